@@ -81,6 +81,15 @@ impl Diagnostic {
 
     /// The text for a terminal without colours: message, place with a caret under it, notes, hint.
     pub fn render(&self, ctx: &Context) -> String {
+        self.render_with(ctx, &Renderer::plain())
+    }
+
+    /// The same with colours.
+    pub fn render_styled(&self, ctx: &Context) -> String {
+        self.render_with(ctx, &Renderer::styled())
+    }
+
+    fn render_with(&self, ctx: &Context, renderer: &Renderer) -> String {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
@@ -104,7 +113,7 @@ impl Diagnostic {
         if let Some(help) = &self.help {
             group = group.element(Level::HELP.message(help.as_str()));
         }
-        Renderer::plain().render(&[group])
+        renderer.render(&[group])
     }
 }
 

@@ -13,7 +13,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ir::Module;
-use passes::manager::{ChangeLimit, Invocation, Pipeline, PipelineItem, Registry, RunOptions};
+use passes::manager::{ChangeLimit, Invocation, PassDebug, Pipeline, PipelineItem, Registry, RunOptions};
 use serde::Serialize;
 
 use crate::arrays::Array;
@@ -223,11 +223,8 @@ impl Trial<'_> {
             entry: Some(self.entry.to_owned()),
             ..self.options.compile.clone()
         };
-        let options = RunOptions {
-            threads: compile.threads,
-            limits: limits.to_vec(),
-            ..RunOptions::new(compile.target())
-        };
+        let debug = PassDebug { limits: limits.to_vec(), ..compile.debug.clone() };
+        let options = RunOptions { threads: compile.threads, debug, ..RunOptions::new(compile.target()) };
         let report = pipeline.run(module, &options).map_err(fail)?;
         let outputs = match self.is_interpreted {
             true => interpret(module, self.entry, self.inputs)?,

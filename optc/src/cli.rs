@@ -3,10 +3,13 @@
 mod bench;
 mod bisect;
 mod build;
+mod color;
+mod compiled;
 mod diff;
 mod doctor;
 mod explain;
 mod inputs;
+mod limits;
 mod list;
 mod lit;
 mod new_dialect;
@@ -40,7 +43,7 @@ use runtime::CountingAllocator;
 pub use tool::tool;
 
 use crate::artifact::BUILD;
-use crate::compile::{CompileOptions, DeadMemory, SizeOptions};
+use crate::compile::{CompileOptions, DeadMemory};
 use crate::failure::Failure;
 use crate::load::LoadOptions;
 use crate::opt::Setup;
@@ -61,6 +64,8 @@ struct Cli {
     verb: Option<Verb>,
     #[command(flatten)]
     passes: passes::PassesArgs,
+    #[command(flatten)]
+    color: color::ColorArgs,
 }
 
 // A verb without a comment here has that of its arguments, which may be longer.
@@ -174,9 +179,6 @@ struct MemoryArgs {
     /// sizes, it is the limit for all of them.
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     budget: Option<u64>,
-    /// If a pass panics, write its input program here; `optc --replay` runs that pass on it again.
-    #[arg(long, value_name = "FILE")]
-    reproducer: Option<PathBuf>,
 }
 
 impl MemoryArgs {
@@ -193,7 +195,6 @@ impl MemoryArgs {
     fn options(&self, machine: &MachineArgs, entry: &str, dead: DeadMemory) -> CompileOptions {
         CompileOptions {
             cpu: *machine.target_cpu,
-            target: None,
             threads: machine.threads,
             entry: Some(entry.to_owned()),
             dead,
@@ -201,9 +202,7 @@ impl MemoryArgs {
             goal: self.goal(),
             budget_bytes: self.budget,
             pools: self.pool.clone(),
-            reproducer: self.reproducer.clone(),
-            sizes: SizeOptions::default(),
-            prepared: None,
+            ..CompileOptions::default()
         }
     }
 }
@@ -235,6 +234,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, allocator: &CountingA
         Ok(cli) => cli,
         Err(error) => return misused(&error),
     };
+    cli.color.choose();
     let setup = Setup { threads: runtime::available_threads().clamp(1, 2), ..Setup::default() };
     let done = match cli.verb {
         None => passes::run(&setup, &cli.passes),
@@ -305,7 +305,7 @@ fn exit(done: Result<(), Failure>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{failure}");
+            progress::print_error(&(failure.styled() + "\n"));
             ExitCode::from(failure.exit_status())
         }
     }
@@ -313,6 +313,7 @@ fn exit(done: Result<(), Failure>) -> ExitCode {
 
 /// Writes text to a file, or to standard output; a reader that went away is no fault.
 fn write_output(text: &str, path: Option<&PathBuf>) -> Result<(), Failure> {
+    progress::clear();
     let mut output = output::Output::to(path);
     let done = output.write_str(text).map_err(|_| Failure::input("the output can't be written"));
     output.finish(done)

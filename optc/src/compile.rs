@@ -1,7 +1,7 @@
 //! From a module to a program that runs.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use codegen::{Cpu, Isa};
@@ -9,7 +9,10 @@ use ir::memory_pools::{MemoryPool, add_pools};
 use ir::plan::attrs;
 use ir::plan::signature::Signature;
 use ir::{Body, Context, Module, Target, Traits};
-use passes::manager::{Pipeline, Registry, Remark, Report, RunOptions, Selection, Stage};
+use passes::manager::{
+    PassDebug, PassObserver, Pipeline, Registry, Remark, Report, RunOptions, Selection, Stage,
+    default_pipeline,
+};
 use runtime::Program;
 
 use crate::budget;
@@ -42,8 +45,10 @@ pub struct CompileOptions {
     pub budget_bytes: Option<u64>,
     /// Pools beside those that the program names; `arena` is the arena itself.
     pub pools: Vec<MemoryPool>,
-    /// Where the program goes on which a pass panics: `optc --replay` runs that pass again.
-    pub reproducer: Option<PathBuf>,
+    /// What is checked and shown of each pass.
+    pub debug: PassDebug,
+    /// Follows the passes and what comes after them, and may end the work.
+    pub observer: Option<Arc<dyn PassObserver + Send + Sync>>,
     /// What is said of named sizes.
     pub sizes: SizeOptions,
     /// What is made already, and where what is made now is kept for others.
@@ -85,7 +90,8 @@ impl Default for CompileOptions {
             goal: Goal::default(),
             budget_bytes: None,
             pools: Vec::new(),
-            reproducer: None,
+            debug: PassDebug::default(),
+            observer: None,
             sizes: SizeOptions::default(),
             prepared: None,
         }
@@ -96,6 +102,37 @@ impl CompileOptions {
     /// What passes ask.
     pub fn target(&self) -> &dyn Target {
         self.target.as_deref().unwrap_or(&self.cpu)
+    }
+
+    /// The same, of which nothing is shown on the way: for plans that are only compared.
+    pub(crate) fn unobserved(&self) -> CompileOptions {
+        CompileOptions { debug: PassDebug::default(), observer: None, ..self.clone() }
+    }
+
+    /// Says that a step begins which is no pass.
+    ///
+    /// # Errors
+    /// Why the work ends here.
+    pub(crate) fn begins(&self, step: &str) -> Result<(), Failure> {
+        match self.observer.as_ref().map(|observer| observer.begins(step)) {
+            Some(ControlFlow::Break(why)) => Err(Failure::input(format!("{why}, before {step}"))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs passes as the options say, and keeps all remarks.
+    ///
+    /// # Errors
+    /// As [`run_pipeline`].
+    pub(crate) fn run_passes(&self, module: &mut Module, pipeline: &str) -> Result<Report, Failure> {
+        let plain = RunOptions::new(self.target());
+        let observer = self.observer.as_deref().map_or(plain.observer, |observer| observer);
+        let (threads, debug) = (self.threads, self.debug.clone());
+        run_pipeline(
+            module,
+            pipeline,
+            &RunOptions { threads, remarks: Selection::All, debug, observer, ..plain },
+        )
     }
 
     /// What code generation is told.
@@ -116,6 +153,9 @@ impl CompileOptions {
     }
 }
 
+/// What the step after the passes is called.
+pub(crate) const MACHINE_CODE: &str = "machine code";
+
 /// Takes a module through the stages that it lacks, and makes machine code for this processor.
 ///
 /// The module is left planned: what it prints as is what runs. If its entry has named sizes, all is decided
@@ -131,6 +171,7 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program,
         return specialize::compile(AllSizes::decide(module, options)?, options);
     }
     plan_known_sizes(module, &entry, options)?;
+    options.begins(MACHINE_CODE)?;
     codegen::compile(module, &entry, &options.code())
         .map_err(|faults| Failure::diagnostics(&module.ctx, &faults))
 }
@@ -168,9 +209,6 @@ pub fn signature(module: &Module, entry: &str) -> Result<Signature, Failure> {
     let body = module.function(entry).expect("the module has the function");
     Signature::of(&module.ctx, body).map_err(Failure::input)
 }
-
-/// A call that stays is one that can't be compiled.
-pub(crate) const INLINE_ALL: &str = "inline{max-ops=1000000},symbol-dce";
 
 /// Marks inputs of the entry as donated.
 pub(crate) fn donate(module: &mut Module, entry: &str, names: &[String]) -> Result<(), Failure> {
@@ -222,23 +260,15 @@ pub fn complete(module: &mut Module, entry: &str, threads: usize, goal: Goal) ->
 /// How a function is taken to its plan.
 #[derive(Clone, Copy)]
 pub(crate) struct PlanRoute<'a> {
-    pub target: &'a dyn Target,
-    pub threads: usize,
+    pub options: &'a CompileOptions,
     pub goal: Goal,
     pub steps: PassSequence,
-    pub reproducer: Option<&'a Path>,
 }
 
 impl<'a> PlanRoute<'a> {
     /// The canonical one, as the options say.
     pub(crate) fn of(options: &'a CompileOptions) -> PlanRoute<'a> {
-        PlanRoute {
-            target: options.target(),
-            threads: options.threads,
-            goal: options.goal,
-            steps: PassSequence::Canonical,
-            reproducer: options.reproducer.as_deref(),
-        }
+        PlanRoute { options, goal: options.goal, steps: PassSequence::Canonical }
     }
 }
 
@@ -254,16 +284,13 @@ pub(crate) enum PassSequence {
 /// As [`complete`], in this way. A plan that is there already, from a text or a file, is checked as one that
 /// is made here.
 pub(crate) fn complete_with(module: &mut Module, entry: &str, way: PlanRoute<'_>) -> Result<Report, Failure> {
-    let PlanRoute { target, threads, reproducer, .. } = way;
     let body = module.function(entry).filter(|body| Stage::of(&module.ctx, body) == Some(Stage::Plan));
     let faults = body.map_or_else(Vec::new, |body| passes::check::check(&module.ctx, body));
     if !faults.is_empty() {
         return Err(Failure::diagnostics(&module.ctx, &faults));
     }
     let passes = missing_passes(module, entry, way.goal, way.steps);
-    let reproducer = reproducer.map(Path::to_owned);
-    let options = RunOptions { threads, reproducer, remarks: Selection::All, ..RunOptions::new(target) };
-    run_pipeline(module, &passes, &options)
+    way.options.run_passes(module, &passes)
 }
 
 /// The pipeline that takes a function to its plan from where it is.
@@ -277,27 +304,11 @@ pub fn passes_to_plan(module: &Module, entry: &str, goal: Goal) -> String {
 
 fn missing_passes(module: &Module, entry: &str, goal: Goal, steps: PassSequence) -> String {
     let reached = module.function(entry).and_then(|body| Stage::of(&module.ctx, body));
-    let registry = Registry::new();
-    let missing = Stage::ALL.into_iter().filter(|stage| Some(*stage) > reached);
-    let inline = reached.is_none().then_some(INLINE_ALL.to_owned());
-    let stages = missing.filter_map(|stage| {
-        let name = registry.of_stage(stage)?.name;
-        Some(match stage {
-            Stage::Plan => format!("{name}{{optimize={}}}", goal.name()),
-            Stage::Schedule => {
-                let recompute = match steps {
-                    PassSequence::Recompute { budget_bytes } => {
-                        format!("recompute{{budget={budget_bytes}}},")
-                    }
-                    PassSequence::Canonical => String::new(),
-                };
-                let lines = if goal == Goal::Memory { ",lines" } else { "" };
-                format!("{recompute}{name}{lines}")
-            }
-            _ => name.to_owned(),
-        })
-    });
-    inline.into_iter().chain(stages).collect::<Vec<String>>().join(",")
+    let budget_bytes = match steps {
+        PassSequence::Canonical => None,
+        PassSequence::Recompute { budget_bytes } => Some(budget_bytes),
+    };
+    default_pipeline(&Registry::new(), reached, goal, budget_bytes)
 }
 
 /// Runs a textual pipeline.
@@ -381,8 +392,10 @@ mod tests {
         let ctx = std::sync::Arc::new(Context::new());
         let mut module = ir::text::parse(&ctx, "t", text.to_owned()).expect("the text has no faults");
         let path = std::env::temp_dir().join(format!("optc_reproducer_{}", std::process::id()));
-        let options = CompileOptions { threads: 1, reproducer: Some(path.clone()), ..Default::default() };
-        let way = PlanRoute { target: &Panicking, ..PlanRoute::of(&options) };
+        let debug = PassDebug { reproducer: Some(path.clone()), ..PassDebug::default() };
+        let target = Some(Arc::new(Panicking) as Arc<dyn Target + Send>);
+        let options = CompileOptions { threads: 1, target, debug, ..Default::default() };
+        let way = PlanRoute::of(&options);
         let done = catch_unwind(AssertUnwindSafe(|| complete_with(&mut module, "main", way).map(drop)));
         assert!(done.is_err(), "the target panics");
         let kept = std::fs::read_to_string(&path).expect("the reproducer was written");

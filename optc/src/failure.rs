@@ -2,8 +2,12 @@
 
 use std::fmt;
 
+use anstyle::{AnsiColor, Style};
 use ir::diag::{self, MessagePlace};
 use ir::{Context, Diagnostic, Severity};
+
+/// How the word `error` looks on a terminal: as clap's.
+const ERROR: Style = AnsiColor::Red.on_default().bold();
 
 /// Why the command or the library could not do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,14 +33,23 @@ pub struct Fault {
     pub help: Vec<String>,
     /// All of it as it is printed, with a line of the source.
     text: String,
+    /// The same with colours.
+    styled: String,
 }
 
 impl Fault {
     /// An error without a place.
     pub fn new(message: impl Into<String>) -> Fault {
         let message = message.into();
-        let text = format!("error: {message}");
-        Fault { severity: Severity::Error, message, place: None, notes: Vec::new(), help: Vec::new(), text }
+        Fault {
+            severity: Severity::Error,
+            place: None,
+            notes: Vec::new(),
+            help: Vec::new(),
+            text: format!("error: {message}"),
+            styled: format!("{ERROR}error{ERROR:#}: {message}"),
+            message,
+        }
     }
 
     /// A diagnostic, with its place in the sources that `ctx` knows.
@@ -48,13 +61,16 @@ impl Fault {
             notes: diagnostic.note_texts(ctx),
             help: diagnostic.help.iter().cloned().collect(),
             text: diagnostic.render(ctx).trim_end().to_owned(),
+            styled: diagnostic.render_styled(ctx).trim_end().to_owned(),
         }
     }
 
     /// Adds hints.
     pub(crate) fn with_help(mut self, help: impl IntoIterator<Item = String>) -> Fault {
         for line in help {
-            self.text += &format!("\n  = help: {line}");
+            let hint = format!("\n  = help: {line}");
+            self.text += &hint;
+            self.styled += &hint;
             self.help.push(line);
         }
         self
@@ -85,6 +101,17 @@ impl Failure {
     pub(crate) fn unless_none(messages: impl IntoIterator<Item = String>) -> Result<(), Failure> {
         let faults: Vec<Fault> = messages.into_iter().map(Fault::new).collect();
         if faults.is_empty() { Ok(()) } else { Err(Failure::Input(faults)) }
+    }
+
+    /// As it is displayed, with colours.
+    pub fn styled(&self) -> String {
+        match self {
+            Failure::Input(faults) => {
+                let texts: Vec<&str> = faults.iter().map(|fault| fault.styled.as_str()).collect();
+                texts.join("\n")
+            }
+            Failure::Usage(_) => self.to_string().replacen("error", &format!("{ERROR}error{ERROR:#}"), 1),
+        }
     }
 
     /// What the process returns for it.

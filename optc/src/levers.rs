@@ -38,7 +38,7 @@ pub(crate) struct Change {
 
 impl Change {
     fn new(flags: String, options: &CompileOptions, change: impl FnOnce(&mut CompileOptions)) -> Change {
-        let mut options = CompileOptions { budget_bytes: None, ..options.clone() };
+        let mut options = CompileOptions { budget_bytes: None, ..options.unobserved() };
         change(&mut options);
         Change { flags, options }
     }
@@ -69,7 +69,7 @@ impl Change {
 
     /// To the least arena that is found by computing values again.
     fn recomputing(module: &Module, entry: &str, options: &CompileOptions) -> Option<Change> {
-        let least = least_bytes(module, entry, options).ok()?;
+        let least = least_bytes(module, entry, &options.unobserved()).ok()?;
         let flag = format!("{BUDGET}{least}");
         Some(Change::new(flag, options, |changed| changed.budget_bytes = Some(least)))
     }

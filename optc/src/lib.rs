@@ -95,6 +95,7 @@ mod npy;
 pub mod open;
 pub mod opt;
 pub mod outcome;
+pub mod pass_debug;
 pub mod plan_report;
 pub mod protobuf;
 pub mod sizes;

@@ -6,19 +6,20 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use clap::{Args, Parser, ValueEnum};
+use clap::{Args, Parser};
 use codegen::Cpu;
 use import::onnx::StrippedWeights;
 use ir::text::{Locations, ParseOptions, PrintForm, PrintOptions, Unregistered};
 use ir::{Context, Diagnostic, Dialect, Module, Target};
-use passes::manager::{ChangeLimit, Pipeline, Registry, Report, Reproducer, RunOptions, Selection, Verify};
+use passes::manager::{PassObserver, Pipeline, Registry, Reproducer, RunOptions};
 
 use crate::expected;
 use crate::failure::Failure;
 use crate::load::restore_weights;
+use crate::pass_debug::PassDebugArgs;
 
 /// What a tool knows.
 pub struct Setup<'a> {
@@ -84,40 +85,6 @@ pub struct OptArgs {
     /// Print the pipeline as it will run, with the mandatory passes that are inserted, and stop.
     #[arg(long)]
     pub print_pipeline: bool,
-    /// Print the program before these passes, to standard error.
-    #[arg(long, value_name = "PASSES", value_delimiter = ',')]
-    pub print_before: Vec<String>,
-    /// Print the program after these passes, to standard error.
-    #[arg(long, value_name = "PASSES", value_delimiter = ',')]
-    pub print_after: Vec<String>,
-    /// Print the program after every pass, to standard error.
-    #[arg(long)]
-    pub print_after_all: bool,
-    /// Print the program after every pass that changed it, to standard error.
-    #[arg(long)]
-    pub print_after_change: bool,
-    /// After every pass that changed the program, write it and the difference to files in this folder.
-    #[arg(long, value_name = "FOLDER")]
-    pub dump_dir: Option<PathBuf>,
-    /// Let a pass make only its first K changes (a rule applied, a group, a tie, ...), as `optc bisect` does;
-    /// may be repeated.
-    #[arg(long, value_name = "PASS:K", value_parser = ChangeLimit::parse)]
-    pub stop_after: Vec<ChangeLimit>,
-    /// If a pass panics, write its input program here.
-    #[arg(long, value_name = "FILE")]
-    pub reproducer: Option<PathBuf>,
-    /// Print times of the passes to standard error, as a tree of lines or as JSON.
-    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
-    pub timing: Option<TimingForm>,
-    /// Print the counters of the passes to standard error.
-    #[arg(long)]
-    pub statistics: bool,
-    /// Print remarks (what was optimized, what not, and why) to standard error: of these passes, or of all.
-    #[arg(long, value_name = "PASSES", num_args = 0..=1, require_equals = true, value_delimiter = ',', default_missing_value = "")]
-    pub remarks: Option<Vec<String>>,
-    /// Do not verify the program after each pass.
-    #[arg(long)]
-    pub no_verify: bool,
     /// Number of threads to compile and run with; scratch is planned for each of them.
     #[arg(long, value_parser = crate::cli::parse_threads)]
     pub threads: Option<usize>,
@@ -125,15 +92,9 @@ pub struct OptArgs {
     /// one.
     #[arg(long, value_name = "CPU", value_parser = Cpu::named)]
     pub target_cpu: Option<&'static Cpu>,
-}
-
-/// How times are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TimingForm {
-    /// A line for each element of the pipeline, indented as they are nested.
-    Text,
-    /// `{"name", "ms", "children"}`, in one line.
-    Json,
+    /// What is checked and shown of each pass.
+    #[command(flatten)]
+    pub debug: PassDebugArgs,
 }
 
 impl Default for Setup<'_> {
@@ -339,36 +300,22 @@ impl Setup<'_> {
         say: &dyn Fn(&str),
     ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
         let pipeline = Pipeline::parse(&module.ctx, &args.passes, &self.registry)?;
-        let options = self.run_options(args, say)?;
+        let options = self.run_options(args, &say)?;
         let report = pipeline.run(module, &options)?;
-        say(&told(args, &report));
+        say(&args.debug.told(&report));
         Ok(report.remarks.into_iter().map(|remark| remark.diagnostic).collect())
     }
 
     fn run_options<'s>(
         &'s self,
         args: &OptArgs,
-        say: &'s dyn Fn(&str),
+        observer: &'s dyn PassObserver,
     ) -> Result<RunOptions<'s>, Vec<Diagnostic>> {
-        let all = |yes: bool| if yes { Selection::All } else { Selection::None };
-        let named = |names: &[String]| Selection::named(names, &self.registry);
-        let remarks = match args.remarks.as_deref() {
-            None => Selection::None,
-            Some([name]) if name.is_empty() => Selection::All,
-            Some(names) => named(names)?,
-        };
-        named(&args.stop_after.iter().map(|limit| limit.pass.clone()).collect::<Vec<_>>())?;
         Ok(RunOptions {
-            limits: args.stop_after.clone(),
             threads: args.threads.unwrap_or(self.threads),
-            verify: if args.no_verify { Verify::Never } else { Verify::AfterEach },
-            print_before: named(&args.print_before)?,
-            print_after: if args.print_after_all { Selection::All } else { named(&args.print_after)? },
-            print_after_change: all(args.print_after_change),
-            dump_dir: args.dump_dir.clone(),
-            remarks,
-            reproducer: args.reproducer.clone(),
-            trace: say,
+            remarks: args.debug.remarks(&self.registry)?,
+            debug: args.debug.debug(&self.registry)?,
+            observer,
             ..RunOptions::new(args.target_cpu.map_or(self.target, |cpu| cpu as &dyn Target))
         })
     }
@@ -380,19 +327,6 @@ fn put(out: &mut dyn Write, text: &str) -> Result<(), Failure> {
 
 fn unwritable() -> Failure {
     Failure::input("the output can't be written")
-}
-
-fn told(args: &OptArgs, report: &Report) -> String {
-    let mut text = String::new();
-    if args.statistics {
-        text += &report.statistics_text();
-    }
-    match args.timing {
-        Some(TimingForm::Text) => text += &report.timing.to_text(),
-        Some(TimingForm::Json) => text += &format!("{}\n", report.timing.to_json()),
-        None => {}
-    }
-    text
 }
 
 /// The parts between lines `// -----`, each after as many empty lines as stood before it, so that lines keep

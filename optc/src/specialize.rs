@@ -13,7 +13,7 @@ use ir::memory_pools::add_pools;
 use ir::plan::attrs;
 use ir::plan::signature::Signature;
 use ir::{Body, Context, Dim, DimExpr, Ident, Module, Type};
-use passes::manager::{RunOptions, Stage};
+use passes::manager::{BEFORE_STAGES, Stage};
 use passes::memory::bound::Bound;
 use passes::memory::buffers::Buffers;
 use passes::memory::specialize::Specializer;
@@ -22,16 +22,13 @@ use runtime::{
 };
 
 use crate::budget;
-use crate::compile::{CompileOptions, donate, entry, run_pipeline, signature};
+use crate::compile::{CompileOptions, MACHINE_CODE, donate, entry, signature};
 use crate::failure::Failure;
 use crate::sizes::{declare, forget_decisions};
 use crate::specializations::Specializations;
 
 /// The stages that need no sizes.
 const FRONT: [Stage; 5] = [Stage::Simplify, Stage::Layout, Stage::Fuse, Stage::Schedule, Stage::Inplace];
-
-/// What comes before the stages.
-const FIRST: &str = "inline{max-ops=1000000},symbol-dce,variants";
 
 /// Whether arguments of a function have named sizes.
 pub fn has_named_sizes(ctx: &Context, body: &Body) -> bool {
@@ -48,6 +45,7 @@ pub fn has_named_sizes(ctx: &Context, body: &Body) -> bool {
 /// # Errors
 /// Every fault of the first stage that finds some.
 pub(crate) fn compile(all: AllSizes, options: &CompileOptions) -> Result<Program, Failure> {
+    options.begins(MACHINE_CODE)?;
     let made = Specializations::compile(all, &options.code())?;
     let all = made.all();
     let parts = ProgramParts { weights: Arc::new(Weights::none()), threads: options.threads };
@@ -114,7 +112,7 @@ impl AllSizes {
     /// # Errors
     /// Every fault of the first stage that finds some; a named size that the shapes of inputs do not say.
     pub fn decide(module: &mut Module, options: &CompileOptions) -> Result<AllSizes, Failure> {
-        let CompileOptions { threads, donated, pools, entry: wanted, sizes, reproducer, .. } = options;
+        let CompileOptions { donated, pools, entry: wanted, sizes, .. } = options;
         declare(module, &sizes.ranges)?;
         let entry = entry(module, wanted.as_deref())?;
         donate(module, &entry, donated)?;
@@ -124,10 +122,9 @@ impl AllSizes {
         forget_decisions(module);
         let reached = module.function(&entry).and_then(|body| Stage::of(&module.ctx, body));
         let missing = FRONT.into_iter().filter(|stage| Some(*stage) > reached).map(Stage::name);
-        let pipeline: Vec<&str> = reached.is_none().then_some(FIRST).into_iter().chain(missing).collect();
-        let (threads, reproducer) = (*threads, reproducer.clone());
-        let run_options = RunOptions { threads, reproducer, ..RunOptions::new(options.target()) };
-        run_pipeline(module, &pipeline.join(","), &run_options)?;
+        let pipeline: Vec<&str> =
+            reached.is_none().then_some(BEFORE_STAGES).into_iter().chain(missing).collect();
+        options.run_passes(module, &pipeline.join(","))?;
         let mut all = AllSizes::of(module, entry, options)?;
         all.variants = all.variants_of(module, options)?;
         if let Some(budget_bytes) = options.budget_bytes {
@@ -291,9 +288,7 @@ impl AllSizes {
     /// Every result whose size no symbol says.
     pub fn planned(&self) -> Result<Module, Failure> {
         let mut module = self.module.clone();
-        let run_options =
-            RunOptions { threads: self.compile.threads, ..RunOptions::new(self.compile.target()) };
-        run_pipeline(&mut module, "plan", &run_options)?;
+        self.compile.run_passes(&mut module, "plan")?;
         Ok(module)
     }
 

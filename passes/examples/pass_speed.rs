@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ir::{Body, Context, Module, Region};
-use passes::manager::{Pipeline, PlainTarget, Registry, RunOptions, Timing, Verify};
+use passes::manager::{PassDebug, Pipeline, PlainTarget, Registry, RunOptions, Timing, Verify};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -44,7 +44,8 @@ fn main() {
 /// Runs the pipeline three times; gives the best time of each part and what came out.
 fn run(module: &Module, text: &str, threads: usize, verify: Verify) -> (Vec<(String, Duration)>, Module) {
     let pipeline = Pipeline::parse(&module.ctx, text, &Registry::new()).expect("a pipeline");
-    let options = RunOptions { threads, verify, ..RunOptions::new(&PlainTarget) };
+    let debug = PassDebug { verify, ..PassDebug::default() };
+    let options = RunOptions { threads, debug, ..RunOptions::new(&PlainTarget) };
     let mut best: Vec<(String, Duration)> = Vec::new();
     let mut after = module.clone();
     for _ in 0..3 {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use optc::ir::Module;
 use optc::ir::text::{Locations, PrintForm, PrintOptions, Unregistered};
-use optc::passes::manager::{RunOptions, Selection, Verify};
+use optc::passes::manager::{PassDebug, RunOptions, Selection, Verify};
 use optc::{Fault, LoadOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -75,8 +75,9 @@ impl ParsedModule {
     ) -> PyResult<Bound<'py, PyList>> {
         let done = py.detach(|| {
             let verify = if verify { Verify::AfterEach } else { Verify::Never };
-            let options =
-                RunOptions { threads, verify, remarks: Selection::All, ..RunOptions::new(cpu(target_cpu)?) };
+            let debug = PassDebug { verify, ..PassDebug::default() };
+            let remarks = Selection::All;
+            let options = RunOptions { threads, remarks, debug, ..RunOptions::new(cpu(target_cpu)?) };
             let mut module = self.lock();
             let mut trial = module.clone();
             let report = optc::run_pipeline(&mut trial, pipeline, &options)?;

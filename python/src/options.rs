@@ -8,6 +8,7 @@ use optc::codegen::Cpu;
 use optc::import::onnx::StrippedWeights;
 use optc::import::onnx::declared::{DeclaredSizes, Symbolized};
 use optc::ir::memory_pools::{MemoryPool, parse_bytes};
+use optc::passes::manager::PassDebug;
 use optc::passes::tradeoff::Goal;
 use optc::{CompileOptions, DeadMemory, Failure, LoadOptions, SizeOptions};
 use pyo3::prelude::*;
@@ -114,7 +115,7 @@ impl CompileArguments {
             goal,
             budget_bytes,
             pools: pools.collect::<Result<_, _>>()?,
-            reproducer: self.reproducer,
+            debug: PassDebug { reproducer: self.reproducer, ..PassDebug::default() },
             sizes: SizeOptions { sample: self.sample.into_iter().collect(), ..SizeOptions::default() },
             ..defaults
         })

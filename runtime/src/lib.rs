@@ -84,7 +84,7 @@ pub use extent::{Extent, SizeExpr, SizeStep};
 pub use image::{
     CodeImage, FUNCTION_ALIGNMENT, ImageFunction, LoadError, Relocation, RelocationKind, RelocationTarget,
 };
-pub use machine::{available_threads, cpu_features, peak_resident_bytes};
+pub use machine::{available_threads, cpu_features, own_resident_bytes, peak_resident_bytes};
 pub use mapped::MappedFile;
 pub use program::{NamedSizes, Program, ProgramParts, Weights};
 pub use shapes::{InputDimension, ShapeError, Symbol, sizes_of, undetermined};

@@ -39,8 +39,19 @@ fn vector_features() -> Vec<&'static str> {
 /// The most memory that the process has had resident at a time, in bytes; `None` where the system does not
 /// say so (in `/proc/self/status`, as Linux does).
 pub fn peak_resident_bytes() -> Option<u64> {
+    status_bytes("VmHWM:")
+}
+
+/// The memory of its own that the process has resident now, in bytes, mapped files not counted; `None` where
+/// the system does not say so (in `/proc/self/status`, as Linux does).
+pub fn own_resident_bytes() -> Option<u64> {
+    status_bytes("RssAnon:")
+}
+
+/// A line of what Linux says of the process, in bytes.
+fn status_bytes(name: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes * 1024)
 }
@@ -63,5 +74,14 @@ mod tests {
         let touched = std::hint::black_box(vec![1u8; 64 << 20]);
         assert!(peak_resident_bytes().unwrap() >= 64 << 20, "before {before}");
         drop(touched);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn own_memory_is_what_is_touched_and_not_given_back() {
+        let touched = std::hint::black_box(vec![1u8; 256 << 20]);
+        assert!(own_resident_bytes().unwrap() >= 256 << 20);
+        drop(touched);
+        assert!(own_resident_bytes().unwrap() < 256 << 20);
     }
 }

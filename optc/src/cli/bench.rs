@@ -10,10 +10,11 @@ use runtime::{CountingAllocator, InputBuffer};
 use serde_json::{Map, Value, json};
 
 use self::report::Comparison;
+use super::compiled::CompileArgs;
 use super::inputs::InputArgs;
 use super::source::{ArtifactArgs, ProgramSource};
 use super::summary::Specialized;
-use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
+use super::{FileArgs, write_output};
 use crate::arrays::Array;
 use crate::compile::DeadMemory;
 use crate::failure::Failure;
@@ -29,9 +30,7 @@ pub(super) struct BenchArgs {
     #[command(flatten)]
     inputs: InputArgs,
     #[command(flatten)]
-    machine: MachineArgs,
-    #[command(flatten)]
-    memory: MemoryArgs,
+    compile: CompileArgs,
     /// Timed runs, after 3 warm-up runs.
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
@@ -42,9 +41,6 @@ pub(super) struct BenchArgs {
     /// than the noise of both, which is what lies between the fastest run and the median.
     #[arg(long, value_name = "OLD.json")]
     compare: Option<PathBuf>,
-    /// Function to compile [default: the only public one, else `main`].
-    #[arg(long, value_name = "NAME")]
-    entry: Option<String>,
     #[command(flatten)]
     artifact: ArtifactArgs,
 }
@@ -54,12 +50,8 @@ const WARM_UP_RUNS: u64 = 3;
 
 pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(), Failure> {
     let start = Instant::now();
-    let source = ProgramSource {
-        file: &args.file,
-        machine: &args.machine,
-        memory: &args.memory,
-        entry: args.entry.as_deref(),
-    };
+    let limits = args.compile.limits.hold()?;
+    let source = ProgramSource { file: &args.file, compile: &args.compile };
     let mut program = source.program(&args.artifact, DeadMemory::Kept)?;
     let cases = args.inputs.cases(&program.module, &program.entry)?;
     if args.inputs.fix_sizes() {
@@ -69,6 +61,7 @@ pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(),
     let start = Instant::now();
     let mut model = program.compile(&cases)?;
     let compile_ms = milliseconds(start);
+    drop(limits);
     let threads = program.threads;
     drop(program);
     let old = args.compare.as_deref().map(read_figures).transpose()?;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
+use super::compiled::CompileArgs;
+use super::{FileArgs, progress, write_output};
 use crate::artifact::Artifact;
 use crate::compile::{DeadMemory, entry};
 use crate::failure::Failure;
@@ -18,9 +19,7 @@ pub(super) struct BuildArgs {
     #[command(flatten)]
     file: FileArgs,
     #[command(flatten)]
-    machine: MachineArgs,
-    #[command(flatten)]
-    memory: MemoryArgs,
+    compile: CompileArgs,
     /// What to write: an artifact, which is a file of machine code, packed weights, plan and IR; or, into a
     /// folder, an object file for C with its header, weights, an example and a description.
     #[arg(long, value_name = "KIND", default_value = "artifact")]
@@ -34,9 +33,6 @@ pub(super) struct BuildArgs {
     /// What names of the object file's functions begin with [default: the name of the file].
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Function to compile [default: the only public one, else `main`].
-    #[arg(long, value_name = "NAME")]
-    entry: Option<String>,
 }
 
 /// What is written.
@@ -53,10 +49,13 @@ pub(super) fn run(args: &BuildArgs) -> Result<(), Failure> {
     if args.embed_weights || args.name.is_some() {
         return Err(Failure::Usage("--embed-weights and --name are for --emit=obj".to_owned()));
     }
+    let limits = args.compile.limits.hold()?;
+    progress::say("loading");
     let module = load(&args.file.file, &args.file.options()?)?;
-    let entry = entry(&module, args.entry.as_deref())?;
-    let options = args.memory.options(&args.machine, &entry, DeadMemory::Kept);
+    let entry = entry(&module, args.compile.entry.as_deref())?;
+    let options = args.compile.options(&entry, DeadMemory::Kept)?;
     let built = Artifact::build(&module, &options)?;
+    drop(limits);
     built.write(&args.output)?;
     write_output(&format!("{}: {}\n", args.output.display(), built.summary()), None)
 }
@@ -65,13 +64,16 @@ pub(super) fn run(args: &BuildArgs) -> Result<(), Failure> {
 fn write_object(args: &BuildArgs) -> Result<(), Failure> {
     use crate::bundle::{Bundle, WeightsPlace};
 
+    let limits = args.compile.limits.hold()?;
+    progress::say("loading");
     let mut module = load(&args.file.file, &args.file.options()?)?;
-    let entry = entry(&module, args.entry.as_deref())?;
-    let options = args.memory.options(&args.machine, &entry, DeadMemory::Kept);
+    let entry = entry(&module, args.compile.entry.as_deref())?;
+    let options = args.compile.options(&entry, DeadMemory::Kept)?;
     let place = if args.embed_weights { WeightsPlace::Embedded } else { WeightsPlace::File };
     let stem = args.file.file.file_stem().map_or("model".into(), |stem| stem.to_string_lossy());
     let name = args.name.as_deref().unwrap_or(&stem);
     let bundle = Bundle::build(&mut module, &options, name, place)?;
+    drop(limits);
     bundle.write(&args.output)?;
     write_output(bundle.summary(), None)
 }

@@ -7,9 +7,10 @@ use clap::Args;
 use ir::{Diagnostic, Location};
 use serde::Serialize;
 
+use super::compiled::CompileArgs;
 use super::output::{instead, json};
 use super::summary::{arena_text, bytes, counted};
-use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
+use super::{FileArgs, progress, write_output};
 use crate::compile::{DeadMemory, entry};
 use crate::explain::{ArenaOverTime, Explained, LiveBuffer, node_text};
 use crate::failure::Failure;
@@ -29,9 +30,7 @@ pub(super) struct ExplainArgs {
     #[arg(value_name = "WHAT", default_value = "peak")]
     what: String,
     #[command(flatten)]
-    machine: MachineArgs,
-    #[command(flatten)]
-    memory: MemoryArgs,
+    compile: CompileArgs,
     /// The most buffers of a step that are listed.
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
@@ -41,9 +40,6 @@ pub(super) struct ExplainArgs {
     /// Write the explanation to a file.
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Function to compile [default: the only public one, else `main`].
-    #[arg(long, value_name = "NAME")]
-    entry: Option<String>,
 }
 
 pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
@@ -52,9 +48,11 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
 
 /// What is printed.
 pub(super) fn text(args: &ExplainArgs) -> Result<String, Failure> {
+    let _limits = args.compile.limits.hold()?;
+    progress::say("loading");
     let module = load(&args.file.file, &args.file.options()?)?;
-    let entry = entry(&module, args.entry.as_deref())?;
-    let options = args.memory.options(&args.machine, &entry, DeadMemory::Kept);
+    let entry = entry(&module, args.compile.entry.as_deref())?;
+    let options = args.compile.options(&entry, DeadMemory::Kept)?;
     let explained = Explained::of(&module, &entry, &options, &[])?;
     if args.what == "peak" {
         // With names for sizes, options are for all of them, and the plan is one of many.

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::limits::LimitArgs;
 use super::output::Output;
-use super::{FileArgs, write_output};
+use super::{FileArgs, progress, write_output};
 use crate::failure::Failure;
 use crate::load::{load, read_text};
 use crate::opt::{OptArgs, Setup, Source};
@@ -23,10 +24,13 @@ pub(super) struct PassesArgs {
     replay: Option<PathBuf>,
     #[command(flatten)]
     opt: OptArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 pub(super) fn run(setup: &Setup<'_>, args: &PassesArgs) -> Result<(), Failure> {
-    let say = |text: &str| eprint!("{text}");
+    let say = progress::print_error;
+    let _limits = args.limits.hold()?;
     if let Some(crash) = &args.replay {
         return replay(setup, &args.opt, crash, args.output.as_ref());
     }
@@ -62,6 +66,6 @@ pub(super) fn replay(
     let (name, text) = read_text(crash)?;
     let mut output = Output::to(output);
     let source = Source { path: Some(crash), ..Source::new(&name, &text) };
-    let done = setup.replay(args, source, &|text: &str| eprint!("{text}"), &mut output);
+    let done = setup.replay(args, source, &progress::print_error, &mut output);
     output.finish(done)
 }

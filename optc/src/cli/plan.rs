@@ -10,11 +10,12 @@ use ir::{Module, Value};
 use passes::place::csv;
 use passes::plan::{ArenaProblem, BufferContent};
 
+use super::compiled::CompileArgs;
 use super::explain::{levers_text, peak_text};
 use super::output::{instead, is_stdout, json};
 use super::summary::{counted, memory_summary};
 use super::symbolic;
-use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
+use super::{FileArgs, progress, write_output};
 use crate::compile::{CompileOptions, DeadMemory, entry};
 use crate::explain::Explained;
 use crate::failure::Failure;
@@ -29,9 +30,7 @@ pub(super) struct PlanArgs {
     #[command(flatten)]
     file: FileArgs,
     #[command(flatten)]
-    machine: MachineArgs,
-    #[command(flatten)]
-    memory: MemoryArgs,
+    compile: CompileArgs,
     /// Write the plan as JSON to a file; `-` prints it instead of the summary.
     #[arg(long, value_name = "F.json")]
     json: Option<PathBuf>,
@@ -47,9 +46,6 @@ pub(super) struct PlanArgs {
     /// Write the summary to a file.
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Function to compile [default: the only public one, else `main`].
-    #[arg(long, value_name = "NAME")]
-    entry: Option<String>,
 }
 
 pub(super) fn run(args: &PlanArgs) -> Result<(), Failure> {
@@ -61,9 +57,11 @@ pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
     if [&args.json, &args.csv].iter().all(|path| path.as_ref().is_some_and(|path| is_stdout(path))) {
         return Err(Failure::Usage("--json and --csv can't both go to standard output".to_owned()));
     }
+    let _limits = args.compile.limits.hold()?;
+    progress::say("loading");
     let mut module = load(&args.file.file, &args.file.options()?)?;
-    let entry = entry(&module, args.entry.as_deref())?;
-    let options = args.memory.options(&args.machine, &entry, DeadMemory::Kept);
+    let entry = entry(&module, args.compile.entry.as_deref())?;
+    let options = args.compile.options(&entry, DeadMemory::Kept)?;
     let body = module.function(&entry).expect("the entry was just found");
     if has_named_sizes(&module.ctx, body) {
         if args.csv.is_some() {

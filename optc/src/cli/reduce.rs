@@ -12,7 +12,8 @@ use passes::manager::{Pipeline, Registry, Reproducer, RunOptions};
 use passes::reduce::{ReduceOptions, ReduceProgress, op_count, reduce};
 
 use super::inputs::InputArgs;
-use super::progress::ProgressLine;
+use super::limits::parse_seconds;
+use super::progress;
 use super::{FileArgs, write_output};
 use crate::compile::{entry, run_pipeline};
 use crate::expect::first_difference;
@@ -59,11 +60,11 @@ pub(super) struct ReduceArgs {
     #[arg(long, value_name = "TEXT")]
     stderr: Option<String>,
     /// How long COMMAND may run on one program, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
-    timeout: f64,
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
+    timeout: Duration,
     /// Stop after this many seconds with the smallest program so far.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    time_limit: Option<f64>,
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    time_limit: Option<Duration>,
     /// Write the reduced program to a file.
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -72,29 +73,23 @@ pub(super) struct ReduceArgs {
     command: Vec<OsString>,
 }
 
-/// A time in seconds.
-fn seconds(text: &str) -> Result<f64, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    if seconds > 0.0 && seconds < 1e9 { Ok(seconds) } else { Err("a time above 0".to_owned()) }
-}
-
 pub(super) fn run(args: &ReduceArgs) -> Result<(), Failure> {
     let start = Instant::now();
     let module = load(&args.file.file, &args.file.options()?)?;
     let before = op_count(&module);
-    let line = ProgressLine::new();
     let progress = |progress: &ReduceProgress| {
         let ReduceProgress { step, ops, tried } = progress;
-        line.say(&format!("{ops} of {before} operations left after {tried} programs; trying {step}"));
+        progress::say(&format!("{ops} of {before} operations left after {tried} programs; trying {step}"));
     };
-    let deadline = args.time_limit.map(|limit| start + Duration::from_secs_f64(limit));
+    let deadline = args.time_limit.and_then(|limit| start.checked_add(limit));
     let options = ReduceOptions { deadline, progress: Some(&progress) };
     let mut fails = args.test(&module)?;
     let reduced = reduce(module, &options, &mut fails);
-    drop(line);
     let (after, tried, took) = (op_count(&reduced.module), reduced.tried, start.elapsed().as_secs_f64());
     let end = if reduced.is_minimal { "" } else { "; the time was over" };
-    eprintln!("{before} -> {after} operations, {tried} programs tried in {took:.1} s{end}");
+    progress::print_error(&format!(
+        "{before} -> {after} operations, {tried} programs tried in {took:.1} s{end}\n"
+    ));
     write_output(&text::print(&reduced.module), args.output.as_ref())
 }
 
@@ -139,7 +134,7 @@ impl ReduceArgs {
     fn ends_alike(&self, original: &Module, words: &[OsString]) -> Result<Test<'_>, Failure> {
         let name = words[0].display();
         let unable = |error: std::io::Error| Failure::input(format!("can't run `{name}`: {error}"));
-        let command = ProgramCommand::new(words, Duration::from_secs_f64(self.timeout)).map_err(unable)?;
+        let command = ProgramCommand::new(words, self.timeout).map_err(unable)?;
         let first = command.run(original).map_err(unable)?;
         self.check_first(&first)?;
         let wanted = self.status.map_or(first.end, ProcessEnd::Status);

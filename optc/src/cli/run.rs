@@ -7,12 +7,14 @@ use std::time::Instant;
 
 use clap::Args;
 
+use super::compiled::CompileArgs;
 use super::inputs::{InputArgs, RunInputs};
+use super::limits::HeldLimits;
 use super::output::is_stdout;
 use super::passes::replay;
 use super::source::{ArtifactArgs, ProgramSource, SourceProgram};
 use super::summary::{Specialized, memory_line, named_memory_line, top_results};
-use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
+use super::{FileArgs, progress, write_output};
 use crate::arrays::{Array, write_npz};
 use crate::compile::DeadMemory;
 use crate::expect;
@@ -33,9 +35,7 @@ pub(super) struct RunArgs {
     #[command(flatten)]
     inputs: InputArgs,
     #[command(flatten)]
-    machine: MachineArgs,
-    #[command(flatten)]
-    memory: MemoryArgs,
+    compile: CompileArgs,
     /// Write the outputs to a `.npz` file, or to standard output (`-`), or to the files `output_0.pb`,
     /// `output_1.pb`, ... of a folder (`DIR/`); once for each `--inputs`.
     #[arg(long, value_name = "Y.npz|DIR/")]
@@ -47,9 +47,6 @@ pub(super) struct RunArgs {
     /// How far off an output may be, as a share of its absolute maximum; a folder has tolerances of its own.
     #[arg(long, default_value_t = 1e-4)]
     tolerance: f64,
-    /// Function to compile [default: the only public one, else `main`].
-    #[arg(long, value_name = "NAME")]
-    entry: Option<String>,
     /// Run the reference interpreter instead of machine code.
     #[arg(long)]
     interpret: bool,
@@ -89,7 +86,8 @@ struct RanOnce {
 
 pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(crash) = &args.replay {
-        return replay(&Setup::default(), &OptArgs::default(), crash, None);
+        let opt = OptArgs { debug: args.compile.debug.clone(), ..OptArgs::default() };
+        return replay(&Setup::default(), &opt, crash, None);
     }
     args.check_counts()?;
     if !args.debug_tensors.is_empty() {
@@ -101,7 +99,7 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     // Arrays on standard output stand there alone.
     let say = |text: &str| match args.out.iter().any(|path| is_stdout(path)) {
         true => {
-            eprint!("{text}");
+            progress::print_error(text);
             Ok(())
         }
         false => write_output(text, None),
@@ -145,8 +143,8 @@ impl RunArgs {
 fn ran(args: &RunArgs) -> Result<Ran, Failure> {
     let Some(file) = &args.file else { return Err(Failure::Usage("a file is required".to_owned())) };
     let dead = if args.poison { DeadMemory::Poisoned } else { DeadMemory::Kept };
-    let source =
-        ProgramSource { file, machine: &args.machine, memory: &args.memory, entry: args.entry.as_deref() };
+    let limits = args.compile.limits.hold()?;
+    let source = ProgramSource { file, compile: &args.compile };
     let mut program = source.program(&args.artifact, dead)?;
     let (module, entry) = (&mut program.module, &program.entry);
     let cases = args.inputs.cases(module, entry)?;
@@ -154,7 +152,7 @@ fn ran(args: &RunArgs) -> Result<Ran, Failure> {
         program.fix_sizes(&cases)?;
     }
     if !args.interpret {
-        return compile_and_run(program, cases);
+        return compile_and_run(program, cases, limits);
     }
     let SourceProgram { module, entry, .. } = program;
     let runs = cases.iter().map(|case| {
@@ -165,9 +163,14 @@ fn ran(args: &RunArgs) -> Result<Ran, Failure> {
     Ok(Ran { runs, memory: String::new() })
 }
 
-fn compile_and_run(mut program: SourceProgram, cases: Vec<RunInputs>) -> Result<Ran, Failure> {
+fn compile_and_run(
+    mut program: SourceProgram,
+    cases: Vec<RunInputs>,
+    limits: HeldLimits,
+) -> Result<Ran, Failure> {
     let start = Instant::now();
     let mut model = program.compile(&cases)?;
+    drop(limits);
     let mut before = format!("{} in {:.0} ms", program.made(), start.elapsed().as_secs_f64() * 1e3);
     let mut runs = Vec::new();
     for case in cases {

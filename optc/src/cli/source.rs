@@ -6,8 +6,9 @@ use clap::Args;
 use ir::Module;
 use ir::memory_pools::parse_bytes;
 
+use super::compiled::CompileArgs;
 use super::inputs::{RunInputs, fix_sizes, sample};
-use super::{FileArgs, MachineArgs, MemoryArgs};
+use super::{FileArgs, progress};
 use crate::artifact::{Artifact, ArtifactCode, ArtifactOptions, is_artifact};
 use crate::cache::{Cache, MOST_BYTES};
 use crate::compile::{CompileOptions, DeadMemory, entry};
@@ -33,9 +34,7 @@ pub(super) struct ArtifactArgs {
 /// What the arguments say of a program.
 pub(super) struct ProgramSource<'a> {
     pub(super) file: &'a FileArgs,
-    pub(super) machine: &'a MachineArgs,
-    pub(super) memory: &'a MemoryArgs,
-    pub(super) entry: Option<&'a str>,
+    pub(super) compile: &'a CompileArgs,
 }
 
 /// A program that is to be compiled, or loaded.
@@ -59,11 +58,12 @@ impl ProgramSource<'_> {
         if args.recompile {
             return Err(Failure::Usage("--recompile is for artifacts, which `optc build` writes".to_owned()));
         }
+        progress::say("loading");
         let module = load(path, &self.file.options()?)?;
-        let entry = entry(&module, self.entry)?;
-        let options = self.memory.options(self.machine, &entry, dead);
+        let entry = entry(&module, self.compile.entry.as_deref())?;
+        let options = self.compile.options(&entry, dead)?;
         let cache = args.cache.as_ref().map(|folder| Cache::open(folder, args.cache_limit)).transpose()?;
-        Ok(SourceProgram { module, entry, threads: self.machine.threads, options, cache })
+        Ok(SourceProgram { module, entry, threads: self.compile.machine.threads, options, cache })
     }
 
     /// The program in an artifact. What was decided when it was built can't be decided again.
@@ -73,17 +73,18 @@ impl ProgramSource<'_> {
         args: &ArtifactArgs,
         dead: DeadMemory,
     ) -> Result<SourceProgram, Failure> {
-        let is_other = self.entry.is_some_and(|entry| entry != artifact.entry());
-        if is_other || self.file.says_sizes() || self.memory.says_more() {
+        let other = self.compile.entry.as_deref();
+        let is_other = other.is_some_and(|entry| entry != artifact.entry());
+        if is_other || self.file.says_sizes() || self.compile.memory.says_more() {
             return Err(Failure::Usage(
                 "an artifact has one function, with sizes and memory as they were when it was built"
                     .to_owned(),
             ));
         }
         let (code, threads) = if args.recompile {
-            (ArtifactCode::Recompiled, self.machine.threads)
+            (ArtifactCode::Recompiled, self.compile.machine.threads)
         } else {
-            (ArtifactCode::Stored, self.machine.threads.min(artifact.threads()))
+            (ArtifactCode::Stored, self.compile.machine.threads.min(artifact.threads()))
         };
         let (module, options) = artifact.program(&ArtifactOptions { threads: Some(threads), code })?;
         let options = CompileOptions { dead, ..options };

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use super::color::ColorArgs;
 use super::list::{self, NameArgs, OpsArgs};
 use super::lit::{self, LitArgs};
 use super::passes::{self, PassesArgs};
@@ -19,6 +20,8 @@ struct Tool {
     verb: Option<ToolVerb>,
     #[command(flatten)]
     passes: PassesArgs,
+    #[command(flatten)]
+    color: ColorArgs,
 }
 
 #[derive(Subcommand)]
@@ -51,6 +54,7 @@ pub fn tool(setup: &Setup<'_>, arguments: impl IntoIterator<Item = OsString>) ->
         Ok(tool) => tool,
         Err(error) => return misused(&error),
     };
+    tool.color.choose();
     exit(match tool.verb {
         None => passes::run(setup, &tool.passes),
         Some(ToolVerb::Passes(args)) => list::passes(setup, &args),

@@ -25,7 +25,7 @@ fn options(verb: &str) -> Vec<String> {
     let help = optc(&[verb, "--help"]);
     let words = help.split_whitespace().filter(|word| word.starts_with("--"));
     let names = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    let names = names.map(|word| word.split(['=', '.', '`', ',']).next().unwrap_or_default().to_owned());
+    let names = names.map(|word| word.split(['=', '.', '`', ',', '[']).next().unwrap_or_default().to_owned());
     names.filter(|name| name != "version").collect()
 }
 

@@ -43,7 +43,7 @@ pub(super) fn guard<R>(
     module: &mut Module,
     run: impl FnOnce(&mut Module) -> R,
 ) -> R {
-    let kept = options.reproducer.as_ref().map(|path| (path, module.clone()));
+    let kept = options.debug.reproducer.as_ref().map(|path| (path, module.clone()));
     match catch_unwind(AssertUnwindSafe(|| run(module))) {
         Ok(result) => result,
         Err(panic) => {
@@ -51,7 +51,7 @@ pub(super) fn guard<R>(
                 Some((path, before)) => written(path, pass, options.threads, &before),
                 None => format!("pass `{pass}` panicked; `--reproducer=FILE` keeps what it ran on\n"),
             };
-            (options.trace)(&told);
+            options.observer.prints(&told);
             resume_unwind(panic)
         }
     }

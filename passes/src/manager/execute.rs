@@ -1,6 +1,6 @@
 //! How a pipeline is run over a module.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::time::Instant;
 
 use ir::verify::{Verification, VerifyScope, mark_verified};
@@ -26,10 +26,11 @@ impl Pipeline {
     ///
     /// # Errors
     /// All errors of the first pass that has some, in text order; those of the verifier after a pass name
-    /// it. The module is then in no defined state.
+    /// it; that the observer ended the work. The module is then in no defined state.
     ///
     /// # Panics
-    /// If a pass does; then [`RunOptions::reproducer`] holds what it panicked on.
+    /// If a pass does; then the file of [`PassDebug::reproducer`](super::PassDebug::reproducer) holds what it
+    /// panicked on.
     pub fn run(&self, module: &mut Module, options: &RunOptions<'_>) -> Result<Report, Vec<Diagnostic>> {
         let start = Instant::now();
         let mut execution = Execution {
@@ -44,7 +45,9 @@ impl Pipeline {
         let children = execution.items(self.items(), module)?;
         let timing = Timing { name: "total".to_owned(), time: start.elapsed(), children };
         let Execution { statistics, remarks, changes, .. } = execution;
-        Ok(Report { timing, statistics, remarks, changes })
+        let report = Report { timing, statistics, remarks, changes };
+        options.observer.ends(&module.ctx, &report);
+        Ok(report)
     }
 }
 
@@ -73,6 +76,12 @@ impl Execution<'_> {
     }
 
     fn pass(&mut self, pass: &Invocation, module: &mut Module) -> Result<Vec<Timing>, Vec<Diagnostic>> {
+        if let ControlFlow::Break(why) = self.options.observer.begins(&pass.to_string()) {
+            return Err(vec![Diagnostic::error(
+                Location::UNKNOWN,
+                format!("{why}, before the pass `{pass}`"),
+            )]);
+        }
         self.trace.before(pass, module);
         let notes = crash::guard(self.options, pass, module, |module| match pass.def.run {
             PassRun::Function(run) => self.on_functions(pass, module, run),
@@ -81,7 +90,7 @@ impl Execution<'_> {
         self.changes.push(changes_of(pass, &notes));
         notes.into_iter().for_each(|notes| self.keep(pass, notes));
         self.trace.after(pass, module)?;
-        match self.options.verify {
+        match self.options.debug.verify {
             Verify::AfterEach => self.verify(pass, module),
             Verify::Never => Ok(Vec::new()),
         }
@@ -180,7 +189,7 @@ impl Execution<'_> {
     /// How many changes a pass may still make, if there is a limit.
     fn left(&self, pass: &Invocation) -> Option<u64> {
         let name = pass.def.name;
-        let limit = self.options.limits.iter().find(|limit| limit.pass == name)?;
+        let limit = self.options.debug.limits.iter().find(|limit| limit.pass == name)?;
         let made: u64 = self.changes.iter().filter(|run| run.pass == name).map(|run| run.count).sum();
         Some(limit.changes.saturating_sub(made))
     }

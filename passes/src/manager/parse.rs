@@ -2,17 +2,25 @@
 //!
 //! ```text
 //! pipeline := [element {"," element}]
-//! element  := pass ["{" [option {("," | " ") option}] "}"]  |  ("module" | "func") "(" pipeline ")"
+//! element  := pass [options]  |  "default" [options]  |  ("module" | "func") "(" pipeline ")"
+//! options  := "{" [option {("," | " ") option}] "}"
 //! option   := name ["=" (word | "\"" text "\"")]
 //! ```
 //!
 //! Spaces may stand between any two of these. `builtin.module` and `func.func` are other names of the two
-//! nests.
+//! nests. `default` stands for the passes that take a function to its plan, and has the options of `plan`.
 
 use ir::diag::did_you_mean;
 use ir::{Context, Diagnostic, Location};
 
-use super::{Anchor, Invocation, OptionKind, Origin, PassDef, PassOptions, Pipeline, PipelineItem, Registry};
+use super::default::{DEFAULT, default_pipeline};
+use super::{
+    Anchor, Invocation, OptionKind, Origin, PassDef, PassOptions, Pipeline, PipelineItem, Registry, Stage,
+};
+use crate::tradeoff::Goal;
+
+/// The option of `plan` that says what a plan is to be best at.
+const OPTIMIZE: &str = "optimize";
 
 /// Nests in nests, at most.
 const DEPTH_LIMIT: usize = 32;
@@ -63,17 +71,15 @@ impl<'a> Parser<'a> {
             return Ok(items);
         }
         loop {
-            if let Some(item) = self.item(anchor, depth)? {
-                items.push(item);
-            }
+            items.extend(self.item(anchor, depth)?);
             if !self.eat(',') {
                 return Ok(items);
             }
         }
     }
 
-    /// One element; none if it was refused, which is then among the errors.
-    fn item(&mut self, anchor: Anchor, depth: usize) -> Result<Option<PipelineItem>, Diagnostic> {
+    /// One element, or those that it stands for; none if it was refused, which is then among the errors.
+    fn item(&mut self, anchor: Anchor, depth: usize) -> Result<Vec<PipelineItem>, Diagnostic> {
         self.skip_space();
         let at = self.at;
         let name = self.word("a pass")?;
@@ -83,9 +89,25 @@ impl<'a> Parser<'a> {
             _ => None,
         };
         match nested {
-            Some(nested) => self.nest(at, anchor, nested, depth).map(Some),
-            None => self.pass(at, name, anchor),
+            Some(nested) => Ok(vec![self.nest(at, anchor, nested, depth)?]),
+            None if name == DEFAULT && anchor == Anchor::Module => self.default_passes(),
+            None => Ok(self.pass(at, name, anchor)?.into_iter().collect()),
         }
+    }
+
+    /// The passes that `default` stands for.
+    fn default_passes(&mut self) -> Result<Vec<PipelineItem>, Diagnostic> {
+        let options = self.options(self.registry.of_stage(Stage::Plan))?;
+        let goal = options.is_given(OPTIMIZE).then(|| Goal::named(&options.text(OPTIMIZE))).flatten();
+        let text = default_pipeline(self.registry, None, goal.unwrap_or_default(), None);
+        let mut parser = Parser { text: &text, at: 0, errors: Vec::new(), ..*self };
+        let mut items = parser.items(Anchor::Module, 0)?;
+        self.errors.append(&mut parser.errors);
+        let is_said = options.given().next().is_some();
+        if let Some(PipelineItem::Pass(plan)) = items.last_mut().filter(|_| is_said) {
+            plan.options = options;
+        }
+        Ok(items)
     }
 
     fn nest(
@@ -112,6 +134,10 @@ impl<'a> Parser<'a> {
         let def = self.registry.get(name);
         let location = self.location(at);
         match def {
+            None if name == DEFAULT => {
+                let message = format!("`{DEFAULT}` works on a module, and can't stand inside `func(...)`");
+                self.errors.push(self.error(at, message));
+            }
             None => self.unknown_pass(at, name),
             Some(def) if !anchor.takes(def.run) => {
                 let message = format!("pass `{name}` works on a module, and can't run inside `func(...)`");
@@ -125,7 +151,7 @@ impl<'a> Parser<'a> {
     }
 
     fn unknown_pass(&mut self, at: usize, name: &str) {
-        let known = self.registry.iter().map(|def| def.name).chain(["module", "func"]);
+        let known = self.registry.iter().map(|def| def.name).chain([DEFAULT, "module", "func"]);
         let hint = did_you_mean(name, known)
             .unwrap_or_else(|| "`optc passes` lists the passes that there are".to_owned());
         let error = self.error(at, format!("there is no pass `{name}`")).with_help(hint);

@@ -1,11 +1,12 @@
 //! What may be asked of a run of a pipeline.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use ir::diag::did_you_mean;
-use ir::{Diagnostic, Location, Target};
+use ir::{Context, Diagnostic, Location, Target};
 
-use super::{ChangeLimit, Registry};
+use super::{ChangeLimit, Registry, Report};
 
 /// How a pipeline is run.
 pub struct RunOptions<'a> {
@@ -13,6 +14,17 @@ pub struct RunOptions<'a> {
     pub target: &'a dyn Target,
     /// How many threads will run the program, and how many compile it.
     pub threads: usize,
+    /// Of which passes remarks are kept.
+    pub remarks: Selection,
+    /// What is checked and shown of each pass.
+    pub debug: PassDebug,
+    /// Follows the passes.
+    pub observer: &'a dyn PassObserver,
+}
+
+/// What is checked and shown of each pass.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PassDebug {
     /// When the module is verified.
     pub verify: Verify,
     /// Before which passes the module is printed.
@@ -24,20 +36,38 @@ pub struct RunOptions<'a> {
     /// A folder that gets the module (`0001_fuse.mlir`) and the difference (`0001_fuse.diff`) after every
     /// pass that changed it.
     pub dump_dir: Option<PathBuf>,
-    /// Of which passes remarks are kept.
-    pub remarks: Selection,
     /// After how many changes passes stop; those of functions are then made one function after the other.
     pub limits: Vec<ChangeLimit>,
     /// Where the module as it was before the pass goes when a pass panics.
     pub reproducer: Option<PathBuf>,
-    /// Gets what is printed on the way.
-    pub trace: &'a dyn Fn(&str),
+}
+
+/// Follows passes while they run. A function of a text is one that gets what is printed.
+pub trait PassObserver {
+    /// A step is about to begin: a pass of this text, or what comes after all passes. `Break` ends the work
+    /// with an error that says why.
+    fn begins(&self, _step: &str) -> ControlFlow<String> {
+        ControlFlow::Continue(())
+    }
+
+    /// Gets what [`PassDebug`] prints.
+    fn prints(&self, _text: &str) {}
+
+    /// A pipeline has run without errors.
+    fn ends(&self, _ctx: &Context, _report: &Report) {}
+}
+
+impl<F: Fn(&str)> PassObserver for F {
+    fn prints(&self, text: &str) {
+        self(text);
+    }
 }
 
 /// When a module is verified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verify {
     /// After each pass: what it may have changed.
+    #[default]
     AfterEach,
     /// Never.
     Never,
@@ -88,15 +118,9 @@ impl<'a> RunOptions<'a> {
         RunOptions {
             target,
             threads: 1,
-            verify: Verify::AfterEach,
-            print_before: Selection::None,
-            print_after: Selection::None,
-            print_after_change: Selection::None,
-            dump_dir: None,
             remarks: Selection::None,
-            limits: Vec::new(),
-            reproducer: None,
-            trace: &|_| {},
+            debug: PassDebug::default(),
+            observer: &|_: &str| {},
         }
     }
 }

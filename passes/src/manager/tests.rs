@@ -1,5 +1,6 @@
 //! Do pipelines read, print, complete and run as they should?
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use ir::{Body, Context, Diagnostic, Location, Module};
@@ -181,7 +182,8 @@ fn module_of(names: &[&str]) -> Module {
 fn run(module: &mut Module, text: &str, threads: usize) -> Result<Report, Vec<Diagnostic>> {
     let pipeline = Pipeline::parse(&module.ctx, text, &registry())?;
     let remarks = Selection::All;
-    let options = RunOptions { threads, remarks, verify: Verify::Never, ..RunOptions::new(&PlainTarget) };
+    let debug = PassDebug { verify: Verify::Never, ..PassDebug::default() };
+    let options = RunOptions { threads, remarks, debug, ..RunOptions::new(&PlainTarget) };
     pipeline.run(module, &options)
 }
 
@@ -213,12 +215,31 @@ fn an_inserted_stage_is_skipped_by_functions_that_have_reached_it() {
 }
 
 #[test]
+fn default_stands_for_the_passes_that_lead_to_a_plan() {
+    let ctx = Context::new();
+    let text = |pipeline: &str| match Pipeline::parse(&ctx, pipeline, &Registry::new()) {
+        Ok(pipeline) => pipeline.to_string(),
+        Err(faults) => faults.iter().map(|fault| fault.message.as_str()).collect(),
+    };
+    let stages = "inline{max-ops=1000000},symbol-dce,variants,simplify,layout,fuse,select,schedule";
+    assert_eq!(text("default"), format!("{stages},inplace,plan{{optimize=balanced}}"));
+    assert_eq!(
+        text("cse,default{planner=exact optimize=memory}"),
+        format!("cse,{stages},lines,inplace,plan{{planner=exact optimize=memory}}")
+    );
+    assert_eq!(text("func(default)"), "`default` works on a module, and can't stand inside `func(...)`");
+    assert_eq!(text("default{planer=exact}"), "pass `plan` has no option `planer`");
+    assert!(text("plan,default").starts_with("pass `inline` can't run after `plan`"));
+}
+
+#[test]
 fn the_canonical_pipeline_does_only_what_is_missing() {
     let mut module = module_of(&["a"]);
     run(&mut module, "fuse", 1).unwrap();
     let canonical = Pipeline::canonical(&registry());
     assert_eq!(canonical.to_string(), "layout,fuse,select,inplace,plan");
-    let options = RunOptions { verify: Verify::Never, ..RunOptions::new(&PlainTarget) };
+    let debug = PassDebug { verify: Verify::Never, ..PassDebug::default() };
+    let options = RunOptions { debug, ..RunOptions::new(&PlainTarget) };
     let report = canonical.run(&mut module, &options).unwrap();
     let ran: Vec<&str> = report.statistics.iter().map(|s| s.pass).collect();
     assert_eq!(ran, ["select", "inplace", "plan"]);
@@ -254,13 +275,14 @@ fn folder(name: &str) -> std::path::PathBuf {
     path
 }
 
-fn traced(text: &str, options: RunOptions<'_>) -> String {
+fn traced(text: &str, debug: PassDebug) -> String {
     let ctx = Arc::new(Context::new());
     let mut module = ir::text::parse(&ctx, "test", TEXT.to_owned()).unwrap();
     let out = std::cell::RefCell::new(String::new());
     let trace = |text: &str| out.borrow_mut().push_str(text);
     let pipeline = Pipeline::parse(&ctx, text, &registry()).unwrap();
-    pipeline.run(&mut module, &RunOptions { trace: &trace, ..options }).unwrap();
+    let options = RunOptions { debug, observer: &trace, threads: 3, ..RunOptions::new(&PlainTarget) };
+    pipeline.run(&mut module, &options).unwrap();
     out.into_inner()
 }
 
@@ -302,20 +324,51 @@ fn only_what_a_pass_changed_is_verified_again() {
 fn the_module_is_printed_before_and_after_what_is_selected() {
     let after = TEXT.replace("@f()", "@f() attributes {renamed}");
     let before = Selection::Named(vec!["rename".into()]);
-    let options =
-        RunOptions { print_before: before, print_after: Selection::All, ..RunOptions::new(&PlainTarget) };
+    let shown = PassDebug { print_before: before, print_after: Selection::All, ..PassDebug::default() };
     let expected =
         format!("// ----- after visit\n{TEXT}// ----- before rename\n{TEXT}// ----- after rename\n{after}");
-    assert_eq!(traced("visit,rename", options), expected);
-    let options = RunOptions { print_after_change: Selection::All, ..RunOptions::new(&PlainTarget) };
-    assert_eq!(traced("visit,rename,rename", options), format!("// ----- after rename\n{after}"));
+    assert_eq!(traced("visit,rename", shown), expected);
+    let shown = PassDebug { print_after_change: Selection::All, ..PassDebug::default() };
+    assert_eq!(traced("visit,rename,rename", shown), format!("// ----- after rename\n{after}"));
+}
+
+/// Notes the steps that begin, and ends the work at the one of this name.
+struct EndsAt(&'static str, std::cell::RefCell<Vec<String>>);
+
+impl PassObserver for EndsAt {
+    fn begins(&self, step: &str) -> ControlFlow<String> {
+        self.1.borrow_mut().push(step.to_owned());
+        if step == self.0 { ControlFlow::Break("it is late".to_owned()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn ends(&self, _: &Context, report: &Report) {
+        self.1.borrow_mut().push(format!("{} passes", report.timing.children.len()));
+    }
+}
+
+#[test]
+fn an_observer_follows_the_passes_and_ends_the_work() {
+    let ctx = Arc::new(Context::new());
+    let pipeline = Pipeline::parse(&ctx, "visit,rename,visit{fail=false}", &registry()).unwrap();
+    for (last, expected) in [
+        ("none", &["visit", "rename", "visit{fail=false}", "3 passes"][..]),
+        ("rename", &["visit", "rename"]),
+    ] {
+        let mut module = ir::text::parse(&ctx, "test", TEXT.to_owned()).unwrap();
+        let observer = EndsAt(last, Default::default());
+        let options = RunOptions { observer: &observer, ..RunOptions::new(&PlainTarget) };
+        let done = pipeline.run(&mut module, &options);
+        assert_eq!(*observer.1.borrow(), expected);
+        let fault = done.err().map(|faults| faults[0].message.clone());
+        let told = (last == "rename").then(|| "it is late, before the pass `rename`".to_owned());
+        assert_eq!(fault, told);
+    }
 }
 
 #[test]
 fn a_dump_has_files_of_the_passes_that_changed_something() {
     let dir = folder("dump");
-    let options = RunOptions { dump_dir: Some(dir.clone()), ..RunOptions::new(&PlainTarget) };
-    traced("visit,rename,visit", options);
+    traced("visit,rename,visit", PassDebug { dump_dir: Some(dir.clone()), ..PassDebug::default() });
     let mut names: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|file| file.unwrap().file_name()).collect();
     names.sort_unstable();
     assert_eq!(names, ["0002_rename.diff", "0002_rename.mlir"]);
@@ -328,9 +381,9 @@ fn a_dump_has_files_of_the_passes_that_changed_something() {
 fn a_panic_leaves_what_it_happened_on() {
     let dir = folder("crash");
     let path = dir.join("crash.mlir");
-    let options = RunOptions { reproducer: Some(path.clone()), threads: 3, ..RunOptions::new(&PlainTarget) };
+    let debug = PassDebug { reproducer: Some(path.clone()), ..PassDebug::default() };
     let panic =
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| traced("visit,rename{fail}", options)));
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| traced("visit,rename{fail}", debug)));
     assert!(panic.is_err());
     let text = std::fs::read_to_string(&path).unwrap();
     let expected = Reproducer { pipeline: "rename{fail=true}".into(), threads: 3 };

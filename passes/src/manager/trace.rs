@@ -24,11 +24,11 @@ impl<'a> Trace<'a> {
     /// A pass is about to run.
     pub(super) fn before(&mut self, pass: &Invocation, module: &Module) {
         self.count += 1;
-        if self.options.print_before.contains(pass.def.name) {
-            (self.options.trace)(&format!("// ----- before {pass}\n{}", text::print(module)));
+        if self.options.debug.print_before.contains(pass.def.name) {
+            self.options.observer.prints(&format!("// ----- before {pass}\n{}", text::print(module)));
         }
-        let sees_change =
-            self.options.dump_dir.is_some() || self.options.print_after_change.contains(pass.def.name);
+        let sees_change = self.options.debug.dump_dir.is_some()
+            || self.options.debug.print_after_change.contains(pass.def.name);
         self.before = match (sees_change, self.before.take()) {
             (true, None) => Some(text::print(module)),
             (true, known) => known,
@@ -41,17 +41,17 @@ impl<'a> Trace<'a> {
     /// # Errors
     /// If a file of the dump can't be written.
     pub(super) fn after(&mut self, pass: &Invocation, module: &Module) -> Result<(), Vec<Diagnostic>> {
-        let prints = self.options.print_after.contains(pass.def.name);
+        let prints = self.options.debug.print_after.contains(pass.def.name);
         let before = self.before.take();
         if !prints && before.is_none() {
             return Ok(());
         }
         let after = text::print(module);
         let has_changed = before.as_ref().is_some_and(|before| *before != after);
-        if prints || has_changed && self.options.print_after_change.contains(pass.def.name) {
-            (self.options.trace)(&format!("// ----- after {pass}\n{after}"));
+        if prints || has_changed && self.options.debug.print_after_change.contains(pass.def.name) {
+            self.options.observer.prints(&format!("// ----- after {pass}\n{after}"));
         }
-        if let (true, Some(before), Some(dir)) = (has_changed, &before, &self.options.dump_dir) {
+        if let (true, Some(before), Some(dir)) = (has_changed, &before, &self.options.debug.dump_dir) {
             let stem = format!("{:04}_{}", self.count, pass.def.name);
             write(dir, &format!("{stem}.mlir"), &after)?;
             write(dir, &format!("{stem}.diff"), &unified_diff(before, &after))?;

@@ -18,8 +18,8 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
         let what = "--debug-tensors is for one run, without --interpret, --out and --check";
         return Err(Failure::Usage(what.to_owned()));
     }
-    let entry = args.entry.as_deref();
-    let source = ProgramSource { file, machine: &args.machine, memory: &args.memory, entry };
+    let limits = args.compile.limits.hold()?;
+    let source = ProgramSource { file, compile: &args.compile };
     let mut program = source.program(&args.artifact, DeadMemory::Poisoned)?;
     let cases = args.inputs.cases(&program.module, &program.entry)?;
     program.fix_sizes(&cases)?;
@@ -32,7 +32,9 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     let expected = expected(args.debug_check.as_ref(), &shown, || {
         interpret(&program.module, &program.entry, &case.inputs)
     })?;
-    let outputs = program.compile(&cases)?.run(&case.inputs)?;
+    let mut model = program.compile(&cases)?;
+    drop(limits);
+    let outputs = model.run(&case.inputs)?;
     let values = outputs.get(outputs.len().saturating_sub(shown.len())..).unwrap_or_default();
     if let Some(path) = &args.debug_out {
         write_npz(path, values)?;

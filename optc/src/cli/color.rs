@@ -1,0 +1,35 @@
+//! Whether what is printed for people has colours.
+
+use anstream::ColorChoice;
+use clap::{Args, ValueEnum};
+
+/// Whether to use colours.
+#[derive(Args)]
+pub(super) struct ColorArgs {
+    /// When faults and remarks have colours.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = ColorWhen::Auto, global = true)]
+    color: ColorWhen,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ColorWhen {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl ColorArgs {
+    /// Prints from now on as these arguments say.
+    pub(super) fn choose(&self) {
+        let choice = match self.color {
+            ColorWhen::Auto => ColorChoice::Auto,
+            ColorWhen::Always => ColorChoice::Always,
+            ColorWhen::Never => ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+}

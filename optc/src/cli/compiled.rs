@@ -1,0 +1,70 @@
+//! What the verbs that compile a program take: for which machine, with which memory, and what is shown of it.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use clap::Args;
+use ir::Context;
+use passes::manager::{PassObserver, Registry, Report, Selection};
+
+use super::limits::LimitArgs;
+use super::{MachineArgs, MemoryArgs, progress};
+use crate::compile::{CompileOptions, DeadMemory};
+use crate::failure::Failure;
+use crate::pass_debug::{PassDebugArgs, remarks_text};
+
+/// How a program is compiled.
+#[derive(Args, Clone)]
+pub(super) struct CompileArgs {
+    #[command(flatten)]
+    pub(super) machine: MachineArgs,
+    #[command(flatten)]
+    pub(super) memory: MemoryArgs,
+    /// Function to compile [default: the only public one, else `main`].
+    #[arg(long, value_name = "NAME")]
+    pub(super) entry: Option<String>,
+    #[command(flatten)]
+    pub(super) debug: PassDebugArgs,
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
+}
+
+impl CompileArgs {
+    /// The options of compilation.
+    ///
+    /// # Errors
+    /// For each pass that is named and does not exist.
+    pub(super) fn options(&self, entry: &str, dead: DeadMemory) -> Result<CompileOptions, Failure> {
+        let registry = Registry::new();
+        let fail = |faults: Vec<ir::Diagnostic>| Failure::diagnostics(&Context::new(), &faults);
+        let remarks = self.debug.remarks(&registry).map_err(fail)?;
+        let debug = self.debug.debug(&registry).map_err(fail)?;
+        let observer = Arc::new(TerminalObserver { asked: self.debug.clone(), remarks });
+        let options = self.memory.options(&self.machine, entry, dead);
+        Ok(CompileOptions { debug, observer: Some(observer), ..options })
+    }
+}
+
+/// Shows on standard error what is asked of passes, and on a terminal what is being done.
+struct TerminalObserver {
+    asked: PassDebugArgs,
+    remarks: Selection,
+}
+
+impl PassObserver for TerminalObserver {
+    fn begins(&self, step: &str) -> ControlFlow<String> {
+        progress::say(&format!("compiling: {step}"));
+        ControlFlow::Continue(())
+    }
+
+    fn prints(&self, text: &str) {
+        progress::print_error(text);
+    }
+
+    fn ends(&self, ctx: &Context, report: &Report) {
+        let text = remarks_text(ctx, &report.remarks, &self.remarks) + &self.asked.told(report);
+        if !text.is_empty() {
+            progress::print_error(&text);
+        }
+    }
+}

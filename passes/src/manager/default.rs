@@ -1,0 +1,37 @@
+//! The pipeline `default`: what takes a function from where it is to its plan.
+
+use super::{Registry, Stage};
+use crate::tradeoff::Goal;
+
+/// What comes before all stages: a call that stays is one that can't be compiled, and calls that are replaced
+/// by what they run have one arena for the whole tree of them.
+pub const BEFORE_STAGES: &str = "inline{max-ops=1000000},symbol-dce,variants";
+
+/// The name of the pipeline among passes. It has the options of the pass `plan`.
+pub(super) const DEFAULT: &str = "default";
+
+/// The text of the pipeline for functions that have `reached` a stage, or were just read. With a budget,
+/// values are computed again until the arena has at most that many bytes.
+pub fn default_pipeline(
+    registry: &Registry,
+    reached: Option<Stage>,
+    goal: Goal,
+    budget_bytes: Option<u64>,
+) -> String {
+    let missing = Stage::ALL.into_iter().filter(|stage| Some(*stage) > reached);
+    let before = reached.is_none().then_some(BEFORE_STAGES.to_owned());
+    let stages = missing.filter_map(|stage| {
+        let name = registry.of_stage(stage)?.name;
+        Some(match stage {
+            Stage::Plan => format!("{name}{{optimize={}}}", goal.name()),
+            Stage::Schedule => {
+                let recompute =
+                    budget_bytes.map_or(String::new(), |bytes| format!("recompute{{budget={bytes}}},"));
+                let lines = if goal == Goal::Memory { ",lines" } else { "" };
+                format!("{recompute}{name}{lines}")
+            }
+            _ => name.to_owned(),
+        })
+    });
+    before.into_iter().chain(stages).collect::<Vec<String>>().join(",")
+}
