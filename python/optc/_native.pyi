@@ -7,6 +7,8 @@ from ._diagnostics import Diagnostic
 
 VERSION: str
 
+def content_hash(arrays: list[Any]) -> int: ...
+
 class Module:
     @staticmethod
     def parse(text: str, name: str, allow_unregistered: bool) -> Module: ...

@@ -7,6 +7,7 @@ mod contexts;
 mod dlpack;
 mod element;
 mod failure;
+mod hash;
 mod memory;
 mod model;
 mod module;
@@ -23,6 +24,8 @@ static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 /// What `optc/__init__.py` is made of.
 #[pyo3::pymodule]
 mod _native {
+    #[pymodule_export]
+    use crate::hash::content_hash;
     #[pymodule_export]
     use crate::model::CompiledModel;
     #[pymodule_export]

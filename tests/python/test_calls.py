@@ -126,17 +126,6 @@ def test_every_element_type_goes_in_and_out(element):
     assert model(x, out=out)[0] is out and np.array_equal(out.astype(np.float64), x.T.astype(np.float64))
 
 
-def test_tensors_of_torch_are_borrowed():
-    torch = pytest.importorskip("torch")
-    text = "func.func @main(%x: tensor<4xbf16>) -> tensor<4xbf16> {\n %0 = nn.abs %x : tensor<4xbf16>\n return %0 : tensor<4xbf16>\n}"
-    model = optc.compile(optc.Module.parse(text))
-    x = torch.tensor([-1.0, 0.5, -3.0, 4.0], dtype=torch.bfloat16)
-    out = torch.zeros(4, dtype=torch.bfloat16)
-    assert model(x, out=out)[0] is out and torch.equal(out, x.abs())
-    with pytest.raises(BufferError, match="grad"):
-        model(x.clone().requires_grad_())
-
-
 def test_named_sizes_are_those_of_the_arrays(sized):
     assert sized.dims == {"N": (1, None)} or sized.dims["N"][0] <= 1
     assert sized.inputs[0].shape == ("N", 3) and sized.outputs[0].dtype == "float32"
