@@ -313,6 +313,12 @@ def test_what_optc_lacks_is_left_to_torch():
     run_by_torch(Complex(), torch.eye(4), reason="linalg_eig")
 
 
+def test_tensors_of_other_devices_are_left_to_torch():
+    compiled = torch.compile(mlp().to("meta"), backend="optc")
+    with pytest.warns(optc.torch.EagerWarning, match="on the device `meta`"):
+        assert compiled(torch.empty(4, 16, device="meta")).shape == (4, 8)
+
+
 def test_a_graph_that_fell_back_leaves_others_to_optc():
     class Two(nn.Module):
         def __init__(self):

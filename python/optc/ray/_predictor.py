@@ -63,9 +63,9 @@ class Predictor:
         columns = {name: batch[column] for name, column in self._inputs.items()}
         try:
             results = self.model.run(list(self._outputs), columns)
-        except (Error, TypeError, ValueError) as fault:
+        except (Error, TypeError, ValueError):
             self._blame(batch, columns)
-            raise fault
+            raise
         kept = {name: column for name, column in batch.items() if name not in self._inputs.values()}
         return kept | dict(zip(self._outputs.values(), results))
 

@@ -12,6 +12,7 @@ from torch._dynamo.backends.common import aot_autograd
 
 from ._graph import CompiledGraph, Settings, eager
 from ._report import new_report
+from ._signature import Unsupported, check
 
 COMPILE_OPTIONS = {"optimize", "threads", "target_cpu", "budget", "pools", "poison", "reproducer"}
 """The arguments of `optc.compile` that `options` may have."""
@@ -48,6 +49,11 @@ def compile_backend(
     entry = new_report(_place(graph))
 
     def infer(program: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        try:
+            check(program)
+        except Unsupported as fault:
+            settings.refuse(entry, str(fault))
+            return eager(program, entry)
         return CompiledGraph(program, _weights(), settings, entry)
 
     def train(program: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
@@ -87,11 +93,13 @@ def _settings(options: dict[str, Any]) -> Settings:
 
 
 def _place(graph: torch.fx.GraphModule) -> str:
-    """The first line of the program that the graph has something of."""
+    """The first line of the program that the graph has something of; if torch knows none, an operation."""
     for node in graph.graph.nodes:
         lines = [line.strip() for line in (node.meta.get("stack_trace") or "").splitlines()]
         places = [line for line in lines if line.startswith("File ")]
         if places:
             file, line, function = places[-1].removeprefix("File ").replace('"', "").split(", ")[:3]
             return f"{file}:{line.removeprefix('line ')}, {function}"
-    return "of no known place"
+    targets = [node.target for node in graph.graph.nodes if node.op.startswith("call")]
+    names = [getattr(target, "__name__", str(target)) for target in targets]
+    return f"that begins with `{names[0]}`" if names else "of no operations"

@@ -13,7 +13,7 @@ from .._diagnostics import Error
 from .._model import Model
 from ._export import ClosedGraph, compiled
 from ._report import GraphReport
-from ._signature import Signature, Unsupported, check
+from ._signature import Signature, Unsupported
 from ._weights import Weights
 
 MOST_COMPILATIONS = 8
@@ -39,7 +39,7 @@ class Settings:
 
 
 class CompiledGraph:
-    """A graph without side effects: a function of a list of tensors and numbers that gives such a list.
+    """A graph that passed `check`: a function of a list of tensors and numbers that gives such a list.
 
     `graph` consists of operations of ATen, as torch's AOTAutograd makes them. `weights` are the arguments
     that are parameters and buffers, and that the graph does not write to.
@@ -103,10 +103,7 @@ class CompiledGraph:
         return () if self._is_dynamic else self._signature.key(arguments)
 
     def _compiled(self, arguments: Sequence[Any], inputs: Sequence[torch.Tensor]) -> Model:
-        check(self._graph)
         signature = self._signature
-        if not signature.results:
-            raise Unsupported("it computes no tensor")
         fixed: dict[int, Any] = {at: None for at in signature.unused}
         fixed |= {at: arguments[at].detach() for at in signature.weights}
         is_named = any(signature.named_axes)

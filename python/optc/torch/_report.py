@@ -19,7 +19,7 @@ class GraphReport:
     number: int
     """Of all graphs of this process, from 1."""
     name: str
-    """The place in the program that the graph begins with, as far as torch knows it."""
+    """Where in the program the graph begins, or else with which operation."""
     reason: str | None = None
     """Why torch runs it; `None` while optc does, or if it never ran."""
     compilations: int = 0

@@ -32,6 +32,7 @@ class Signature:
         self.numbers = [at for at in used if at not in tensors]
         self.named_axes = [self._named_axes(at) for at in self.inputs]
         self.derived = self._derived()
+        self._symbols = self._places_of_symbols()
         self._outputs = list(graph.graph.output_node().args[0])
         self._arguments = {node: at for at, node in enumerate(nodes)}
         self.results = self._results()
@@ -49,6 +50,18 @@ class Signature:
         symbols = {at: _symbol(self._values[at]) for at in self.numbers}
         return {at: places[symbol] for at, symbol in symbols.items() if symbol in places}
 
+    def _places_of_symbols(self) -> dict[Any, tuple[int, int | None]]:
+        """For each of torch's symbols an argument that is it, or that has it as the size of an axis."""
+        places: dict[Any, tuple[int, int | None]] = {}
+        for at, value in enumerate(self._values):
+            if isinstance(value, torch.Tensor):
+                for axis, size in enumerate(value.shape):
+                    places.setdefault(_symbol(size), (at, axis))
+            else:
+                places.setdefault(_symbol(value), (at, None))
+        places.pop(None, None)
+        return places
+
     def _results(self) -> list[int]:
         """The outputs that are computed, each once: neither arguments nor numbers."""
         first: dict[Any, int] = {}
@@ -60,13 +73,10 @@ class Signature:
 
     def sizes(self, arguments: Sequence[Any]) -> Sizes:
         """The symbols of these arguments."""
-        sizes: Sizes = {}
-        for value, argument in zip(self._values, arguments):
-            is_tensor = isinstance(value, torch.Tensor)
-            for size, number in zip(value.shape, argument.shape) if is_tensor else [(value, argument)]:
-                if _symbol(size) is not None:
-                    sizes[_symbol(size)] = int(number)
-        return sizes
+        return {
+            symbol: int(arguments[at] if axis is None else arguments[at].shape[axis])
+            for symbol, (at, axis) in self._symbols.items()
+        }
 
     def key(self, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """All sizes and numbers of a call."""
