@@ -2,7 +2,6 @@
 //! `numpy.savez` and `numpy.savez_compressed` write it, and a `.npy` file alone.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -15,6 +14,7 @@ use runtime::{ElementKind, MappedFile};
 use crate::elements;
 use crate::failure::Failure;
 use crate::npy;
+use crate::whole_file::WholeFile;
 
 /// A named array: row-major elements in little-endian bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -168,16 +168,20 @@ pub fn read_npy(path: &Path, name: &str, expected: Expected<'_>) -> Result<Array
 /// # Errors
 /// If the file can't be written.
 pub fn write_npz(path: &Path, arrays: &[Array]) -> Result<(), Failure> {
-    let output: Box<dyn Write> = match path.as_os_str() == "-" {
-        true => Box::new(io::stdout().lock()),
-        false => Box::new(File::create(path).map_err(|error| fault(path, error))?),
-    };
-    let mut archive = ZipArchiveWriter::new(BufWriter::new(output));
-    for array in arrays {
-        append(&mut archive, array).map_err(|error| fault(path, error))?;
+    if path.as_os_str() == "-" {
+        return write_archive(io::stdout().lock(), arrays).map_err(|error| fault(path, error));
     }
-    let mut written = archive.finish().map_err(|error| fault(path, error))?;
-    written.flush().map_err(|error| fault(path, error))
+    let mut file = WholeFile::create(path).map_err(|error| fault(path, error))?;
+    write_archive(&mut file, arrays).map_err(|error| fault(path, error))?;
+    file.finish().map_err(|error| fault(path, error))
+}
+
+fn write_archive(to: impl Write, arrays: &[Array]) -> Result<(), rawzip::Error> {
+    let mut archive = ZipArchiveWriter::new(BufWriter::new(to));
+    for array in arrays {
+        append(&mut archive, array)?;
+    }
+    Ok(archive.finish()?.flush()?)
 }
 
 fn append<W: Write>(archive: &mut ZipArchiveWriter<W>, array: &Array) -> Result<(), rawzip::Error> {

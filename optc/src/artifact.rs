@@ -21,6 +21,7 @@
 //! # Ok::<(), optc::Failure>(())
 //! ```
 
+use std::fmt;
 use std::fs;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
@@ -30,12 +31,14 @@ use codegen::Isa;
 use ir::text::{Locations, PrintOptions, ResourceText, print_with};
 use ir::{Blob, Module, SharedBytes};
 use runtime::MappedFile;
+use serde::Serialize;
 
 use crate::compile::{CompileOptions, Goal, Prepared, SizeOptions, compile, entry, plan_known_sizes};
 use crate::failure::Failure;
 use crate::load::{named_resources, parse_stored};
 use crate::model::Model;
 use crate::specialize::{AllSizes, has_named_sizes};
+use crate::whole_file::WholeFile;
 
 mod format;
 
@@ -250,19 +253,42 @@ impl Artifact {
     }
 }
 
-impl BuiltArtifact {
-    /// What it consists of, in a line.
-    pub fn summary(&self) -> String {
-        let Contents { images, weights, resources, .. } = &self.contents;
-        let code: usize = images.iter().map(|(_, image)| image.code.len()).sum();
-        let packed: usize = weights.iter().map(|weight| weight.bytes().len()).sum();
-        let constants: usize = resources.iter().map(|(_, blob)| blob.len_bytes()).sum();
-        let Header { cpu, threads, .. } = &self.header;
+/// What an artifact consists of. It is displayed as a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ArtifactSummary<'a> {
+    /// The instructions that its machine code uses: a value of `--target-cpu`.
+    pub cpu: &'a str,
+    /// The most threads that run it.
+    pub threads: usize,
+    /// Bytes of machine code.
+    pub code_bytes: usize,
+    /// Bytes of weights, packed for the kernels.
+    pub weights_bytes: usize,
+    /// Bytes of constants of the program's text.
+    pub constants_bytes: usize,
+}
+
+impl fmt::Display for ArtifactSummary<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ArtifactSummary { cpu, threads, code_bytes, weights_bytes, constants_bytes } = self;
         let threads = if *threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
-        format!(
-            "for {cpu} and {threads}; machine code {code} bytes, packed weights {packed}, \
-             constants {constants}"
-        )
+        write!(f, "for {cpu} and {threads}; machine code {code_bytes} bytes, ")?;
+        write!(f, "packed weights {weights_bytes}, constants {constants_bytes}")
+    }
+}
+
+impl BuiltArtifact {
+    /// What it consists of.
+    pub fn summary(&self) -> ArtifactSummary<'_> {
+        let Contents { images, weights, resources, .. } = &self.contents;
+        ArtifactSummary {
+            cpu: &self.header.cpu,
+            threads: self.header.threads,
+            code_bytes: images.iter().map(|(_, image)| image.code.len()).sum(),
+            weights_bytes: weights.iter().map(|weight| weight.bytes().len()).sum(),
+            constants_bytes: resources.iter().map(|(_, blob)| blob.len_bytes()).sum(),
+        }
     }
 
     /// What runs, with options under which [`crate::compile()`] makes it from what is here.
@@ -286,15 +312,10 @@ impl BuiltArtifact {
     }
 
     fn replace(&self, path: &Path) -> io::Result<()> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut file = tempfile::Builder::new()
-            .prefix(".optc-")
-            .permissions(permissions(path)?)
-            .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+        let mut file = WholeFile::create(path)?;
         self.write_to(&mut BufWriter::new(&mut file))?;
-        file.as_file().sync_all()?;
-        file.persist(path).map_err(|error| error.error)?;
-        Ok(())
+        file.sync()?;
+        file.finish()
     }
 
     /// Writes the artifact's bytes.
@@ -303,18 +324,6 @@ impl BuiltArtifact {
     /// If `to` refuses.
     pub fn write_to(&self, to: &mut dyn Write) -> io::Result<()> {
         format::write(&self.header, &self.contents, to)
-    }
-}
-
-/// The permissions of a file that is to be replaced, or of a new one that all may read.
-#[cfg(unix)]
-fn permissions(path: &Path) -> io::Result<fs::Permissions> {
-    use std::os::unix::fs::PermissionsExt;
-
-    match fs::metadata(path) {
-        Ok(old) if old.is_file() => Ok(old.permissions()),
-        Ok(_) => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
-        Err(_) => Ok(fs::Permissions::from_mode(0o644)),
     }
 }
 

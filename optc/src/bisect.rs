@@ -38,6 +38,7 @@ pub struct BisectOptions<'a> {
 
 /// What is wrong with a program after some passes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Trouble {
     /// It computes something else.
@@ -48,6 +49,7 @@ pub enum Trouble {
 
 /// Where a program goes wrong.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Bisected {
     /// The pass at fault; none if the machine code is wrong without any optional change.
     pub pass: Option<String>,
@@ -63,6 +65,7 @@ pub struct Bisected {
 
 /// The change that makes a program wrong.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FaultyChange {
     /// Its number among the changes of the pass, from 1; `--stop-after=PASS:K` stops with it.
     pub number: u64,
@@ -74,6 +77,7 @@ pub struct FaultyChange {
 
 /// A value on the way to the outputs that is not what it should be.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FaultyValue {
     /// The operation of the original program that makes it.
     pub op: String,

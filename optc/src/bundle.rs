@@ -26,6 +26,7 @@ use serde::Serialize;
 use crate::compile::{CompileOptions, entry, plan_known_sizes};
 use crate::failure::Failure;
 use crate::specialize::has_named_sizes;
+use crate::whole_file::write_whole;
 
 pub use aot::{EXTERNALS, WeightsPlace};
 
@@ -107,7 +108,7 @@ impl Bundle {
         fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
         for BundleFile { name, bytes } in &self.files {
             let path = folder.join(name);
-            fs::write(&path, (**bytes).as_ref()).map_err(|error| failed(&path, error))?;
+            write_whole(&path, (**bytes).as_ref()).map_err(|error| failed(&path, error))?;
         }
         Ok(())
     }

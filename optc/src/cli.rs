@@ -20,6 +20,8 @@ mod plan;
 mod progress;
 mod reduce;
 mod run;
+#[cfg(test)]
+mod schemas;
 mod shell;
 mod source;
 mod summary;

@@ -36,12 +36,16 @@ pub fn op(def: &OpDef) -> String {
     }
     def.attrs.iter().for_each(|def| text += &format!("\n  {}", attr(def)));
     text += &format!("\n\n  kind: {}\n", kind(def.kind));
-    let traits: Vec<String> =
-        def.traits.iter_names().map(|(name, _)| name.to_lowercase().replace('_', "-")).collect();
+    let traits = traits(def);
     if !traits.is_empty() {
         text += &format!("  traits: {}\n", traits.join(", "));
     }
     text
+}
+
+/// The facts that hold of every instance of an operation.
+pub fn traits(def: &OpDef) -> Vec<String> {
+    def.traits.iter_names().map(|(name, _)| name.to_lowercase().replace('_', "-")).collect()
 }
 
 /// An attribute of an operation, in a line.

@@ -178,6 +178,7 @@ fn off(found: f64, expected: f64, absmax: f64) -> f64 {
 
 /// Where an array is not the expected one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Difference {
     /// The name of the expected array.
     pub name: String,

@@ -113,6 +113,7 @@ fn check_names(given: &[(String, u64)], sizes: &[(String, u64)]) -> Result<(), F
 
 /// A buffer of the arena, with what it holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LiveBuffer {
     /// The first value that it holds, as in the printed text; none for scratch and in nested blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,6 +136,7 @@ pub struct LiveBuffer {
 /// The memory of a planned function, step by step. Steps without a run (a branch, a return) are between
 /// those of the [report](crate::plan_report::PlanReport).
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ArenaOverTime {
     /// Bytes of the arena.
     pub arena_bytes: u64,

@@ -19,6 +19,7 @@ const BUDGET: &str = "--budget=";
 
 /// A change that makes the arena smaller.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Lever {
     /// What is added to the command line.
     pub flags: String,

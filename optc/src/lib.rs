@@ -102,6 +102,7 @@ pub mod sizes;
 mod specializations;
 pub mod specialize;
 pub mod view;
+mod whole_file;
 
 pub use {codegen, import, ir, passes, runtime};
 

@@ -60,6 +60,7 @@ use passes::manager::unified_diff;
 use self::directives::Directives;
 use crate::cli::verb_text;
 use crate::opt::{OptArgs, Setup, Source};
+use crate::whole_file::write_whole;
 
 const RUN: &str = "// RUN: ";
 const OUTPUT: &str = "// ----- output";
@@ -150,7 +151,7 @@ impl LitDifference {
     /// # Errors
     /// If the file can't be written.
     pub(crate) fn bless(&self, path: &Path) -> Result<(), String> {
-        fs::write(path, &self.blessed).map_err(|error| format!("{}: {error}", path.display()))
+        write_whole(path, self.blessed.as_bytes()).map_err(|error| format!("{}: {error}", path.display()))
     }
 }
 

@@ -25,6 +25,7 @@ use nodes::{FunctionNodes, Node};
 
 /// How two programs differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ModuleDiff {
     /// Functions that only the second has.
     pub added: Vec<String>,
@@ -36,6 +37,7 @@ pub struct ModuleDiff {
 
 /// How two functions differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FunctionDiff {
     /// The name in the first; in the second, if that is another, after an arrow.
     pub name: String,
@@ -57,6 +59,7 @@ pub struct FunctionDiff {
 
 /// An operation with its changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpChange {
     /// The operation, as a person calls it.
     pub op: String,
@@ -66,6 +69,7 @@ pub struct OpChange {
 
 /// How two plans differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlanDiff {
     /// Bytes of the arena, before and after.
     pub arena_bytes: [u64; 2],

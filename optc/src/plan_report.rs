@@ -21,6 +21,7 @@ use crate::failure::Failure;
 
 /// Everything that `optc plan --json` says.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlanReport {
     /// Version of this format.
     pub version: u32,
@@ -45,6 +46,7 @@ pub struct PlanReport {
 
 /// A pool.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PoolReport {
     /// Its name.
     pub name: String,
@@ -72,6 +74,7 @@ pub const PROVED_FOR: &str = "this order and these kernels";
 
 /// A step.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StepReport {
     /// Its number.
     pub index: usize,
@@ -83,6 +86,7 @@ pub struct StepReport {
 
 /// A value with its place.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ValueReport {
     /// As in the printed text.
     pub name: String,
@@ -116,6 +120,7 @@ impl ValueReport {
 
 /// A pair that may share bytes.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OverlapReport {
     /// The step's name.
     pub op: String,

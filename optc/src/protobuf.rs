@@ -10,6 +10,7 @@ use import::onnx::weights::tensor_of_file;
 use crate::arrays::Array;
 use crate::elements::{of_onnx, onnx_element};
 use crate::failure::Failure;
+use crate::whole_file::write_whole;
 
 /// The array that the bytes of a file hold, by the name that it has there.
 ///
@@ -77,7 +78,7 @@ pub fn write_folder(folder: &Path, prefix: &str, arrays: &[Array]) -> Result<(),
     fs::create_dir_all(folder).map_err(|error| fault(folder, error))?;
     for (index, array) in arrays.iter().enumerate() {
         let path = path_of(folder, prefix, index);
-        fs::write(&path, file_of(array)).map_err(|error| fault(&path, error))?;
+        write_whole(&path, &file_of(array)).map_err(|error| fault(&path, error))?;
     }
     Ok(())
 }

@@ -163,7 +163,7 @@ fn a_file_is_replaced_as_a_whole_or_not_at_all() {
     assert_eq!(fs::read(&path).unwrap(), before, "the same program gives the same bytes");
     let entries = fs::read_dir(folder.path()).unwrap().count();
     assert_eq!(entries, 1, "no other file is left");
-    assert!(built().write(folder.path()).unwrap_err().to_string().contains("not a regular file"));
+    assert!(built().write(folder.path()).unwrap_err().to_string().contains("directory"));
     let missing = folder.path().join("none/m.optc");
     assert!(built().write(&missing).is_err());
     assert!(!is_artifact(&missing) && !is_artifact(folder.path()));

@@ -1,17 +1,17 @@
 //! `optc bench`: how long loading, compiling and running take.
 
-mod report;
+pub(super) mod report;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
 use runtime::{CountingAllocator, InputBuffer};
-use serde_json::{Map, Value, json};
 
-use self::report::Comparison;
+use self::report::{BenchReport, Comparison, InputFigures, Latency, OldReport};
 use super::compiled::CompileArgs;
 use super::inputs::InputArgs;
+use super::output::{check_writable, instead, json};
 use super::source::{ArtifactArgs, ProgramSource};
 use super::summary::Specialized;
 use super::{FileArgs, write_output};
@@ -49,6 +49,7 @@ pub(super) struct BenchArgs {
 const WARM_UP_RUNS: u64 = 3;
 
 pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(), Failure> {
+    check_writable(&args.json)?;
     let start = Instant::now();
     let limits = args.compile.limits.hold()?;
     let source = ProgramSource { file: &args.file, compile: &args.compile };
@@ -64,44 +65,25 @@ pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(),
     drop(limits);
     let threads = program.threads;
     drop(program);
-    let old = args.compare.as_deref().map(read_figures).transpose()?;
-    let mut all: Vec<(Value, Option<Comparison>)> = Vec::new();
+    let old = args.compare.as_deref().map(OldReport::read).transpose()?;
+    let mut figures = Vec::new();
     for (number, mut case) in cases.into_iter().enumerate() {
-        let mut timed = time(&mut model, &mut case.inputs, args.runs, allocator)?;
-        let old = old.as_ref().map(|old| old["inputs"].get(number).unwrap_or(old));
-        let comparison = old.map(|old| Comparison::of(old, &Value::Object(timed.clone()))).transpose()?;
-        if let Some(comparison) = &comparison {
-            timed.insert("compare".to_owned(), json!(comparison));
-        }
-        all.push((Value::Object(timed), comparison));
+        let timed = time(&mut model, &mut case.inputs, args.runs, allocator)?;
+        let compare = old.as_ref().map(|old| Comparison::of(&old.latency(number), &timed.latency_ms));
+        figures.push(InputFigures { compare, ..timed });
     }
-    let program = model.program();
-    let mut figures = json!({
-        "version": 1, "threads": threads,
-        "load_ms": load_ms, "compile_ms": compile_ms,
-        "weights_bytes": program.weights_bytes(), "peak_rss_bytes": runtime::peak_resident_bytes(),
-    });
-    let to_output = args.json.as_deref() == Some(Path::new("-"));
-    if !to_output {
-        let name = args.file.file.display().to_string();
-        write_output(&report::table(&name, &figures, &all), None)?;
-    }
-    let Some(path) = &args.json else { return Ok(()) };
-    let first = figures.as_object_mut().expect("the figures have names");
-    first.extend(all[0].0.as_object().cloned().unwrap_or_default());
-    if all.len() > 1 {
-        let cases: Vec<&Value> = all.iter().map(|(case, _)| case).collect();
-        first.insert("inputs".to_owned(), json!(cases));
-    }
-    let text = serde_json::to_string_pretty(&figures).expect("figures are plain JSON") + "\n";
-    write_output(&text, Some(path))
-}
-
-/// The figures of an earlier run.
-fn read_figures(path: &Path) -> Result<Value, Failure> {
-    let fault = |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| fault(&error))?;
-    serde_json::from_str(&text).map_err(|error| fault(&error))
+    let report = BenchReport {
+        version: 1,
+        threads,
+        load_ms,
+        compile_ms,
+        weights_bytes: model.program().weights_bytes(),
+        peak_rss_bytes: runtime::peak_resident_bytes(),
+        first: figures[0].clone(),
+        inputs: if figures.len() > 1 { figures } else { Vec::new() },
+    };
+    let table = report.table(&args.file.file.display().to_string());
+    write_output(&instead(&args.json, || json(&report), table)?, None)
 }
 
 /// The figures of runs on some inputs, at their sizes.
@@ -110,7 +92,7 @@ fn time(
     inputs: &mut [Array],
     runs: u64,
     allocator: &CountingAllocator,
-) -> Result<Map<String, Value>, Failure> {
+) -> Result<InputFigures, Failure> {
     let specialized = Specialized::of(model, inputs)?;
     let mut outputs = model.empty_outputs()?;
     let donated = Donated::of(model, inputs)?;
@@ -136,18 +118,15 @@ fn time(
     done?;
     latencies.sort_by(f64::total_cmp);
     let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share).round() as usize];
-    let mut figures = Map::new();
-    if !specialized.sizes().is_empty() {
-        let sizes = specialized.sizes().iter().map(|(name, size)| (name.clone(), json!(size)));
-        figures.insert("sizes".to_owned(), Value::Object(sizes.collect()));
-        figures.insert("specialize_us".to_owned(), json!(specialized.cost_us()));
-    }
-    figures.insert("first_run_ms".to_owned(), json!(first_run_ms));
-    let latency = json!({ "min": at(0.0), "p50": at(0.5), "p90": at(0.9), "runs": runs });
-    figures.insert("latency_ms".to_owned(), latency);
-    figures.insert("arena_bytes".to_owned(), json!(specialized.arena_bytes()));
-    figures.insert("allocations_per_run".to_owned(), json!(allocations.count / runs));
-    Ok(figures)
+    Ok(InputFigures {
+        sizes: specialized.sizes().iter().cloned().collect(),
+        specialize_us: specialized.cost_us().filter(|_| !specialized.sizes().is_empty()),
+        first_run_ms,
+        latency_ms: Latency { min: at(0.0), p50: at(0.5), p90: at(0.9), runs },
+        arena_bytes: specialized.arena_bytes(),
+        allocations_per_run: allocations.count / runs,
+        compare: None,
+    })
 }
 
 /// What the inputs that a program overwrites held, by their place among its inputs.

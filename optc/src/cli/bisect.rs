@@ -9,7 +9,7 @@ use passes::manager::Registry;
 use serde::Serialize;
 
 use super::inputs::{InputArgs, fix_sizes};
-use super::output::{instead, json};
+use super::output::{check_writable, instead, json};
 use super::{CompareOutcome, FileArgs, MachineArgs, MemoryArgs, write_output};
 use crate::arrays::{Array, read_npz};
 use crate::bisect::{BisectOptions, Bisected, Trouble, bisect};
@@ -60,7 +60,8 @@ pub(super) struct BisectArgs {
 
 /// What `--json` writes.
 #[derive(Serialize)]
-struct BisectReport<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct BisectReport<'a> {
     version: u32,
     differs: bool,
     #[serde(flatten)]
@@ -68,6 +69,7 @@ struct BisectReport<'a> {
 }
 
 pub(super) fn run(args: &BisectArgs) -> Result<CompareOutcome, Failure> {
+    check_writable(&args.json)?;
     let mut module = load(&args.file.file, &args.file.options()?)?;
     let entry = entry(&module, args.entry.as_deref())?;
     let cases = args.inputs.cases(&module, &entry)?;

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
 use super::compiled::CompileArgs;
+use super::output::{check_writable, instead, json};
 use super::{FileArgs, progress, write_output};
-use crate::artifact::Artifact;
+use crate::artifact::{Artifact, ArtifactSummary};
 use crate::compile::{DeadMemory, entry};
 use crate::failure::Failure;
 use crate::load::load;
@@ -33,6 +35,19 @@ pub(super) struct BuildArgs {
     /// What names of the object file's functions begin with [default: the name of the file].
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// Write what the artifact consists of as JSON to a file; `-` prints it instead of the text. An object
+    /// file has a description of its own in its folder.
+    #[arg(long, value_name = "F.json")]
+    json: Option<PathBuf>,
+}
+
+/// What `--json` writes.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct BuildReport<'a> {
+    version: u32,
+    #[serde(flatten)]
+    artifact: ArtifactSummary<'a>,
 }
 
 /// What is written.
@@ -43,6 +58,12 @@ enum Emit {
 }
 
 pub(super) fn run(args: &BuildArgs) -> Result<(), Failure> {
+    check_writable(&args.json)?;
+    if args.emit == Emit::Obj && args.json.is_some() {
+        return Err(Failure::Usage(
+            "--json is for artifacts: the folder of an object file has one".to_owned(),
+        ));
+    }
     if args.emit == Emit::Obj {
         return write_object(args);
     }
@@ -57,7 +78,9 @@ pub(super) fn run(args: &BuildArgs) -> Result<(), Failure> {
     let built = Artifact::build(&module, &options)?;
     drop(limits);
     built.write(&args.output)?;
-    write_output(&format!("{}: {}\n", args.output.display(), built.summary()), None)
+    let report = BuildReport { version: 1, artifact: built.summary() };
+    let text = format!("{}: {}\n", args.output.display(), built.summary());
+    write_output(&instead(&args.json, || json(&report), text)?, None)
 }
 
 #[cfg(feature = "aot")]

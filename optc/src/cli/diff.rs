@@ -41,7 +41,8 @@ pub(super) struct DiffArgs {
 
 /// What `--json` writes.
 #[derive(Serialize)]
-struct DiffReport<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct DiffReport<'a> {
     version: u32,
     differs: bool,
     #[serde(flatten)]

@@ -22,7 +22,8 @@ pub(super) struct DoctorArgs {
 
 /// What was found.
 #[derive(Serialize)]
-struct Findings {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Findings {
     version: u32,
     build: &'static str,
     /// The processor's name, as the system has it.

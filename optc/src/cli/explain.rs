@@ -8,7 +8,7 @@ use ir::{Diagnostic, Location};
 use serde::Serialize;
 
 use super::compiled::CompileArgs;
-use super::output::{instead, json};
+use super::output::{check_writable, instead, json};
 use super::summary::{arena_text, bytes, counted};
 use super::{FileArgs, progress, write_output};
 use crate::compile::{DeadMemory, entry};
@@ -48,6 +48,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
 
 /// What is printed.
 pub(super) fn text(args: &ExplainArgs) -> Result<String, Failure> {
+    check_writable(args.json.iter().chain(&args.output))?;
     let _limits = args.compile.limits.hold()?;
     progress::say("loading");
     let module = load(&args.file.file, &args.file.options()?)?;
@@ -242,7 +243,8 @@ pub(super) fn levers_text(levers: &[Lever]) -> String {
 }
 
 #[derive(Serialize)]
-struct PeakJson<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct PeakJson<'a> {
     version: u32,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     sizes: &'a [(String, u64)],
@@ -252,7 +254,8 @@ struct PeakJson<'a> {
 }
 
 #[derive(Serialize)]
-struct StepJson<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct StepJson<'a> {
     version: u32,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     sizes: &'a [(String, u64)],
@@ -262,7 +265,8 @@ struct StepJson<'a> {
 }
 
 #[derive(Serialize)]
-struct ValueJson<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct ValueJson<'a> {
     version: u32,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     sizes: &'a [(String, u64)],

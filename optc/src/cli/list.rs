@@ -1,15 +1,22 @@
 //! `optc passes`, `optc ops`: what there is.
 
+pub(super) mod report;
+
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use clap::Args;
 use import::onnx::rows::{Coverage, coverage};
+use ir::Dialect;
 use ir::diag::nearest;
+use ir::opdef::OpDef;
 use passes::canonicalize::CANONICALIZE;
 use passes::manager::Registry;
 use passes::rewrite::Action;
 use passes::simplify::SIMPLIFY;
 
+use self::report::{OpList, OperatorList, PassList};
+use super::output::{instead, json};
 use super::write_output;
 use crate::describe;
 use crate::failure::Failure;
@@ -20,6 +27,9 @@ use crate::opt::Setup;
 pub(super) struct NameArgs {
     /// The one to describe in full, or a dialect whose operations to list [default: list all].
     name: Option<String>,
+    /// Write the same as JSON to a file; `-` prints it instead of the text.
+    #[arg(long, value_name = "F.json")]
+    json: Option<PathBuf>,
 }
 
 /// The operation to describe, or the operators of ONNX.
@@ -31,71 +41,77 @@ pub(super) struct OpsArgs {
     /// are known and their attributes, or the one of this name.
     #[arg(long)]
     onnx: bool,
+    /// Write the same as JSON to a file; `-` prints it instead of the text.
+    #[arg(long, value_name = "F.json")]
+    json: Option<PathBuf>,
 }
 
 pub(super) fn passes(setup: &Setup<'_>, args: &NameArgs) -> Result<(), Failure> {
     let registry = &setup.registry;
     let mut text = String::new();
-    match &args.name {
-        None => registry.iter().for_each(|def| line(&mut text, def.name, def.doc)),
-        Some(name) => match registry.get(name) {
-            Some(def) => {
-                text.push_str(&describe::pass(def));
-                if def.name == CANONICALIZE.name {
-                    list_rules(&mut text, registry, |action| {
-                        !matches!(action, Action::Law { exact: false, .. })
-                    });
-                } else if def.name == SIMPLIFY.name {
-                    list_rules(&mut text, registry, |action| matches!(action, Action::Law { .. }));
-                }
+    let listed = match &args.name {
+        None => {
+            registry.iter().for_each(|def| line(&mut text, def.name, def.doc));
+            registry.iter().collect()
+        }
+        Some(name) => {
+            let near = || nearest(name, registry.iter().map(|def| def.name)).first().copied();
+            let def = registry.get(name).ok_or_else(|| unknown("pass", name, near()))?;
+            text.push_str(&describe::pass(def));
+            if def.name == CANONICALIZE.name {
+                list_rules(&mut text, registry, |action| !matches!(action, Action::Law { exact: false, .. }));
+            } else if def.name == SIMPLIFY.name {
+                list_rules(&mut text, registry, |action| matches!(action, Action::Law { .. }));
             }
-            None => {
-                let near = nearest(name, registry.iter().map(|def| def.name));
-                return Err(unknown("pass", name, near.first().copied()));
-            }
-        },
-    }
-    write_output(&text, None)
+            vec![def]
+        }
+    };
+    write_output(&instead(&args.json, || json(&PassList::of(&listed)), text)?, None)
 }
 
 pub(super) fn ops(setup: &Setup<'_>, args: &OpsArgs) -> Result<(), Failure> {
     if args.onnx {
-        return onnx_operators(args.name.as_deref());
+        return onnx_operators(args);
     }
     let ctx = setup.context();
     let mut text = String::new();
-    match &args.name {
-        None => ctx.dialects().flat_map(ir::Dialect::ops).for_each(|def| line(&mut text, def.name, def.doc)),
-        Some(name) => {
-            match (ctx.def(ctx.op_name(name)), ctx.dialects().find(|dialect| dialect.name == name.as_str())) {
-                (Some(def), _) => text.push_str(&describe::op(def)),
-                (None, Some(dialect)) => dialect.ops().for_each(|def| line(&mut text, def.name, def.doc)),
-                (None, None) => {
-                    return Err(unknown("operation", name, ctx.similar_ops(name).first().copied()));
-                }
-            }
+    let found = args.name.as_ref().map(|name| (name, ctx.def(ctx.op_name(name))));
+    let listed: Vec<&OpDef> = match found {
+        Some((_, Some(def))) => {
+            text.push_str(&describe::op(def));
+            vec![def]
         }
-    }
-    write_output(&text, None)
+        wanted => {
+            let name = wanted.map(|(name, _)| name.as_str());
+            let dialects: Vec<&Dialect> =
+                ctx.dialects().filter(|dialect| name.is_none_or(|name| name == dialect.name)).collect();
+            if let (Some(name), true) = (name, dialects.is_empty()) {
+                return Err(unknown("operation", name, ctx.similar_ops(name).first().copied()));
+            }
+            let listed: Vec<&OpDef> = dialects.into_iter().flat_map(Dialect::ops).collect();
+            listed.iter().for_each(|def| line(&mut text, def.name, def.doc));
+            listed
+        }
+    };
+    write_output(&instead(&args.json, || json(&OpList::of(&listed)), text)?, None)
 }
 
-fn onnx_operators(name: Option<&str>) -> Result<(), Failure> {
+fn onnx_operators(args: &OpsArgs) -> Result<(), Failure> {
     let all = coverage();
+    let name = args.name.as_deref();
+    let listed: Vec<&Coverage> =
+        all.iter().filter(|known| name.is_none_or(|name| name == known.op)).collect();
+    if let (Some(name), true) = (name, listed.is_empty()) {
+        let near = nearest(name, all.iter().map(|known| known.op));
+        return Err(unknown("operator of ONNX", name, near.first().copied()));
+    }
     let mut text = String::new();
-    for Coverage { op, versions, attributes } in &all {
-        if name.is_none_or(|name| name == *op) {
-            let versions = format!("{} to {}", versions.start(), versions.end());
-            let line = format!("{op:26} {versions:9} {}", attributes.join(", "));
-            writeln!(text, "{}", line.trim_end()).expect("writing to a string");
-        }
+    for Coverage { op, versions, attributes } in &listed {
+        let versions = format!("{} to {}", versions.start(), versions.end());
+        let line = format!("{op:26} {versions:9} {}", attributes.join(", "));
+        writeln!(text, "{}", line.trim_end()).expect("writing to a string");
     }
-    match name {
-        Some(name) if text.is_empty() => {
-            let near = nearest(name, all.iter().map(|known| known.op));
-            Err(unknown("operator of ONNX", name, near.first().copied()))
-        }
-        _ => write_output(&text, None),
-    }
+    write_output(&instead(&args.json, || json(&OperatorList::of(&listed)), text)?, None)
 }
 
 fn unknown(what: &str, name: &str, near: Option<&str>) -> Failure {

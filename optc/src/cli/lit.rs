@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use codegen::{Cpu, Isa};
+use serde::Serialize;
 
+use super::output::{check_writable, instead, json};
 use crate::failure::Failure;
 use crate::lit::{self, LitDifference};
 use crate::opt::Setup;
@@ -28,6 +30,22 @@ pub(super) struct LitArgs {
     /// Run only tests whose path contains this.
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
+    /// Write what became of the tests as JSON to a file; `-` prints it instead of the text.
+    #[arg(long, value_name = "F.json")]
+    json: Option<PathBuf>,
+}
+
+/// What `--json` writes.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct LitReport {
+    version: u32,
+    /// How many tests there are.
+    tests: usize,
+    /// How many were rewritten.
+    rewritten: usize,
+    /// Those that failed, each with its path and why, in words.
+    failed: Vec<String>,
 }
 
 /// What tests are run with, whatever this machine is.
@@ -42,6 +60,7 @@ enum Blessing {
 }
 
 pub(super) fn run(setup: &Setup<'_>, args: &LitArgs) -> Result<(), Failure> {
+    check_writable(&args.json)?;
     let mut tests = Vec::new();
     for path in &args.paths {
         if path.is_dir() {
@@ -75,18 +94,21 @@ pub(super) fn run(setup: &Setup<'_>, args: &LitArgs) -> Result<(), Failure> {
         };
         failed.push(faults);
     }
-    let counted = |count: usize, what: &str| match count {
-        0 => String::new(),
-        _ => format!(", {count} {what}"),
-    };
-    let summary = format!(
-        "{} tests{}{}\n",
-        tests.len(),
-        counted(blessed, "rewritten"),
-        counted(failed.len(), "failed")
-    );
-    super::write_output(&summary, None)?;
-    Failure::unless_none(failed)
+    let report = LitReport { version: 1, tests: tests.len(), rewritten: blessed, failed };
+    super::write_output(&instead(&args.json, || json(&report), report.text())?, None)?;
+    Failure::unless_none(report.failed)
+}
+
+impl LitReport {
+    fn text(&self) -> String {
+        let counted = |count: usize, what: &str| match count {
+            0 => String::new(),
+            _ => format!(", {count} {what}"),
+        };
+        let (rewritten, failed) =
+            (counted(self.rewritten, "rewritten"), counted(self.failed.len(), "failed"));
+        format!("{} tests{rewritten}{failed}\n", self.tests)
+    }
 }
 
 /// Who decides what is blessed.

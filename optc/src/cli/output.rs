@@ -1,7 +1,7 @@
 //! Where printed text goes: a file, or standard output.
 
 use std::fmt;
-use std::fs::File;
+use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -9,16 +9,18 @@ use serde::Serialize;
 
 use super::write_output;
 use crate::failure::Failure;
+use crate::protobuf::is_folder;
+use crate::whole_file::WholeFile;
 
 /// Whether a path stands for standard output.
 pub(crate) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Takes text piece by piece. A file is opened with the first piece, so that a failure before it leaves none.
+/// Takes text piece by piece. A file is there when all pieces are; a failure before leaves none.
 pub(super) struct Output<'a> {
     path: Option<&'a PathBuf>,
-    file: Option<File>,
+    file: Option<WholeFile>,
     error: Option<io::Error>,
 }
 
@@ -36,13 +38,17 @@ impl<'a> Output<'a> {
                 stdout.flush()
             }
             (Some(_), Some(file)) => file.write_all(text.as_bytes()),
-            (Some(path), file) => file.insert(File::create(path)?).write_all(text.as_bytes()),
+            (Some(path), file) => file.insert(WholeFile::create(path)?).write_all(text.as_bytes()),
         }
     }
 
     /// What the work amounts to, with what became of its text; a reader that went away is no fault.
     pub(super) fn finish(self, done: Result<(), Failure>) -> Result<(), Failure> {
-        match (self.error, self.path) {
+        let Output { path, file, mut error } = self;
+        if let (Ok(()), None, Some(file)) = (&done, &error, file) {
+            error = file.finish().err();
+        }
+        match (error, path) {
             (None, _) => done,
             (Some(error), _) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             (Some(error), Some(path)) => Err(Failure::input(format!("{}: {error}", path.display()))),
@@ -58,6 +64,22 @@ impl fmt::Write for Output<'_> {
             fmt::Error
         })
     }
+}
+
+/// Whether files can be written at these paths, which are asked before long work is done for them.
+///
+/// # Errors
+/// For each that can't.
+pub(super) fn check_writable<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), Failure> {
+    let files = paths.into_iter().filter(|path| !is_stdout(path));
+    let refused = files.filter_map(|path| {
+        let made = match is_folder(path) {
+            true => fs::create_dir_all(path),
+            false => WholeFile::create(path).map(drop),
+        };
+        made.err().map(|error| format!("{}: {error}", path.display()))
+    });
+    Failure::unless_none(refused)
 }
 
 /// A report as JSON.

@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use ir::memory_pools::parse_bytes;
 use passes::place::{self, PlannerOptions, checker, csv};
+use serde::Serialize;
 
-use super::output::is_stdout;
+use super::limits::parse_seconds;
+use super::output::{instead, is_stdout, json};
 use super::write_output;
 use crate::failure::{Failure, Fault};
 use crate::load::read_text;
@@ -22,18 +24,40 @@ pub(super) struct PlaceArgs {
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     capacity: Option<u64>,
     /// Search for as many seconds, or until a placement is optimal; else as long as `optc plan` does.
-    #[arg(long, value_name = "SECONDS")]
-    timeout: Option<f64>,
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    timeout: Option<Duration>,
     /// Write the problem with a column `offset` to a file, or `-`: to standard output, in place of the
     /// summary.
     #[arg(long, value_name = "S.csv")]
     out: Option<PathBuf>,
+    /// Write the summary as JSON to a file; `-` prints it instead of the text.
+    #[arg(long, value_name = "F.json")]
+    json: Option<PathBuf>,
+}
+
+/// What `--json` writes.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct PlaceReport {
+    version: u32,
+    /// What the placement takes.
+    size_bytes: u64,
+    /// No placement takes fewer bytes.
+    lower_bound_bytes: u64,
+    /// Whether no placement takes fewer bytes than this one.
+    proved_best: bool,
+    /// What found it.
+    planner: &'static str,
+    seconds: f64,
 }
 
 /// Nodes that the search may look at to meet a capacity: seconds at the most.
 const MAX_NODES: u64 = 1_000_000;
 
 pub(super) fn run(args: &PlaceArgs) -> Result<(), Failure> {
+    if [&args.out, &args.json].iter().all(|path| path.as_ref().is_some_and(|path| is_stdout(path))) {
+        return Err(Failure::Usage("--out and --json can't both go to standard output".to_owned()));
+    }
     let (name, text) = read_text(&args.problem)?;
     let mut table = csv::read(&text).map_err(|faults| {
         let fault = |fault: &csv::CsvError| {
@@ -43,10 +67,8 @@ pub(super) fn run(args: &PlaceArgs) -> Result<(), Failure> {
     })?;
     table.problem.capacity = args.capacity;
     let start = Instant::now();
-    let limit = args.timeout.map(Duration::try_from_secs_f64).transpose();
-    let limit = limit.map_err(|_| Failure::Usage("--timeout takes a number of seconds".to_owned()))?;
     let options = PlannerOptions { threads: runtime::available_threads(), ..PlannerOptions::default() };
-    let placement = match limit {
+    let placement = match args.timeout {
         Some(limit) => {
             let options = PlannerOptions { max_nodes: u64::MAX, ..options };
             place::place_until(&table.problem, &options, &|| start.elapsed() >= limit)
@@ -59,18 +81,30 @@ pub(super) fn run(args: &PlaceArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
         write_output(&csv::write(&table.problem, &table.names, Some(&placement)), Some(path))?;
     }
-    let proved = if placement.proved_best { ", optimal for these lifetimes" } else { "" };
-    let report = format!(
-        "size {} bytes, bound {} bytes, gap {:.3} %{proved}, planner {}, {:.3} s\n",
-        placement.size_bytes,
-        placement.lower_bound_bytes,
-        100.0 * placement.gap(),
-        placement.planner,
-        start.elapsed().as_secs_f64(),
-    );
-    if args.out.as_ref().is_none_or(|path| !is_stdout(path)) {
-        write_output(&report, None)?;
-    }
+    let report = PlaceReport {
+        version: 1,
+        size_bytes: placement.size_bytes,
+        lower_bound_bytes: placement.lower_bound_bytes,
+        proved_best: placement.proved_best,
+        planner: placement.planner,
+        seconds: start.elapsed().as_secs_f64(),
+    };
+    let printed = match &args.out {
+        Some(path) if is_stdout(path) => String::new(),
+        _ => report.text(100.0 * placement.gap()),
+    };
+    write_output(&instead(&args.json, || json(&report), printed)?, None)?;
     let faults = checker::check_placement(&table.problem, &placement);
     Failure::unless_none(faults.iter().map(ToString::to_string))
+}
+
+impl PlaceReport {
+    fn text(&self, gap_percent: f64) -> String {
+        let PlaceReport { size_bytes, lower_bound_bytes, planner, seconds, .. } = self;
+        let proved = if self.proved_best { ", optimal for these lifetimes" } else { "" };
+        format!(
+            "size {size_bytes} bytes, bound {lower_bound_bytes} bytes, gap {gap_percent:.3} %{proved}, planner \
+             {planner}, {seconds:.3} s\n"
+        )
+    }
 }

@@ -12,7 +12,7 @@ use passes::plan::{ArenaProblem, BufferContent};
 
 use super::compiled::CompileArgs;
 use super::explain::{levers_text, peak_text};
-use super::output::{instead, is_stdout, json};
+use super::output::{check_writable, instead, is_stdout, json};
 use super::summary::{counted, memory_summary};
 use super::symbolic;
 use super::{FileArgs, progress, write_output};
@@ -57,6 +57,7 @@ pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
     if [&args.json, &args.csv].iter().all(|path| path.as_ref().is_some_and(|path| is_stdout(path))) {
         return Err(Failure::Usage("--json and --csv can't both go to standard output".to_owned()));
     }
+    check_writable([&args.json, &args.csv, &args.html, &args.output].into_iter().flatten())?;
     let _limits = args.compile.limits.hold()?;
     progress::say("loading");
     let mut module = load(&args.file.file, &args.file.options()?)?;

@@ -10,9 +10,11 @@ use codegen::Cpu;
 use ir::{Module, text};
 use passes::manager::{Pipeline, Registry, Reproducer, RunOptions};
 use passes::reduce::{ReduceOptions, ReduceProgress, op_count, reduce};
+use serde::Serialize;
 
 use super::inputs::InputArgs;
 use super::limits::parse_seconds;
+use super::output::{check_writable, is_stdout, json};
 use super::progress;
 use super::{FileArgs, write_output};
 use crate::compile::{entry, run_pipeline};
@@ -68,12 +70,35 @@ pub(super) struct ReduceArgs {
     /// Write the reduced program to a file.
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Write what was done as JSON to a file; `-` prints it to standard output, and needs `-o`.
+    #[arg(long, value_name = "F.json")]
+    json: Option<PathBuf>,
     /// What is run on each program; its path stands in the place of `{}`, or is the last argument.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
+/// What `--json` writes.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct ReduceReport {
+    version: u32,
+    /// The operations of the original.
+    ops_before: usize,
+    /// Those of the reduced program.
+    ops_after: usize,
+    /// How many programs were tried.
+    tried: usize,
+    seconds: f64,
+    /// Whether nothing more could be taken away; else the time was over.
+    is_minimal: bool,
+}
+
 pub(super) fn run(args: &ReduceArgs) -> Result<(), Failure> {
+    check_writable(args.output.iter().chain(&args.json))?;
+    if args.json.as_ref().is_some_and(|path| is_stdout(path)) && args.output.is_none() {
+        return Err(Failure::Usage("--json=- needs -o: both go to standard output".to_owned()));
+    }
     let start = Instant::now();
     let module = load(&args.file.file, &args.file.options()?)?;
     let before = op_count(&module);
@@ -85,12 +110,27 @@ pub(super) fn run(args: &ReduceArgs) -> Result<(), Failure> {
     let options = ReduceOptions { deadline, progress: Some(&progress) };
     let mut fails = args.test(&module)?;
     let reduced = reduce(module, &options, &mut fails);
-    let (after, tried, took) = (op_count(&reduced.module), reduced.tried, start.elapsed().as_secs_f64());
-    let end = if reduced.is_minimal { "" } else { "; the time was over" };
-    progress::print_error(&format!(
-        "{before} -> {after} operations, {tried} programs tried in {took:.1} s{end}\n"
-    ));
+    let report = ReduceReport {
+        version: 1,
+        ops_before: before,
+        ops_after: op_count(&reduced.module),
+        tried: reduced.tried,
+        seconds: start.elapsed().as_secs_f64(),
+        is_minimal: reduced.is_minimal,
+    };
+    progress::print_error(&report.text());
+    if let Some(path) = &args.json {
+        write_output(&json(&report), Some(path))?;
+    }
     write_output(&text::print(&reduced.module), args.output.as_ref())
+}
+
+impl ReduceReport {
+    fn text(&self) -> String {
+        let ReduceReport { ops_before, ops_after, tried, seconds, .. } = self;
+        let end = if self.is_minimal { "" } else { "; the time was over" };
+        format!("{ops_before} -> {ops_after} operations, {tried} programs tried in {seconds:.1} s{end}\n")
+    }
 }
 
 type Test<'a> = Box<dyn FnMut(&Module) -> bool + 'a>;

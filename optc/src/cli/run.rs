@@ -1,16 +1,18 @@
 //! `optc run`: compile a program and run it.
 
 mod debug;
+pub(super) mod report;
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 
+use self::report::RunReport;
 use super::compiled::CompileArgs;
 use super::inputs::{InputArgs, RunInputs};
 use super::limits::HeldLimits;
-use super::output::is_stdout;
+use super::output::{check_writable, is_stdout, json};
 use super::passes::replay;
 use super::source::{ArtifactArgs, ProgramSource, SourceProgram};
 use super::summary::{Specialized, memory_line, named_memory_line, top_results};
@@ -64,6 +66,10 @@ pub(super) struct RunArgs {
     /// Compare the values of `--debug-tensors` with those of a file, by name, in place of the interpreter's.
     #[arg(long, value_name = "T.npz", requires = "debug_tensors")]
     debug_check: Option<PathBuf>,
+    /// Write what the runs say of themselves as JSON to a file; `-` prints it to standard output, and the
+    /// text to standard error.
+    #[arg(long, value_name = "F.json")]
+    json: Option<PathBuf>,
     #[command(flatten)]
     artifact: ArtifactArgs,
 }
@@ -71,17 +77,17 @@ pub(super) struct RunArgs {
 /// What the runs say of themselves.
 struct Ran {
     runs: Vec<RanOnce>,
-    /// What the program allocates at any sizes.
+    /// How long compiling, or loading what was compiled, took; none for the interpreter.
+    compiled: Option<(&'static str, Duration)>,
+    /// What the program allocates at any sizes, in a line.
     memory: String,
 }
 
 /// What a run says of itself.
 struct RanOnce {
     outputs: Vec<Array>,
-    /// Its sizes, if they have names, and what it allocates at them.
-    sizes: String,
-    /// How long it took.
-    times: String,
+    /// What the program was specialized for, and how long the run took; none for the interpreter.
+    machine: Option<(Specialized, Duration)>,
 }
 
 pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -90,28 +96,35 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
         return replay(&Setup::default(), &opt, crash, None);
     }
     args.check_counts()?;
+    check_writable(args.out.iter().chain(&args.json).chain(&args.debug_out))?;
     if !args.debug_tensors.is_empty() {
         return debug::run(args);
     }
-    let Ran { runs, memory } = ran(args)?;
-    let said = runs.iter().map(|run| top_results(&run.outputs) + &run.sizes + &run.times);
-    let said = said.collect::<String>() + &memory;
-    // Arrays on standard output stand there alone.
-    let say = |text: &str| match args.out.iter().any(|path| is_stdout(path)) {
-        true => {
+    let ran = ran(args)?;
+    let is_report = args.json.as_ref().is_some_and(|path| is_stdout(path));
+    let is_array = args.out.iter().any(|path| is_stdout(path));
+    if is_report && is_array {
+        return Err(Failure::Usage("--out and --json can't both go to standard output".to_owned()));
+    }
+    // Arrays and reports on standard output stand there alone.
+    let say = |text: &str| {
+        if is_array || is_report {
             progress::print_error(text);
-            Ok(())
+            return Ok(());
         }
-        false => write_output(text, None),
+        write_output(text, None)
     };
-    say(&said)?;
-    for (run, path) in runs.iter().zip(&args.out) {
+    if let Some(path) = &args.json {
+        write_output(&json(&RunReport::of(&ran)), Some(path))?;
+    }
+    say(&ran.text(Times::Shown))?;
+    for (run, path) in ran.runs.iter().zip(&args.out) {
         match is_folder(path) {
             true => write_folder(path, "output", &run.outputs)?,
             false => write_npz(path, &run.outputs)?,
         }
     }
-    for (run, path) in runs.iter().zip(&args.check) {
+    for (run, path) in ran.runs.iter().zip(&args.check) {
         let lines = expect::check(&run.outputs, path, args.tolerance)?;
         say(&(lines.join("\n") + "\n"))?;
     }
@@ -121,8 +134,34 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
 /// What is printed, but for times.
 pub(super) fn text(args: &RunArgs) -> Result<String, Failure> {
     args.check_counts()?;
-    let Ran { runs, memory } = ran(args)?;
-    Ok(runs.iter().map(|run| top_results(&run.outputs) + &run.sizes).collect::<String>() + &memory)
+    Ok(ran(args)?.text(Times::Hidden))
+}
+
+/// Whether times are printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Times {
+    Shown,
+    Hidden,
+}
+
+impl Ran {
+    fn text(&self, times: Times) -> String {
+        let mut compiled = self.compiled;
+        let mut text = String::new();
+        for RanOnce { outputs, machine } in &self.runs {
+            text += &top_results(outputs);
+            let Some((specialized, took)) = machine else { continue };
+            text += &specialized.sizes_text();
+            if times == Times::Shown {
+                let before = match compiled.take() {
+                    Some((made, took)) => format!("{made} in {:.0} ms", took.as_secs_f64() * 1e3),
+                    None => specialized.cost_text(),
+                };
+                text += &format!("{before}, first run in {:.2} ms\n", took.as_secs_f64() * 1e3);
+            }
+        }
+        text + &self.memory
+    }
 }
 
 impl RunArgs {
@@ -157,10 +196,10 @@ fn ran(args: &RunArgs) -> Result<Ran, Failure> {
     let SourceProgram { module, entry, .. } = program;
     let runs = cases.iter().map(|case| {
         let outputs = interpret(&module, &entry, &case.inputs)?;
-        Ok(RanOnce { outputs, sizes: String::new(), times: String::new() })
+        Ok(RanOnce { outputs, machine: None })
     });
     let runs = runs.collect::<Result<_, Failure>>()?;
-    Ok(Ran { runs, memory: String::new() })
+    Ok(Ran { runs, compiled: None, memory: String::new() })
 }
 
 fn compile_and_run(
@@ -171,32 +210,26 @@ fn compile_and_run(
     let start = Instant::now();
     let mut model = program.compile(&cases)?;
     drop(limits);
-    let mut before = format!("{} in {:.0} ms", program.made(), start.elapsed().as_secs_f64() * 1e3);
-    let mut runs = Vec::new();
-    for case in cases {
-        runs.push(run_once(&mut model, case, before)?);
-        before = String::new();
-    }
+    let compiled = Some((program.made(), start.elapsed()));
+    let runs = cases.into_iter().map(|case| run_once(&mut model, case));
+    let runs = runs.collect::<Result<_, Failure>>()?;
     let memory = match model.program().symbols().is_empty() {
         true => memory_line(&program.module, &program.entry, model.program())?,
         false => named_memory_line(model.program()),
     };
-    Ok(Ran { runs, memory })
+    Ok(Ran { runs, compiled, memory })
 }
 
-/// Runs at the sizes of the inputs, which the program is specialized for first if they are new. What was done
-/// `before` is told with that.
-fn run_once(model: &mut Model, case: RunInputs, before: String) -> Result<RanOnce, Failure> {
+/// Runs at the sizes of the inputs, which the program is specialized for first if they are new.
+fn run_once(model: &mut Model, case: RunInputs) -> Result<RanOnce, Failure> {
     let mut inputs = case.inputs;
     model.set_states(&inputs)?;
     let specialized = Specialized::of(model, &inputs)?;
     let mut outputs = model.empty_outputs()?;
     let start = Instant::now();
     model.run_donating(&mut inputs, &mut outputs)?;
-    let run_ms = start.elapsed().as_secs_f64() * 1e3;
+    let took = start.elapsed();
     let mut outputs = model.exact(outputs);
     outputs.extend(model.states()?);
-    let before = if before.is_empty() { specialized.cost_text() } else { before };
-    let times = format!("{before}, first run in {run_ms:.2} ms\n");
-    Ok(RanOnce { outputs, sizes: specialized.sizes_text(), times })
+    Ok(RanOnce { outputs, machine: Some((specialized, took)) })
 }

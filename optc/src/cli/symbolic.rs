@@ -22,6 +22,7 @@ const MOST_BUFFERS: usize = 10;
 
 /// Everything that `optc plan --json` says of such a program.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct SymbolicReport {
     version: u32,
     symbols: Vec<SymbolReport>,
@@ -39,6 +40,7 @@ pub(super) struct SymbolicReport {
 
 /// A named size.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct SymbolReport {
     name: String,
     least: u64,
@@ -48,6 +50,7 @@ struct SymbolReport {
 
 /// The arena, or another pool.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ArenaReport {
     name: String,
     /// What a run allocates at any sizes; none where it allocates what its sizes need.
@@ -59,6 +62,7 @@ struct ArenaReport {
 
 /// Values that share bytes.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct BufferReport {
     names: Vec<String>,
     /// An expression of the named sizes.
@@ -73,6 +77,7 @@ struct BufferReport {
 
 /// A function that runs in the place of another.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct VariantReport {
     name: String,
     /// The sizes at which it does.
@@ -85,6 +90,7 @@ struct VariantReport {
 
 /// The plan for some sizes.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct NominalReport {
     sizes: Vec<(String, u64)>,
     arena_bytes: u64,

@@ -132,3 +132,38 @@ fn faults_have_colours_where_they_are_wanted() {
         assert_eq!(errors.contains('\x1b'), is_coloured, "{option}: {errors:?}");
     }
 }
+
+#[test]
+fn where_nothing_can_be_written_nothing_is_run() {
+    let file = file("unwritten.mlir", TEXT);
+    let there = scratch::path("").join("no folder/out");
+    let there = there.to_str().expect("a path of text");
+    for arguments in [
+        &["run", &file, "--random", "--out", there][..],
+        &["run", &file, "--random", "--json", there],
+        &["bench", &file, "--random", "--json", there],
+        &["plan", &file, "--html", there],
+        &["explain", &file, "-o", there],
+    ] {
+        let output = optc(arguments);
+        let errors = String::from_utf8(output.stderr).expect("text is UTF-8");
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {errors}");
+        assert!(errors.starts_with(&format!("error: {there}: No such file")), "{arguments:?}: {errors}");
+        assert_eq!(output.stdout, b"", "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_run_is_described_as_json() {
+    let file = file("described.mlir", NAMED);
+    let printed = optc(&["run", &file, "--random", "--dim", "N=8", "--json=-"]).stdout;
+    let report: serde_json::Value = serde_json::from_slice(&printed).expect("it is JSON alone");
+    assert_eq!(report["version"], 1);
+    let run = &report["runs"][0];
+    assert_eq!(run["outputs"][0]["shape"], serde_json::json!([8]));
+    assert_eq!(run["outputs"][0]["element"], "f32");
+    assert!(run["run_ms"].as_f64().is_some_and(|ms| ms > 0.0), "{report}");
+    let interpreted = optc(&["run", &file, "--random", "--dim", "N=8", "--interpret", "--json=-"]).stdout;
+    let report: serde_json::Value = serde_json::from_slice(&interpreted).expect("it is JSON alone");
+    assert_eq!(report["runs"][0]["run_ms"], serde_json::Value::Null);
+}

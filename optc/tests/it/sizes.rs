@@ -227,14 +227,17 @@ fn bench_prints_a_table_and_compares_with_older_figures() {
     let old = path("old.json").display().to_string();
     let bench = ["bench", &program, "--inputs", &two, "--runs", "3"];
     let table = printed(&[&bench[..], &["--json", &old]].concat());
-    assert!(table.contains("at           N=2 ") && table.contains("the median of 3 runs"), "{table}");
+    assert!(table.contains("at           N=2\n") && table.contains("the median of 3 runs"), "{table}");
     let compared = printed(&[&bench[..], &["--compare", &old]].concat());
     assert!(compared.contains(" x the time of before: "), "{compared}");
     let json = printed(&[&bench[..], &["--compare", &old, "--json=-"]].concat());
     let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
     assert!(json["compare"]["ratio"].as_f64().is_some_and(|ratio| ratio > 0.0), "{json}");
     let other = file("other.json", b"{}").display().to_string();
-    assert!(refused(&[&bench[..], &["--compare", &other]].concat()).contains("it is not of `optc bench`"));
+    assert!(
+        refused(&[&bench[..], &["--compare", &other]].concat())
+            .contains("it is not what `optc bench --json` writes")
+    );
 }
 
 #[test]

@@ -1,0 +1,146 @@
+//! Files that are written whole, or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+/// A file that takes the place of what its path holds when it is finished. If it is dropped before, the path
+/// holds what it did. What is no regular file, as a pipe, is written piece by piece.
+pub(crate) struct WholeFile {
+    path: PathBuf,
+    written: Written,
+}
+
+enum Written {
+    Beside(NamedTempFile),
+    InPlace(File),
+}
+
+impl WholeFile {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// If it can't be made in its folder.
+    pub(crate) fn create(path: &Path) -> io::Result<WholeFile> {
+        // A link stays, and leads to the new file.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let old = fs::metadata(&path).ok();
+        if old.as_ref().is_some_and(|old| !old.is_file()) {
+            let file = File::create(&path)?;
+            return Ok(WholeFile { path, written: Written::InPlace(file) });
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut builder = tempfile::Builder::new();
+        let permissions = old.map_or_else(new_permissions, |old| old.permissions());
+        builder.prefix(".optc-").permissions(permissions);
+        let file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+        Ok(WholeFile { path, written: Written::Beside(file) })
+    }
+
+    /// Hands what was written to the disk.
+    ///
+    /// # Errors
+    /// If the disk refuses.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        match &self.written {
+            Written::Beside(file) => file.as_file().sync_all(),
+            Written::InPlace(_) => Ok(()),
+        }
+    }
+
+    /// Puts the file where its path says.
+    ///
+    /// # Errors
+    /// If that can't be.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.flush()?;
+        match self.written {
+            Written::Beside(file) => file.persist(&self.path).map(drop).map_err(|error| error.error),
+            Written::InPlace(_) => Ok(()),
+        }
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.written {
+            Written::Beside(file) => file.write(bytes),
+            Written::InPlace(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.written {
+            Written::Beside(file) => file.flush(),
+            Written::InPlace(file) => file.flush(),
+        }
+    }
+}
+
+/// Writes a file at once.
+///
+/// # Errors
+/// If that can't be.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = WholeFile::create(path)?;
+    file.write_all(bytes)?;
+    file.finish()
+}
+
+/// The permissions of a file that is new: as the process makes files.
+#[cfg(unix)]
+fn new_permissions() -> fs::Permissions {
+    use std::os::unix::fs::PermissionsExt;
+
+    fs::Permissions::from_mode(0o666)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names of the files in a folder.
+    fn names(folder: &Path) -> Vec<String> {
+        let files = fs::read_dir(folder).expect("the folder is there").flatten();
+        files.map(|file| file.file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn a_file_that_is_not_finished_leaves_what_was_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.txt");
+        let begin = || {
+            let mut file = WholeFile::create(&path).expect("the folder can be written");
+            file.write_all(b"new").expect("the file can be written");
+            file
+        };
+        drop(begin());
+        assert!(names(folder.path()).is_empty());
+        fs::write(&path, "old").expect("the file can be written");
+        drop(begin());
+        assert_eq!(fs::read(&path).expect("it is there"), b"old");
+        begin().finish().expect("it can be replaced");
+        assert_eq!(fs::read(&path).expect("it is there"), b"new");
+        assert_eq!(names(folder.path()), ["a.txt"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_permissions_and_devices_stay() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let [path, link] = ["a.txt", "link"].map(|name| folder.path().join(name));
+        write_whole(&path, b"old").expect("it can be written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
+        symlink(&path, &link).expect("a link can be made");
+        write_whole(&link, b"new").expect("it can be written");
+        assert!(link.is_symlink());
+        assert_eq!(fs::read(&path).expect("it is there"), b"new");
+        assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o600);
+        write_whole(Path::new("/dev/null"), b"new").expect("it takes anything");
+        assert!(!fs::metadata("/dev/null").expect("it is there").is_file());
+    }
+}
