@@ -214,7 +214,7 @@ pub unsafe extern "C" fn optc_program_free(program: *mut ProgramHandle) {
 impl SharedProgram {
     fn compile(source: Module, options: CompileOptions) -> Result<SharedProgram, Failure> {
         let entry = compile::entry(&source, options.entry.as_deref())?;
-        let model = Model::compile(&mut source.clone(), &options)?;
+        let model = Model::compile(&mut source.clone(), &options)?.without_strings()?;
         let program = model.program().clone();
         let symbols = program.symbols();
         let texts = |specs: &[TensorSpec]| specs.iter().map(|spec| TensorTexts::new(spec, symbols)).collect();
@@ -273,5 +273,6 @@ fn element(kind: ElementKind) -> &'static str {
         ElementKind::BF16 => "bf16\0",
         ElementKind::F32 => "f32\0",
         ElementKind::F64 => "f64\0",
+        ElementKind::String => "string\0",
     }
 }

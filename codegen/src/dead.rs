@@ -9,7 +9,7 @@ use ir::alias::AliasSets;
 use ir::flow::{Act, FlowGraph, Point};
 use ir::liveness::{Liveness, Moment};
 use ir::weights::WeightSet;
-use ir::{Body, Context, Op};
+use ir::{Body, Context, Op, ranges};
 
 use crate::address::{Address, Base};
 use crate::place::{Place, Places};
@@ -51,39 +51,22 @@ pub(crate) fn dead_bytes(
 }
 
 /// What remains of a place where others lie on it.
-fn without(place: Place, others: &[Place]) -> Vec<Place> {
-    let mut pieces = vec![place];
-    for other in others.iter().filter(|other| other.address.base == place.address.base) {
-        let (start, end) = (other.address.offset, other.address.offset + other.bytes);
-        let cut = |piece: Place| {
-            let (first, last) = (piece.address.offset, piece.address.offset + piece.bytes);
-            let below = (first, last.min(start));
-            let above = (first.max(end), last);
-            [below, above].into_iter().filter(|(from, to)| from < to).map(move |(from, to)| Place {
-                address: Address { offset: from, ..piece.address },
-                bytes: to - from,
-            })
-        };
-        pieces = pieces.into_iter().flat_map(cut).collect();
-    }
-    pieces
+fn without(place: Place, others: &[Place]) -> impl Iterator<Item = Place> {
+    let range = |place: &Place| place.address.offset..place.address.offset + place.bytes;
+    let others = others.iter().filter(|other| other.address.base == place.address.base);
+    let pieces = ranges::without(range(&place), others.map(range));
+    pieces.into_iter().map(move |piece| Place {
+        address: Address { offset: piece.start, ..place.address },
+        bytes: piece.end - piece.start,
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::testing::Net;
     use crate::{CodegenOptions, DeadMemory, compile};
     use runtime::{AlignedBuffer, Arena, ThreadPool, as_bytes, as_bytes_mut, from_bytes};
     use std::sync::Arc;
-
-    #[test]
-    fn bytes_under_a_live_value_stay() {
-        let place = |offset, bytes| Place { address: Address { base: Base::Arena, offset }, bytes };
-        assert_eq!(without(place(0, 100), &[place(20, 10), place(90, 50)]), [place(0, 20), place(30, 60)]);
-        assert_eq!(without(place(0, 100), &[place(0, 100)]), []);
-        assert_eq!(without(place(0, 8), &[place(100, 8)]), [place(0, 8)]);
-    }
 
     #[test]
     fn dead_values_become_nan_and_live_ones_stay() {

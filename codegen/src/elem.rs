@@ -1,5 +1,6 @@
 //! Which element types generated code computes with, and what they are to Cranelift.
 
+use ir::size::storage_bits;
 use ir::{Context, FloatKind, Signedness, Type, TypeData};
 
 use crate::cranelift::{Clif, types};
@@ -48,6 +49,14 @@ impl ElemType {
             TypeData::Float(FloatKind::Bf16) => Some(ElemType::Bf16),
             _ => ElemType::of(ctx, ty),
         }
+    }
+
+    /// The same of elements that are moved: any of whole bytes, as integers of their bits.
+    pub(crate) fn moved(ctx: &Context, ty: Type) -> Option<ElemType> {
+        ElemType::stored(ctx, ty).or_else(|| {
+            let bits = storage_bits(ctx, ctx.elem(ty)).filter(|bits| matches!(bits, 8 | 16 | 32 | 64))?;
+            Some(ElemType::Int { bits: bits as u8, signed: false })
+        })
     }
 
     /// The type in which is computed what is stored in this one.

@@ -11,6 +11,7 @@ use ir::plan::attrs;
 use ir::plan::signature::{Argument, DataDimension, Returned, Signature};
 use ir::size::{static_extents, tensor_bytes};
 use ir::states::StateArgument;
+use ir::strings::is_string;
 use ir::weights::WeightSet;
 use ir::{Body, Context, Diagnostic, FloatKind, Module, Op, Signedness, Type, TypeData, Value};
 use kernels::Isa;
@@ -383,13 +384,14 @@ pub fn open_outputs(ctx: &Context, signature: &Signature) -> Vec<OpenOutput> {
 pub(crate) fn describe(ctx: &Context, name: String, ty: Type) -> Option<TensorDesc> {
     let shape = static_extents(ctx, ty)?;
     let bytes = usize::try_from(tensor_bytes(ctx, ty)?).ok()?;
-    Some(TensorDesc::new(name, element_kind(ctx.type_data(ctx.elem(ty)))?, shape, bytes))
+    Some(TensorDesc::new(name, element_kind(ctx, ty)?, shape, bytes))
 }
 
-/// How elements of a type are passed to a program; none if they are not.
-pub fn element_kind(elem: &TypeData) -> Option<ElementKind> {
+/// How a type's elements are passed to a program; none if they are not.
+pub fn element_kind(ctx: &Context, ty: Type) -> Option<ElementKind> {
+    let elem = ctx.elem(ty);
     let is_unsigned = |signedness: &Signedness| *signedness == Signedness::Unsigned;
-    Some(match elem {
+    Some(match ctx.type_data(elem) {
         TypeData::Integer { width: 1, .. } => ElementKind::Bool,
         TypeData::Integer { width, signedness } => match (width, is_unsigned(signedness)) {
             (2, true) => ElementKind::U2,
@@ -416,6 +418,7 @@ pub fn element_kind(elem: &TypeData) -> Option<ElementKind> {
         TypeData::Float(FloatKind::Bf16) => ElementKind::BF16,
         TypeData::Float(FloatKind::F32) => ElementKind::F32,
         TypeData::Float(FloatKind::F64) => ElementKind::F64,
+        TypeData::Opaque { .. } if is_string(ctx, elem) => ElementKind::String,
         _ => return None,
     })
 }

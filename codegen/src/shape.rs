@@ -1,10 +1,10 @@
 //! What is known of an operand or result when it is lowered: sizes, how elements lie, their type.
 
-use ir::Value;
 use ir::body::OpRef;
 use ir::opdef::Strided;
 use ir::size::static_extents;
 use ir::window::layout;
+use ir::{Kind, Scalar, Value};
 
 use crate::elem::ElemType;
 use crate::refusal::CodeRefusal;
@@ -26,9 +26,14 @@ pub(crate) fn known_layout(op: OpRef<'_>, value: Value) -> Result<Strided, CodeR
     }
 }
 
-/// The type of the elements of a value, if generated code computes with it or stores it.
+/// The type of the elements of a value of an operation, if generated code computes with it or stores it, or
+/// if the operation is a copy.
 pub(crate) fn elem_of(op: OpRef<'_>, value: Value) -> Result<ElemType, CodeRefusal> {
-    let elem = ElemType::stored(op.ctx, op.body.ty(value));
+    let ty = op.body.ty(value);
+    let elem = match op.kind() {
+        Kind::Elementwise(Scalar::Arg(_)) => ElemType::moved(op.ctx, ty),
+        _ => ElemType::stored(op.ctx, ty),
+    };
     elem.ok_or_else(|| CodeRefusal::new("generated code does not compute with this element type"))
 }
 

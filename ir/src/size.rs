@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::dims::{self, Ranges, SizeArithmetic};
 use crate::entities::{DimExpr, Type};
+use crate::strings::is_string;
 use crate::types::{Dim, TypeData};
 
 /// Bits that one element of this type takes in memory; none for types without a memory format.
@@ -20,6 +21,7 @@ pub fn storage_bits(ctx: &Context, elem: Type) -> Option<u64> {
         TypeData::Float(kind) => Some(u64::from(kind.bits().div_ceil(8).next_power_of_two()) * 8),
         TypeData::Index => Some(64),
         TypeData::Complex(part) => Some(2 * storage_bits(ctx, *part)?),
+        TypeData::Opaque { .. } if is_string(ctx, elem) => Some(64),
         _ => None,
     }
 }

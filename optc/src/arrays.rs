@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use ir::ConstantElement;
+use ir::strings::{digests, text};
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use rawzip::path::EntryPath;
 use rawzip::{CompressionMethod, ZipArchive, ZipArchiveWriter, ZipFileHeaderRecord, ZipSliceArchive};
@@ -52,6 +53,26 @@ impl Array {
     /// The elements, if they are of this type.
     pub fn to_vec<T: ArrayElement>(&self) -> Option<Vec<T>> {
         (self.element == T::KIND).then(|| self.bytes.chunks_exact(size_of::<T>()).map(T::read).collect())
+    }
+
+    /// An array of strings; as many as `shape` says.
+    ///
+    /// # Errors
+    /// If the digest of one is that of another string that has come up (see [`ir::strings`]).
+    ///
+    /// # Panics
+    /// If there are more or fewer.
+    pub fn strings(name: &str, shape: &[u64], strings: &[&str]) -> Result<Array, Failure> {
+        assert_eq!(shape.iter().product::<u64>(), strings.len() as u64, "an array's values fill its shape");
+        let bytes = digests(strings.iter().map(|string| string.as_bytes())).map_err(Failure::input)?;
+        Ok(Array { name: name.to_owned(), element: ElementKind::String, shape: shape.to_vec(), bytes })
+    }
+
+    /// The elements, if they are strings; U+FFFD where 64 bits are the digest of none that has come up.
+    pub fn to_strings(&self) -> Option<Vec<&'static str>> {
+        let digests = self.bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
+        let texts = digests.map(|digest| text(digest).unwrap_or("\u{fffd}"));
+        (self.element == ElementKind::String).then(|| texts.collect())
     }
 
     /// The elements as numbers; integers beyond 2^53 are rounded.

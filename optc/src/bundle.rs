@@ -25,6 +25,7 @@ use serde::Serialize;
 
 use crate::compile::{CompileOptions, entry, plan_known_sizes};
 use crate::failure::Failure;
+use crate::model::refuse_strings;
 use crate::specialize::has_named_sizes;
 use crate::whole_file::write_whole;
 
@@ -69,6 +70,8 @@ impl Bundle {
         plan_known_sizes(module, &entry, options)?;
         let program = codegen::relocatable(module, &entry, &options.code())
             .map_err(|faults| Failure::diagnostics(&module.ctx, &faults))?;
+        let tensors = program.inputs.iter().chain(&program.outputs);
+        refuse_strings(tensors.map(|tensor| (&*tensor.name, tensor.element)))?;
         Bundle::of(program, name, place)
     }
 

@@ -5,7 +5,7 @@ use import::onnx::element::Element;
 use runtime::ElementKind;
 
 /// The element types of arrays, and what ONNX calls each.
-const ELEMENTS: [(ElementKind, Element); 22] = [
+const ELEMENTS: [(ElementKind, Element); 23] = [
     (ElementKind::Bool, Element::Bool),
     (ElementKind::I2, Element::Int2),
     (ElementKind::U2, Element::Uint2),
@@ -28,6 +28,7 @@ const ELEMENTS: [(ElementKind, Element); 22] = [
     (ElementKind::BF16, Element::Bfloat16),
     (ElementKind::F32, Element::Float),
     (ElementKind::F64, Element::Double),
+    (ElementKind::String, Element::String),
 ];
 
 /// What ONNX calls an element type.
@@ -36,8 +37,8 @@ pub(crate) fn onnx_element(kind: ElementKind) -> Element {
     pair.expect("the table has every element type").1
 }
 
-/// The element type of arrays that ONNX calls so; none for text, complex numbers, and floats that are powers
-/// of two.
+/// The element type of arrays that ONNX calls so; none for complex numbers, and floats that are powers of
+/// two.
 pub(crate) fn of_onnx(element: Element) -> Option<ElementKind> {
     ELEMENTS.iter().find(|(_, known)| *known == element).map(|(kind, _)| *kind)
 }
@@ -63,7 +64,8 @@ pub(crate) fn packed(elements: &[u8], bits: usize) -> Vec<u8> {
     bytes
 }
 
-/// Elements as numbers: `count` of them. Integers beyond 2^53 are rounded.
+/// Elements as numbers: `count` of them. Integers beyond 2^53 are rounded. Those of strings are equal
+/// where the strings are.
 pub(crate) fn numbers(kind: ElementKind, bytes: &[u8], count: usize) -> Vec<f64> {
     let float = |sign: u8, mantissa, bias, end| move |code: u8| small_float(code, sign, mantissa, bias, end);
     match kind {
@@ -72,7 +74,7 @@ pub(crate) fn numbers(kind: ElementKind, bytes: &[u8], count: usize) -> Vec<f64>
         ElementKind::F16 => words(bytes, |word| f16::from_le_bytes(word).to_f64()),
         ElementKind::BF16 => words(bytes, |word| bf16::from_le_bytes(word).to_f64()),
         ElementKind::I64 => words(bytes, |word| i64::from_le_bytes(word) as f64),
-        ElementKind::U64 => words(bytes, |word| u64::from_le_bytes(word) as f64),
+        ElementKind::U64 | ElementKind::String => words(bytes, |word| u64::from_le_bytes(word) as f64),
         ElementKind::I32 => words(bytes, |word| f64::from(i32::from_le_bytes(word))),
         ElementKind::U32 => words(bytes, |word| f64::from(u32::from_le_bytes(word))),
         ElementKind::I16 => words(bytes, |word| f64::from(i16::from_le_bytes(word))),

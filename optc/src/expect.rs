@@ -124,6 +124,13 @@ pub fn elements_agree(expected: &Array, found: &Array) -> Result<(), String> {
     if types[0] != types[1] {
         return Err(format!("it is {:?}, expected {:?}", types[1], types[0]));
     }
+    if let (Some(expected), Some(found)) = (expected.to_strings(), found.to_strings()) {
+        let mut pairs = expected.iter().zip(&found).enumerate();
+        let unlike = pairs.find(|(_, (expected, found))| expected != found);
+        return unlike.map_or(Ok(()), |(at, (expected, found))| {
+            Err(format!("{found:?} at {at}, expected {expected:?}"))
+        });
+    }
     let (relative, absolute) = tolerance_of(expected.element).unwrap_or_default();
     let is_near = |(a, b): &(f64, f64)| {
         a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= absolute + relative * a.abs()
@@ -295,6 +302,10 @@ mod tests {
         };
         assert!(elements_agree(&integer(i64::MAX), &integer(i64::MAX - 1)).is_err());
         assert!(elements_agree(&integer(1000), &integer(1001)).is_err());
+        let strings = |strings: &[&str; 2]| Array::strings("y", &[2], strings).unwrap();
+        assert_eq!(elements_agree(&strings(&["a", ""]), &strings(&["a", ""])), Ok(()));
+        let unlike = elements_agree(&strings(&["a", "b"]), &strings(&["a", ""]));
+        assert_eq!(unlike, Err("\"\" at 1, expected \"b\"".into()));
     }
 
     #[test]

@@ -80,7 +80,7 @@ fn values(ctx: &Context, body: &Body) -> Vec<(Value, Intermediate)> {
             continue;
         }
         for (index, result) in body.results(op).enumerate() {
-            let has_elements = codegen::element_kind(ctx.type_data(ctx.elem(body.ty(result)))).is_some();
+            let has_elements = codegen::element_kind(ctx, body.ty(result)).is_some();
             let is_tensor = ctx.type_data(body.ty(result)).tensor_shape().is_some();
             if !has_elements || !is_tensor || returned.contains(&result) {
                 continue;

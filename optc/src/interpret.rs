@@ -34,7 +34,7 @@ pub fn interpret(module: &Module, entry: &str, inputs: &[Array]) -> Result<Vec<A
     let found = interp::run(module, entry, &tensors).map_err(fail)?;
     let array = |index: usize| {
         let Returned { name, ty, .. } = &results[index];
-        let element = codegen::element_kind(ctx.type_data(ctx.elem(*ty)));
+        let element = codegen::element_kind(ctx, *ty);
         let element = element
             .ok_or_else(|| Failure::input(format!("output `{name}` has elements of no numeric type")))?;
         let shape = ctx.static_shape(found[index].ty).unwrap_or_default();

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use ir::Module;
 use runtime::{
-    Arena, InputBuffer, Program, RunContext, RunError, Specialization, TensorDesc, TensorSpec, ThreadPool,
+    Arena, ElementKind, InputBuffer, Program, RunContext, RunError, Specialization, TensorDesc, TensorSpec,
+    ThreadPool,
 };
 
 use crate::arrays::Array;
@@ -61,6 +62,17 @@ impl Model {
         let program = Arc::new(compile(module, options)?);
         let context = program.context(threads).map_err(failed)?;
         Ok(Model { program, context, open })
+    }
+
+    /// The model, if strings are none of its inputs and outputs: one for callers that pass memory, in which
+    /// these are no text.
+    ///
+    /// # Errors
+    /// If it takes or returns strings.
+    pub fn without_strings(self) -> Result<Model, Failure> {
+        let tensors = self.inputs().iter().chain(self.outputs());
+        refuse_strings(tensors.map(|tensor| (&*tensor.name, tensor.element)))?;
+        Ok(self)
     }
 
     /// The same program in a context of its own, to run side by side with this one: on these threads, which
@@ -255,6 +267,16 @@ impl Model {
         outputs: &mut [&mut [u8]],
     ) -> Result<(), Failure> {
         self.context.run_donating(inputs, outputs).map_err(failed)
+    }
+}
+
+/// Refuses to pass strings, which are no text in memory.
+pub(crate) fn refuse_strings<'a>(
+    mut tensors: impl Iterator<Item = (&'a str, ElementKind)>,
+) -> Result<(), Failure> {
+    match tensors.find(|(_, element)| *element == ElementKind::String) {
+        Some((name, _)) => Err(Failure::input(format!("`{name}` holds strings, which are not passed here"))),
+        None => Ok(()),
     }
 }
 

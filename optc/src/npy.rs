@@ -12,7 +12,9 @@
 //! Elements of types that numpy lacks are raw bytes (`V2`), as the package `ml_dtypes` writes them.
 
 use std::borrow::Cow;
+use std::iter::repeat;
 
+use ir::strings::digests;
 use runtime::ElementKind;
 
 use crate::arrays::Array;
@@ -66,12 +68,16 @@ pub(crate) fn read(file: &[u8], name: &str, expected: Option<ElementKind>) -> Re
     let elements = elements.get(..count);
     let mut bytes = elements.ok_or(format!("{found} bytes where {count} were announced"))?.to_vec();
     if header.descr.starts_with('>') {
-        bytes.chunks_exact_mut(size_bytes).for_each(<[u8]>::reverse);
+        let unit = if element == ElementKind::String { 4 } else { size_bytes };
+        bytes.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
     }
     if header.fortran_order {
         bytes = row_major(&bytes, size_bytes, &header.shape);
     }
-    if bits(element) < 8 {
+    if element == ElementKind::String {
+        let strings = bytes.chunks_exact(size_bytes).map(string_of).collect::<Result<Vec<_>, _>>()?;
+        bytes = digests(strings.iter().map(|string| string.as_bytes()))?;
+    } else if bits(element) < 8 {
         bytes = packed(&bytes, bits(element));
     }
     Ok(Array { name: name.to_owned(), element, shape: header.shape, bytes })
@@ -80,8 +86,11 @@ pub(crate) fn read(file: &[u8], name: &str, expected: Option<ElementKind>) -> Re
 /// What stands before the elements of an array in a `.npy` file.
 pub(crate) fn header(array: &Array) -> Vec<u8> {
     let known = ELEMENTS.iter().find(|(_, element)| *element == array.element);
-    let class = known
-        .map_or_else(|| format!("V{}", bits(array.element).div_ceil(8)), |(class, _)| (*class).to_owned());
+    let class = match (known, array.to_strings()) {
+        (Some((class, _)), _) => (*class).to_owned(),
+        (None, Some(strings)) => format!("U{}", width(&strings)),
+        (None, None) => format!("V{}", bits(array.element).div_ceil(8)),
+    };
     let order = if class.ends_with('1') { '|' } else { '<' };
     let sizes: Vec<String> = array.shape.iter().map(u64::to_string).collect();
     let comma = if sizes.len() == 1 { "," } else { "" };
@@ -98,6 +107,11 @@ pub(crate) fn header(array: &Array) -> Vec<u8> {
 
 /// The elements of an array in a `.npy` file, where none share a byte.
 pub(crate) fn elements(array: &Array) -> Cow<'_, [u8]> {
+    if let Some(strings) = array.to_strings() {
+        let width = width(&strings);
+        let padded = |string: &'static str| string.chars().map(u32::from).chain(repeat(0)).take(width);
+        return Cow::Owned(strings.into_iter().flat_map(padded).flat_map(u32::to_le_bytes).collect());
+    }
     match bits(array.element) {
         bits if bits < 8 => {
             let count = array.shape.iter().product::<u64>() as usize;
@@ -105,6 +119,18 @@ pub(crate) fn elements(array: &Array) -> Cow<'_, [u8]> {
         }
         _ => Cow::Borrowed(&array.bytes),
     }
+}
+
+/// The characters that numpy gives each string, of 4 bytes, with zeros after it: those of the longest.
+fn width(strings: &[&str]) -> usize {
+    strings.iter().map(|string| string.chars().count()).max().unwrap_or(0).max(1)
+}
+
+/// The string of characters of 4 bytes, without the zeros after it.
+fn string_of(bytes: &[u8]) -> Result<String, String> {
+    let characters = bytes.as_chunks().0.iter().map(|bytes| char::from_u32(u32::from_le_bytes(*bytes)));
+    let string: Option<String> = characters.collect();
+    Ok(string.ok_or("a string of no characters")?.trim_end_matches('\0').to_owned())
 }
 
 /// The header's text, and the bytes after it.
@@ -167,6 +193,10 @@ impl<'t> NpyHeader<'t> {
         }
         if let Some((_, element)) = FURTHER.iter().find(|(name, _)| *name == class) {
             return Ok((*element, bits(*element).div_ceil(8)));
+        }
+        if let Some(count @ 1..) = class.strip_prefix('U').and_then(|count| count.parse::<usize>().ok()) {
+            let size = count.checked_mul(4).ok_or("it is too large")?;
+            return Ok((ElementKind::String, size));
         }
         // Floats of 8 bits are raw bytes or `f1`, by their format.
         let raw = class.strip_prefix(['V', 'f']).and_then(|size| size.parse().ok());

@@ -15,7 +15,7 @@ use crate::whole_file::write_whole;
 /// The array that the bytes of a file hold, by the name that it has there.
 ///
 /// # Errors
-/// If the file is damaged, or no array has such elements: text, complex numbers.
+/// If the file is damaged, or no array has such elements: complex numbers.
 pub fn array_of(file: Vec<u8>) -> Result<Array, String> {
     let weight = tensor_of_file(Arc::new(file))?;
     let name = weight.element.name();
@@ -24,7 +24,7 @@ pub fn array_of(file: Vec<u8>) -> Result<Array, String> {
 }
 
 /// The bytes of a file with an array and its name. The fields are those of `TensorProto`: `dims` (1),
-/// `data_type` (2), `name` (8) and `raw_data` (9).
+/// `data_type` (2), `name` (8), and `raw_data` (9) or `string_data` (6).
 pub fn file_of(array: &Array) -> Vec<u8> {
     let mut file = Vec::new();
     for size in &array.shape {
@@ -34,7 +34,10 @@ pub fn file_of(array: &Array) -> Vec<u8> {
     file.push(2 << 3);
     append_number(&mut file, u64::from(onnx_element(array.element).number().cast_unsigned()));
     append_bytes(&mut file, 8, array.name.as_bytes());
-    append_bytes(&mut file, 9, &array.bytes);
+    match array.to_strings() {
+        Some(strings) => strings.iter().for_each(|string| append_bytes(&mut file, 6, string.as_bytes())),
+        None => append_bytes(&mut file, 9, &array.bytes),
+    }
     file
 }
 
@@ -47,7 +50,8 @@ fn append_number(file: &mut Vec<u8>, mut number: u64) {
     file.push(number as u8);
 }
 
-fn append_bytes(file: &mut Vec<u8>, field: u8, bytes: &[u8]) {
+/// Appends a field of bytes to a message.
+pub fn append_bytes(file: &mut Vec<u8>, field: u8, bytes: &[u8]) {
     file.push(field << 3 | 2);
     append_number(file, bytes.len() as u64);
     file.extend_from_slice(bytes);
@@ -110,7 +114,8 @@ mod tests {
             Array { name: String::new(), element: ElementKind::U4, shape: vec![3], bytes: vec![0x21, 3] };
         let scalar =
             Array { name: String::new(), element: ElementKind::BF16, shape: vec![], bytes: vec![0, 1] };
-        let arrays = [numbers, nibbles, scalar, Array::f32("", &[0, 3], &[])];
+        let strings = Array::strings("", &[2, 1], &["", "的 x"]).unwrap();
+        let arrays = [numbers, nibbles, scalar, strings, Array::f32("", &[0, 3], &[])];
         write_folder(&folder.path().join("new"), "output", &arrays).unwrap();
         assert_eq!(read_folder(&folder.path().join("new"), "output").unwrap(), arrays);
         let missing = format!("{:?}", read_folder(folder.path(), "input").unwrap_err());

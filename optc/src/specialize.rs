@@ -389,7 +389,7 @@ fn tensor_spec(
     names: &mut Vec<Ident>,
 ) -> Result<TensorSpec, Failure> {
     let shape = ctx.type_data(ty).tensor_shape().unwrap_or(&[]);
-    let element = codegen::element_kind(ctx.type_data(ctx.elem(ty)));
+    let element = codegen::element_kind(ctx, ty);
     let element = element
         .ok_or_else(|| Failure::input(format!("{side} `{name}` has elements that no caller can pass")))?;
     let extents = shape.iter().map(|dim| {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use ir::attrs::{DenseData, Splat};
 use ir::interp::element::{Elem, Lane, LaneKind};
 use ir::interp::{Tensor, constant_value};
+use ir::strings::{self, is_string};
 use ir::{Attr, AttrData, Body, Context, Traits, Type, TypeData, Value, size};
 
 /// Constants of more elements are not looked into.
@@ -28,10 +29,7 @@ pub(crate) fn of_value(ctx: &Context, body: &Body, value: Value) -> Option<Attr>
 pub(crate) fn written(ctx: &Context, value: Attr, ty: Type) -> Option<Attr> {
     let is_written = matches!(
         ctx.attr_data(value),
-        AttrData::Dense { data: DenseData::Bytes { .. }, .. }
-            | AttrData::Bool(_)
-            | AttrData::Integer { .. }
-            | AttrData::Float { .. }
+        AttrData::Dense { .. } | AttrData::Bool(_) | AttrData::Integer { .. } | AttrData::Float { .. }
     );
     (is_written && elements(ctx, ty)? <= READ_LIMIT).then_some(value)
 }
@@ -62,6 +60,9 @@ pub(crate) fn attr(ctx: &Context, ty: Type, bytes: &[u8]) -> Attr {
 
 /// `dense<...>` of packed elements; equal ones, if there are some, are written once.
 pub(crate) fn dense(ctx: &Context, ty: Type, bytes: &[u8]) -> Attr {
+    if is_string(ctx, ctx.elem(ty)) {
+        return ctx.attr(AttrData::Dense { ty, data: strings::dense(bytes) });
+    }
     let width =
         size::storage_bytes(ctx, ctx.elem(ty), 1).expect("what was computed has a memory format") as usize;
     let first = &bytes[..width.min(bytes.len())];
@@ -98,8 +99,14 @@ fn element_of(elem: Elem, number: f64) -> Vec<u8> {
 /// The element, as a tensor without axes, that all elements of a constant are; none if they differ, or there
 /// is none.
 pub(crate) fn splat(ctx: &Context, value: Attr, ty: Type) -> Option<Tensor> {
-    let AttrData::Dense { data: DenseData::Bytes { bytes, .. }, .. } = ctx.attr_data(value) else {
-        return constant_value(ctx, value, ty).ok();
+    let computed;
+    let bytes: &[u8] = match ctx.attr_data(value) {
+        AttrData::Dense { data: DenseData::Bytes { bytes, .. }, .. } => bytes,
+        AttrData::Dense { .. } => {
+            computed = constant_value(ctx, value, ty).ok()?;
+            &computed.bytes
+        }
+        _ => return constant_value(ctx, value, ty).ok(),
     };
     let elem = ctx.elem(ty);
     let mut elements = bytes.chunks_exact(size::storage_bytes(ctx, elem, 1)? as usize);

@@ -229,6 +229,7 @@ impl CompiledModel {
     }
 
     fn of(model: Model, entry: String, origin: Origin) -> Result<CompiledModel, Failure> {
+        let model = model.without_strings()?;
         let program = model.program().clone();
         let is_visible = (0..program.outputs().len()).map(|output| !model.open().is_count(output)).collect();
         Ok(CompiledModel { program, contexts: Contexts::new(model)?, is_visible, entry, origin })

@@ -29,6 +29,8 @@ pub enum ElementKind {
     BF16,
     F32,
     F64,
+    /// 64 bits that stand for a string (`ir::strings`).
+    String,
 }
 
 /// One input or output of a program.

@@ -110,11 +110,11 @@ impl ExprBuilder {
         let Kind::Elementwise(scalar) = op.kind() else {
             return Err(CodeRefusal::new("it is not elementwise"));
         };
-        let result = ElemType::stored(op.ctx, op.result_type(0))
-            .ok_or_else(|| CodeRefusal::new("generated code does not compute with this element type"))?;
         if let Scalar::Arg(n) = scalar {
             return Ok(args[*n as usize]);
         }
+        let result = ElemType::stored(op.ctx, op.result_type(0))
+            .ok_or_else(|| CodeRefusal::new("generated code does not compute with this element type"))?;
         let args: Vec<ExprNode> =
             args.iter().map(|arg| self.converted(*arg, self.elem(*arg).computed())).collect();
         let node = Tree { builder: self, op, args: &args }.build(scalar, result.computed())?;

@@ -352,6 +352,13 @@ impl<'c> NodeConversion<'c, '_> {
         self.known_float(index)
     }
 
+    /// The strings of operand `index`, which must be a constant or follow from constants.
+    pub fn known_strings(&self, index: usize) -> Result<Vec<&'static str>, Refusal> {
+        let (_, bytes) = self.known_bytes(index, self.operand(index)?)?;
+        let strings = words(&bytes, u64::from_le_bytes).into_iter().map(ir::strings::text);
+        strings.collect::<Option<_>>().ok_or_else(|| format!("input {index} does not hold strings").into())
+    }
+
     /// A constant of 64-bit integers.
     pub fn int64_constant(&mut self, numbers: &[i64], shape: &[u64]) -> Result<Value, Refusal> {
         let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
@@ -486,7 +493,9 @@ pub(super) fn emit_constant(
     let elem = element_type(ctx, weight.element)?;
     let ty = ctx.tensor(&weight.dims, elem);
     let is_packed = weight.element.bits() < 8;
-    let value = if weight.dims.iter().product::<u64>() <= MAX_INLINE_ELEMENTS && !is_packed {
+    let value = if weight.element == Element::String {
+        ctx.attr(AttrData::Dense { ty, data: ir::strings::dense(&weight.blob.to_vec()) })
+    } else if weight.dims.iter().product::<u64>() <= MAX_INLINE_ELEMENTS && !is_packed {
         let width = (weight.element.bits() / 8) as usize;
         ctx.attr(AttrData::Dense { ty, data: inline(weight.blob.to_vec(), width) })
     } else {

@@ -29,6 +29,7 @@ pub(crate) mod signal;
 pub(crate) mod small;
 pub(crate) mod split;
 pub(crate) mod spread;
+pub(crate) mod strings;
 pub(crate) mod unique;
 pub(crate) mod vocabulary;
 pub(crate) mod window;

@@ -2,7 +2,7 @@
 
 macro_rules! elements {
     ($($variant:ident $number:literal $name:literal $bits:literal;)*) => {
-        /// `TensorProto.DataType`, the kinds of it that are numbers.
+        /// `TensorProto.DataType`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Element {
             $(#[doc = concat!("`", $name, "`, ", stringify!($bits), " bits.")] $variant,)*
@@ -28,6 +28,7 @@ macro_rules! elements {
             }
 
             /// Bits of storage in raw data; those narrower than a byte are packed, the first in the low bits.
+            /// A string is its digest ([`ir::strings`]).
             pub fn bits(self) -> u64 {
                 match self { $(Element::$variant => $bits,)* }
             }
@@ -43,6 +44,7 @@ elements! {
     Int16 5 "int16" 16;
     Int32 6 "int32" 32;
     Int64 7 "int64" 64;
+    String 8 "string" 64;
     Bool 9 "bool" 8;
     Float16 10 "float16" 16;
     Double 11 "double" 64;

@@ -1,5 +1,6 @@
 //! How a model file becomes a module.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -72,9 +73,10 @@ pub fn restore(
     let file = Opened::new(ctx, path, options)?;
     let model = file.model()?;
     let mut weights = file.weights(&model, options)?;
+    let tensors = named_tensors(&model);
     let mut diagnostics = Vec::new();
     for key in keys {
-        match restored(&model, &mut weights, key) {
+        match restored(&tensors, &mut weights, key) {
             Ok(blob) => ctx.set_blob(ctx.ident(key), blob),
             Err(message) => diagnostics.push(Diagnostic::error(ctx.name_location(key), message)),
         }
@@ -82,24 +84,29 @@ pub fn restore(
     if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
 }
 
-fn restored(model: &ModelProto<'_>, weights: &mut WeightFiles<'_>, key: &str) -> Result<ir::Blob, String> {
+/// A tensor of a model, and what stands before its name in the name of its rule.
+type NamedTensor<'m, 'a> = (&'m TensorProto<'a>, &'static str);
+
+fn restored(
+    tensors: &HashMap<&str, NamedTensor<'_, '_>>,
+    weights: &mut WeightFiles<'_>,
+    key: &str,
+) -> Result<ir::Blob, String> {
     let plain = key.rsplit_once('#').map_or(key, |(plain, _)| plain);
-    let found = [key, plain].into_iter().find_map(|name| named_tensor(model, name));
-    let (tensor, rule) = found.ok_or_else(|| format!("the model has no tensor `{key}`"))?;
-    Ok(weights.read(tensor, &rule)?.blob)
+    let found = [key, plain].into_iter().find_map(|name| tensors.get_key_value(name));
+    let (name, (tensor, rule)) = found.ok_or_else(|| format!("the model has no tensor `{key}`"))?;
+    Ok(weights.read(tensor, &format!("{rule}{name}"))?.blob)
 }
 
-/// The weight or `Constant` called `name`, and its name among the rules.
-fn named_tensor<'m, 'a>(model: &'m ModelProto<'a>, name: &str) -> Option<(&'m TensorProto<'a>, String)> {
-    let weight = model.graph.initializers.iter().find(|tensor| tensor.name == name);
-    if let Some(tensor) = weight {
-        return Some((tensor, name.to_owned()));
-    }
-    let node = model.graph.nodes.iter().find(|node| node.op_type == "Constant" && node.outputs == [name])?;
-    match &node.attributes.first()?.value {
-        AttributeValue::Tensor(tensor) => Some((tensor, format!("const:{name}"))),
+/// The weights and the tensors of `Constant` nodes, by name.
+fn named_tensors<'m, 'a>(model: &'m ModelProto<'a>) -> HashMap<&'a str, NamedTensor<'m, 'a>> {
+    let constants = model.graph.nodes.iter().filter(|node| node.op_type == "Constant");
+    let constants = constants.filter_map(|node| match (&node.attributes.first()?.value, &node.outputs[..]) {
+        (AttributeValue::Tensor(tensor), [name]) => Some((*name, (&**tensor, "const:"))),
         _ => None,
-    }
+    });
+    let weights = model.graph.initializers.iter().map(|tensor| (tensor.name, (tensor, "")));
+    constants.chain(weights).collect()
 }
 
 /// A model file's bytes, and how to speak of it.

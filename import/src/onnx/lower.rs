@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use ir::dims::{self, Requirement};
 use ir::size::tensor_bytes;
+use ir::strings::is_string;
 use ir::verify::verify;
 use ir::{
     Attr, Block, Body, Builder, Context, Diagnostic, Dim, Ident, Location, Module, Op, OpSpec, Traits, Type,
@@ -239,6 +240,11 @@ impl<'m> GraphLowering<'m> {
         location: Location,
     ) -> Result<(), Refusal> {
         check_form(node, row)?;
+        let strings =
+            operands.iter().flatten().find(|value| is_string(self.ctx, self.ctx.elem(self.body.ty(**value))));
+        if strings.is_some() && !row.takes_strings() {
+            return Err(format!("an input of strings, which {} does not take", row.op).into());
+        }
         let block = self.block();
         let before = self.body.last_op(block);
         let read = self.read(node, &operands);

@@ -11,7 +11,7 @@ use super::call::{NodeConversion, Results};
 use super::convert::{
     along, attention, boxes, composed, deformed, einsum, gather, integer, linear, loss, ngrams, pads, pick,
     picked, pointwise, quantised, random, recurrent, reduce, resize, sample, scatter, shape, signal, split,
-    spread, unique, window,
+    spread, strings, unique, window,
 };
 use super::flow::ControlOperator;
 use super::sequences::SequenceOperator;
@@ -65,6 +65,40 @@ impl Convert {
     }
 }
 
+/// The operators that take strings, beside those of sequences and graphs: they move or compare elements, or
+/// look at sizes alone.
+const STRINGS: &[&str] = &[
+    "Compress",
+    "Concat",
+    "Equal",
+    "Expand",
+    "Flatten",
+    "Gather",
+    "GatherElements",
+    "GatherND",
+    "Identity",
+    "Reshape",
+    "Shape",
+    "Size",
+    "Slice",
+    "Split",
+    "Squeeze",
+    "StringConcat",
+    "StringNormalizer",
+    "StringSplit",
+    "Tile",
+    "Transpose",
+    "Unsqueeze",
+    "Where",
+];
+
+impl OperatorRow {
+    /// Whether a node may have operands of strings.
+    pub fn takes_strings(&self) -> bool {
+        matches!(self.convert, Graphs(_) | Sequences(_)) || STRINGS.contains(&self.op)
+    }
+}
+
 /// The row for `op` in `version`, if there is one.
 pub fn find(op: &str, version: i64) -> Option<&'static OperatorRow> {
     ROWS.iter().find(|row| row.op == op && row.versions.contains(&version))
@@ -78,14 +112,18 @@ pub struct Coverage {
     pub versions: RangeInclusive<i64>,
     /// The attributes that a node may have in the newest of them.
     pub attributes: &'static [&'static str],
+    /// Whether a node may have operands of strings.
+    pub takes_strings: bool,
 }
 
 /// The operators that are imported, by name.
 pub fn coverage() -> Vec<Coverage> {
     let mut operators: BTreeMap<&str, Coverage> = BTreeMap::new();
-    for OperatorRow { op, versions, attributes, .. } in ROWS {
+    for row in ROWS {
+        let OperatorRow { op, versions, attributes, .. } = row;
         let known = operators.entry(*op);
-        let first = || Coverage { op, versions: versions.clone(), attributes };
+        let takes_strings = row.takes_strings();
+        let first = || Coverage { op, versions: versions.clone(), attributes, takes_strings };
         let known = known.or_insert_with(first);
         known.versions =
             *known.versions.start().min(versions.start())..=*known.versions.end().max(versions.end());
@@ -112,7 +150,9 @@ const ANY: usize = usize::MAX;
 const CONV: &[&str] = &["auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"];
 const NORM: &[&str] = &["consumed_inputs", "epsilon", "is_test", "momentum", "spatial", "training_mode"];
 const GEMM: &[&str] = &["alpha", "beta", "broadcast", "transA", "transB"];
-const VALUE: &[&str] = &["value", "value_float", "value_floats", "value_int", "value_ints"];
+const VALUE: &[&str] =
+    &["value", "value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings"];
+const NORMALIZER: &[&str] = &["case_change_action", "is_case_sensitive", "locale", "stopwords"];
 const FOLD: &[&str] = &["axes", "keepdims"];
 const FOLD_BY_OPERAND: &[&str] = &["keepdims", "noop_with_empty_axes"];
 const LAYER_NORM: &[&str] = &["axis", "epsilon", "stash_type"];
@@ -411,6 +451,9 @@ pub static ROWS: &[OperatorRow] = &[
     row("Sqrt", 1..=NEWEST, 1..=1, OLD, Unary("nn.sqrt")),
     row("Squeeze", 1..=12, 1..=1, &["axes"], With(shape::squeeze)),
     row("Squeeze", 13..=NEWEST, 1..=2, &[], With(shape::squeeze)),
+    row("StringConcat", 20..=NEWEST, 2..=2, &[], With(strings::string_concat)),
+    row("StringNormalizer", 10..=NEWEST, 1..=1, NORMALIZER, With(strings::string_normalizer)),
+    row("StringSplit", 20..=NEWEST, 1..=1, &["delimiter", "maxsplit"], With(strings::string_split)),
     row("Sub", 1..=6, 2..=2, OLD_BROADCAST, Binary("nn.sub")),
     row("Sub", 7..=NEWEST, 2..=2, &[], Binary("nn.sub")),
     row("Sum", 1..=NEWEST, 1..=ANY, OLD, Fold("nn.add")),

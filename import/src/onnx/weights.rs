@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use ir::strings::{digests, string_type};
 use ir::{Blob, Context, FloatKind, SharedBytes, Signedness, Type, TypeData};
 
 use super::element::Element;
@@ -88,6 +89,9 @@ impl WeightFiles<'_> {
 
     fn stored(&self, tensor: &TensorProto<'_>, element: Element, len_bytes: usize) -> Result<Blob, String> {
         let blob = match tensor.raw_data {
+            _ if element == Element::String => {
+                Blob::from_bytes(digests(tensor.string_data.iter().map(|string| string.bytes))?)
+            }
             Some(raw) => self.share(raw),
             None => self.typed(tensor, element),
         };
@@ -154,13 +158,13 @@ fn has_no_data(tensor: &TensorProto<'_>) -> bool {
     ];
     tensor.raw_data.is_none_or(|raw| raw.bytes.is_empty())
         && numbers.iter().all(|numbers| numbers.is_empty())
+        && tensor.string_data.is_empty()
         && !tensor.is_external
 }
 
 fn element_of(number: i32) -> Result<Element, String> {
     match Element::from_number(number) {
         Some(element) => Ok(element),
-        None if number == 8 => Err("a tensor of strings, expected numbers".to_owned()),
         None => Err(format!("element type {number}, expected one of TensorProto.DataType")),
     }
 }
@@ -184,6 +188,7 @@ pub fn element_type(ctx: &Context, element: Element) -> Result<Type, String> {
         Element::Float8E5m2 => ctx.float(FloatKind::F8E5M2),
         Element::Float8E5m2fnuz => ctx.float(FloatKind::F8E5M2FNUZ),
         Element::Bool => ctx.int(1),
+        Element::String => string_type(ctx),
         Element::Float4E2m1 => ctx.float(FloatKind::F4E2M1FN),
         Element::Int2 => ctx.int(2),
         Element::Int4 => ctx.int(4),

@@ -78,18 +78,18 @@ fn all_nodes_that_refuse_are_told_except_those_that_follow() {
 #[test]
 fn weights_of_the_wrong_size_are_told_where_they_are_read() {
     let floats = |name, dims: &[i64]| raw_tensor(name, FLOAT, dims, &[0; 12]);
-    let graph = one_node("Sum", &["x", "short", "none", "negative", "strings"], &[]);
+    let graph = one_node("Sum", &["x", "short", "none", "negative", "few"], &[]);
     let graph = graph.weight(floats("short", &[4])).weight(floats("negative", &[-1]));
     let graph = graph.weight(raw_tensor("none", FLOAT, &[2], &[]));
     let graph =
-        graph.weight(Message::default().packed(1, &[1]).int(2, 8).bytes(8, "strings").bytes(6, "text"));
+        graph.weight(Message::default().packed(1, &[2]).int(2, 8).bytes(8, "few").bytes(6, "one string"));
     check(
         graph,
         &[
             "`short`: 12 bytes of data, expected 16 by type and shape",
             "`none`: no data, expected 8 bytes by type and shape",
             "`negative`: size -1, expected 0 or more",
-            "`strings`: a tensor of strings, expected numbers",
+            "`few`: 8 bytes of data, expected 16 by type and shape",
         ],
     );
 }

@@ -210,4 +210,9 @@ fn quantised_numbers_saturate_and_come_back() {
         Graph::default().input("x", &[3]).node("DynamicQuantizeLinear", &["x"], &["q", "s", "z"], &[]);
     let number = dynamic.node("Cast", &["q"], &["y"], &[int("to", 1)]).output("y");
     check(11, number, &[3], &[85.0, 170.0, 255.0]);
+    let zeros = Graph::default().weight(floats_tensor("x", &[2], &[0.0, -0.0]));
+    let zeros = zeros.node("DynamicQuantizeLinear", &["x"], &["q", "y", "z"], &[]);
+    check(11, zeros.clone().output("y"), &[], &[1.0 / 255.0]);
+    let number = zeros.node("Cast", &["q"], &["n"], &[int("to", 1)]).output("n");
+    check(11, number, &[2], &[0.0, 0.0]);
 }

@@ -21,6 +21,8 @@ mod required;
 mod sequences;
 mod sizes;
 #[cfg(test)]
+mod strings;
+#[cfg(test)]
 mod synth;
 #[cfg(test)]
 mod text;

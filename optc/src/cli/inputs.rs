@@ -91,7 +91,7 @@ impl InputArgs {
     fn given(&self, ctx: &Context, taken: &Signature) -> Result<Vec<Vec<Array>>, Failure> {
         let element = |name: &str| {
             let arg = taken.args.iter().find(|arg| arg.name == name)?;
-            codegen::element_kind(ctx.type_data(ctx.elem(arg.ty)))
+            codegen::element_kind(ctx, arg.ty)
         };
         let mut single = Vec::new();
         for pair in self.input.chunks_exact(2) {
@@ -239,7 +239,7 @@ fn describe_one(ctx: &Context, arg: &Argument, sizes: &BTreeMap<String, u64>) ->
     };
     let shape = ctx.type_data(*ty).tensor_shape().unwrap_or(&[]).iter().map(size);
     let shape = shape.collect::<Result<_, _>>()?;
-    let element = codegen::element_kind(ctx.type_data(ctx.elem(*ty)));
+    let element = codegen::element_kind(ctx, *ty);
     let element =
         element.ok_or_else(|| Failure::input(format!("input `{name}` has elements of no numeric type")))?;
     Ok(InputDesc { name: name.clone(), element, shape, zeros: None })

@@ -106,9 +106,10 @@ fn onnx_operators(args: &OpsArgs) -> Result<(), Failure> {
         return Err(unknown("operator of ONNX", name, near.first().copied()));
     }
     let mut text = String::new();
-    for Coverage { op, versions, attributes } in &listed {
+    for Coverage { op, versions, attributes, takes_strings } in &listed {
         let versions = format!("{} to {}", versions.start(), versions.end());
-        let line = format!("{op:26} {versions:9} {}", attributes.join(", "));
+        let strings = if *takes_strings { "strings" } else { "" };
+        let line = format!("{op:26} {versions:9} {strings:7} {}", attributes.join(", "));
         writeln!(text, "{}", line.trim_end()).expect("writing to a string");
     }
     write_output(&instead(&args.json, || json(&OperatorList::of(&listed)), text)?, None)

@@ -13,12 +13,16 @@ use crate::plan_report::{PROVED_FOR, PlanReport, PoolReport, plan_report};
 /// How many of the largest elements of an output are shown.
 const TOP: usize = 5;
 
-/// A line for each output: its shape, and its largest elements with their indices.
+/// A line for each output: its shape, and its largest elements with their indices, or its first strings.
 pub(super) fn top_results(outputs: &[Array]) -> String {
     outputs.iter().map(top_result).collect()
 }
 
 fn top_result(output: &Array) -> String {
+    if let Some(strings) = output.to_strings() {
+        let first: Vec<String> = strings.iter().take(TOP).map(|string| format!("{string:?}")).collect();
+        return format!("output `{}` {:?}: first {}\n", output.name, output.shape, first.join(", "));
+    }
     let values = output.to_f64();
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*b].total_cmp(&values[*a]).then(a.cmp(b)));

@@ -10,6 +10,7 @@ use ir::alias::AliasSets;
 use ir::dims::{Bindings, SizeTable, SizeValues};
 use ir::plan::attrs;
 use ir::plan::storage::Storage;
+use ir::ranges::without;
 use ir::{Body, Context, Diagnostic, Ident, Target};
 
 use super::assign::{Assigner, Assignment, StepNeeds, needs};
@@ -228,19 +229,4 @@ fn about(samples: &[Vec<u64>]) -> impl Iterator<Item = Vec<u64>> + '_ {
         samples.first().map(|sample| sample.iter().enumerate().map(size).collect())
     };
     (0..12).filter_map(numbers)
-}
-
-/// What remains of a range of bytes where others lie on it.
-fn without(range: Range<u64>, others: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
-    let mut pieces = vec![range];
-    for other in others {
-        let cut = |piece: Range<u64>| {
-            let below = piece.start..piece.end.min(other.start);
-            let above = piece.start.max(other.end)..piece.end;
-            [below, above]
-        };
-        pieces = pieces.into_iter().flat_map(cut).collect();
-    }
-    pieces.retain(|piece| !piece.is_empty());
-    pieces
 }

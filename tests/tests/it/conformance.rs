@@ -22,7 +22,7 @@ use import::onnx::wire::Message;
 use import::onnx::{ImportOptions, StrippedWeights};
 use ir::{Context, Module, SharedBytes};
 use optc::expect::elements_agree;
-use optc::protobuf::array_of;
+use optc::protobuf::{append_bytes, array_of};
 use optc::{Array, CompileOptions, Failure, Model};
 use runtime::ElementKind;
 use tests::given::given;
@@ -179,7 +179,11 @@ impl Case {
     fn load(&self, set: &DataSet, bound: Bound) -> Result<(Module, Vec<String>), Failure> {
         let names = input_names(&self.model).map_err(Failure::input)?;
         let taken = names.iter().zip(&set.inputs).filter(|(_, (_, array))| bound.takes(array));
-        let weights = taken.map(|(name, (file, _))| [&file[..], &field(8, name.as_bytes())].concat());
+        let weights = taken.map(|(name, (file, _))| {
+            let mut weight = file.clone();
+            append_bytes(&mut weight, 8, name.as_bytes());
+            weight
+        });
         let bytes = with_weights(&self.model, &weights.collect::<Vec<_>>());
         let ctx = Arc::new(Context::new());
         let open_file = |path: &Path| -> std::io::Result<SharedBytes> {
@@ -192,27 +196,21 @@ impl Case {
     }
 }
 
-/// A field of bytes in protobuf's wire format.
-fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
-    let mut field = vec![number << 3 | 2];
-    let mut length = bytes.len();
-    while length >= 128 {
-        field.push(length as u8 | 128);
-        length >>= 7;
-    }
-    field.push(length as u8);
-    [&field, bytes].concat()
-}
-
 /// The model with further initializers at the end of its graph.
 fn with_weights(model: &[u8], weights: &[Vec<u8>]) -> Vec<u8> {
     let fields = Message::new(model).fields().filter_map(Result::ok);
     let graph = fields.filter(|field| field.number == 7).find_map(|field| field.bytes("graph").ok());
     let Some(graph) = graph else { return model.to_vec() };
+    let graph_field = |graph: &[u8]| {
+        let mut field = Vec::new();
+        append_bytes(&mut field, 7, graph);
+        field
+    };
     let end = graph.offset + graph.bytes.len();
-    let begin = end - field(7, graph.bytes).len();
-    let weights: Vec<u8> = weights.iter().flat_map(|weight| field(5, weight)).collect();
-    [&model[..begin], &field(7, &[graph.bytes, &weights].concat()), &model[end..]].concat()
+    let begin = end - graph_field(graph.bytes).len();
+    let mut with_weights = graph.bytes.to_vec();
+    weights.iter().for_each(|weight| append_bytes(&mut with_weights, 5, weight));
+    [&model[..begin], &graph_field(&with_weights), &model[end..]].concat()
 }
 
 /// The names of a model's inputs that are not weights, in order.
@@ -249,7 +247,8 @@ fn reason(text: &str) -> String {
     line.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect()
 }
 
-/// What became of a test in the first way that is not refused, and why it is refused before that.
+/// What became of a test in the first way that is not refused, or in the last, and why it is refused at run
+/// time.
 struct Tried {
     bound: Bound,
     outcome: Outcome,
@@ -265,19 +264,22 @@ fn outcome(path: &Path, files: Files<'_>) -> Tried {
         }
     };
     let mut refusal = None;
+    let mut last = String::new();
     for bound in Bound::ALL {
         let takes = case.sets.iter().flat_map(|set| &set.inputs).any(|(_, array)| bound.takes(array));
         if bound != Bound::Nothing && !takes {
             continue;
         }
         match catch_unwind(AssertUnwindSafe(|| case.run(bound))) {
-            Ok(Outcome::Refused(reason)) => drop(refusal.get_or_insert(reason)),
+            Ok(Outcome::Refused(reason)) => {
+                refusal.get_or_insert(reason.clone());
+                last = reason;
+            }
             Ok(outcome) => return Tried { bound, outcome, refusal },
             Err(_) => return Tried { bound, outcome: Outcome::Wrong("a panic".to_owned()), refusal },
         }
     }
-    let reason = refusal.expect("one way was tried");
-    Tried { bound: Bound::Nothing, outcome: Outcome::Refused(reason), refusal: None }
+    Tried { bound: Bound::Nothing, outcome: Outcome::Refused(last), refusal }
 }
 
 /// A file of a test. A net without data is not in a folder of its own.

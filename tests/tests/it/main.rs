@@ -48,6 +48,7 @@ mod security;
 mod sequences;
 mod shapes;
 mod states;
+mod strings;
 mod symbolic;
 mod target_cpu;
 mod tidy;

@@ -8,13 +8,16 @@ use tests::workspace::root;
 const BEGIN: &str = "<!-- from the rows: OPTC_BLESS=1 cargo test -p optc-tests --test it onnx_table -->\n";
 const END: &str = "<!-- end of the rows -->\n";
 
-/// A line for each operator: its versions, and the attributes that a node may have.
+/// A line for each operator: its versions, whether it takes strings, and the attributes that a node may have.
 fn table() -> String {
-    let mut table = "| operator | versions | attributes in the newest |\n|---|---|---|\n".to_owned();
-    for Coverage { op, versions, attributes } in coverage() {
+    let mut table =
+        "| operator | versions | strings | attributes in the newest |\n|---|---|---|---|\n".to_owned();
+    for Coverage { op, versions, attributes, takes_strings } in coverage() {
         let attributes: Vec<String> = attributes.iter().map(|name| format!("`{name}`")).collect();
         let versions = format!("{} to {}", versions.start(), versions.end());
-        writeln!(table, "| {op} | {versions} | {} |", attributes.join(", ")).expect("it is a text");
+        let strings = if takes_strings { "yes" } else { "" };
+        writeln!(table, "| {op} | {versions} | {strings} | {} |", attributes.join(", "))
+            .expect("it is a text");
     }
     table
 }

@@ -35,8 +35,9 @@ fn target(call: &NodeConversion<'_, '_>) -> Result<Type, Refusal> {
 /// The type whose number an attribute says.
 pub(super) fn numbered_type(call: &NodeConversion<'_, '_>, name: &str, number: i64) -> Result<Type, Refusal> {
     let element = i32::try_from(number).ok().and_then(Element::from_number);
+    let element = element.filter(|element| *element != Element::String);
     let element =
-        element.ok_or_else(|| format!("`{name}` {number}, expected the number of an element type"))?;
+        element.ok_or_else(|| format!("`{name}` {number}, expected the number of a numeric type"))?;
     Ok(element_type(call.ctx(), element)?)
 }
 
@@ -44,8 +45,7 @@ pub(super) fn numbered_type(call: &NodeConversion<'_, '_>, name: &str, number: i
 pub(crate) fn bit_cast(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let to = target(call)?;
-    let to = call.ctx().type_attr(to);
-    Ok(vec![call.emit("nn.bitcast", &[x], &[("to", to)])?])
+    Ok(vec![call.with_bits(x, to)?])
 }
 
 /// BitShift.
@@ -68,7 +68,10 @@ pub(crate) fn cast_like(call: &mut NodeConversion<'_, '_>) -> Results {
 /// Where.
 pub(crate) fn choose(call: &mut NodeConversion<'_, '_>) -> Results {
     let (condition, a, b) = (call.operand(0)?, call.operand(1)?, call.operand(2)?);
-    Ok(vec![call.select(condition, a, b)?])
+    let elem = call.element(a);
+    let [a, b] = call.digests_of_strings([a, b])?;
+    let chosen = call.select(condition, a, b)?;
+    Ok(vec![call.with_bits(chosen, elem)?])
 }
 
 /// Pow: the exponent may be of another type, and is converted to the base's.

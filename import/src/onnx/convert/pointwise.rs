@@ -21,7 +21,8 @@ pub(crate) fn binary(call: &mut NodeConversion<'_, '_>, name: &str) -> Results {
     if call.version < 7 {
         b = legacy_broadcast(call, a, b)?;
     }
-    Ok(vec![call.emit(name, &[a, b], &[])?])
+    let operands = call.digests_of_strings([a, b])?;
+    Ok(vec![call.emit(name, &operands, &[])?])
 }
 
 /// `nn.NAME` of all operands, from left to right.

@@ -63,6 +63,9 @@ pub(crate) fn dynamic_quantize(call: &mut NodeConversion<'_, '_>) -> Results {
     let (most, least) = (call.emit("nn.reduce_max", &[x], &axes)?, call.emit("nn.reduce_min", &[x], &axes)?);
     let (most, least) = (call.with_number("nn.max", most, 0.0)?, call.with_number("nn.min", least, 0.0)?);
     let range = call.two("nn.sub", most, least)?;
+    // Of zeros alone: as ONNX's reference has it.
+    let is_wide = call.with_number("nn.gt", range, 0.0)?;
+    let range = call.where_or(is_wide, range, 1.0)?;
     let scale = call.with_number("nn.div", range, 255.0)?;
     let below = call.two("nn.div", least, scale)?;
     let above = call.emit("nn.neg", &[below], &[])?;

@@ -1,6 +1,7 @@
 //! Conversion of constants, and of operators that move elements but compute none (Reshape, Transpose, ...).
 
 use ir::dims::{self, SizeArithmetic};
+use ir::strings::digests;
 use ir::{Blob, Dim, Value};
 
 use super::counted::reshape_counted;
@@ -8,6 +9,7 @@ use crate::onnx::call::{NodeConversion, Refusal, Results};
 use crate::onnx::element::Element;
 use crate::onnx::model::AttributeValue;
 use crate::onnx::weights::Weight;
+use crate::onnx::wire::ByteSpan;
 
 /// Flatten: a matrix, of the dimensions before `axis` and those from it on.
 pub(crate) fn flatten(call: &mut NodeConversion<'_, '_>) -> Results {
@@ -220,6 +222,7 @@ pub(crate) fn constant(call: &mut NodeConversion<'_, '_>) -> Results {
     let name = call.node.outputs[0];
     let bytes_of = |numbers: &[f32]| numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
     let words_of = |numbers: &[i64]| numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
+    let digests_of = |texts: &[ByteSpan<'_>]| digests(texts.iter().map(|text| text.bytes));
     let (element, dims, bytes) = match &attribute.value {
         AttributeValue::Tensor(tensor) => {
             let weight = call.read_tensor(tensor, &format!("const:{name}"))?;
@@ -229,7 +232,11 @@ pub(crate) fn constant(call: &mut NodeConversion<'_, '_>) -> Results {
         AttributeValue::Floats(xs) => (Element::Float, vec![xs.len() as u64], bytes_of(xs)),
         AttributeValue::Int(x) => (Element::Int64, vec![], words_of(&[*x])),
         AttributeValue::Ints(xs) => (Element::Int64, vec![xs.len() as u64], words_of(xs)),
-        other => return Err(format!("a value that is {}, expected numbers", other.describe()).into()),
+        AttributeValue::String(text) => (Element::String, vec![], digests_of(&[*text])?),
+        AttributeValue::Strings(texts) => (Element::String, vec![texts.len() as u64], digests_of(texts)?),
+        other => {
+            return Err(format!("a value that is {}, expected numbers or strings", other.describe()).into());
+        }
     };
     let weight = Weight { element, dims, blob: Blob::from_bytes(bytes) };
     Ok(vec![call.constant(weight, name)?])

@@ -1,5 +1,6 @@
 //! A small vocabulary for formulas over a node's operands.
 
+use ir::strings::is_string;
 use ir::{Blob, Dim, Type, Value};
 
 use super::pick::{SliceWindow, broadcast};
@@ -61,6 +62,25 @@ impl NodeConversion<'_, '_> {
             return narrowed(self, wide, to, beyond);
         }
         self.emit("nn.cast", &[x], &[("to", ctx.type_attr(to))])
+    }
+
+    /// The bits of the elements as elements of another type.
+    pub(super) fn with_bits(&mut self, x: Value, to: Type) -> Result<Value, Refusal> {
+        if self.element(x) == to {
+            return Ok(x);
+        }
+        self.emit("nn.bitcast", &[x], &[("to", self.ctx().type_attr(to))])
+    }
+
+    /// What is equal where strings are: their digests, as integers. Other elements stay as they are.
+    pub(super) fn digests_of_strings(&mut self, values: [Value; 2]) -> Result<[Value; 2], Refusal> {
+        let ctx = self.ctx();
+        let [a, b] = values;
+        match [a, b].map(|value| is_string(ctx, self.element(value))) {
+            [false, false] => Ok(values),
+            [true, true] => Ok([self.with_bits(a, ctx.int(64))?, self.with_bits(b, ctx.int(64))?]),
+            _ => Err("strings beside other elements".into()),
+        }
     }
 
     /// A float attribute, or its default.

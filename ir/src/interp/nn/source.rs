@@ -7,6 +7,7 @@ use crate::entities::{Attr, Type};
 use crate::interp::element::{Elem, read_all};
 use crate::interp::tensor::{EvalError, Tensor};
 use crate::size::{storage_bits, tensor_bytes};
+use crate::strings::{digests, is_string};
 use crate::types::TypeData;
 
 /// The value of attribute `value`.
@@ -48,6 +49,13 @@ pub fn constant_value(ctx: &Context, attr: Attr, ty: Type) -> Result<Tensor, Eva
         AttrData::Dense { data: DenseData::Bytes { splat: Splat::All, bytes }, .. } => bytes.to_vec(),
         AttrData::Dense { data: DenseData::Bytes { splat: Splat::One, bytes }, .. } => {
             bytes.repeat(size / bytes.len().max(1))
+        }
+        AttrData::Dense { data: DenseData::Strings(strings), .. } if is_string(ctx, ctx.elem(ty)) => {
+            digests(strings.iter().map(|string| &**string))?.repeat(if strings.len() == 1 {
+                size / 8
+            } else {
+                1
+            })
         }
         AttrData::Resource { key, .. } => {
             let blob = ctx.blob(*key).ok_or_else(|| format!("no data for resource `{}`", ctx.str(*key)))?;

@@ -4,6 +4,7 @@ use super::{axis_below, ints_of_rank, row_major};
 use crate::body::OpRef;
 use crate::interp::tensor::{EvalError, Tensor};
 use crate::size::storage_bits;
+use crate::strings::{is_string, text};
 
 /// An operand whose elements are moved, not computed with: any type of whole bytes.
 pub(super) struct Moved<'a> {
@@ -60,8 +61,12 @@ impl<'a> Moved<'a> {
 /// The operand's bytes in another type.
 ///
 /// # Errors
-/// If the types differ in width.
+/// If the types differ in width, or bits are to be a string and are that of none.
 pub fn bitcast(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    let mut digests = operands[0].bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
+    if is_string(op.ctx, op.ctx.elem(op.result_type(0))) && digests.any(|digest| text(digest).is_none()) {
+        return Err("makes a string of the digest of none".into());
+    }
     let shape = operands[0].shape(op.ctx)?;
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &shape, operands[0].bytes.to_vec())?])
 }

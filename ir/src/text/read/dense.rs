@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::{Read, TextReader};
 use crate::attrs::{AttrData, DenseData, Splat};
 use crate::entities::{Attr, Type};
+use crate::strings::{digests, is_string};
 use crate::text::lexer::{self, TokenKind};
 use crate::types::{Dim, FloatKind, TypeData};
 
@@ -188,7 +189,13 @@ impl TextReader<'_> {
         let first = noted.starts.first().map(|start| *start as usize);
         let is_text = first.is_some_and(|start| self.bytes()[start] == b'"');
         let Some(width) = element_bytes(self.ctx.type_data(elem), |part| self.ctx.type_data(part)) else {
-            return self.string_elements(at, noted, &shape, count);
+            let data = self.string_elements(at, noted, &shape, count)?;
+            if let DenseData::Strings(strings) = &data
+                && is_string(self.ctx, elem)
+            {
+                digests(strings.iter().map(|string| &**string)).map_err(|fault| self.fault(at, fault))?;
+            }
+            return Ok(data);
         };
         if is_text && !noted.has_brackets {
             return self.hex_elements(first.unwrap_or(at), elem, width, count);
