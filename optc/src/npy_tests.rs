@@ -84,9 +84,38 @@ fn types_that_numpy_lacks_are_read_by_name_or_by_what_is_expected() {
 #[test]
 fn what_no_tensor_holds_is_refused() {
     refuses(bytes("<c8", "False", "(1,)"), "no tensor has elements of type `<c8`");
-    refuses(bytes("<U2", "False", "(1,)"), "no tensor has elements of type `<U2`");
+    refuses(bytes("|S2", "False", "(1,)"), "no tensor has elements of type `|S2`");
+    refuses(bytes("<U2", "False", "(1,)"), "a string of no characters");
+    refuses(bytes("<U0", "False", "(1,)"), "no tensor has elements of type `<U0`");
+    refuses(bytes("<U4611686018427387904", "False", "(1,)"), "it is too large");
     let records = "{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (2,), }";
     refuses(read(&file(records), "x", None), "it holds records");
+}
+
+/// A file of strings of two characters each.
+fn strings(descr: &str, fortran_order: &str, strings: [&str; 4]) -> Vec<u8> {
+    let mut file =
+        file(&format!("{{'descr': '{descr}', 'fortran_order': {fortran_order}, 'shape': (2, 2), }}"));
+    file.truncate(file.len() - 24);
+    let to_bytes = if descr.starts_with('>') { u32::to_be_bytes } else { u32::to_le_bytes };
+    for string in strings {
+        let padded = string.chars().map(u32::from).chain([0, 0]).take(2);
+        file.extend(padded.flat_map(to_bytes));
+    }
+    file
+}
+
+#[test]
+fn strings_have_characters_of_four_bytes() {
+    let texts = ["ab", "", "的", "c"];
+    for (descr, order, expected) in
+        [("<U2", "False", texts), (">U2", "False", texts), ("<U2", "True", ["ab", "的", "", "c"])]
+    {
+        let array = read(&strings(descr, order, texts), "x", None).unwrap();
+        assert_eq!(array.to_strings().unwrap(), expected, "{descr} {order}");
+        let again = [header(&array), elements(&array).into_owned()].concat();
+        assert_eq!(read(&again, "x", None).unwrap(), array, "{descr} {order}");
+    }
 }
 
 #[test]
