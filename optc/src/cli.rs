@@ -87,7 +87,8 @@ enum Verb {
     #[command(after_help = "Examples:\n\
             \x20 optc plan model.onnx\n\
             \x20 optc plan model.onnx --optimize=memory --html=plan.html\n\
-            \x20 optc plan model.onnx --dim N=4 --json=-")]
+            \x20 optc plan model.onnx --dim N=4 --json=-\n\
+            \x20 optc plan before.mlir after.mlir --html=plan.html")]
     Plan(plan::PlanArgs),
     /// Say what the peak of the arena is made of and what would lower it, or where one value is and why.
     #[command(after_help = "Examples:\n  optc explain model.onnx\n  optc explain net.mlir %12")]

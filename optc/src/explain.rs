@@ -63,17 +63,31 @@ impl Explained {
     ) -> Result<Explained, Failure> {
         let mut planned = module.clone();
         let body = planned.function(entry).expect("the entry has a body");
-        let (mut sizes, mut remarks) = (Vec::new(), Vec::new());
         if has_named_sizes(&planned.ctx, body) {
             let all = AllSizes::decide(&mut planned, options)?;
-            sizes = sizes_to_explain(&all, given);
+            let sizes = sizes_to_explain(&all, given);
             check_names(given, &sizes)?;
             let numbers: Vec<u64> = sizes.iter().map(|(_, size)| *size).collect();
-            planned = all.at(&numbers)?;
-        } else {
-            check_names(given, &sizes)?;
-            remarks = plan_known_sizes(&mut planned, entry, options)?;
+            return Explained::at(&all, &numbers);
         }
+        check_names(given, &[])?;
+        let remarks = plan_known_sizes(&mut planned, entry, options)?;
+        Explained::planned(planned, entry, Vec::new(), remarks)
+    }
+
+    /// A program that is decided for all sizes, at these, in the order of its symbols.
+    fn at(all: &AllSizes, numbers: &[u64]) -> Result<Explained, Failure> {
+        let names = all.symbols().iter().map(|symbol| symbol.name.clone());
+        let sizes = names.zip(numbers.iter().copied()).collect();
+        Explained::planned(all.at(numbers)?, all.entry(), sizes, Vec::new())
+    }
+
+    fn planned(
+        planned: Module,
+        entry: &str,
+        sizes: Vec<(String, u64)>,
+        remarks: Vec<Remark>,
+    ) -> Result<Explained, Failure> {
         let body = planned.function(entry).expect("the entry was just planned");
         let memory = ArenaOverTime::of(&planned.ctx, body)?;
         let report = plan_report(&planned.ctx, body, 0)?;
@@ -109,6 +123,92 @@ fn check_names(given: &[(String, u64)], sizes: &[(String, u64)]) -> Result<(), F
         let hint = ir::diag::did_you_mean(name, known()).map_or(String::new(), |hint| format!(" ({hint})"));
         format!("no size of the program is called `{name}`{hint}")
     }))
+}
+
+/// The most plans of a grid.
+const MOST_PLANS: usize = 36;
+
+/// The most points of a named size.
+const MOST_POINTS: usize = 12;
+
+/// A named size, with the numbers for which there are plans.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SizePoints {
+    /// Its name.
+    pub name: String,
+    /// The numbers, the least first.
+    pub points: Vec<u64>,
+    /// Which of them is explained where none is said.
+    pub at: usize,
+}
+
+/// The plans of a program at many of its named sizes.
+pub struct Grid {
+    /// The named sizes.
+    pub sizes: Vec<SizePoints>,
+    /// The plan at each combination of points, those of the last size next to each other; none where the
+    /// program can't have these sizes.
+    pub plans: Vec<Option<Explained>>,
+}
+
+impl Grid {
+    /// Plans a program of named sizes: from the least of each size up to the greatest, or up to four times
+    /// what is taken where none is said, in equal ratios.
+    ///
+    /// # Errors
+    /// Every fault of the first stage that finds some.
+    pub fn of(module: &Module, options: &CompileOptions) -> Result<Grid, Failure> {
+        let all = AllSizes::decide(&mut module.clone(), options)?;
+        let count = points_of_each(all.symbols().len());
+        let explained = sizes_to_explain(&all, &[]);
+        let sizes =
+            all.symbols().iter().zip(all.sample()).zip(explained).map(|((symbol, sample), (name, at))| {
+                let most = if symbol.most == u64::MAX { sample.saturating_mul(4) } else { symbol.most };
+                let points = points(symbol.least, most.max(at), at, count);
+                let at = points.binary_search(&at).expect("the size that is explained is a point");
+                SizePoints { name, points, at }
+            });
+        let sizes: Vec<SizePoints> = sizes.collect();
+        let plans = combinations(&sizes).into_iter().map(|numbers| Explained::at(&all, &numbers).ok());
+        Ok(Grid { plans: plans.collect(), sizes })
+    }
+
+    /// The plan that is shown first.
+    pub fn first(&self) -> Option<&Explained> {
+        let number = self.sizes.iter().fold(0, |number, size| number * size.points.len() + size.at);
+        self.plans.get(number)?.as_ref()
+    }
+}
+
+/// How many points each of so many sizes has, for [`MOST_PLANS`] in all.
+fn points_of_each(sizes: usize) -> usize {
+    let is_enough = |points: &usize| points.checked_pow(sizes as u32).is_some_and(|all| all <= MOST_PLANS);
+    (1..=MOST_POINTS).take_while(is_enough).last().unwrap_or(1)
+}
+
+/// At most `count` numbers from `least` to `most` in equal ratios, in order, `kept` among them.
+fn points(least: u64, most: u64, kept: u64, count: usize) -> Vec<u64> {
+    let ratio = most as f64 / least.max(1) as f64;
+    let others = count.saturating_sub(1);
+    let point = |index: usize| {
+        let share = index as f64 / others.max(2).saturating_sub(1) as f64;
+        ((least.max(1) as f64 * ratio.powf(share)).round() as u64).clamp(least, most)
+    };
+    let mut points: Vec<u64> = (0..others).map(point).chain([kept]).collect();
+    points.sort_unstable();
+    points.dedup();
+    points
+}
+
+/// Every combination of the sizes' points, those of the last next to each other.
+fn combinations(sizes: &[SizePoints]) -> Vec<Vec<u64>> {
+    sizes.iter().fold(vec![Vec::new()], |found, size| {
+        let longer = |start: &Vec<u64>| {
+            let start = start.clone();
+            size.points.iter().map(move |point| [&start[..], &[*point]].concat()).collect::<Vec<_>>()
+        };
+        found.iter().flat_map(longer).collect()
+    })
 }
 
 /// A buffer of the arena, with what it holds.

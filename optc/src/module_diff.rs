@@ -19,7 +19,9 @@ use ir::plan::attrs;
 use ir::{Body, Context, Module};
 use serde::Serialize;
 
-use crate::plan_report::{PlanReport, plan_report};
+use crate::explain::ArenaOverTime;
+use crate::failure::Failure;
+use crate::plan_report::{PlanReport, ValueReport, plan_report};
 use matching::Matching;
 use nodes::{FunctionNodes, Node};
 
@@ -75,6 +77,10 @@ pub struct PlanDiff {
     pub arena_bytes: [u64; 2],
     /// Bytes below which no placement is, before and after.
     pub bound_bytes: [u64; 2],
+    /// The most live bytes of a step, before and after.
+    pub peak_bytes: [u64; 2],
+    /// The steps with the most, in words.
+    pub peaks: [String; 2],
     /// Results that overwrite an operand only in the second.
     pub ties_gained: Vec<String>,
     /// Results that overwrite an operand only in the first.
@@ -87,6 +93,20 @@ pub struct PlanDiff {
     pub longer: Vec<String>,
     /// Values that are kept for fewer steps.
     pub shorter: Vec<String>,
+    /// The values that both plans have.
+    #[serde(skip)]
+    pub values: Vec<ValueMatch>,
+}
+
+/// A value of one plan, with the one of another plan that corresponds to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ValueMatch {
+    /// Its name in the first.
+    pub before: String,
+    /// Its name in the second.
+    pub after: String,
+    /// `longer`, `shorter`, `moved`, as far as they hold, in this order.
+    pub changes: Vec<&'static str>,
 }
 
 impl ModuleDiff {
@@ -126,7 +146,12 @@ fn function_names(module: &Module) -> Vec<String> {
 }
 
 impl FunctionDiff {
-    fn of(name: String, (ctx_a, a): (&Context, &Body), (ctx_b, b): (&Context, &Body)) -> FunctionDiff {
+    /// Compares two functions, under a name for both.
+    pub(crate) fn of(
+        name: String,
+        (ctx_a, a): (&Context, &Body),
+        (ctx_b, b): (&Context, &Body),
+    ) -> FunctionDiff {
         let nodes = [FunctionNodes::of(ctx_a, a), FunctionNodes::of(ctx_b, b)];
         let matching = Matching::of(&nodes[0], &nodes[1]);
         let mut diff = FunctionDiff {
@@ -151,11 +176,8 @@ impl FunctionDiff {
         let is_new = |index: &usize| matching.to_first[*index].is_none();
         let new = (0..nodes[1].nodes.len()).filter(is_new);
         diff.added = new.map(|index| nodes[1].nodes[index].text()).collect();
-        let reports = [plan_report(ctx_a, a, 0), plan_report(ctx_b, b, 0)];
-        if let [Ok(old), Ok(new)] = &reports {
-            let arena_bytes =
-                [(ctx_a, a), (ctx_b, b)].map(|(ctx, body)| attrs::arena_bytes(ctx, body).unwrap_or(0));
-            diff.plan = Some(PlanDiff::of(arena_bytes, [old, new], &nodes, &matching));
+        if let [Ok(old), Ok(new)] = [PlannedFunction::of(ctx_a, a), PlannedFunction::of(ctx_b, b)] {
+            diff.plan = Some(PlanDiff::of([&old, &new], &nodes, &matching));
         }
         diff
     }
@@ -200,34 +222,93 @@ fn changed_entries(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -
     changes
 }
 
+/// What is compared of a plan.
+struct PlannedFunction {
+    report: PlanReport,
+    memory: ArenaOverTime,
+}
+
+impl PlannedFunction {
+    fn of(ctx: &Context, body: &Body) -> Result<PlannedFunction, Failure> {
+        Ok(PlannedFunction { report: plan_report(ctx, body, 0)?, memory: ArenaOverTime::of(ctx, body)? })
+    }
+
+    fn values(&self) -> BTreeMap<&str, &ValueReport> {
+        self.report.values.iter().map(|value| (value.name.as_str(), value)).collect()
+    }
+
+    /// The scratch of each step.
+    fn scratch(&self) -> BTreeMap<usize, &ValueReport> {
+        let scratch = self.report.values.iter().filter(|value| value.kind == "scratch");
+        scratch.map(|value| (value.step, value)).collect()
+    }
+}
+
 impl PlanDiff {
-    fn of(
-        arena_bytes: [u64; 2],
-        reports: [&PlanReport; 2],
-        nodes: &[FunctionNodes; 2],
-        matching: &Matching,
-    ) -> PlanDiff {
-        let bound_bytes = reports.map(|report| report.pools.first().map_or(0, |pool| pool.lower_bound_bytes));
-        let mut diff = PlanDiff { arena_bytes, bound_bytes, ..PlanDiff::default() };
-        let lives = reports.map(|report| {
-            let values = report.values.iter().filter(|value| value.kind == "result");
-            values.map(|value| (value.name.clone(), value.last - value.first + 1)).collect::<BTreeMap<_, _>>()
-        });
+    fn of(plans: [&PlannedFunction; 2], nodes: &[FunctionNodes; 2], matching: &Matching) -> PlanDiff {
+        let memories = plans.map(|plan| &plan.memory);
+        let mut diff = PlanDiff {
+            arena_bytes: memories.map(|memory| memory.arena_bytes),
+            bound_bytes: plans.map(|plan| plan.report.pools[0].lower_bound_bytes),
+            peak_bytes: memories.map(|memory| memory.live_bytes.get(memory.peak).copied().unwrap_or(0)),
+            peaks: memories.map(|memory| memory.step_text(memory.peak)),
+            ..PlanDiff::default()
+        };
+        let values = plans.map(PlannedFunction::values);
         for (a, found) in nodes[0].nodes.iter().zip(&matching.to_second) {
             let Some(found) = found else { continue };
             let b = &nodes[1].nodes[*found];
             diff.compare(a, b);
-            let steps = |side: usize, node: &Node| lives[side].get(node.printed.as_ref()?).copied();
-            if let (Some(old), Some(new)) = (steps(0, a), steps(1, b)) {
-                let text = format!("{}: {old} -> {new} steps", a.text());
-                match new.cmp(&old) {
-                    std::cmp::Ordering::Greater => diff.longer.push(text),
-                    std::cmp::Ordering::Less => diff.shorter.push(text),
-                    std::cmp::Ordering::Equal => {}
+            for (old, new) in a.results.iter().zip(&b.results) {
+                if let (Some(old), Some(new)) = (values[0].get(&**old), values[1].get(&**new)) {
+                    diff.compare_values(a, old, new);
                 }
             }
         }
+        diff.match_others(plans, &values);
         diff
+    }
+
+    /// Notes what became of a value of both plans.
+    fn compare_values(&mut self, op: &Node, old: &ValueReport, new: &ValueReport) {
+        let mut changes = Vec::new();
+        let [before, after] = [old, new].map(|value| value.last - value.first + 1);
+        let text = || format!("{}: {before} -> {after} steps", op.text());
+        if before < after {
+            self.longer.push(text());
+            changes.push("longer");
+        }
+        if after < before {
+            self.shorter.push(text());
+            changes.push("shorter");
+        }
+        self.match_values(old, new, changes);
+    }
+
+    fn match_values(&mut self, old: &ValueReport, new: &ValueReport, mut changes: Vec<&'static str>) {
+        if (&old.pool, old.offset) != (&new.pool, new.offset) {
+            changes.push("moved");
+        }
+        self.values.push(ValueMatch { before: old.name.clone(), after: new.name.clone(), changes });
+    }
+
+    /// Matches what no operation makes: inputs by their numbers, scratch by the steps that make what matches.
+    fn match_others(&mut self, plans: [&PlannedFunction; 2], values: &[BTreeMap<&str, &ValueReport>; 2]) {
+        let steps = self.values.iter().map(|ValueMatch { before, after, .. }| {
+            (values[0][before.as_str()].step, values[1][after.as_str()].step)
+        });
+        let steps: BTreeMap<usize, usize> = steps.collect();
+        let scratch = plans.map(PlannedFunction::scratch);
+        for (old, new) in steps {
+            if let (Some(old), Some(new)) = (scratch[0].get(&old), scratch[1].get(&new)) {
+                self.match_values(old, new, Vec::new());
+            }
+        }
+        for old in values[0].values().filter(|value| value.kind == "input") {
+            if let Some(new) = values[1].get(old.name.as_str()) {
+                self.match_values(old, new, Vec::new());
+            }
+        }
     }
 
     /// Notes how the decisions about an operation differ.

@@ -1,7 +1,14 @@
 //! The picture of a plan: one page that needs no network, with its data, its script and nothing else.
 //!
+//! It shows one plan, one plan at each point of a grid of named sizes, or two plans side by side. The plans
+//! of a grid are made beforehand, by the code that a run uses, so that each is exact at its point. The 36
+//! plans of GPT-2 take 1.9 MB. A planner in the page would be passes and IR in WebAssembly, beside the
+//! program itself, and its content security policy would have to allow code that is compiled in the page.
+//!
 //! Names of a model are data: they stand in a JSON text in which no `<` is left, and the script puts them on
 //! the page as text.
+
+mod columns;
 
 use std::collections::HashMap;
 
@@ -9,45 +16,123 @@ use ir::{Body, Location};
 use passes::manager::Remark;
 use serde::Serialize;
 
-use crate::explain::Explained;
+use crate::explain::{Explained, Grid, SizePoints};
 use crate::levers::Lever;
-use crate::plan_report::{PlanReport, names};
+use crate::module_diff::{FunctionDiff, ValueMatch};
+use crate::plan_report::{OverlapReport, PoolReport, names};
+use columns::{StepColumns, ValueColumns};
 
 const PAGE: &str = include_str!("view/plan.html");
-const SCRIPT: &str = include_str!("view/plan.js");
+const STYLE: &str = include_str!("view/plan.css");
 
-/// The data of a page, beside those of [`PlanReport`].
+/// The script, in the order in which it is read.
+const SCRIPT: [&str; 5] = [
+    include_str!("view/data.js"),
+    include_str!("view/paint.js"),
+    include_str!("view/about.js"),
+    include_str!("view/list.js"),
+    include_str!("view/page.js"),
+];
+
+/// The data of a page.
 #[derive(Serialize)]
 struct PageData<'a> {
     title: &'a str,
-    #[serde(flatten)]
-    report: &'a PlanReport,
+    /// The plans: one, two to compare, or one for each point of a grid, the last size's points next to each
+    /// other. None where the program can't have the sizes.
+    plans: Vec<Option<PlanData<'a>>>,
+    /// The named sizes, as far as there are plans for several.
+    sizes: &'a [SizePoints],
+    /// Which values two plans have both.
+    matches: Option<Vec<ValueMatch>>,
+}
+
+/// The data of a plan: what the plan's report says, what is live, and what was remarked. Its text comes after
+/// the script, so that a large plan is on the screen before its text is read.
+#[derive(Serialize)]
+struct PlanData<'a> {
+    title: &'a str,
+    pools: &'a [PoolReport],
+    naive_bytes: u64,
+    weights_bytes: u64,
+    steps: StepColumns<'a>,
+    values: ValueColumns<'a>,
+    overlaps: &'a [OverlapReport],
     live_bytes: &'a [u64],
     peak: usize,
     levers: &'a [Lever],
     /// What was remarked on the operation that makes a value.
     remarks: Vec<(String, String)>,
-    /// The function's text.
+    #[serde(skip)]
     text: String,
+}
+
+impl<'a> PlanData<'a> {
+    fn of(title: &'a str, explained: &'a Explained, levers: &'a [Lever]) -> PlanData<'a> {
+        let Explained { planned, report, memory, remarks, .. } = explained;
+        let body = explained.body();
+        PlanData {
+            title,
+            pools: &report.pools,
+            naive_bytes: report.naive_bytes,
+            weights_bytes: report.weights_bytes,
+            steps: StepColumns::of(&report.steps),
+            values: ValueColumns::of(&report.values),
+            overlaps: &report.overlaps,
+            live_bytes: &memory.live_bytes,
+            peak: memory.peak,
+            levers,
+            remarks: remarks_by_value(body, remarks),
+            text: ir::text::print_body(&planned.ctx, body),
+        }
+    }
 }
 
 /// The page of a plan, under a title of a few words, with what would lower its arena.
 pub fn page(title: &str, explained: &Explained, levers: &[Lever]) -> String {
-    let Explained { planned, report, memory, remarks, .. } = explained;
-    let body = explained.body();
-    let data = PageData {
-        title,
-        report,
-        live_bytes: &memory.live_bytes,
-        peak: memory.peak,
-        levers,
-        remarks: remarks_by_value(body, remarks),
-        text: ir::text::print_body(&planned.ctx, body),
-    };
-    let data = serde_json::to_string(&data).expect("a report is plain JSON").replace('<', "\\u003c");
-    let (before, rest) = PAGE.split_once("@DATA@").expect("the page has a place for data");
-    let (between, after) = rest.split_once("@SCRIPT@").expect("the page has a place for its script");
-    [before, &data, between, SCRIPT, after].concat()
+    let plans = vec![Some(PlanData::of(title, explained, levers))];
+    render(&PageData { title, plans, sizes: &[], matches: None })
+}
+
+/// The page of a plan for named sizes, with a slider for each.
+pub fn page_of_sizes(title: &str, grid: &Grid) -> String {
+    let plans = grid.plans.iter().map(|plan| Some(PlanData::of(title, plan.as_ref()?, &[])));
+    render(&PageData { title, plans: plans.collect(), sizes: &grid.sizes, matches: None })
+}
+
+/// The page of two plans side by side, each with its title.
+pub fn page_of_two(titles: [&str; 2], plans: [&Explained; 2]) -> String {
+    let [before, after] = plans.map(|plan| (&*plan.planned.ctx, plan.body()));
+    let diff = FunctionDiff::of(String::new(), before, after);
+    let matches = diff.plan.map(|plan| plan.values).unwrap_or_default();
+    let plans = titles.into_iter().zip(plans).map(|(title, plan)| Some(PlanData::of(title, plan, &[])));
+    let title = titles.join(" and ");
+    render(&PageData { title: &title, plans: plans.collect(), sizes: &[], matches: Some(matches) })
+}
+
+/// Puts the data into the page. What is put in is not searched for places.
+fn render(data: &PageData<'_>) -> String {
+    let texts = data.plans.iter().map(|plan| plan.as_ref().map(|plan| &plan.text));
+    let mut page = String::new();
+    let mut rest = PAGE;
+    let parts = [
+        ("@STYLE@", STYLE.to_owned()),
+        ("@DATA@", script_text(data)),
+        ("@SCRIPT@", SCRIPT.concat()),
+        ("@TEXTS@", script_text(&texts.collect::<Vec<_>>())),
+    ];
+    for (place, part) in parts {
+        let (before, after) = rest.split_once(place).expect("the page has a place for each part");
+        page += before;
+        page += &part;
+        rest = after;
+    }
+    page + rest
+}
+
+/// Data as they stand in an element of the page.
+fn script_text(data: &impl Serialize) -> String {
+    serde_json::to_string(data).expect("a report is plain JSON").replace('<', "\\u003c")
 }
 
 /// The remarks on the operations that make values, each by the name of the first value.

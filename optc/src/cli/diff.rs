@@ -107,6 +107,9 @@ impl PlanDiff {
         let [bound_before, bound_after] = self.bound_bytes;
         let mut text = format!("  arena {} -> {}", bytes(before), bytes(after));
         text += &format!(" (bound {} -> {})\n", bytes(bound_before), bytes(bound_after));
+        let [peak_before, peak_after] = &self.peaks;
+        let [live_before, live_after] = self.peak_bytes.map(bytes);
+        text += &format!("  peak at {peak_before}: {live_before} -> at {peak_after}: {live_after}\n");
         text += &list("tie gained", &self.ties_gained, top);
         text += &list("tie lost", &self.ties_lost, top);
         text += &list("lives longer", &self.longer, top);

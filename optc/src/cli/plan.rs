@@ -1,6 +1,6 @@
 //! `optc plan`: the arena's size and the place of every value.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
@@ -17,7 +17,7 @@ use super::summary::{counted, memory_summary};
 use super::symbolic;
 use super::{FileArgs, progress, write_output};
 use crate::compile::{CompileOptions, DeadMemory, entry};
-use crate::explain::Explained;
+use crate::explain::{Explained, Grid};
 use crate::failure::Failure;
 use crate::levers::{Lever, quick_changes};
 use crate::load::load;
@@ -29,6 +29,9 @@ use crate::view;
 pub(super) struct PlanArgs {
     #[command(flatten)]
     file: FileArgs,
+    /// Another program, to show both plans side by side: what is new, gone, moved, or lives longer.
+    #[arg(value_name = "OTHER", requires = "html")]
+    other: Option<PathBuf>,
     #[command(flatten)]
     compile: CompileArgs,
     /// Write the plan as JSON to a file; `-` prints it instead of the summary.
@@ -59,6 +62,9 @@ pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
     }
     check_writable([&args.json, &args.csv, &args.html, &args.output].into_iter().flatten())?;
     let _limits = args.compile.limits.hold()?;
+    if let Some(other) = &args.other {
+        return compare(args, other);
+    }
     progress::say("loading");
     let mut module = load(&args.file.file, &args.file.options()?)?;
     let entry = entry(&module, args.compile.entry.as_deref())?;
@@ -71,9 +77,11 @@ pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
             ));
         }
         if args.html.is_some() {
-            let mut explained = Explained::of(&module, &entry, &options, &[])?;
-            explained.report.weights_bytes = weights(&explained.planned, &explained.entry, &options).0;
-            show(args, &explained, &[])?;
+            let mut grid = Grid::of(&module, &options)?;
+            for plan in grid.plans.iter_mut().flatten() {
+                plan.report.weights_bytes = weights(&plan.planned, &plan.entry, &options).0;
+            }
+            show(args, || view::page_of_sizes(&title(&args.file.file), &grid))?;
         }
         let report = symbolic::report(&mut module, &options)?;
         return instead(&args.json, || json(&report), report.text());
@@ -87,7 +95,7 @@ pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
     let wants_levers = (is_summary || args.html.is_some()) && report.steps.len() <= MOST_STEPS;
     let changes = if wants_levers { quick_changes(&options) } else { Vec::new() };
     let levers = explained.levers(&module, changes);
-    show(args, &explained, &levers)?;
+    show(args, || view::page(&title(&args.file.file), &explained, &levers))?;
     let mut printed = String::new();
     if is_summary {
         printed = summary(&explained, &levers, options.threads) + &note;
@@ -104,12 +112,36 @@ pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
     instead(&args.json, || json(report), printed)
 }
 
+/// Shows the plans of two programs side by side.
+fn compare(args: &PlanArgs, other: &Path) -> Result<String, Failure> {
+    if args.json.is_some() || args.csv.is_some() {
+        return Err(Failure::Usage("--json and --csv are of one plan".to_owned()));
+    }
+    let explained = |path: &Path| {
+        let module = load(path, &args.file.options()?)?;
+        let entry = entry(&module, args.compile.entry.as_deref())?;
+        let options = args.compile.options(&entry, DeadMemory::Kept)?;
+        let mut explained = Explained::of(&module, &entry, &options, &[])?;
+        explained.report.weights_bytes = weights(&explained.planned, &explained.entry, &options).0;
+        Ok::<_, Failure>((title(path), explained))
+    };
+    let [(name, before), (other_name, after)] = [explained(&args.file.file)?, explained(other)?];
+    show(args, || view::page_of_two([&name, &other_name], [&before, &after]))?;
+    let lines = [(name, before), (other_name, after)]
+        .map(|(name, explained)| format!("{name}: {}", memory_summary(&explained.report)));
+    let is_printed = args.html.as_ref().is_some_and(|path| is_stdout(path));
+    Ok(if is_printed { String::new() } else { lines.concat() })
+}
+
+/// The name of a program's file.
+fn title(path: &Path) -> String {
+    path.file_name().map_or("-".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
 /// Writes the picture of a plan, and shows it in the browser, as far as that is asked for.
-fn show(args: &PlanArgs, explained: &Explained, levers: &[Lever]) -> Result<(), Failure> {
+fn show(args: &PlanArgs, page: impl FnOnce() -> String) -> Result<(), Failure> {
     let Some(path) = &args.html else { return Ok(()) };
-    let sizes = explained.sizes.iter().map(|(name, size)| format!(", {name} = {size}")).collect::<String>();
-    let title = args.file.file.file_name().map_or("-".into(), |name| name.to_string_lossy()) + &*sizes;
-    write_output(&view::page(&title, explained, levers), Some(path))?;
+    write_output(&page(), Some(path))?;
     if !args.open {
         return Ok(());
     }

@@ -24,8 +24,8 @@ pub(super) struct Node {
     describe: String,
     /// The node of a model that it comes from.
     pub(super) location: Option<String>,
-    /// The name of its first result in the printed text.
-    pub(super) printed: Option<String>,
+    /// The names of its results in the printed text; of what a group yields, those of the group's results.
+    pub(super) results: Vec<String>,
     pub(super) operands: Vec<OperandSource>,
     pub(super) attrs: BTreeMap<String, String>,
     /// What passes decided about its memory.
@@ -138,6 +138,11 @@ impl Reader<'_> {
         if is_group {
             self.pass_through(op);
         }
+        let results = body.results(op).enumerate().map(|(index, result)| {
+            let is_own = self.sources[result] == Some(OperandSource::Result(number, index));
+            if is_own { self.printed(result) } else { String::new() }
+        });
+        let results = results.collect();
         let is_decision = |name: &str| name.starts_with("mem.");
         let mut all = entries(ctx, body.properties(op), |_| true);
         all.extend(entries(ctx, body.attrs(op), |name| !is_decision(name)));
@@ -145,7 +150,7 @@ impl Reader<'_> {
             name: at.name().to_owned(),
             describe: at.describe(),
             location: ctx.location_name(body.location(op)).map(str::to_owned),
-            printed: body.results(op).next().and_then(|value| Some(self.printed.as_ref()?[value].clone())),
+            results,
             operands,
             attrs: all,
             decisions: entries(ctx, body.attrs(op), is_decision),
@@ -155,13 +160,24 @@ impl Reader<'_> {
         Some(number)
     }
 
-    /// What reads the results of a group reads what it yields.
+    /// The name of a value in the printed text; none in nested blocks.
+    fn printed(&self, value: Value) -> String {
+        self.printed.as_ref().map_or_else(String::new, |names| names[value].clone())
+    }
+
+    /// What reads the results of a group reads what it yields, which then has their names.
     fn pass_through(&mut self, group: Op) {
         let body = self.body;
         let block = body.regions(group).first().and_then(|region| body.entry(*region));
         let Some(end) = block.and_then(|block| body.last_op(block)) else { return };
         for (result, yielded) in body.results(group).zip(body.operands(end)) {
-            self.sources[result] = Some(self.source(yielded));
+            let source = self.source(yielded);
+            if let OperandSource::Result(node, index) = source
+                && self.nodes[node].results[index].is_empty()
+            {
+                self.nodes[node].results[index] = self.printed(result);
+            }
+            self.sources[result] = Some(source);
         }
     }
 }

@@ -32,24 +32,139 @@ const HOSTILE: &str = r#"func.func @main(%x: tensor<64xf32> {optc.name = "</scri
 }
 "#;
 
+/// What `optc plan --html` writes.
+fn page(arguments: &[&str]) -> String {
+    let arguments = [&["plan"], arguments, &["--html", "-"]].concat();
+    let output = Command::new(env!("CARGO_BIN_EXE_optc")).args(arguments).output();
+    String::from_utf8(output.expect("the command starts").stdout).expect("a page is text")
+}
+
+/// The data of a page, its texts, and the page without them.
+fn parts(page: &str) -> (Value, Value, String) {
+    let parse = |text: &str| serde_json::from_str(text).expect("the data are JSON");
+    let element = |page: &str| {
+        let (before, rest) = page.split_once(r#"type="application/json">"#).expect("the page has data");
+        let (data, rest) = rest.split_once("</script>").expect("the data end");
+        (parse(data), before.to_owned(), rest.to_owned())
+    };
+    let (data, before, rest) = element(page);
+    let (texts, between, after) = element(&rest);
+    (data, texts, before + &between + &after)
+}
+
+/// What a row of a column of numbers or words says.
+fn cell(table: &Value, column: &str, row: usize) -> Value {
+    match &table[column] {
+        Value::Object(words) => words["words"][words["at"][row].as_u64().expect("a number") as usize].clone(),
+        plain => plain[row].clone(),
+    }
+}
+
+/// The values that columns say, as `--json` has them.
+fn values_of(table: &Value) -> Vec<Value> {
+    let number = |column: &str, row: usize| table[column][row].as_i64().expect("a number");
+    let count = table["name"].as_array().expect("names").len();
+    let mut step = 0;
+    let value = |row: usize| {
+        step += number("step", row);
+        let first = step + number("first", row);
+        let root = usize::try_from(row as i64 + number("root", row)).expect("a row");
+        let mut value =
+            serde_json::json!({ "step": step, "first": first, "last": first + number("last", row) });
+        value["root"] = table["name"][root].clone();
+        for column in ["name", "pool", "offset", "size_bytes", "kind"] {
+            value[column] = cell(table, column, row);
+        }
+        let ty = cell(table, "type", row);
+        if ty != "" {
+            value["type"] = ty;
+        }
+        value
+    };
+    (0..count).map(value).collect()
+}
+
 /// Each number of the page is that of `--json`, and a name stays a name.
 #[test]
 fn the_page_has_the_data_of_the_plan_and_no_name_is_markup() {
     let program = crate::scratch::file("<script>.mlir", HOSTILE.as_bytes()).display().to_string();
-    let page = Command::new(env!("CARGO_BIN_EXE_optc")).args(["plan", &program, "--html", "-"]).output();
-    let page = String::from_utf8(page.expect("the command starts").stdout).expect("a page is text");
-    let (_, rest) = page.split_once(r#"type="application/json">"#).expect("the page has data");
-    let (data, rest) = rest.split_once("</script>").expect("the data end");
-    assert_eq!(rest.matches("</script>").count(), 1, "the page has one script beside its data");
+    let page = page(&[&program]);
+    let (data, texts, rest) = parts(&page);
+    assert_eq!(page.matches("</script>").count(), 3, "the page has one script beside its data and texts");
     assert_eq!(page.matches("http").count(), 2, "`http-equiv`, and the name space of SVG");
-    let data: Value = serde_json::from_str(data).expect("the data are JSON");
+    let shown = &data["plans"][0];
     let plan = json(&["plan", &program]).expect("it can be planned");
-    for (key, value) in plan.as_object().expect("a plan is an object") {
-        assert_eq!(&data[key], value, "{key}");
+    for key in ["pools", "naive_bytes", "weights_bytes", "overlaps"] {
+        assert_eq!(shown[key], plan[key], "{key}");
     }
-    assert_eq!(data["live_bytes"], json(&["explain", &program]).expect("it can be explained")["live_bytes"]);
-    assert!(data["steps"][0]["name"].as_str().is_some_and(|name| name.starts_with("</script><img")));
-    assert!(data["text"].as_str().is_some_and(|text| text.contains("nn.softmax")));
+    assert_eq!(Value::Array(values_of(&shown["values"])), plan["values"]);
+    assert_eq!(shown["live_bytes"], json(&["explain", &program]).expect("it can be explained")["live_bytes"]);
+    assert_eq!(cell(&shown["steps"], "op", 0), plan["steps"][0]["op"]);
+    assert!(shown["steps"]["name"][0].as_str().is_some_and(|name| name.starts_with("</script><img")));
+    assert!(texts[0].as_str().is_some_and(|text| text.contains("nn.softmax")));
+    assert!(rest.len() <= 40_000, "{} bytes without data", rest.len());
+}
+
+/// Its own style and script are all that a page may load, send or run, and the same plan gives the same page.
+#[test]
+fn the_page_allows_nothing_else_and_is_the_same_each_time() {
+    let program = crate::scratch::file("twice.mlir", HOSTILE.as_bytes()).display().to_string();
+    let page = page(&[&program]);
+    let policy = page.split_once(r#"http-equiv="Content-Security-Policy" content=""#).expect("a policy").1;
+    let policy = policy.split_once('"').expect("it ends").0;
+    let rules: Vec<&str> = policy.split("; ").collect();
+    let own = ["default-src 'none'", "base-uri 'none'", "form-action 'none'"];
+    assert_eq!(rules[..3], own);
+    assert_eq!(rules[3..], ["style-src 'nonce-optc'", "script-src 'nonce-optc'"]);
+    for word in ["innerHTML", "insertAdjacentHTML", "document.write", "eval(", "import(", "fetch("] {
+        assert!(!page.contains(word), "{word}");
+    }
+    assert_eq!(page, self::page(&[&program]));
+}
+
+const NAMED: &str = r#"func.func @main(%x: tensor<?x16xf32, #optc.dims<N>> {optc.name = "x"}) -> (tensor<?x16xf32, #optc.dims<N>> {optc.name = "y"}) {
+  %0 = nn.softmax %x {axis = 1} : tensor<?x16xf32, #optc.dims<N>>
+  %1 = nn.cum_sum %0 {axis = 1} : tensor<?x16xf32, #optc.dims<N>>
+  %2 = nn.cum_sum %1 {axis = 0} : tensor<?x16xf32, #optc.dims<N>>
+  %3 = nn.add %2, %0 : tensor<?x16xf32, #optc.dims<N>>
+  return %3 : tensor<?x16xf32, #optc.dims<N>>
+}
+"#;
+
+/// A plan of the grid is the one that a run at these sizes has.
+#[test]
+fn each_point_of_a_slider_is_what_a_run_allocates() {
+    let program = crate::scratch::file("named.mlir", NAMED.as_bytes()).display().to_string();
+    let (data, ..) = parts(&page(&[&program, "--threads=1"]));
+    let points = data["sizes"][0]["points"].as_array().expect("points");
+    let plans = data["plans"].as_array().expect("plans");
+    assert!(points.len() > 5 && points.len() == plans.len());
+    let options = optc::CompileOptions { threads: 1, ..Default::default() };
+    let module = optc::parse("named.mlir", NAMED.into(), None, &Default::default()).expect("it is a program");
+    let mut arenas = std::collections::BTreeSet::new();
+    for (point, plan) in points.iter().zip(plans) {
+        let program = optc::compile(&mut module.clone(), &options).expect("it compiles");
+        let prepared = program.at(&[point.as_u64().expect("a number")]).expect("it can have this size");
+        assert_eq!(plan["pools"][0]["size_bytes"].as_u64(), Some(prepared.arena_bytes() as u64), "{point}");
+        arenas.insert(prepared.arena_bytes());
+    }
+    assert_eq!(arenas.len(), points.len(), "the arena grows with the size");
+}
+
+/// The second program has an operation more, before the last reader of the first value.
+#[test]
+fn two_plans_are_matched_by_what_they_compute() {
+    let fixed = NAMED.replace("?x16xf32, #optc.dims<N>", "64x16xf32");
+    let late = "%late = nn.cum_sum %2 {axis = 1} : tensor<64x16xf32>\n  %3 = nn.add %late";
+    let more = fixed.replace("%3 = nn.add %2", late);
+    let [before, after] = [("fixed.mlir", fixed), ("more.mlir", more)]
+        .map(|(name, text)| crate::scratch::file(name, text.as_bytes()).display().to_string());
+    let (data, ..) = parts(&page(&[&before, &after, "--threads=1"]));
+    let matches = data["matches"].as_array().expect("matches");
+    let found = |name: &str| matches.iter().find(|found| found["before"] == name);
+    assert_eq!(found("%0").map(|found| &found["changes"][0]), Some(&"longer".into()), "{matches:?}");
+    assert_eq!(found("%3").map(|found| &found["after"]), Some(&"%4".into()), "{matches:?}");
+    assert!(matches.iter().all(|found| found["after"] != "%3"), "the operation is new: {matches:?}");
 }
 
 #[test]
