@@ -14,7 +14,7 @@ use passes::plan::{ArenaProblem, peak};
 
 use crate::compile::{CompileOptions, Goal, PassSequence, PlanRoute, complete_with, donate};
 use crate::failure::{Failure, Fault};
-use crate::levers::{Lever, changes_beside_budget, levers_of};
+use crate::levers::{Lever, changes_beside_budget, levers_of, planned_cost};
 use crate::specialize::AllSizes;
 
 /// Takes a module through the stages that its entry lacks, such that its arena has at most `budget_bytes`.
@@ -112,12 +112,13 @@ fn least_way(options: &CompileOptions) -> PlanRoute<'_> {
 
 /// What else would save memory, the most first: a line for each.
 fn advice(module: &Module, entry: &str, options: &CompileOptions, least_bytes: u64) -> Vec<String> {
-    let plan = |trial: &mut Module, options: &CompileOptions| {
-        donate(trial, entry, &options.donated)?;
-        complete_with(trial, entry, least_way(options)).map(drop)
+    let cost = |options: &CompileOptions| {
+        let mut trial = module.clone();
+        donate(&mut trial, entry, &options.donated)?;
+        complete_with(&mut trial, entry, least_way(options))?;
+        Ok(planned_cost(&trial, entry))
     };
-    let changes = changes_beside_budget(module, entry, options);
-    let levers = levers_of(module, entry, changes, least_bytes, &plan);
+    let levers = levers_of(changes_beside_budget(module, entry, options), least_bytes, &cost);
     let line = |lever: Lever| format!("{} saves {} bytes", lever.flags, lever.saved_bytes);
     levers.into_iter().map(line).collect()
 }

@@ -38,6 +38,8 @@ pub struct Explained {
     pub entry: String,
     /// The sizes at which it is planned, where they have names.
     pub sizes: Vec<(String, u64)>,
+    /// Whether these are the greatest sizes that there can be.
+    pub is_at_greatest: bool,
     /// What the passes remarked.
     pub remarks: Vec<Remark>,
     /// Its memory, step by step.
@@ -79,7 +81,9 @@ impl Explained {
     fn at(all: &AllSizes, numbers: &[u64]) -> Result<Explained, Failure> {
         let names = all.symbols().iter().map(|symbol| symbol.name.clone());
         let sizes = names.zip(numbers.iter().copied()).collect();
-        Explained::planned(all.at(numbers)?, all.entry(), sizes, Vec::new())
+        let is_at_greatest = all.symbols().iter().zip(numbers).all(|(symbol, size)| symbol.most == *size);
+        let explained = Explained::planned(all.at(numbers)?, all.entry(), sizes, Vec::new())?;
+        Ok(Explained { is_at_greatest, ..explained })
     }
 
     fn planned(
@@ -91,7 +95,8 @@ impl Explained {
         let body = planned.function(entry).expect("the entry was just planned");
         let memory = ArenaOverTime::of(&planned.ctx, body)?;
         let report = plan_report(&planned.ctx, body, 0)?;
-        Ok(Explained { planned, entry: entry.to_owned(), sizes, remarks, memory, report })
+        let is_at_greatest = false;
+        Ok(Explained { planned, entry: entry.to_owned(), sizes, is_at_greatest, remarks, memory, report })
     }
 
     /// Which of these changes make the arena smaller; the module is the one that was planned.
@@ -153,12 +158,12 @@ pub struct Grid {
 
 impl Grid {
     /// Plans a program of named sizes: from the least of each size up to the greatest, or up to four times
-    /// what is taken where none is said, in equal ratios.
+    /// what is taken where none is said, in equal ratios. Nothing is shown on the way.
     ///
     /// # Errors
     /// Every fault of the first stage that finds some.
     pub fn of(module: &Module, options: &CompileOptions) -> Result<Grid, Failure> {
-        let all = AllSizes::decide(&mut module.clone(), options)?;
+        let all = AllSizes::decide(&mut module.clone(), &options.unobserved())?;
         let count = points_of_each(all.symbols().len());
         let explained = sizes_to_explain(&all, &[]);
         let sizes =

@@ -5,11 +5,14 @@ use std::cmp::Reverse;
 
 use ir::Module;
 use ir::plan::attrs;
+use ir::weights::WeightSet;
+use passes::memory::bound::Bound;
 use serde::Serialize;
 
 use crate::budget::least_bytes;
 use crate::compile::{CompileOptions, Goal, plan_known_sizes, signature};
 use crate::failure::Failure;
+use crate::specialize::AllSizes;
 
 /// The most inputs whose donation is tried.
 const MOST_DONATIONS: usize = 8;
@@ -86,8 +89,8 @@ pub(crate) fn changes_beside_budget(module: &Module, entry: &str, options: &Comp
     Change::donations(module, entry, options).into_iter().chain(Change::alone(options)).collect()
 }
 
-/// All changes.
-pub(crate) fn all_changes(module: &Module, entry: &str, options: &CompileOptions) -> Vec<Change> {
+/// All changes that there are for named sizes, too.
+pub(crate) fn changes_at_any_sizes(module: &Module, entry: &str, options: &CompileOptions) -> Vec<Change> {
     let mut changes = quick_changes(options);
     if let (Some(sparing), true) = (Change::sparing(options), options.threads > 1) {
         let both = Change::alone(&sparing.options);
@@ -95,34 +98,62 @@ pub(crate) fn all_changes(module: &Module, entry: &str, options: &CompileOptions
         changes.extend(both.map(|alone| Change { flags: flags(&alone), ..alone }));
     }
     changes.extend(Change::donations(module, entry, options));
-    changes.extend(Change::recomputing(module, entry, options));
     changes
 }
+
+/// All changes.
+pub(crate) fn all_changes(module: &Module, entry: &str, options: &CompileOptions) -> Vec<Change> {
+    let recomputing = Change::recomputing(module, entry, options);
+    changes_at_any_sizes(module, entry, options).into_iter().chain(recomputing).collect()
+}
+
+/// What a plan with some options takes: bytes of the arena, and operations that run.
+pub(crate) type PlanCost = (u64, usize);
 
 /// Those changes that make the arena of a module, which is not planned yet, smaller than `arena_bytes`; the
 /// one that saves most first.
 pub(crate) fn levers(module: &Module, entry: &str, changes: Vec<Change>, arena_bytes: u64) -> Vec<Lever> {
-    let plan =
-        |trial: &mut Module, options: &CompileOptions| plan_known_sizes(trial, entry, options).map(drop);
-    levers_of(module, entry, changes, arena_bytes, &plan)
+    let cost = |options: &CompileOptions| {
+        let mut trial = module.clone();
+        plan_known_sizes(&mut trial, entry, options)?;
+        Ok(planned_cost(&trial, entry))
+    };
+    levers_of(changes, arena_bytes, &cost)
 }
 
-/// The same, where modules are planned in another way.
-pub(crate) fn levers_of(
+/// The same for a module of named sizes. Its arena is the one that is enough at all sizes; if none is, that
+/// at the sizes that are taken where none is said.
+pub(crate) fn levers_at_named_sizes(
     module: &Module,
-    entry: &str,
+    options: &CompileOptions,
+    changes: Vec<Change>,
+) -> Vec<Lever> {
+    let cost = |options: &CompileOptions| {
+        let all = AllSizes::decide(&mut module.clone(), options)?;
+        let (at_sample, _) = planned_cost(&all.at(all.sample())?, all.entry());
+        Ok((all.bound().map_or(at_sample, Bound::size_bytes), all.steps()))
+    };
+    let Ok((arena_bytes, _)) = cost(&options.unobserved()) else { return Vec::new() };
+    levers_of(changes, arena_bytes, &cost)
+}
+
+/// What a planned function takes.
+pub(crate) fn planned_cost(planned: &Module, entry: &str) -> PlanCost {
+    let body = planned.function(entry).expect("the entry was just planned");
+    let weights = WeightSet::of(&planned.ctx, body);
+    let steps = passes::liveness::Steps::of(&planned.ctx, body, &weights).iter().count();
+    (attrs::arena_bytes(&planned.ctx, body).unwrap_or(0), steps)
+}
+
+/// The same, where `cost` says what a plan takes.
+pub(crate) fn levers_of(
     changes: Vec<Change>,
     arena_bytes: u64,
-    plan: &dyn Fn(&mut Module, &CompileOptions) -> Result<(), Failure>,
+    cost: &dyn Fn(&CompileOptions) -> Result<PlanCost, Failure>,
 ) -> Vec<Lever> {
     let lever = |Change { flags, options }: Change| {
-        let mut trial = module.clone();
-        plan(&mut trial, &options).ok()?;
-        let body = trial.function(entry)?;
-        let found = attrs::arena_bytes(&trial.ctx, body)?;
+        let (found, steps) = cost(&options).ok()?;
         let saved_bytes = arena_bytes.checked_sub(found).filter(|saved| *saved > 0)?;
-        let weights = ir::weights::WeightSet::of(&trial.ctx, body);
-        let steps = passes::liveness::Steps::of(&trial.ctx, body, &weights).iter().count();
         Some(Lever { flags, arena_bytes: found, saved_bytes, steps })
     };
     let mut levers: Vec<Lever> = changes.into_iter().filter_map(lever).collect();

@@ -14,7 +14,7 @@ use super::{FileArgs, progress, write_output};
 use crate::compile::{DeadMemory, entry};
 use crate::explain::{ArenaOverTime, Explained, LiveBuffer, node_text};
 use crate::failure::Failure;
-use crate::levers::{Lever, all_changes};
+use crate::levers::{Lever, all_changes, changes_at_any_sizes, levers_at_named_sizes};
 use crate::load::load;
 use crate::plan_report::ValueReport;
 
@@ -56,10 +56,11 @@ pub(super) fn text(args: &ExplainArgs) -> Result<String, Failure> {
     let options = args.compile.options(&entry, DeadMemory::Kept)?;
     let explained = Explained::of(&module, &entry, &options, &[])?;
     if args.what == "peak" {
-        // With names for sizes, options are for all of them, and the plan is one of many.
-        let found = match explained.sizes.is_empty() {
-            true => explained.levers(&module, all_changes(&module, &explained.entry, &options)),
-            false => Vec::new(),
+        let found = if explained.sizes.is_empty() {
+            explained.levers(&module, all_changes(&module, &explained.entry, &options))
+        } else {
+            let changes = changes_at_any_sizes(&module, &explained.entry, &options);
+            levers_at_named_sizes(&module, &options, changes)
         };
         return explained.peak(&found, args);
     }
@@ -82,7 +83,7 @@ impl Explained {
     fn peak(&self, levers: &[Lever], args: &ExplainArgs) -> Result<String, Failure> {
         let report = PeakJson { version: 1, sizes: &self.sizes, memory: &self.memory, levers };
         let mut text = self.sizes_text() + &arena_text(&self.report) + &peak_text(&self.memory, args.top);
-        text += &levers_text(levers);
+        text += &levers_text(if self.is_at_greatest { "at all sizes" } else { "" }, levers);
         instead(&args.json, || json(&report), text)
     }
 
@@ -224,12 +225,13 @@ fn buffers_text(memory: &ArenaOverTime, step: usize, top: usize) -> String {
     text
 }
 
-/// What would lower the arena, a line for each.
-pub(super) fn levers_text(levers: &[Lever]) -> String {
+/// What would lower the arena, a line for each; `at` says at which sizes, if that is not said before.
+pub(super) fn levers_text(at: &str, levers: &[Lever]) -> String {
     if levers.is_empty() {
         return String::new();
     }
-    let mut text = "a smaller arena, each tried by planning again:\n".to_owned();
+    let at = if at.is_empty() { String::new() } else { format!(" {at}") };
+    let mut text = format!("a smaller arena{at}, each tried by planning again:\n");
     for Lever { flags, arena_bytes, saved_bytes, steps } in levers {
         writeln!(
             text,

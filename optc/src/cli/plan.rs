@@ -190,7 +190,7 @@ fn summary(explained: &Explained, levers: &[Lever], threads: usize) -> String {
         report.inputs_bytes,
         report.outputs_bytes
     );
-    memory_summary(report) + &steps + &peak_text(&explained.memory, MOST_BUFFERS) + &levers_text(levers)
+    memory_summary(report) + &steps + &peak_text(&explained.memory, MOST_BUFFERS) + &levers_text("", levers)
 }
 
 fn content_name(content: &BufferContent) -> String {

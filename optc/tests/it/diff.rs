@@ -69,6 +69,15 @@ fn fusion_adds_a_group_and_changes_nothing_else() {
     assert!(main["changed"].as_array().is_some_and(Vec::is_empty), "{said}");
 }
 
+/// The peak of a plan, as `optc explain` says it.
+fn peak(plan: &str) -> String {
+    let file = scratch::file("planned.mlir", plan.as_bytes());
+    let output = Command::new(env!("CARGO_BIN_EXE_optc")).arg("explain").arg(file).output();
+    let said = String::from_utf8(output.expect("the command starts").stdout).expect("text is printed");
+    let line = said.lines().find_map(|line| line.strip_prefix("peak at ")).expect("a peak");
+    line.split_once(" are live").expect("bytes that are live").0.to_owned()
+}
+
 #[test]
 fn plans_differ_in_ties_and_bytes() {
     let [tied, apart] = ["inplace,plan", "plan"].map(|passes| after(BEFORE, passes));
@@ -76,6 +85,8 @@ fn plans_differ_in_ties_and_bytes() {
     assert_eq!(status, Some(1));
     assert!(said.starts_with("@main: 6 operations are the same, 0 changed, 0 added, 0 removed\n"), "{said}");
     assert!(said.contains("  arena ") && said.contains("  tie lost `nn.softmax` ("), "{said}");
+    let [before, after] = [&tied, &apart].map(|plan| peak(plan));
+    assert!(said.contains(&format!("  peak at {before} -> at {after}\n")), "{said}");
     assert_eq!(compare(&tied, &tied, &[]).0, Some(0));
 }
 

@@ -21,7 +21,7 @@ fn programs() -> Vec<PathBuf> {
         files.sort();
         files
     };
-    ["explain", "lines", "recompute", "schedule", "plan"].into_iter().flat_map(files).collect()
+    ["explain", "lines", "recompute", "schedule", "plan", "sizes"].into_iter().flat_map(files).collect()
 }
 
 /// A program whose names try to leave the page.
@@ -200,4 +200,36 @@ fn advice_is_what_the_command_gives() {
         tried += 1;
     }
     assert!(tried > 20 && advised > 20, "{tried} programs, {advised} pieces of advice");
+}
+
+/// With names for sizes, the arena is the one that is enough at all sizes, or that at the usual ones.
+#[test]
+fn advice_at_named_sizes_is_what_the_command_gives() {
+    let arena = |plan: &Value| {
+        let pools = plan["pools"].as_array().expect("pools").iter();
+        let at_all: Option<u64> = pools.map(|pool| pool["size_bytes"].as_u64()).sum();
+        at_all.or(plan["nominal"]["arena_bytes"].as_u64()).expect("bytes")
+    };
+    let named = crate::scratch::file("named.mlir", NAMED.as_bytes());
+    let mut advised = 0;
+    for program in programs().into_iter().chain([named]) {
+        for bounds in [&["--threads=2"][..], &["--threads=2", "--dim", "N<=64"]] {
+            let program = program.display().to_string();
+            let Some(explained) = json(&[&["explain", &program][..], bounds].concat()) else { continue };
+            if explained.get("sizes").is_none() {
+                continue;
+            }
+            for lever in explained["levers"].as_array().expect("levers") {
+                let flags: Vec<&str> = lever["flags"].as_str().expect("flags").split(' ').collect();
+                // An option that is given twice is refused: the advice stands in the place of the first.
+                let kept = bounds.iter().filter(|flag| !lever["flags"].to_string().contains(&flag[..5]));
+                let kept: Vec<&str> = kept.copied().collect();
+                let plan = json(&[&["plan", &program][..], &kept, &flags].concat());
+                let plan = plan.unwrap_or_else(|| panic!("{program}: {flags:?} is refused"));
+                assert_eq!(lever["arena_bytes"].as_u64(), Some(arena(&plan)), "{program} {flags:?}");
+                advised += 1;
+            }
+        }
+    }
+    assert!(advised > 4, "{advised} pieces of advice");
 }
