@@ -249,7 +249,7 @@ pub(crate) fn no_input<'a>(
 /// calls are replaced by what they run first: then one arena serves the whole tree of calls.
 ///
 /// # Errors
-/// Every fault of the first pass that finds some.
+/// Of each function every fault of the first pass that finds some there.
 pub fn complete(module: &mut Module, entry: &str, threads: usize, goal: Goal) -> Result<Report, Failure> {
     let options = CompileOptions { threads, goal, ..CompileOptions::default() };
     let body = module.function(entry).expect("the entry has a body");

@@ -1,5 +1,6 @@
 //! How a pipeline is run over a module.
 
+use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 use std::time::Instant;
 
@@ -22,11 +23,13 @@ const VERIFY: &str = "verify";
 const PARTS_PER_THREAD: usize = 4;
 
 impl Pipeline {
-    /// Runs the passes, one after the other.
+    /// Runs the passes, one after the other. If one has errors in some functions, those that follow still run
+    /// on the others, as far as they are passes of functions: so that the errors of all functions are found.
     ///
     /// # Errors
-    /// All errors of the first pass that has some, in text order; those of the verifier after a pass name
-    /// it; that the observer ended the work. The module is then in no defined state.
+    /// Of each function all errors of the first pass that has some there, in the order of the passes, and
+    /// then of the text; those of the verifier after a pass name it; that the observer ended the work. The
+    /// module is then in no defined state.
     ///
     /// # Panics
     /// If a pass does; then the file of [`PassDebug::reproducer`](super::PassDebug::reproducer) holds what it
@@ -41,8 +44,19 @@ impl Pipeline {
             statistics: Vec::new(),
             remarks: Vec::new(),
             changes: Vec::new(),
+            failed: BTreeSet::new(),
+            errors: Vec::new(),
         };
-        let children = execution.items(self.items(), module)?;
+        let done = execution.items(self.items(), module);
+        let mut errors = std::mem::take(&mut execution.errors);
+        let children = match done {
+            Ok(children) if errors.is_empty() => children,
+            Ok(_) => return Err(errors),
+            Err(more) => {
+                errors.extend(more);
+                return Err(errors);
+            }
+        };
         let timing = Timing { name: "total".to_owned(), time: start.elapsed(), children };
         let Execution { statistics, remarks, changes, .. } = execution;
         let report = Report { timing, statistics, remarks, changes };
@@ -59,6 +73,11 @@ struct Execution<'a> {
     statistics: Vec<Statistic>,
     remarks: Vec<Remark>,
     changes: Vec<PassChanges>,
+    /// The functions in which a pass had errors, by their places in text order. What they hold is not looked
+    /// at any more.
+    failed: BTreeSet<usize>,
+    /// These errors.
+    errors: Vec<Diagnostic>,
 }
 
 impl Execution<'_> {
@@ -82,13 +101,18 @@ impl Execution<'_> {
                 format!("{why}, before the pass `{pass}`"),
             )]);
         }
-        self.trace.before(pass, module);
+        if self.errors.is_empty() {
+            self.trace.before(pass, module);
+        }
         let notes = crash::guard(self.options, pass, module, |module| match pass.def.run {
-            PassRun::Function(run) => self.on_functions(pass, module, run),
+            PassRun::Function(run) => Ok(self.on_functions(pass, module, run)),
             PassRun::Module(run) => self.on_module(pass, module, run),
         })?;
         self.changes.push(changes_of(pass, &notes));
         notes.into_iter().for_each(|notes| self.keep(pass, notes));
+        if !self.errors.is_empty() {
+            return Ok(Vec::new());
+        }
         self.trace.after(pass, module)?;
         match self.options.debug.verify {
             Verify::AfterEach => self.verify(pass, module),
@@ -102,6 +126,9 @@ impl Execution<'_> {
         module: &mut Module,
         run: fn(&PassContext<'_>, &mut Module) -> Result<(), Vec<Diagnostic>>,
     ) -> Result<Vec<Notes>, Vec<Diagnostic>> {
+        if !self.errors.is_empty() {
+            return Err(Vec::new());
+        }
         let ctx = module.ctx.clone();
         let funcs = functions(&ctx, module);
         let errors: Vec<Diagnostic> = funcs.iter().filter_map(|func| stage_error(&ctx, pass, func)).collect();
@@ -126,10 +153,13 @@ impl Execution<'_> {
         pass: &Invocation,
         module: &mut Module,
         run: fn(&PassContext<'_>, &mut Body) -> Result<(), Vec<Diagnostic>>,
-    ) -> Result<Vec<Notes>, Vec<Diagnostic>> {
+    ) -> Vec<Notes> {
         let ctx = module.ctx.clone();
-        let funcs = functions(&ctx, module);
+        let funcs = functions(&ctx, module).into_iter().enumerate();
+        let funcs: Vec<_> = funcs.filter(|(place, _)| !self.failed.contains(place)).collect();
         let (target, threads, rules) = (self.options.target, self.options.threads, self.rules);
+        let places: Vec<usize> = funcs.iter().map(|(place, _)| *place).collect();
+        let funcs = funcs.into_iter().map(|(_, func)| func);
         let one = |func: DefinedFunction<'_>, changes: Changes| {
             if let Some(error) = stage_error(&ctx, pass, &func) {
                 return Err(vec![error]);
@@ -143,21 +173,40 @@ impl Execution<'_> {
             }
             Ok(context.into_notes())
         };
-        if let Some(mut left) = self.left(pass) {
-            let mut all = Vec::new();
-            for func in funcs {
-                let notes = one(func, Changes::at_most(left))?;
-                left -= notes.changes.0;
-                all.push(notes);
+        let results: Vec<Result<Notes, Vec<Diagnostic>>> = match (self.left(pass), places.len(), threads) {
+            (Some(mut left), ..) => {
+                let limited = |func| {
+                    let notes = one(func, Changes::at_most(left))?;
+                    left -= notes.changes.0;
+                    Ok(notes)
+                };
+                funcs.map(limited).collect()
             }
-            return Ok(all);
-        }
-        let one = |func| one(func, Changes::unlimited());
-        let results: Vec<Result<Notes, Vec<Diagnostic>>> = match (funcs.len(), threads) {
-            (0 | 1, _) | (_, 0 | 1) => funcs.into_iter().map(one).collect(),
-            _ => self.pool().install(|| funcs.into_par_iter().map(one).collect()),
+            (None, 0 | 1, _) | (None, _, 0 | 1) => {
+                funcs.map(|func| one(func, Changes::unlimited())).collect()
+            }
+            _ => {
+                let funcs: Vec<_> = funcs.collect();
+                let one = |func| one(func, Changes::unlimited());
+                self.pool().install(|| funcs.into_par_iter().map(one).collect())
+            }
         };
-        in_order(results)
+        self.in_order(&places, results)
+    }
+
+    /// What the functions at these places had to say; their errors are kept.
+    fn in_order(&mut self, places: &[usize], results: Vec<Result<Notes, Vec<Diagnostic>>>) -> Vec<Notes> {
+        let mut notes = Vec::with_capacity(results.len());
+        for (place, result) in places.iter().zip(results) {
+            match result {
+                Ok(note) => notes.push(note),
+                Err(more) => {
+                    self.failed.insert(*place);
+                    self.errors.extend(more);
+                }
+            }
+        }
+        notes
     }
 
     /// Verifies what was changed; the pass that ran last is at fault for whatever is found. Gives the time.
@@ -245,19 +294,6 @@ fn changes_of(pass: &Invocation, notes: &[Notes]) -> PassChanges {
     let count = notes.iter().map(|notes| notes.changes.0).sum();
     let last = notes.iter().find_map(|notes| notes.changes.1.clone());
     PassChanges { pass: pass.def.name, count, last }
-}
-
-/// All results if there is no error, else all errors.
-fn in_order(results: Vec<Result<Notes, Vec<Diagnostic>>>) -> Result<Vec<Notes>, Vec<Diagnostic>> {
-    let mut notes = Vec::with_capacity(results.len());
-    let mut errors = Vec::new();
-    for result in results {
-        match result {
-            Ok(note) => notes.push(note),
-            Err(more) => errors.extend(more),
-        }
-    }
-    if errors.is_empty() { Ok(notes) } else { Err(errors) }
 }
 
 /// A function that has a body.

@@ -47,13 +47,30 @@ fn rename(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> 
     Ok(())
 }
 
+/// Can't stand the function `a`, or with `kind=best` the function `b`.
+fn refuse(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
+    let refused = if cx.options.text("kind") == "first" { "a" } else { "b" };
+    match func.symbol(cx.ctx) == Some(refused) {
+        true => {
+            // What has failed may keep no law.
+            spoil(cx, func)?;
+            Err(vec![Diagnostic::error(
+                Location::UNKNOWN,
+                format!("{} for {refused}", cx.options.text("kind")),
+            )])
+        }
+        false => Ok(()),
+    }
+}
+
 fn spoil(_: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
     let block = func.entry(func.root()).unwrap();
     func.erase(func.last_op(block).unwrap());
     Ok(())
 }
 
-static ROWS: [PassDef; 10] = [
+static ROWS: [PassDef; 11] = [
+    PassDef { run: PassRun::Function(refuse), ..row("refuse", StageRule::Any) },
     PassDef { run: PassRun::Function(spoil), ..row("spoil", StageRule::Any) },
     row("layout", StageRule::Is(Stage::Layout)),
     row("fuse", StageRule::Is(Stage::Fuse)),
@@ -199,6 +216,29 @@ fn functions_are_told_of_in_text_order_at_any_number_of_threads() {
         let errors = run(&mut module, "visit{fail}", threads).unwrap_err();
         let told: Vec<&str> = errors.iter().map(|e| e.message.as_str()).collect();
         assert_eq!(told, ["no a", "no b", "no c", "no x", "no y"]);
+    }
+}
+
+#[test]
+fn the_errors_of_all_functions_are_found_though_they_come_from_several_passes() {
+    let both = "refuse{kind=first},refuse{kind=best}";
+    let later = format!("{both},visit{{fail}}");
+    let nested = format!("func({both}),visit");
+    for threads in [1, 2] {
+        for (pipeline, expected) in [
+            (&*later, &["first for a", "best for b", "no c"][..]),
+            (&*nested, &["first for a", "best for b"]),
+            ("refuse{kind=first},link,refuse{kind=best}", &["first for a"]),
+        ] {
+            let ctx = Arc::new(Context::new());
+            let text = ["a", "b", "c"].map(|name| format!("func.func @{name}() {{\n  return\n}}\n")).concat();
+            let mut module = ir::text::parse(&ctx, "test", text).unwrap();
+            let options = RunOptions { threads, ..RunOptions::new(&PlainTarget) };
+            let parsed = Pipeline::parse(&ctx, pipeline, &registry()).unwrap();
+            let errors = parsed.run(&mut module, &options).unwrap_err();
+            let told: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
+            assert_eq!(told, expected, "{pipeline}");
+        }
     }
 }
 

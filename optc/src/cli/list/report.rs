@@ -149,6 +149,8 @@ struct OperatorReport {
     versions: [i64; 2],
     /// The attributes that a node may have in the newest of them.
     attributes: &'static [&'static str],
+    /// Whether a node may have operands of strings.
+    takes_strings: bool,
 }
 
 impl OperatorList {
@@ -157,6 +159,7 @@ impl OperatorList {
             name: known.op,
             versions: [*known.versions.start(), *known.versions.end()],
             attributes: known.attributes,
+            takes_strings: known.takes_strings,
         };
         OperatorList { version: 1, operators: known.iter().map(operator).collect() }
     }
