@@ -103,8 +103,8 @@ impl PlaceReport {
         let PlaceReport { size_bytes, lower_bound_bytes, planner, seconds, .. } = self;
         let proved = if self.proved_best { ", optimal for these lifetimes" } else { "" };
         format!(
-            "size {size_bytes} bytes, bound {lower_bound_bytes} bytes, gap {gap_percent:.3} %{proved}, planner \
-             {planner}, {seconds:.3} s\n"
+            "size {size_bytes} bytes, bound {lower_bound_bytes} bytes, gap {gap_percent:.3} %{proved}, \
+             planner {planner}, {seconds:.3} s\n"
         )
     }
 }

@@ -122,7 +122,8 @@ fn the_page_allows_nothing_else_and_is_the_same_each_time() {
     assert_eq!(page, self::page(&[&program]));
 }
 
-const NAMED: &str = r#"func.func @main(%x: tensor<?x16xf32, #optc.dims<N>> {optc.name = "x"}) -> (tensor<?x16xf32, #optc.dims<N>> {optc.name = "y"}) {
+const NAMED: &str = r#"func.func @main(%x: tensor<?x16xf32, #optc.dims<N>> {optc.name = "x"})
+    -> (tensor<?x16xf32, #optc.dims<N>> {optc.name = "y"}) {
   %0 = nn.softmax %x {axis = 1} : tensor<?x16xf32, #optc.dims<N>>
   %1 = nn.cum_sum %0 {axis = 1} : tensor<?x16xf32, #optc.dims<N>>
   %2 = nn.cum_sum %1 {axis = 0} : tensor<?x16xf32, #optc.dims<N>>
