@@ -134,12 +134,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let [path, link] = ["a.txt", "link"].map(|name| folder.path().join(name));
         write_whole(&path, b"old").expect("it can be written");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("it is ours");
         symlink(&path, &link).expect("a link can be made");
         write_whole(&link, b"new").expect("it can be written");
         assert!(link.is_symlink());
         assert_eq!(fs::read(&path).expect("it is there"), b"new");
-        assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o640);
         write_whole(Path::new("/dev/null"), b"new").expect("it takes anything");
         assert!(!fs::metadata("/dev/null").expect("it is there").is_file());
     }
