@@ -8,7 +8,7 @@ use optc::import::onnx::declared::Symbolized;
 use optc::ir::memory_pools::MemoryPool;
 use optc::passes::tradeoff::Goal;
 use optc::sizes::{self, DimArg};
-use optc::{CompileOptions, DeadMemory, Failure, LoadOptions};
+use optc::{CompileOptions, DeadMemory, Failure, LoadOptions, Precision};
 
 use crate::handle::{changed, free, hand_over, text};
 use crate::status::{Diagnostics, Refusal, Status, ended};
@@ -71,9 +71,10 @@ pub unsafe extern "C" fn optc_options_free(options: *mut Options) {
 }
 
 /// What [`Options::set`] sets.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "threads",
     "optimize",
+    "precision",
     "budget",
     "target-cpu",
     "donate",
@@ -95,6 +96,12 @@ impl Options {
                     Failure::input(format!("there is no goal `{value}`, expected one of {:?}", Goal::NAMES))
                 };
                 compile.goal = Goal::named(value).ok_or_else(unknown)?;
+            }
+            "precision" => {
+                let known = Precision::NAMES;
+                let unknown =
+                    || Failure::input(format!("there is no precision `{value}`, expected one of {known:?}"));
+                compile.precision = Precision::named(value).ok_or_else(unknown)?;
             }
             "budget" => {
                 let bytes = optc::ir::memory_pools::parse_bytes(value);

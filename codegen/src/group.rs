@@ -2,17 +2,20 @@
 //!
 //! The group's body is read as the fixed form that the kernels have,
 //! `activation(contraction(relu(x * scale + shift), w) + bias + residual)`, in which everything but the
-//! contraction may be absent.
+//! contraction may be absent. Numbers that are stored as `bf16` are converted on their way in and out; a
+//! contraction whose two operands were both `bf16` last multiplies those ([`Fused::multiplies_bf16`]).
 
 use ir::body::OpRef;
 use ir::opdef::Access;
 use ir::scalar::Binary;
 use ir::target::GroupPosition;
-use ir::{Kind, Op, Scalar, Traits, Value};
-use kernels::Activation;
+use ir::{FloatKind, Kind, Op, Scalar, Traits, Type, Value};
+use kernels::{Activation, ConvNumbers, StoredFloat};
 
 use crate::activation::activation;
+use crate::elem::ElemType;
 use crate::refusal::CodeRefusal;
+use crate::shape::check_f32;
 
 /// The contractions and other kernels of a group: one if it is built around that, none if it is elementwise.
 pub(crate) fn roots(group: OpRef<'_>) -> Vec<Op> {
@@ -45,6 +48,8 @@ pub(crate) struct Fused<'a> {
     pub(crate) residual: Option<usize>,
     /// Applied last.
     pub(crate) activation: Activation,
+    /// Whether the numbers that it multiplies are all `bf16`, in a body that computes with `f32`.
+    pub(crate) multiplies_bf16: bool,
 }
 
 /// `relu(x * scale + shift)`.
@@ -98,10 +103,28 @@ pub(crate) fn follows(op: OpRef<'_>, place: GroupPosition) -> bool {
 /// The order in which the kernels of contractions read an operand of a group: what they add to a result,
 /// right before they write that.
 pub(crate) fn added_access(group: OpRef<'_>, operand: usize) -> Access {
-    match Fused::of(group) {
-        Ok(fused) if fused.residual == Some(operand) => Access::SameIndex,
+    let is_as_wide = group.ctx.elem(group.operand_type(operand)) == group.ctx.elem(group.result_type(0));
+    match Fused::of_stored(group) {
+        Ok(fused) if fused.operands.contains(&operand) => Access::Never,
+        Ok(fused) if fused.residual == Some(operand) && is_as_wide => Access::SameIndex,
         _ => Access::Never,
     }
+}
+
+/// How a value's numbers are stored.
+pub(crate) fn stored(op: OpRef<'_>, value: Value) -> Result<StoredFloat, CodeRefusal> {
+    match ElemType::stored(op.ctx, op.body.ty(value)) {
+        Some(ElemType::F32) => Ok(StoredFloat::F32),
+        Some(ElemType::Bf16) => Ok(StoredFloat::Bf16),
+        _ => Err(CodeRefusal::new("its kernel stores f32 and bf16 only")),
+    }
+}
+
+/// What an operation converts, if it converts floats of one type to the other.
+pub(crate) fn converted(op: OpRef<'_>, from: Type, to: Type) -> Option<Value> {
+    let is_cast = matches!(op.kind(), Kind::Elementwise(Scalar::Convert(Scalar::Arg(0))));
+    let fits = |value: Value, elem: Type| op.ctx.elem(op.body.ty(value)) == elem;
+    (is_cast && fits(op.operand(0), from) && fits(op.result(0), to)).then(|| op.operand(0))
 }
 
 /// Whether a value has one number for each of `count` indices of the last axis, and the same for all others.
@@ -111,11 +134,23 @@ pub(crate) fn is_per_channel(op: OpRef<'_>, value: Value, count: u64) -> bool {
 }
 
 impl<'a> Fused<'a> {
-    /// An operation with nothing fused to it, or a group around one.
+    /// An operation with nothing fused to it, or a group around one, of which all is stored as `f32`.
+    ///
+    /// # Errors
+    /// If a group's body is not of the kernels' form, or numbers are stored otherwise.
+    pub(crate) fn of(whole: OpRef<'a>) -> Result<Fused<'a>, CodeRefusal> {
+        check_f32(whole)?;
+        match whole.ctx.elem(whole.result_type(0)) == whole.ctx.f32() {
+            true => Fused::of_stored(whole),
+            false => Err(CodeRefusal::new("its kernel stores f32 only")),
+        }
+    }
+
+    /// The same, of numbers that may be stored as `bf16`.
     ///
     /// # Errors
     /// If a group's body is not of the kernels' form.
-    pub(crate) fn of(whole: OpRef<'a>) -> Result<Fused<'a>, CodeRefusal> {
+    pub(crate) fn of_stored(whole: OpRef<'a>) -> Result<Fused<'a>, CodeRefusal> {
         match whole.kind() {
             Kind::Group => {
                 let root = roots(whole).first().copied();
@@ -128,6 +163,20 @@ impl<'a> Fused<'a> {
         }
     }
 
+    /// How the kernels' tensors are stored.
+    ///
+    /// # Errors
+    /// If some are neither `f32` nor `bf16`.
+    pub(crate) fn numbers(&self, whole: OpRef<'_>) -> Result<ConvNumbers, CodeRefusal> {
+        let output = stored(whole, whole.result(0))?;
+        let of = |index: usize| stored(whole, whole.operand(index));
+        Ok(ConvNumbers {
+            input: of(self.operands[0])?,
+            residual: self.residual.map_or(Ok(output), of)?,
+            output,
+        })
+    }
+
     /// Whether an operand of the whole is added to the contraction.
     pub(crate) fn adds(&self, operand: usize) -> bool {
         self.residual == Some(operand) || self.bias == Some(operand)
@@ -137,7 +186,15 @@ impl<'a> Fused<'a> {
     fn alone(op: OpRef<'a>) -> Fused<'a> {
         let bias = (op.operand_count() > 2).then_some(2);
         let operands = (0..op.operand_count()).collect();
-        Fused { root: op, operands, prologue: None, bias, residual: None, activation: Activation::None }
+        Fused {
+            root: op,
+            operands,
+            prologue: None,
+            bias,
+            residual: None,
+            activation: Activation::None,
+            multiplies_bf16: false,
+        }
     }
 
     /// Reads the body of a group.
@@ -149,8 +206,9 @@ impl<'a> Fused<'a> {
         let (source, prologue) = reader.prologue()?;
         let mut operands = vec![source];
         for operand in group.body.operands(root).skip(1) {
-            operands.push(reader.input(operand)?);
+            operands.push(reader.stored_input(reader.before_rounding(operand))?);
         }
+        let multiplies_bf16 = group.body.operands(root).take(2).all(|operand| reader.is_bf16(operand));
         let bias = operands.get(2).copied();
         let mut fused = Fused {
             root: reader.root,
@@ -159,6 +217,7 @@ impl<'a> Fused<'a> {
             bias,
             residual: None,
             activation: Activation::None,
+            multiplies_bf16,
         };
         reader.epilogue(&mut fused)?;
         Ok(fused)
@@ -181,12 +240,37 @@ impl<'a> GroupReader<'a> {
         }
     }
 
+    /// The same of a value that may have been converted from `bf16`.
+    fn stored_input(&self, value: Value) -> Result<usize, CodeRefusal> {
+        self.input(self.widened(value).unwrap_or(value))
+    }
+
+    /// The `bf16` of which a value is made, if it is.
+    fn widened(&self, value: Value) -> Option<Value> {
+        let ctx = self.group.ctx;
+        let op = self.group.body.at(ctx, self.group.body.defining_op(value)?);
+        converted(op, ctx.float(FloatKind::Bf16), ctx.f32())
+    }
+
+    /// Whether a value is made of `bf16`.
+    fn is_bf16(&self, value: Value) -> bool {
+        self.widened(value).is_some()
+    }
+
+    /// A value, or what it is rounded from if it was rounded to `bf16`.
+    fn before_rounding(&self, value: Value) -> Value {
+        let ctx = self.group.ctx;
+        let rounded = self.widened(value).and_then(|half| self.group.body.defining_op(half));
+        let op = rounded.map(|op| self.group.body.at(ctx, op));
+        op.and_then(|op| converted(op, ctx.f32(), ctx.float(FloatKind::Bf16))).unwrap_or(value)
+    }
+
     /// The operand that the contraction reads first, and what is done to it before.
     fn prologue(&self) -> Result<(usize, Option<Prologue>), CodeRefusal> {
-        let mut value = self.root.operand(0);
+        let mut value = self.before_rounding(self.root.operand(0));
         let mut later: Option<PrologueStep> = None;
         let mut prologue = Prologue::default();
-        while let Some(op) = self.group.body.defining_op(value) {
+        while let Some(op) = self.group.body.defining_op(value).filter(|_| !self.is_bf16(value)) {
             let op = self.group.body.at(self.group.ctx, op);
             let step = prologue_step(op).filter(|step| later.is_none_or(|later| *step < later));
             match step.ok_or_else(|| CodeRefusal::new("its prologue is not relu(x * scale + shift)"))? {
@@ -197,12 +281,13 @@ impl<'a> GroupReader<'a> {
             later = step;
             value = op.operand(0);
         }
-        Ok((self.input(value)?, later.map(|_| prologue)))
+        Ok((self.stored_input(value)?, later.map(|_| prologue)))
     }
 
     fn epilogue(&self, fused: &mut Fused<'a>) -> Result<(), CodeRefusal> {
         let form = || CodeRefusal::new("its epilogue is not activation(sum + bias + residual)");
         let mut value = self.root.result(0);
+        let mut is_rounded = false;
         loop {
             let mut uses = self.group.body.uses(value);
             let user = uses.next().ok_or_else(form)?.op;
@@ -210,7 +295,16 @@ impl<'a> GroupReader<'a> {
             if op.has(Traits::YIELD) {
                 return Ok(());
             }
-            if fused.activation != Activation::None || uses.next().is_some() {
+            if uses.next().is_some() || is_rounded {
+                return Err(form());
+            }
+            let ctx = self.group.ctx;
+            is_rounded = converted(op, ctx.f32(), ctx.float(FloatKind::Bf16)).is_some();
+            if is_rounded {
+                value = op.result(0);
+                continue;
+            }
+            if fused.activation != Activation::None {
                 return Err(form());
             }
             match is_sum(op) {
@@ -231,7 +325,7 @@ impl<'a> GroupReader<'a> {
             () if per_channel && fused.bias.is_none() => &mut fused.bias,
             () => return Err(CodeRefusal::new("it adds what is neither a bias nor a residual")),
         };
-        *slot = Some(self.input(other)?);
+        *slot = Some(self.stored_input(other)?);
         Ok(())
     }
 }

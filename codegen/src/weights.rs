@@ -27,18 +27,38 @@ const ALONE_BYTES: u64 = 1 << 20;
 /// Equal for packings that give the same bytes for the same weight: where panels begin and how wide they are,
 /// and which elements go where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct PackingKey([usize; 12]);
+pub(crate) struct PackingKey([usize; 13]);
 
 impl PackingKey {
     /// Of panels, which follow from the first and the last, filled from elements at these distances.
     pub(crate) fn new(panels: &Panels, distances: [usize; 4]) -> PackingKey {
         let (depth, count, [a, b, c, d]) = (panels.depth(), panels.count(), distances);
         if count == 0 {
-            return PackingKey([0; 12]);
+            return PackingKey([0; 13]);
         }
         let (first, last) = (panels.get(0), panels.get(count - 1));
         let (width, full) = (first.width, first.count);
-        PackingKey([depth, count, width, full, last.group, last.first, last.count, last.offset, a, b, c, d])
+        PackingKey([
+            depth,
+            count,
+            width,
+            full,
+            last.group,
+            last.first,
+            last.count,
+            last.offset,
+            a,
+            b,
+            c,
+            d,
+            0,
+        ])
+    }
+
+    /// The same where each element is a pair of `bf16`.
+    pub(crate) fn of_pairs(mut self) -> PackingKey {
+        self.0[12] = 1;
+        self
     }
 }
 

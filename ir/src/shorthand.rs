@@ -48,6 +48,16 @@ impl Context {
     pub fn elem(&self, ty: Type) -> Type {
         self.type_data(ty).elem().unwrap_or(ty)
     }
+
+    /// A vector or tensor type with other elements; of any other type, `elem` itself.
+    pub fn with_elem(&self, ty: Type, elem: Type) -> Type {
+        match self.type_data(ty).clone() {
+            TypeData::Vector { shape, .. } => self.ty(TypeData::Vector { shape, elem }),
+            TypeData::Tensor { shape, encoding, .. } => self.ty(TypeData::Tensor { shape, elem, encoding }),
+            TypeData::UnrankedTensor { .. } => self.ty(TypeData::UnrankedTensor { elem }),
+            _ => elem,
+        }
+    }
 }
 
 /// Shorthands that make and read the commonest attributes.

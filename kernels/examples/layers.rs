@@ -1,8 +1,12 @@
 //! How long single layers of real networks take: milliseconds and GFLOP/s, each with its number of threads.
 //!
-//! `cargo run --release -p optc-kernels --example layers -- THREADS [PART OF A NAME] [scalar|avx2|avx512]`
+//! `cargo run --release -p optc-kernels --example layers -- THREADS [PART OF A NAME] [ISA] [f32|bf16]`, where
+//! `ISA` is `scalar`, `avx2` or `avx512`.
 
-use kernels::{Activation, Conv2d, Conv2dShape, ConvPrologue, ConvStrides, Isa, Kernel};
+use kernels::{
+    Activation, Conv2d, Conv2dShape, ConvNumbers, ConvPrologue, ConvStrides, Isa, Kernel, PairConv2d,
+    StoredFloat,
+};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -136,6 +140,19 @@ fn measure(kernel: &(impl Kernel + Sync), operands: [*mut u8; 5], threads: usize
     })
 }
 
+/// The time of a layer with output, input and bias, its packed weights all alike.
+fn layer_time(
+    kernel: &(impl Kernel + Sync),
+    [out, x, bias]: [*mut u8; 3],
+    packed_len: usize,
+    threads: usize,
+) -> Duration {
+    // As `bf16`, each half is a small number too.
+    let weights = vec![f32::from_bits(0x3c00_3c00); packed_len + 16];
+    let packed = weights.as_ptr().wrapping_byte_add(weights.as_ptr().align_offset(64) * 4);
+    measure(kernel, [out, x, packed.cast_mut().cast(), bias, std::ptr::null_mut()], threads)
+}
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let threads = args.first().map_or(1, |text| text.parse().expect("a number of threads"));
@@ -162,33 +179,27 @@ fn main() {
             pads,
             groups,
         };
-        let conv = Conv2d::new(
-            &shape,
-            &ConvStrides::dense(&shape),
-            ConvPrologue::None,
-            Activation::Relu,
-            isa,
-            threads,
-        );
         let [h, w] = shape.output();
         let floats = |n: usize| vec![0.5f32; n];
         let (x, bias) = (floats(input[0] * input[1] * in_channels), floats(out_channels));
-        let (mut out, weights) = (floats(h * w * out_channels), floats(conv.packed_len() + 16));
-        let packed = weights.as_ptr().wrapping_byte_add(weights.as_ptr().align_offset(64) * 4);
-        let operands = [
-            out.as_mut_ptr().cast(),
-            x.as_ptr().cast::<u8>().cast_mut(),
-            packed.cast::<u8>().cast_mut(),
-            bias.as_ptr().cast::<u8>().cast_mut(),
-            std::ptr::null_mut(),
-        ];
-        let time = measure(&conv, operands, threads).as_secs_f64();
+        let mut out = floats(h * w * out_channels);
+        let images =
+            [out.as_mut_ptr().cast::<u8>(), x.as_ptr().cast_mut().cast(), bias.as_ptr().cast_mut().cast()];
+        let strides = ConvStrides::dense(&shape);
+        let prologue = ConvPrologue::None;
+        let activation = Activation::Relu;
+        let (time, parts) = if args.get(3).map(String::as_str) == Some("bf16") {
+            let stored = StoredFloat::Bf16;
+            let numbers = ConvNumbers { input: stored, residual: stored, output: stored };
+            let conv = PairConv2d::new(&shape, &strides, numbers, prologue, activation, isa, threads);
+            let Some(conv) = conv else { continue };
+            (layer_time(&conv, images, conv.packed_len(), threads), conv.parts())
+        } else {
+            let conv = Conv2d::new(&shape, &strides, prologue, activation, isa, threads);
+            (layer_time(&conv, images, conv.packed_len(), threads), conv.parts())
+        };
+        let time = time.as_secs_f64();
         let flops = 2.0 * (h * w * out_channels * in_channels / groups * kernel[0] * kernel[1]) as f64;
-        println!(
-            "{name:22} {:8.4} ms {:6.1} GFLOP/s  {} parts",
-            time * 1e3,
-            flops / time / 1e9,
-            conv.parts()
-        );
+        println!("{name:22} {:8.4} ms {:6.1} GFLOP/s  {} parts", time * 1e3, flops / time / 1e9, parts);
     }
 }

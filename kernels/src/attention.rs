@@ -14,6 +14,7 @@
 use std::ops::Range;
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
+use crate::bf16::{Numbers, StoredFloat};
 use crate::isa::Isa;
 use crate::pack::PANEL;
 use crate::simd::Simd;
@@ -81,7 +82,22 @@ pub struct Attention {
     row_parts: u32,
     parts: u32,
     isa: Isa,
+    numbers: AttentionNumbers,
     reserved: u32,
+}
+
+/// How the numbers of attention's operands are stored; those of mask and factors are `f32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct AttentionNumbers {
+    /// Of q.
+    pub q: StoredFloat,
+    /// Of k.
+    pub k: StoredFloat,
+    /// Of v.
+    pub v: StoredFloat,
+    /// Of the result.
+    pub out: StoredFloat,
 }
 
 /// Rows of a block of scores.
@@ -96,10 +112,12 @@ const PART_ROWS: usize = 1024;
 const LEAST_PART: usize = 128 * 1024;
 
 impl Attention {
-    /// The attention of a shape.
+    /// The attention of a shape, with numbers of `f32`.
     pub fn new(shape: &AttentionShape, isa: Isa, threads: usize) -> Attention {
         assert!(shape.out.column == 1 || shape.columns <= 1, "a row of the result lies without gaps");
-        let mut attention = Attention { shape: *shape, row_parts: 0, parts: 0, isa, reserved: 0 };
+        let f32 = StoredFloat::F32;
+        let numbers = AttentionNumbers { q: f32, k: f32, v: f32, out: f32 };
+        let mut attention = Attention { shape: *shape, row_parts: 0, parts: 0, isa, numbers, reserved: 0 };
         let heads = attention.heads();
         let rows = shape.rows as usize;
         if heads * rows * shape.columns as usize == 0 {
@@ -112,6 +130,11 @@ impl Attention {
         attention.row_parts = row_parts as u32;
         attention.parts = (heads * row_parts).min((work / LEAST_PART).max(1)) as u32;
         attention
+    }
+
+    /// The same of numbers that are stored otherwise.
+    pub fn stored(self, numbers: AttentionNumbers) -> Attention {
+        Attention { numbers, ..self }
     }
 
     fn heads(&self) -> usize {
@@ -147,10 +170,16 @@ impl Attention {
         ((self.shape.depth as usize).div_ceil(16) | 1) * 16
     }
 
-    /// Floats of each table in scratch: q, k, v, scores, and twice the rows' states. Each is the more the
-    /// larger a size is.
+    /// How far apart rows of results are in scratch.
     #[inline(always)]
-    fn tables(&self) -> [usize; 6] {
+    fn result_stride(&self) -> usize {
+        (self.shape.columns as usize).next_multiple_of(16)
+    }
+
+    /// Floats of each table in scratch: q, k, v, scores, twice the rows' states, and the rows of the result
+    /// where that is not `f32`. Each is the more the larger a size is.
+    #[inline(always)]
+    fn tables(&self) -> [usize; 7] {
         let AttentionShape { rows, keys, depth, columns, .. } = self.shape;
         let [rows, keys, depth, columns] = [rows, keys, depth, columns].map(|size| size as usize);
         let most_keys = keys.next_multiple_of(PANEL).min(MOST_KEYS);
@@ -158,11 +187,16 @@ impl Attention {
         let packed = |width: usize| (most_keys * width).min(PACKED.max(PANEL * width));
         let block_rows = rows.min(BLOCK_ROWS);
         let states = rows.min(PART_ROWS).next_multiple_of(16);
-        [block_rows * self.q_stride(), packed(depth), packed(columns), block_rows * most_keys, states, states]
+        let results = match self.numbers.out {
+            StoredFloat::F32 => 0,
+            StoredFloat::Bf16 => rows.min(PART_ROWS) * self.result_stride(),
+        };
+        let scores = block_rows * most_keys;
+        [block_rows * self.q_stride(), packed(depth), packed(columns), scores, states, states, results]
     }
 }
 
-// SAFETY: `u64`s, then four fields of 4 bytes: no padding; `entry` reads this type.
+// SAFETY: `u64`s, then eight fields of 4 bytes: no padding; `entry` reads this type.
 unsafe impl Kernel for Attention {
     fn parts(&self) -> u32 {
         self.parts
@@ -200,6 +234,7 @@ struct ScratchTables {
     v: *mut f32,
     scores: *mut f32,
     state: SoftmaxState,
+    results: *mut f32,
 }
 
 impl ScratchTables {
@@ -207,7 +242,7 @@ impl ScratchTables {
     /// Scratch has as many floats as [`Attention::tables`] says.
     #[inline(always)]
     unsafe fn new(attention: &Attention, scratch: *mut f32) -> ScratchTables {
-        let [q, k, v, scores, largest, _] = attention.tables();
+        let [q, k, v, scores, largest, sums, _] = attention.tables();
         // SAFETY: the caller's promise.
         unsafe {
             ScratchTables {
@@ -219,6 +254,7 @@ impl ScratchTables {
                     largest: scratch.add(q + k + v + scores),
                     sums: scratch.add(q + k + v + scores + largest),
                 },
+                results: scratch.add(q + k + v + scores + largest + sums),
             }
         }
     }
@@ -229,10 +265,11 @@ struct AttentionHead<'a> {
     shape: &'a AttentionShape,
     block_keys: usize,
     q_stride: usize,
-    out: *mut f32,
-    q: *const f32,
-    k: *const f32,
-    v: *const f32,
+    result_stride: usize,
+    out: Numbers,
+    q: Numbers,
+    k: Numbers,
+    v: Numbers,
     /// May be null.
     mask: *const f32,
     q_factor: f32,
@@ -257,14 +294,21 @@ impl<'a> AttentionHead<'a> {
                 let at = optional(operand, 0);
                 if at.is_null() { 1.0 } else { *at }
             };
+            let numbers = |operand: usize, stored: StoredFloat, matrices: &HeadMatrices| Numbers {
+                start: operands.get::<u8>(operand),
+                stored,
+                first: matrices.at(index),
+            };
+            let AttentionNumbers { q, k, v, out } = attention.numbers;
             AttentionHead {
                 shape,
                 block_keys: attention.block_keys(),
                 q_stride: attention.q_stride(),
-                out: operands.get::<f32>(0).add(shape.out.at(index)),
-                q: optional(1, shape.q.at(index)),
-                k: optional(2, shape.k.at(index)),
-                v: optional(3, shape.v.at(index)),
+                result_stride: attention.result_stride(),
+                out: numbers(0, out, &shape.out),
+                q: numbers(1, q, &shape.q),
+                k: numbers(2, k, &shape.k),
+                v: numbers(3, v, &shape.v),
                 mask: optional(4, shape.mask.at(index)),
                 q_factor: factor(5),
                 k_factor: factor(6),
@@ -293,16 +337,29 @@ impl<'a> AttentionHead<'a> {
                     row = end;
                 }
             }
-            for row in rows.clone() {
-                let sum = if keys == 0 { None } else { Some(*tables.state.sums.add(row - rows.start)) };
-                divide_row(s, self.result_row(row), self.shape.columns as usize, sum);
+            let columns = self.shape.columns as usize;
+            for (index, row) in rows.enumerate() {
+                let sum = if keys == 0 { None } else { Some(*tables.state.sums.add(index)) };
+                let result = self.result_row(row, index, tables);
+                divide_row(s, result, columns, sum);
+                if self.out.stored == StoredFloat::Bf16 {
+                    let to = self.out.from(row * self.shape.out.row as usize);
+                    for at in (0..columns).step_by(S::LANES) {
+                        let left = columns - at;
+                        to.store(s, at, left, s.load_first(result.add(at), left));
+                    }
+                }
             }
         }
     }
 
+    /// Where row `row` of the result is summed up, the part's row `index`.
     #[inline(always)]
-    fn result_row(&self, row: usize) -> *mut f32 {
-        self.out.wrapping_add(row * self.shape.out.row as usize)
+    fn result_row(&self, row: usize, index: usize, tables: ScratchTables) -> *mut f32 {
+        match self.out.stored {
+            StoredFloat::F32 => self.out.floats(row * self.shape.out.row as usize),
+            StoredFloat::Bf16 => tables.results.wrapping_add(index * self.result_stride),
+        }
     }
 
     /// Adds what a block of keys contributes to a block of rows, of which the first has state `state`.
@@ -337,7 +394,7 @@ impl<'a> AttentionHead<'a> {
                 self.weigh(s, scores, row, keys);
                 let rescale = soften(s, scores, keys.len(), turn, tables.state, state + index);
                 if let Rescale::By(factor) = rescale {
-                    scale_row(s, self.result_row(row), columns, factor);
+                    scale_row(s, self.result_row(row, state + index, tables), columns, factor);
                 }
             }
             let weighted = Product {
@@ -347,8 +404,11 @@ impl<'a> AttentionHead<'a> {
                 a: tables.scores,
                 a_stride: stride,
                 b: tables.v,
-                c: self.result_row(rows.start),
-                c_stride: self.shape.out.row as usize,
+                c: self.result_row(rows.start, state, tables),
+                c_stride: match self.out.stored {
+                    StoredFloat::F32 => self.shape.out.row as usize,
+                    StoredFloat::Bf16 => self.result_stride,
+                },
             };
             weighted.run::<S>(if turn == BlockTurn::First { FRESH } else { Start::Resume });
         }
@@ -387,16 +447,16 @@ impl<'a> AttentionHead<'a> {
         for (index, row) in rows.clone().enumerate() {
             // SAFETY: the row is one of q's, and the table has rows of at least `depth`.
             unsafe {
-                let from = self.q.add(row * self.shape.q.row as usize);
+                let from = self.q.from(row * self.shape.q.row as usize);
                 let to = to.add(index * self.q_stride);
                 if column == 1 {
                     for at in (0..depth).step_by(S::LANES) {
-                        let x = s.load_first(from.add(at), depth - at);
+                        let x = from.load(s, at, depth - at);
                         s.store_first(to.add(at), depth - at, s.mul(x, factor));
                     }
                 } else {
                     for at in 0..depth {
-                        *to.add(at) = *from.add(at * column) * self.q_factor;
+                        *to.add(at) = from.one(at * column) * self.q_factor;
                     }
                 }
             }
@@ -413,15 +473,15 @@ impl<'a> AttentionHead<'a> {
             let count = PANEL.min(keys.len() - first);
             // SAFETY: these keys are k's, and the table has whole panels.
             unsafe {
-                let from = self.k.add((keys.start + first) * row);
+                let from = self.k.from((keys.start + first) * row);
                 let to = to.add(first * depth);
                 if row == 1 {
-                    copy_rows(s, [from, to], [depth, count], column, self.k_factor);
+                    copy_rows(s, from, to, [depth, count], column, self.k_factor);
                     continue;
                 }
                 for lane in 0..PANEL {
                     for at in 0..depth {
-                        let x = if lane < count { *from.add(lane * row + at * column) } else { 0.0 };
+                        let x = if lane < count { from.one(lane * row + at * column) } else { 0.0 };
                         *to.add(at * PANEL + lane) = x * self.k_factor;
                     }
                 }
@@ -439,15 +499,15 @@ impl<'a> AttentionHead<'a> {
             let count = PANEL.min(columns - first);
             // SAFETY: these columns are v's, and the table has whole panels.
             unsafe {
-                let from = self.v.add(keys.start * row + first * column);
+                let from = self.v.from(keys.start * row + first * column);
                 let to = to.add(first * keys.len());
                 if column == 1 {
-                    copy_rows(s, [from, to], [keys.len(), count], row, 1.0);
+                    copy_rows(s, from, to, [keys.len(), count], row, 1.0);
                     continue;
                 }
                 for key in 0..keys.len() {
                     for lane in 0..PANEL {
-                        let x = if lane < count { *from.add(key * row + lane * column) } else { 0.0 };
+                        let x = if lane < count { from.one(key * row + lane * column) } else { 0.0 };
                         *to.add(key * PANEL + lane) = x;
                     }
                 }
@@ -459,29 +519,26 @@ impl<'a> AttentionHead<'a> {
 /// A sum that begins at zero.
 const FRESH: Start = Start::Fresh { bias: std::ptr::null(), residual: std::ptr::null(), residual_stride: 0 };
 
-/// Copies `rows` rows of `count` floats, multiplied, into rows of a panel.
+/// Copies `rows` rows of `count` numbers, multiplied, into rows of a panel.
 ///
 /// # Safety
 /// `from` is valid for these rows at a distance of `stride`, `to` for as many rows of a panel.
 #[inline(always)]
 unsafe fn copy_rows<S: Simd>(
     s: S,
-    [from, to]: [*const f32; 2],
+    from: Numbers,
+    to: *mut f32,
     [rows, count]: [usize; 2],
     stride: usize,
     factor: f32,
 ) {
-    let to = to.cast_mut();
     let factor = s.splat(factor);
     for row in 0..rows {
         for lane in (0..PANEL).step_by(S::LANES) {
             // SAFETY: the caller's promise; lanes from `count` on are not read.
             unsafe {
-                let x = if lane < count {
-                    s.load_first(from.add(row * stride + lane), count - lane)
-                } else {
-                    s.splat(0.0)
-                };
+                let x =
+                    if lane < count { from.load(s, row * stride + lane, count - lane) } else { s.splat(0.0) };
                 s.store(to.add(row * PANEL + lane), s.mul(x, factor));
             }
         }

@@ -42,6 +42,22 @@ pub struct Conv2dShape {
 }
 
 impl Conv2dShape {
+    /// The product of a matrix of `rows` rows and `depth` columns with one of `columns` columns: a 1x1
+    /// convolution over one line of pixels.
+    pub(crate) fn line(rows: usize, depth: usize, columns: usize) -> Conv2dShape {
+        Conv2dShape {
+            batch: 1,
+            input: [1, rows],
+            in_channels: depth,
+            out_channels: columns,
+            kernel: [1, 1],
+            stride: [1, 1],
+            dilation: [1, 1],
+            pads: [0; 4],
+            groups: 1,
+        }
+    }
+
     /// Output height and width: (input + pads - dilation * (kernel - 1) - 1) / stride + 1, or 0 where the
     /// kernel does not fit.
     pub fn output(&self) -> [usize; 2] {
@@ -330,7 +346,7 @@ impl Conv2d {
         if pointwise && pads == [0; 4] && plain && !collides { Path::Direct } else { Path::Gather }
     }
 
-    fn uniform_rows(&self) -> usize {
+    pub(crate) fn uniform_rows(&self) -> usize {
         let row = u64::from(self.out_w);
         let image = u64::from(self.out_h) * u64::from(self.out_w);
         let ConvStrides { input, output, residual } = self.strides;
@@ -373,7 +389,7 @@ impl Conv2d {
     }
 
     /// Cuts rows and panels so that the slowest worker finishes first, by a rough count of each part's work.
-    fn choose_parts(&mut self, threads: usize) {
+    pub(crate) fn choose_parts(&mut self, threads: usize) {
         let rows = self.rows();
         let panels = self.panels().count();
         let units = if self.path == Path::Lanes { self.batch as usize * self.out_h as usize } else { rows };

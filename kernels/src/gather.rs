@@ -218,16 +218,16 @@ impl<'c> Gather<'c> {
 
 /// The part of an axis's taps that is inside the image.
 #[derive(Clone, Copy)]
-struct TapRange {
+pub(crate) struct TapRange {
     /// The input index of tap 0, which may be negative.
-    origin: isize,
-    first: usize,
-    end: usize,
+    pub(crate) origin: isize,
+    pub(crate) first: usize,
+    pub(crate) end: usize,
 }
 
 impl TapRange {
     #[inline(always)]
-    fn of(at: usize, stride: u32, dilation: u32, pad: u32, kernel: u32, size: u32) -> TapRange {
+    pub(crate) fn of(at: usize, stride: u32, dilation: u32, pad: u32, kernel: u32, size: u32) -> TapRange {
         let origin = (at * stride as usize) as isize - pad as isize;
         let last = origin + ((kernel - 1) * dilation) as isize;
         if origin >= 0 && last < size as isize {

@@ -1,11 +1,10 @@
 //! What a matrix product computes: it is a 1x1 convolution over one line of pixels.
 
-use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
+use crate::abi::{Kernel, KernelFn};
 use crate::conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides, ImageStrides};
 use crate::isa::Isa;
 use crate::map::Activation;
 use crate::pack::WeightStrides;
-use crate::simd::Simd;
 
 /// `c[m, n] = activation(bias[n] + residual[m, n] + sum over k of a[m, k] * b[k, n])`: sizes, and strides
 /// between rows in elements.
@@ -43,17 +42,7 @@ pub struct Gemm(Conv2d);
 impl Gemm {
     /// The product of a shape.
     pub fn new(shape: &GemmShape, activation: Activation, isa: Isa, threads: usize) -> Gemm {
-        let pixels = Conv2dShape {
-            batch: 1,
-            input: [1, shape.m],
-            in_channels: shape.k,
-            out_channels: shape.n,
-            kernel: [1, 1],
-            stride: [1, 1],
-            dilation: [1, 1],
-            pads: [0; 4],
-            groups: 1,
-        };
+        let pixels = Conv2dShape::line(shape.m, shape.k, shape.n);
         let line = |stride: usize| ImageStrides { n: 0, h: 0, w: stride as u64, c: 1 };
         let strides = ConvStrides {
             input: line(shape.a_stride),
@@ -73,13 +62,13 @@ impl Gemm {
         self.0.pack(b, WeightStrides { o: n_stride, i: k_stride, h: 0, w: 0 }, out);
     }
 
-    /// The convolution that this product is: for its panels, which can be packed one by one.
-    pub fn as_convolution(&self) -> &Conv2d {
-        &self.0
+    /// The convolution that this product is, with the same operands.
+    pub fn as_convolution(&self) -> Conv2d {
+        self.0
     }
 }
 
-// SAFETY: `Conv2d`'s layout; `entry` reads this type.
+// SAFETY: `Conv2d`'s layout, and its function, which reads no prologue's scale and shift here.
 unsafe impl Kernel for Gemm {
     fn parts(&self) -> u32 {
         self.0.parts()
@@ -94,14 +83,6 @@ unsafe impl Kernel for Gemm {
     }
 
     fn entry(&self) -> KernelFn {
-        entry_of::<Gemm>(self.0.isa)
-    }
-}
-
-impl KernelBody for Gemm {
-    #[inline(always)]
-    unsafe fn run<S: Simd>(&self, s: S, operands: OperandTable, part: u32, scratch: *mut u8) {
-        // SAFETY: the operand table of a product has no prologue's scale and shift, and neither is read.
-        unsafe { self.0.run(s, operands, part, scratch) }
+        self.0.entry()
     }
 }

@@ -155,6 +155,12 @@ impl FunctionCode {
         }
     }
 
+    /// Whether it is any but the identity.
+    #[inline(always)]
+    pub(crate) fn is_applied(self) -> bool {
+        self.kind != kind::NONE
+    }
+
     /// Whether the function is applied by [`apply`] after the sums were stored.
     #[inline(always)]
     pub(crate) fn is_deferred(self) -> bool {

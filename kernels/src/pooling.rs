@@ -4,6 +4,7 @@
 //! minus infinity (NaN wins and stays) or from zero; a mean is the sum divided by the count.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
+use crate::bf16::{StoredFloat, load, store};
 use crate::conv::ImageStrides;
 use crate::isa::Isa;
 use crate::simd::Simd;
@@ -58,7 +59,8 @@ pub struct Pool2d {
     kind: u32,
     parts: u32,
     isa: Isa,
-    reserved: u32,
+    /// Of both images.
+    stored: StoredFloat,
 }
 
 impl Pool2d {
@@ -90,8 +92,13 @@ impl Pool2d {
             kind: kind as u32,
             parts: if work == 0 { 0 } else { parts as u32 },
             isa,
-            reserved: 0,
+            stored: StoredFloat::F32,
         }
+    }
+
+    /// The same over images whose numbers are stored otherwise.
+    pub fn stored(self, stored: StoredFloat) -> Pool2d {
+        Pool2d { stored, ..self }
     }
 
     /// The elements along `axis` of window `window`: the first, and how many lie in the image.
@@ -115,9 +122,9 @@ impl Pool2d {
         end.saturating_sub(start).div_ceil(self.dilation[axis] as usize).min(self.kernel[axis] as usize)
     }
 
-    /// One window, all channels.
+    /// One window, all channels: of an image to an output pixel, each with its first element.
     #[inline(always)]
-    unsafe fn window<S: Simd>(&self, s: S, x: *const f32, out: *mut f32, [row, column]: [usize; 2]) {
+    unsafe fn window<S: Simd>(&self, s: S, [x, out]: [(*mut u8, usize); 2], [row, column]: [usize; 2]) {
         let (top, rows) = self.span(0, row);
         let (left, columns) = self.span(1, column);
         let is_max = self.kind == PoolKind::Max as u32;
@@ -136,13 +143,13 @@ impl Pool2d {
                 for kx in 0..columns {
                     let at = top * down + left * across + ky * step_down + kx * step_across + channel;
                     // SAFETY: `span` keeps rows and columns within the image, and `lanes` the channels.
-                    let value = unsafe { s.load_first(x.add(at), lanes) };
+                    let value = unsafe { load(s, x.0, self.stored, x.1 + at, lanes) };
                     sum = if is_max { larger(s, value, sum) } else { s.add(sum, value) };
                 }
             }
             let result = if is_max { sum } else { s.div(sum, s.splat(count as f32)) };
             // SAFETY: the caller's output pixel has `channels` elements.
-            unsafe { s.store_first(out.add(channel), lanes, result) };
+            unsafe { store(s, out.0, self.stored, out.1 + channel, lanes, result) };
         }
     }
 }
@@ -177,11 +184,12 @@ impl KernelBody for Pool2d {
             // SAFETY: the operands are images of the shape that the descriptor was made for; parts write
             // other lines.
             unsafe {
-                let image = operands.get::<f32>(1).add(n * self.input_strides.n as usize);
+                let image = (operands.get::<u8>(1), n * self.input_strides.n as usize);
                 let to = &self.output_strides;
-                let line = operands.get::<f32>(0).add(n * to.n as usize + row * to.h as usize);
+                let line = n * to.n as usize + row * to.h as usize;
                 for column in 0..columns {
-                    self.window(s, image, line.add(column * to.w as usize), [row, column]);
+                    let pixel = (operands.get::<u8>(0), line + column * to.w as usize);
+                    self.window(s, [image, pixel], [row, column]);
                 }
             }
         }
@@ -294,6 +302,7 @@ impl KernelBody for GlobalAveragePool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bf16::{nearest_bf16, wide_bf16};
 
     fn run(kernel: &impl Kernel, out: &mut [f32], x: &[f32]) {
         let ptrs: [*mut u8; 2] = [out.as_mut_ptr().cast(), x.as_ptr().cast_mut().cast()];
@@ -408,6 +417,37 @@ mod tests {
                     assert!(*found == wanted || found.is_nan() && wanted.is_nan(), "{isa:?} {at} at {index}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_pool_of_bf16_is_that_of_the_same_numbers() {
+        let shape = Pool2dShape {
+            batch: 1,
+            input: [7, 9],
+            channels: 21,
+            kernel: [3, 3],
+            stride: [2, 2],
+            dilation: [1, 1],
+            pads: [1, 1, 1, 1],
+            output: [4, 5],
+        };
+        let halves: Vec<u16> = values(63 * 21).into_iter().map(nearest_bf16).collect();
+        let x: Vec<f32> = halves.iter().map(|half| wide_bf16(*half)).collect();
+        for isa in Isa::available() {
+            let strides = [shape.input, shape.output].map(|size| ImageStrides::nhwc(size, shape.channels));
+            let pool = Pool2d::new(&shape, strides[0], strides[1], PoolKind::Max, isa, 2);
+            let mut wanted = vec![f32::NAN; 20 * 21];
+            run(&pool, &mut wanted, &x);
+            let mut found = vec![7u16; 20 * 21 + 1];
+            let ptrs: [*mut u8; 2] = [found.as_mut_ptr().cast(), halves.as_ptr().cast_mut().cast()];
+            let pool = pool.stored(StoredFloat::Bf16);
+            for part in 0..pool.parts() {
+                // SAFETY: the operands have the extents of the shape.
+                unsafe { pool.entry()(pool.as_bytes().as_ptr(), ptrs.as_ptr(), part, std::ptr::null_mut()) }
+            }
+            let wanted: Vec<u16> = wanted.into_iter().map(nearest_bf16).chain([7]).collect();
+            assert_eq!(found, wanted, "{isa:?}");
         }
     }
 

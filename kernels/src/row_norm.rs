@@ -13,6 +13,7 @@
 //! So the bits are the same on any instruction set, and at any number of threads.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
+use crate::bf16::{Numbers, StoredFloat};
 use crate::isa::Isa;
 use crate::map::{Activation, FunctionCode, MapBody, apply};
 use crate::norm::Centre;
@@ -51,6 +52,8 @@ pub struct RowNorm {
     centre: Centre,
     parts: u32,
     isa: Isa,
+    input: StoredFloat,
+    output: StoredFloat,
     reserved: u32,
 }
 
@@ -77,8 +80,22 @@ impl RowNorm {
             centre,
             parts: parts as u32,
             isa,
+            input: StoredFloat::F32,
+            output: StoredFloat::F32,
             reserved: 0,
         }
+    }
+
+    /// The same of operand 1 and to a result that are stored otherwise.
+    ///
+    /// # Panics
+    /// If a result of `bf16` has a function applied.
+    pub fn stored(self, input: StoredFloat, output: StoredFloat) -> RowNorm {
+        assert!(
+            output == StoredFloat::F32 || !self.activation.is_applied(),
+            "functions are applied to `f32`"
+        );
+        RowNorm { input, output, ..self }
     }
 
     fn channels(&self) -> usize {
@@ -88,9 +105,9 @@ impl RowNorm {
     /// Normalises a row whose channels lie side by side.
     ///
     /// # Safety
-    /// All are valid for as many floats as there are channels.
+    /// All are valid for as many numbers as there are channels.
     #[inline(always)]
-    unsafe fn row<S: Simd>(&self, s: S, [out, x]: [*mut f32; 2], [scale, bias]: [*const f32; 2]) {
+    unsafe fn row<S: Simd>(&self, s: S, [out, x]: [Numbers; 2], [scale, bias]: [*const f32; 2]) {
         let channels = self.channels();
         let count = channels as f32;
         // SAFETY: the caller's promise.
@@ -104,12 +121,15 @@ impl RowNorm {
             let mean = s.splat(mean);
             for first in (0..channels).step_by(S::LANES) {
                 let left = channels - first;
-                let deviation = s.sub(s.load_first(x.add(first), left), mean);
+                let deviation = s.sub(x.load(s, first, left), mean);
                 let factor = s.mul(s.load_first(scale.add(first), left), factor);
                 let value = s.mul_add(deviation, factor, s.load_first(bias.add(first), left));
-                s.store_first(out.add(first), left, value);
+                out.store(s, first, left, value);
             }
-            apply::<S>(MapBody { code: self.activation, from: out, to: out, n: channels });
+            if self.activation.is_applied() {
+                let at = out.floats(0);
+                apply::<S>(MapBody { code: self.activation, from: at, to: at, n: channels });
+            }
         }
     }
 
@@ -122,7 +142,7 @@ impl RowNorm {
     unsafe fn rows<S: Simd>(
         &self,
         s: S,
-        [out, x]: [*mut f32; 2],
+        [out, x]: [Numbers; 2],
         [scale, bias]: [*const f32; 2],
         count: usize,
     ) {
@@ -140,12 +160,12 @@ impl RowNorm {
             let deviation = s.sqrt(s.add(variance, s.splat(self.epsilon)));
             let factor = s.div(s.splat(1.0), deviation);
             for channel in 0..channels {
-                let deviation = s.sub(s.load_first(x.add(channel * stride), count), mean);
+                let deviation = s.sub(x.load(s, channel * stride, count), mean);
                 let factor = s.mul(s.splat(*scale.add(channel)), factor);
                 let value = s.mul_add(deviation, factor, s.splat(*bias.add(channel)));
-                let to = out.add(channel * stride);
-                s.store_first(to, count, value);
+                out.store(s, channel * stride, count, value);
                 if self.activation.is_deferred() {
+                    let to = out.floats(channel * stride);
                     apply::<S>(MapBody { code: self.activation, from: to, to, n: count.min(S::LANES) });
                 }
             }
@@ -157,13 +177,7 @@ impl RowNorm {
     /// # Safety
     /// As [`Self::rows`].
     #[inline(always)]
-    unsafe fn sum_rows<S: Simd, T: RowSummand>(
-        &self,
-        s: S,
-        x: *const f32,
-        count: usize,
-        centre: S::F,
-    ) -> S::F {
+    unsafe fn sum_rows<S: Simd, T: RowSummand>(&self, s: S, x: Numbers, count: usize, centre: S::F) -> S::F {
         let channels = self.channels();
         let stride = self.rows as usize;
         let whole = channels - channels % 4;
@@ -172,11 +186,11 @@ impl RowNorm {
         unsafe {
             for channel in (0..whole).step_by(4) {
                 for (next, sum) in sums.iter_mut().enumerate() {
-                    *sum = T::add(s, *sum, s.load_first(x.add((channel + next) * stride), count), centre);
+                    *sum = T::add(s, *sum, x.load(s, (channel + next) * stride, count), centre);
                 }
             }
             for channel in whole..channels {
-                sums[0] = T::add(s, sums[0], s.load_first(x.add(channel * stride), count), centre);
+                sums[0] = T::add(s, sums[0], x.load(s, channel * stride, count), centre);
             }
         }
         s.add(s.add(sums[0], sums[2]), s.add(sums[1], sums[3]))
@@ -227,7 +241,7 @@ impl RowSummand for RowSquares {
 /// # Safety
 /// `x` is valid for `count` floats.
 #[inline(always)]
-unsafe fn sum_row<S: Simd, T: RowSummand>(s: S, x: *const f32, count: usize, centre: f32) -> f32 {
+unsafe fn sum_row<S: Simd, T: RowSummand>(s: S, x: Numbers, count: usize, centre: f32) -> f32 {
     let middle = s.splat(centre);
     let vectors = ACCUMULATORS / S::LANES;
     let whole = count - count % ACCUMULATORS;
@@ -237,14 +251,14 @@ unsafe fn sum_row<S: Simd, T: RowSummand>(s: S, x: *const f32, count: usize, cen
     unsafe {
         for first in (0..whole).step_by(ACCUMULATORS) {
             for (number, sum) in sums.iter_mut().enumerate().take(vectors) {
-                *sum = T::add(s, *sum, s.load(x.add(first + number * S::LANES)), middle);
+                *sum = T::add(s, *sum, x.load(s, first + number * S::LANES, S::LANES), middle);
             }
         }
         for (number, sum) in sums.into_iter().enumerate().take(vectors) {
             s.store(lanes.as_mut_ptr().add(number * S::LANES), sum);
         }
         for (channel, lane) in (whole..count).zip(&mut lanes) {
-            *lane = T::add_one(*lane, *x.add(channel), centre);
+            *lane = T::add_one(*lane, x.one(channel), centre);
         }
     }
     let mut joined = ACCUMULATORS;
@@ -257,7 +271,7 @@ unsafe fn sum_row<S: Simd, T: RowSummand>(s: S, x: *const f32, count: usize, cen
     lanes[0]
 }
 
-// SAFETY: three `u64`, then eight of four bytes, without padding; `entry` reads this type.
+// SAFETY: three `u64`, then ten of four bytes, without padding; `entry` reads this type.
 unsafe impl Kernel for RowNorm {
     fn parts(&self) -> u32 {
         self.parts
@@ -284,8 +298,12 @@ impl KernelBody for RowNorm {
                 let block = unit / units;
                 let first = unit % units * ROWS;
                 let at = |row: usize| {
-                    let at = block * self.channels() * rows + row;
-                    [operands.get::<f32>(0).add(at), operands.get::<f32>(1).add(at)]
+                    let first = block * self.channels() * rows + row;
+                    [(0, self.output), (1, self.input)].map(|(index, stored)| Numbers {
+                        start: operands.get::<u8>(index),
+                        stored,
+                        first,
+                    })
                 };
                 if rows == 1 {
                     self.row(s, at(0), weights);

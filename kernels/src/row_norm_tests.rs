@@ -1,6 +1,7 @@
 //! Rows against their definition in `f64`.
 
 use super::*;
+use crate::bf16::{nearest_bf16, wide_bf16};
 use crate::map::ScalarFunction;
 
 fn run(kernel: &RowNorm, operands: [*mut f32; 4]) {
@@ -67,6 +68,34 @@ fn rows_are_normalised_alike_on_each_instruction_set_and_at_any_number_of_thread
                 let is_same = first.iter().zip(&y).all(|(a, b)| a.to_bits() == b.to_bits());
                 assert!(is_same, "{shape:?} {isa:?} with {threads} threads");
             }
+        }
+    }
+}
+
+#[test]
+fn rows_of_bf16_are_the_same_numbers_normalised_and_rounded() {
+    for shape in shapes() {
+        let halves: Vec<u16> =
+            values(shape.blocks * shape.channels * shape.rows, 3.0).into_iter().map(nearest_bf16).collect();
+        let mut x: Vec<f32> = halves.iter().map(|half| wide_bf16(*half)).collect();
+        let [mut scale, mut bias] = [1.0, 0.5].map(|middle| values(shape.channels, middle));
+        let weights = [scale.as_mut_ptr(), bias.as_mut_ptr()];
+        for isa in Isa::available() {
+            let kernel = RowNorm::new(&shape, Centre::Mean, 1e-5, ScalarFunction::None, isa, 2);
+            let mut whole = vec![f32::NAN; x.len()];
+            run(&kernel, [whole.as_mut_ptr(), x.as_mut_ptr(), weights[0], weights[1]]);
+            let wanted: Vec<u16> = whole.iter().copied().map(nearest_bf16).collect();
+            let mut found = halves.clone();
+            let place = found.as_mut_ptr().cast();
+            run(&kernel.stored(StoredFloat::Bf16, StoredFloat::Bf16), [place, place, weights[0], weights[1]]);
+            assert!(found == wanted, "{shape:?} {isa:?} in place");
+            let mut mixed = vec![7u16; x.len()];
+            let to = mixed.as_mut_ptr().cast();
+            run(
+                &kernel.stored(StoredFloat::F32, StoredFloat::Bf16),
+                [to, x.as_mut_ptr(), weights[0], weights[1]],
+            );
+            assert!(mixed == wanted, "{shape:?} {isa:?} from f32");
         }
     }
 }

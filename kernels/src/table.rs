@@ -6,8 +6,8 @@
 use crate::abi::{KernelBody, KernelFn, entries};
 use crate::isa::Isa;
 use crate::{
-    ArgExtreme, ArgSort, Attention, Bits, CheckIndices, Compress, Conv2d, Copy, Cumulate, Gemm,
-    GlobalAveragePool, GroupNorm, NonMaxSuppression, Pool2d, Put, RowNorm, Take, VectorMap,
+    ArgExtreme, ArgSort, Attention, Bits, CheckIndices, Compress, Conv2d, Copy, Cumulate, GlobalAveragePool,
+    GroupNorm, NonMaxSuppression, PairConv2d, Pool2d, Put, RowNorm, Take, VectorMap,
 };
 
 /// A kernel whose machine code is in the table.
@@ -44,10 +44,10 @@ kernels! {
     Conv2d
     Copy
     Cumulate
-    Gemm
     GlobalAveragePool
     GroupNorm
     NonMaxSuppression
+    PairConv2d
     Pool2d
     Put
     RowNorm

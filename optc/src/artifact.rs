@@ -33,7 +33,9 @@ use ir::{Blob, Module, SharedBytes};
 use runtime::MappedFile;
 use serde::Serialize;
 
-use crate::compile::{CompileOptions, Goal, Prepared, SizeOptions, compile, entry, plan_known_sizes};
+use crate::compile::{
+    CompileOptions, Goal, Precision, Prepared, SizeOptions, compile, entry, plan_known_sizes,
+};
 use crate::failure::Failure;
 use crate::load::{named_resources, parse_stored};
 use crate::model::Model;
@@ -125,6 +127,7 @@ impl Artifact {
             entry,
             threads: options.threads,
             goal: options.goal.name().to_owned(),
+            precision: options.precision.name().to_owned(),
             sizes,
             ..Header::default()
         };
@@ -332,10 +335,14 @@ impl Header {
     fn options(&self, prepared: &Arc<Prepared>) -> Result<CompileOptions, Failure> {
         let goal = Goal::named(&self.goal);
         let goal = goal.ok_or_else(|| Failure::input(format!("`{}` is no goal", self.goal)))?;
+        let precision = Precision::named(&self.precision);
+        let precision =
+            precision.ok_or_else(|| Failure::input(format!("`{}` is no precision", self.precision)))?;
         Ok(CompileOptions {
             threads: self.threads,
             entry: Some(self.entry.clone()),
             goal,
+            precision,
             sizes: SizeOptions { sample: self.sizes.clone(), ..SizeOptions::default() },
             prepared: Some(prepared.clone()),
             ..CompileOptions::default()

@@ -111,9 +111,10 @@ impl Cache {
 
 /// A name for all that decides what a module is compiled to.
 fn key(module: &Module, options: &CompileOptions) -> Result<String, Failure> {
-    let CompileOptions { cpu, threads, donated, goal, budget_bytes, pools, sizes, .. } = options;
+    let CompileOptions { cpu, threads, donated, goal, precision, budget_bytes, pools, sizes, .. } = options;
     let entry = entry(module, options.entry.as_deref())?;
-    let decided = (cpu, threads, donated, goal, budget_bytes, pools, sizes, entry, std::env::consts::ARCH);
+    let decided =
+        (cpu, threads, donated, goal, precision, budget_bytes, pools, sizes, entry, std::env::consts::ARCH);
     let said = format!("{BUILD} {decided:?}\n{}", text(module));
     let mut hashers = [XxHash3_64::with_seed(0), XxHash3_64::with_seed(1)];
     for (name, blob) in named_blobs(&[module]) {

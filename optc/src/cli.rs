@@ -34,6 +34,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
+use ::passes::precision::Precision;
 use ::passes::tradeoff::Goal;
 use clap::{Args, Parser, Subcommand};
 use codegen::Cpu;
@@ -172,6 +173,10 @@ struct MemoryArgs {
     /// memory where that costs almost no time.
     #[arg(long, value_name = "GOAL", default_value = Goal::default().name(), value_parser = Goal::NAMES.to_vec())]
     optimize: String,
+    /// In which numbers products are made and values between steps stored: `bf16` halves weights and much of
+    /// the arena, with sums in `f32`, where there are kernels for that.
+    #[arg(long, value_name = "NUMBERS", default_value = Precision::default().name(), value_parser = Precision::NAMES.to_vec())]
+    precision: String,
     /// Declare a memory pool for values with `mem.pool`; the name `arena` sets properties of the arena; may
     /// be repeated. `align` and `pitch` (rows of images begin at its multiples) are powers of two, `capacity`
     /// is the pool's largest size.
@@ -187,11 +192,16 @@ struct MemoryArgs {
 impl MemoryArgs {
     /// Whether the arguments say what a program that was planned before does not.
     fn says_more(&self) -> bool {
-        !self.donate.is_empty() || !self.pool.is_empty() || self.budget.is_some()
+        let is_other = self.precision() != Precision::default();
+        !self.donate.is_empty() || !self.pool.is_empty() || self.budget.is_some() || is_other
     }
 
     fn goal(&self) -> Goal {
         Goal::named(&self.optimize).expect("the parser takes names of goals only")
+    }
+
+    fn precision(&self) -> Precision {
+        Precision::named(&self.precision).expect("the parser takes names of precisions only")
     }
 
     /// The options of compilation for a machine that these arguments give.
@@ -203,6 +213,7 @@ impl MemoryArgs {
             dead,
             donated: self.donate.clone(),
             goal: self.goal(),
+            precision: self.precision(),
             budget_bytes: self.budget,
             pools: self.pool.clone(),
             ..CompileOptions::default()

@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::specialize::{self, AllSizes, has_named_sizes};
 
 pub use codegen::{DeadMemory, Prepared};
+pub use passes::precision::Precision;
 pub use passes::tradeoff::Goal;
 
 /// How a module is compiled.
@@ -41,6 +42,8 @@ pub struct CompileOptions {
     pub donated: Vec<String>,
     /// What the plan is to be best at.
     pub goal: Goal,
+    /// In which numbers it multiplies and stores; a function that was planned in part stays with its own.
+    pub precision: Precision,
     /// The most bytes that the arena may have, if there is a limit.
     pub budget_bytes: Option<u64>,
     /// Pools beside those that the program names; `arena` is the arena itself.
@@ -88,6 +91,7 @@ impl Default for CompileOptions {
             dead: DeadMemory::Kept,
             donated: Vec::new(),
             goal: Goal::default(),
+            precision: Precision::default(),
             budget_bytes: None,
             pools: Vec::new(),
             debug: PassDebug::default(),
@@ -289,7 +293,7 @@ pub(crate) fn complete_with(module: &mut Module, entry: &str, way: PlanRoute<'_>
     if !faults.is_empty() {
         return Err(Failure::diagnostics(&module.ctx, &faults));
     }
-    let passes = missing_passes(module, entry, way.goal, way.steps);
+    let passes = missing_passes(module, entry, way);
     way.options.run_passes(module, &passes)
 }
 
@@ -297,18 +301,18 @@ pub(crate) fn complete_with(module: &mut Module, entry: &str, way: PlanRoute<'_>
 ///
 /// # Panics
 /// If there is no such function.
-pub fn passes_to_plan(module: &Module, entry: &str, goal: Goal) -> String {
+pub fn passes_to_plan(module: &Module, entry: &str, options: &CompileOptions) -> String {
     assert!(module.function(entry).is_some(), "the module has the function");
-    missing_passes(module, entry, goal, PassSequence::Canonical)
+    missing_passes(module, entry, PlanRoute::of(options))
 }
 
-fn missing_passes(module: &Module, entry: &str, goal: Goal, steps: PassSequence) -> String {
+fn missing_passes(module: &Module, entry: &str, way: PlanRoute<'_>) -> String {
     let reached = module.function(entry).and_then(|body| Stage::of(&module.ctx, body));
-    let budget_bytes = match steps {
+    let budget_bytes = match way.steps {
         PassSequence::Canonical => None,
         PassSequence::Recompute { budget_bytes } => Some(budget_bytes),
     };
-    default_pipeline(&Registry::new(), reached, goal, budget_bytes)
+    default_pipeline(&Registry::new(), reached, way.goal, budget_bytes, way.options.precision)
 }
 
 /// Runs a textual pipeline.

@@ -62,6 +62,37 @@ pub fn check(outputs: &[Array], expected: &Path, tolerance: f64) -> Result<Vec<S
     Ok(lines)
 }
 
+/// How far outputs are from others of the same names, as a share of their absolute maximum: a line for each.
+///
+/// # Errors
+/// If an output is missing or of another shape.
+pub fn compare_outputs(outputs: &[Array], others: &[Array]) -> Result<Vec<String>, Failure> {
+    let mut lines = Vec::new();
+    let mut faults = Vec::new();
+    for other in others {
+        let output = outputs.iter().find(|output| output.name == other.name);
+        let output = output.ok_or_else(|| "the program has no such output".to_owned());
+        let expected = sampled(other);
+        match output.and_then(|output| compare(output, &expected)) {
+            Ok(worst) => lines.push(format!(
+                "output `{}`: {worst:.1e} of absmax {} from the other",
+                other.name, expected.absmax
+            )),
+            Err(reason) => faults.push(format!("output `{}`: {reason}", other.name)),
+        }
+    }
+    Failure::unless_none(faults)?;
+    Ok(lines)
+}
+
+/// All that is known of an array.
+fn sampled(array: &Array) -> Sampled {
+    let value = array.to_f64();
+    let (mean, std) = mean_and_std(&value);
+    let absmax = value.iter().fold(0.0f64, |max, x| max.max(x.abs()));
+    Sampled { shape: array.shape.clone(), mean, std, absmax, index: (0..value.len()).collect(), value }
+}
+
 fn from_json(path: &Path) -> Result<BTreeMap<String, Sampled>, Failure> {
     let fault = |error: String| Failure::input(format!("{}: {error}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| fault(error.to_string()))?;
@@ -70,13 +101,8 @@ fn from_json(path: &Path) -> Result<BTreeMap<String, Sampled>, Failure> {
 
 fn from_npz(path: &Path, outputs: &[Array]) -> Result<BTreeMap<String, Sampled>, Failure> {
     let sampled = |array: Array| {
-        let value = array.to_f64();
-        let (mean, std) = mean_and_std(&value);
-        let absmax = value.iter().fold(0.0f64, |max, x| max.max(x.abs()));
-        (
-            array.name,
-            Sampled { shape: array.shape, mean, std, absmax, index: (0..value.len()).collect(), value },
-        )
+        let sampled = sampled(&array);
+        (array.name, sampled)
     };
     let element = |name: &str| outputs.iter().find(|output| output.name == name).map(|output| output.element);
     Ok(read_npz(path, &element)?.into_iter().map(sampled).collect())

@@ -115,7 +115,7 @@ pub mod prelude {
     pub use passes::manager::{Pipeline, Registry, RunOptions};
     pub use runtime::{AlignedBuffer, Arena, Program, RunContext, ThreadPool, as_bytes, as_bytes_mut};
 
-    pub use crate::{Array, Artifact, Cache, CompileOptions, Failure, Goal, LoadOptions, Model};
+    pub use crate::{Array, Artifact, Cache, CompileOptions, Failure, Goal, LoadOptions, Model, Precision};
 }
 
 /// The version of this library.
@@ -125,7 +125,7 @@ pub use apart::{BufferUse, are_apart};
 pub use arrays::{Array, ArrayElement};
 pub use artifact::Artifact;
 pub use cache::Cache;
-pub use compile::{CompileOptions, DeadMemory, Goal, SizeOptions, compile, run_pipeline};
+pub use compile::{CompileOptions, DeadMemory, Goal, Precision, SizeOptions, compile, run_pipeline};
 pub use explain::Explained;
 pub use failure::{Failure, Fault};
 pub use import::onnx::StrippedWeights;

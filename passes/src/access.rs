@@ -33,7 +33,7 @@ pub fn access(
         return declared;
     }
     if let Kind::Group = op_ref.kind()
-        && !is_read_once(body, op, operand)
+        && !is_read_once(ctx, body, op, operand)
     {
         return Access::Never;
     }
@@ -61,11 +61,20 @@ pub fn is_pointwise(ctx: &Context, body: &Body, group: Op) -> bool {
     })
 }
 
-/// Whether the body of a group reads an operand at one place only, as what it adds may also be what it
-/// multiplies.
-fn is_read_once(body: &Body, group: Op, operand: usize) -> bool {
+/// Whether the body of a group reads an operand at one place only, converted or not, as what it adds may also
+/// be what it multiplies.
+fn is_read_once(ctx: &Context, body: &Body, group: Op, operand: usize) -> bool {
     let block = body.regions(group).first().and_then(|region| body.entry(*region));
-    block.is_some_and(|block| body.has_one_use(body.args(block)[operand]))
+    let mut value = block.map(|block| body.args(block)[operand]);
+    while let Some(read) = value.filter(|read| body.has_one_use(*read)) {
+        let user = body.uses(read).next().map(|used| body.at(ctx, used.op));
+        let conversion = user.filter(|user| user.has(ir::Traits::CAST));
+        match conversion {
+            Some(conversion) => value = Some(conversion.result(0)),
+            None => return true,
+        }
+    }
+    false
 }
 
 fn same_index(ctx: &Context, body: &Body, op: Op, result: usize, operand: usize) -> Access {

@@ -53,6 +53,7 @@ pub mod overlap;
 pub mod parts;
 pub mod place;
 pub mod plan;
+pub mod precision;
 mod readers;
 pub mod recompute;
 pub mod reduce;
@@ -79,6 +80,7 @@ pub static PASSES: &[&manager::PassDef] = &[
     &variants::VARIANTS,
     &stages::LAYOUT,
     &stages::FUSE,
+    &stages::PRECISION,
     &stages::SELECT,
     &recompute::RECOMPUTE,
     &lines::LINES,

@@ -7,6 +7,7 @@ use crate::manager::{Example, OptionDef, OptionKind, PassDef, PassRun, Stage, St
 use crate::memory::bound::Bound;
 use crate::memory::buffers::Buffers;
 use crate::memory::structure;
+use crate::precision::round_to_bf16;
 use crate::symbolic::is_symbolic;
 use crate::tradeoff::Goal;
 use crate::variants::guard;
@@ -70,6 +71,43 @@ pub(crate) static FUSE: PassDef = PassDef {
         let max_ops = pass.options.int("max-ops") as usize;
         let groups = crate::fuse::fuse(pass.ctx, pass.target, body, max_ops, &pass.changes);
         pass.count("groups", groups as u64);
+        Ok(())
+    }),
+};
+
+/// Numbers become `bf16`.
+pub(crate) static PRECISION: PassDef = PassDef {
+    name: "precision",
+    doc: "Lets contractions with weights multiply `bf16`, with sums in `f32`, and stores what lies between steps as \
+          `bf16`, where the target has kernels for that. Each rounding is an operation. Sizes must be known.",
+    options: &[],
+    example: Example {
+        before: r#"func.func @main(%x: tensor<2x8xf32>) -> tensor<2x4xf32> {
+  %w = nn.constant dense<0.5> : tensor<8x4xf32>
+  %0 = nn.matmul %x, %w : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}"#,
+        after: r#"module {
+  func.func @main(%arg0: tensor<2x8xf32>) -> tensor<2x4xf32> {
+    %0 = nn.constant dense<5.000000e-01> : tensor<8x4xf32>
+    %1 = optc.group(%arg1 = %arg0, %arg2 = %0) : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32> {
+      %2 = nn.cast %arg1 {to = bf16} : (tensor<2x8xf32>) -> tensor<2x8xbf16>
+      %3 = nn.cast %2 {to = f32} : (tensor<2x8xbf16>) -> tensor<2x8xf32>
+      %4 = nn.cast %arg2 {to = bf16} : (tensor<8x4xf32>) -> tensor<8x4xbf16>
+      %5 = nn.cast %4 {to = f32} : (tensor<8x4xbf16>) -> tensor<8x4xf32>
+      %6 = nn.matmul %3, %5 : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
+      optc.yield %6 : tensor<2x4xf32>
+    }
+    return %1 : tensor<2x4xf32>
+  }
+}"#,
+    },
+    stage: StageRule::UpTo(Stage::Fuse),
+    run: PassRun::Function(|pass, body| {
+        let rounded = round_to_bf16(pass.ctx, pass.target, body, pass.threads, &pass.changes)?;
+        pass.count("products-of-bf16", rounded.products as u64);
+        pass.count("products-of-f32", rounded.others as u64);
+        pass.count("stored-as-bf16", rounded.stored as u64);
         Ok(())
     }),
 };

@@ -116,6 +116,7 @@ def compile(
     dims: Dims | None = None,
     symbolize: Symbolize | None = None,
     optimize: str = "balanced",
+    precision: str = "f32",
     threads: int | None = None,
     target_cpu: str = "native",
     donate: Iterable[str] = (),
@@ -134,6 +135,7 @@ def compile(
 
     - `optimize`: `"memory"` for the smallest arena, `"speed"` for the fastest kernels, `"balanced"` saves
       memory where that costs almost no time.
+    - `precision`: `"bf16"` multiplies and stores `bf16`, with sums in `f32`, where there are kernels for that.
     - `threads`: how many run the program, the caller's included; all processors, at most two, unless given.
     - `target_cpu`: `"native"`, `"x86-64-v4"`, `"x86-64-v3"` or `"portable"`.
     - `donate`: inputs whose memory the program may overwrite.
@@ -156,6 +158,7 @@ def compile(
     )
     arguments = {
         "optimize": optimize,
+        "precision": precision,
         "threads": threads,
         "target_cpu": target_cpu,
         "donate": list(donate),

@@ -10,7 +10,7 @@ use optc::import::onnx::declared::{DeclaredSizes, Symbolized};
 use optc::ir::memory_pools::{MemoryPool, parse_bytes};
 use optc::passes::manager::PassDebug;
 use optc::passes::tradeoff::Goal;
-use optc::{CompileOptions, DeadMemory, Failure, LoadOptions, SizeOptions};
+use optc::{CompileOptions, DeadMemory, Failure, LoadOptions, Precision, SizeOptions};
 use pyo3::prelude::*;
 
 /// `dims`: a number, or the least and the greatest one.
@@ -70,6 +70,8 @@ pub(crate) struct CompileArguments {
     #[pyo3(item)]
     optimize: String,
     #[pyo3(item)]
+    precision: String,
+    #[pyo3(item)]
     threads: Option<usize>,
     #[pyo3(item)]
     target_cpu: String,
@@ -96,6 +98,10 @@ impl CompileArguments {
             let known = Goal::NAMES.join("`, `");
             Failure::input(format!("there is no goal `{}`, expected one of `{known}`", self.optimize))
         })?;
+        let precision = Precision::named(&self.precision).ok_or_else(|| {
+            let known = Precision::NAMES.join("`, `");
+            Failure::input(format!("there is no precision `{}`, expected one of `{known}`", self.precision))
+        })?;
         let budget_bytes = match self.budget {
             Some(BytesArgument::Text(text)) => Some(parse_bytes(&text).map_err(Failure::input)?),
             Some(BytesArgument::Number(number)) => Some(number),
@@ -113,6 +119,7 @@ impl CompileArguments {
             dead: if self.poison { DeadMemory::Poisoned } else { DeadMemory::Kept },
             donated: self.donate,
             goal,
+            precision,
             budget_bytes,
             pools: pools.collect::<Result<_, _>>()?,
             debug: PassDebug { reproducer: self.reproducer, ..PassDebug::default() },

@@ -12,15 +12,15 @@ use ir::body::{OpRef, ValueDef};
 use ir::opdef::{Contract, Strided, View};
 use ir::scalar::Binary;
 use ir::window::Arrangement;
-use ir::{Dim, Kind, Scalar, Traits, Value};
-use kernels::{Attention, AttentionShape, HEAD_AXES, HeadMatrices};
+use ir::{Dim, FloatKind, Kind, Scalar, Traits, Value};
+use kernels::{Attention, AttentionNumbers, AttentionShape, HEAD_AXES, HeadMatrices, StoredFloat};
 
 use crate::call::{Lowered, LoweredCall, Pointer};
-use crate::group::{body_ops, is_sum};
+use crate::group::{body_ops, converted, is_sum, stored};
 use crate::pointwise::nest::{broadcast_strides, dense_strides};
 use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
-use crate::shape::{check_f32, known_layout, known_shape};
+use crate::shape::{known_layout, known_shape};
 
 /// Groups that are attention.
 pub(crate) const ROW: KernelRow = KernelRow {
@@ -41,6 +41,8 @@ struct ProductOperand<'a> {
     /// The first is that of the value.
     views: Vec<OpRef<'a>>,
     factor: Option<Value>,
+    /// Conversions from `bf16`, at most one.
+    conversions: usize,
 }
 
 /// Attention, as its operations say.
@@ -54,6 +56,8 @@ struct AttentionForm<'a> {
     product: OpRef<'a>,
     /// Transposes of the product.
     after: Vec<OpRef<'a>>,
+    /// Conversions of the result to `bf16`, at most one.
+    conversions: usize,
 }
 
 impl<'a> AttentionForm<'a> {
@@ -73,14 +77,15 @@ impl<'a> AttentionForm<'a> {
         let product = product.filter(|op| op.operand(0) == softmax.result(0)).ok_or_else(form)?;
         let [q, k] = [0, 1].map(|index| reader.source(scores.operand(index)));
         let (q, k, v) = (q?, k?, reader.source(product.operand(1))?);
-        let after = reader.transposes(product)?;
+        let (after, conversions) = reader.transposes(product)?;
         let added = usize::from(factor.is_some()) + usize::from(mask.is_some());
-        let count = [&q, &k, &v].iter().map(|source| source.len()).sum::<usize>() + added + after.len() + 3;
+        let sources = [&q, &k, &v].iter().map(|source| source.len()).sum::<usize>();
+        let count = sources + added + after.len() + conversions + 3;
         let is_f32 = softmax.ctx.elem(softmax.result_type(0)) == softmax.ctx.f32();
         if v.factor.is_some() || count != ops.len() || !is_f32 {
             return Err(form());
         }
-        Ok(AttentionForm { q, k, v, factor, mask, scores, product, after })
+        Ok(AttentionForm { q, k, v, factor, mask, scores, product, after, conversions })
     }
 }
 
@@ -157,9 +162,13 @@ impl<'a> AttentionReader<'a, '_> {
 
     /// What the operand of a product is a view of.
     fn source(&self, operand: Value) -> Result<ProductOperand<'a>, CodeRefusal> {
-        let mut source = ProductOperand { value: operand, views: Vec::new(), factor: None };
+        let mut source = ProductOperand { value: operand, views: Vec::new(), factor: None, conversions: 0 };
         while let Some(op) = self.maker(source.value) {
-            if let Some((inner, number)) = self.multiplied(op) {
+            let (bf16, f32) = (op.ctx.float(FloatKind::Bf16), op.ctx.f32());
+            if let Some(stored) = converted(op, bf16, f32).filter(|stored| self.maker(*stored).is_none()) {
+                source.conversions += 1;
+                source.value = stored;
+            } else if let Some((inner, number)) = self.multiplied(op) {
                 if source.factor.replace(number).is_some() {
                     return Err(form());
                 }
@@ -174,11 +183,18 @@ impl<'a> AttentionReader<'a, '_> {
         Ok(source)
     }
 
-    /// The operations after the product, if they only put axes but the last one in another order.
-    fn transposes(&self, product: OpRef<'a>) -> Result<Vec<OpRef<'a>>, CodeRefusal> {
+    /// The operations after the product, if they only put axes but the last one in another order, and how
+    /// many conversions to `bf16` come last.
+    fn transposes(&self, product: OpRef<'a>) -> Result<(Vec<OpRef<'a>>, usize), CodeRefusal> {
         let mut after = Vec::new();
+        let mut conversions = 0;
         let mut value = product.result(0);
         while let Some(op) = self.user(value) {
+            let (bf16, f32) = (op.ctx.float(FloatKind::Bf16), op.ctx.f32());
+            if converted(op, f32, bf16).is_some() && self.user(op.result(0)).is_none() {
+                conversions = 1;
+                break;
+            }
             if op.has(Traits::SAME_ORDER) || !keeps_distances(op) {
                 return Err(form());
             }
@@ -189,14 +205,14 @@ impl<'a> AttentionReader<'a, '_> {
         let axes = axes_after(product, &after).filter(|axes| axes.last() == Some(&(rank - 1)));
         let mut sorted = axes.ok_or_else(form)?;
         sorted.sort_unstable();
-        if sorted.into_iter().eq(0..rank) { Ok(after) } else { Err(form()) }
+        if sorted.into_iter().eq(0..rank) { Ok((after, conversions)) } else { Err(form()) }
     }
 }
 
 impl ProductOperand<'_> {
     /// How many operations it has.
     fn len(&self) -> usize {
-        self.views.len() + usize::from(self.factor.is_some())
+        self.views.len() + usize::from(self.factor.is_some()) + self.conversions
     }
 }
 
@@ -242,10 +258,10 @@ fn axes_after(product: OpRef<'_>, after: &[OpRef<'_>]) -> Option<Vec<usize>> {
 
 /// The call that runs attention.
 fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
-    check_f32(whole)?;
     let ops = body_ops(whole)?;
     let form = AttentionForm::of(&ops)?;
     let operands = GroupOperands { whole };
+    let numbers = operands.numbers(&form)?;
     let scores = known_shape(form.scores, form.scores.result(0))?;
     let result = known_shape(form.product, form.product.result(0))?;
     let (heads, sizes) = result.split_at(result.len() - 2);
@@ -276,7 +292,7 @@ fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
         mask,
         out: out(&form)?,
     };
-    let kernel = Attention::new(&shape, machine.isa, machine.threads);
+    let kernel = Attention::new(&shape, machine.isa, machine.threads).stored(numbers);
     let number = |value: Option<Value>| match value {
         Some(value) => Ok(Pointer::Operand(operands.index(value)?, 0)),
         None => Ok(Pointer::Absent),
@@ -327,6 +343,28 @@ impl GroupOperands<'_> {
         }
     }
 
+    /// How the numbers of all operands are stored.
+    fn numbers(&self, form: &AttentionForm<'_>) -> Result<AttentionNumbers, CodeRefusal> {
+        let of = |source: &ProductOperand<'_>| {
+            let found = stored(self.whole, self.whole.operand(self.index(source.value)?))?;
+            match (found, source.conversions) {
+                (StoredFloat::F32, 0) | (StoredFloat::Bf16, 1) => Ok(found),
+                _ => Err(self::form()),
+            }
+        };
+        let out = stored(self.whole, self.whole.result(0))?;
+        if (out == StoredFloat::Bf16) != (form.conversions == 1) {
+            return Err(self::form());
+        }
+        let others = [form.mask, form.factor, form.q.factor, form.k.factor].into_iter().flatten();
+        for other in others {
+            if stored(self.whole, self.whole.operand(self.index(other)?))? != StoredFloat::F32 {
+                return Err(CodeRefusal::new("its mask and factors are stored as f32 only"));
+            }
+        }
+        Ok(AttentionNumbers { q: of(&form.q)?, k: of(&form.k)?, v: of(&form.v)?, out })
+    }
+
     /// Where the matrices of an operand of a product are, for all heads.
     fn matrices(
         &self,
@@ -365,7 +403,8 @@ impl GroupOperands<'_> {
         let strides = broadcast_strides(&layout.shape, &layout.strides, to);
         let strides = strides.ok_or_else(|| CodeRefusal::new("an operand does not broadcast to it"))?;
         let offset = u64::try_from(layout.offset).map_err(|_| form())?;
-        Ok((matrices(&strides)?, Pointer::Operand(index, offset * 4)))
+        let bytes = stored(self.whole, self.whole.operand(index))?.bytes() as u64;
+        Ok((matrices(&strides)?, Pointer::Operand(index, offset * bytes)))
     }
 }
 

@@ -7,7 +7,10 @@ use ir::plan::attrs;
 use ir::target::{Bands, GroupPosition};
 use ir::window::Arrangement;
 use ir::{Op, Value};
-use kernels::{Conv2d, Conv2dShape, ConvStrides, ImageStrides, WeightStrides};
+use kernels::{
+    Conv2d, Conv2dShape, ConvNumbers, ConvStrides, ImageStrides, PairConv2d, Panels, StoredFloat,
+    WeightStrides,
+};
 
 use crate::bands::{Band, RowWork, Rowwise, Slide, band_rows};
 use crate::call::{Lowered, LoweredCall, Pointer};
@@ -26,7 +29,7 @@ pub(crate) const ROW: KernelRow = KernelRow {
     name: "conv2d",
     doc: "Convolutions of NHWC images, with prologue, bias, residual and activation; `depthwise` if each channel has a group of its own.",
     runs: Runs::Contract(Contract::Conv2d),
-    reads: |whole, operand| match Fused::of(whole) {
+    reads: |whole, operand| match Fused::of_stored(whole) {
         Ok(fused) if fused.adds(operand) => Arrangement::Rows,
         Ok(fused) if operand == fused.operands[0] => Arrangement::Strides,
         Ok(fused) if operand == fused.operands[1] && !has_weights(whole, &fused) => Arrangement::Strides,
@@ -121,13 +124,13 @@ fn reads_channels(op: OpRef<'_>, channels: u64) -> bool {
 /// # Errors
 /// If no kernel runs it, or it can't be divided into rows.
 fn rowwise(op: OpRef<'_>, machine: &Machine) -> Result<Rowwise, CodeRefusal> {
-    let fused = Fused::of(op)?;
+    let fused = Fused::of_stored(op)?;
     Call2d::new(op, &fused, machine)?.rowwise(*machine)
 }
 
 /// The calls that run a convolution with what is fused to it.
 fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
-    let fused = Fused::of(whole)?;
+    let fused = Fused::of_stored(whole)?;
     lower_call(whole, Call2d::new(whole, &fused, machine)?, machine)
 }
 
@@ -141,14 +144,20 @@ fn lower_call(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lower
     let bands = call.bands(machine);
     let mut calls = call.packs.clone();
     match band_rows(whole, bands)? {
-        None => calls.push(LoweredCall::kernel(&kernel, call.operands)),
+        None => calls.push(kernel.call(call.operands)),
         Some(rows) => {
             let bands = call.conv.slide().bands(rows)?;
-            calls.extend(bands.into_iter().map(|band| call.band(band, limit, machine)));
+            for band in bands {
+                calls.push(call.band(band, limit, machine)?);
+            }
         }
     }
     let shape = call.conv.shape;
-    let name = if shape.groups > 1 && shape.groups == shape.in_channels { "depthwise" } else { "conv2d" };
+    let name = match kernel {
+        ConvKernel::Bf16(_) => "conv2d_bf16",
+        ConvKernel::F32(_) if shape.groups > 1 && shape.groups == shape.in_channels => "depthwise",
+        ConvKernel::F32(_) => "conv2d",
+    };
     let least = (kernel.least_scratch_bytes() as u64).next_multiple_of(64);
     Ok(Lowered {
         shared_bytes,
@@ -170,7 +179,7 @@ fn prologue_of(fused: &Fused<'_>) -> kernels::ConvPrologue {
 struct Call2d {
     conv: Convolution,
     /// With all the scratch that it prefers.
-    kernel: Conv2d,
+    kernel: ConvKernel,
     /// The calls that pack the filter, where it is computed.
     packs: Vec<LoweredCall>,
     /// Those of the call for all rows.
@@ -183,6 +192,10 @@ struct Call2d {
 impl Call2d {
     fn new(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Call2d, CodeRefusal> {
         check_f32(fused.root)?;
+        let numbers = match fused.multiplies_bf16 {
+            true => Some(fused.numbers(whole)?),
+            false => Fused::of(whole).map(|_| None)?,
+        };
         let shape = conv2d_shape(fused.root)?;
         let output = image_strides(whole, whole.result(0))?;
         let strides = ConvStrides {
@@ -192,11 +205,15 @@ impl Call2d {
                 .residual
                 .map_or(Ok(output), |index| image_strides(whole, whole.operand(index)))?,
         };
-        let conv = Convolution { shape, strides, prologue: prologue_of(fused), activation: fused.activation };
-        let kernel = conv.kernel(None, machine);
+        let (prologue, activation) = (prologue_of(fused), fused.activation);
+        let conv = Convolution { shape, strides, prologue, activation, numbers };
+        let kernel = conv.kernel(None, machine)?;
         let operands = conv_operands(&conv, kernel, fused);
         if has_weights(whole, fused) {
             return Ok(Call2d::of(conv, kernel, operands, image_of(fused)));
+        }
+        if numbers.is_some() {
+            return Err(CodeRefusal::new("a filter of bf16 is not packed while the program runs"));
         }
         let mut call = Call2d::of(conv, kernel, operands, None);
         call.operands[2] = Pointer::Shared(0);
@@ -205,9 +222,16 @@ impl Call2d {
     }
 
     /// A convolution's call with these operands; `image` is what it reads row by row if it has rows.
-    fn of(conv: Convolution, kernel: Conv2d, operands: Vec<Pointer>, image: Option<usize>) -> Call2d {
+    fn of(conv: Convolution, kernel: ConvKernel, operands: Vec<Pointer>, image: Option<usize>) -> Call2d {
         let image = image.filter(|_| conv.slide().is_divisible(conv.shape.batch));
-        Call2d { conv, kernel, packs: Vec::new(), operands, image, weight_bytes: kernel.packed_len() * 4 }
+        Call2d {
+            conv,
+            kernel,
+            packs: Vec::new(),
+            operands,
+            image,
+            weight_bytes: kernel.panels().packed_len() * 4,
+        }
     }
 
     /// Scratch for the filter, where it is computed.
@@ -221,27 +245,31 @@ impl Call2d {
     }
 
     /// The call for a band, with so much scratch for each worker, if there is a limit.
-    fn band(&self, band: Band, limit: Option<usize>, machine: &Machine) -> LoweredCall {
+    fn band(&self, band: Band, limit: Option<usize>, machine: &Machine) -> Result<LoweredCall, CodeRefusal> {
         let ConvStrides { input, output, residual } = self.conv.strides;
         let mut part = self.conv;
         part.shape.input[0] = band.inputs;
         (part.shape.pads[0], part.shape.pads[2]) = (band.pads[0], band.pads[1]);
         let mut operands = self.operands.clone();
-        operands[0].advance(band.first as u64 * output.h * 4);
-        operands[1].advance(band.first_input as u64 * input.h * 4);
-        operands[4].advance(band.first as u64 * residual.h * 4);
-        LoweredCall::kernel(&part.kernel(limit, machine), operands)
+        let ConvNumbers { input: x, residual: added, output: out } = self.conv.stored();
+        operands[0].advance(band.first as u64 * output.h * out.bytes() as u64);
+        operands[1].advance(band.first_input as u64 * input.h * x.bytes() as u64);
+        operands[4].advance(band.first as u64 * residual.h * added.bytes() as u64);
+        Ok(part.kernel(limit, machine)?.call(operands))
     }
 
     fn rowwise(self, machine: Machine) -> Result<Rowwise, CodeRefusal> {
         let image = self.image.ok_or_else(|| CodeRefusal::new("it does not read its image row by row"))?;
         let ConvStrides { input, output, .. } = self.conv.strides;
+        let ConvNumbers { input: x, output: out, .. } = self.conv.stored();
         Ok(Rowwise {
             slide: self.conv.slide(),
             image,
-            row_bytes: [input.h * 4, output.h * 4],
+            row_bytes: [input.h * x.bytes() as u64, output.h * out.bytes() as u64],
             work: self.conv.work(self.weight_bytes),
-            call: Box::new(move |band, limit| self.band(band, limit, &machine)),
+            call: Box::new(move |band, limit| {
+                self.band(band, limit, &machine).expect("a band's groups are those of the whole")
+            }),
         })
     }
 }
@@ -253,14 +281,88 @@ struct Convolution {
     strides: ConvStrides,
     prologue: kernels::ConvPrologue,
     activation: kernels::Activation,
+    /// How numbers are stored, if it multiplies `bf16`; else all are `f32`.
+    numbers: Option<ConvNumbers>,
+}
+
+/// The kernel of a convolution or of a product.
+#[derive(Clone, Copy)]
+pub(crate) enum ConvKernel {
+    /// Of `f32`.
+    F32(Conv2d),
+    /// Of `bf16`, with sums in `f32`.
+    Bf16(PairConv2d),
+}
+
+impl ConvKernel {
+    /// The call of it.
+    pub(crate) fn call(&self, operands: Vec<Pointer>) -> LoweredCall {
+        match self {
+            ConvKernel::F32(kernel) => LoweredCall::kernel(kernel, operands),
+            ConvKernel::Bf16(kernel) => LoweredCall::kernel(kernel, operands),
+        }
+    }
+
+    fn within(self, bytes: usize, threads: usize) -> ConvKernel {
+        match self {
+            ConvKernel::F32(kernel) => ConvKernel::F32(kernel.within(bytes, threads)),
+            ConvKernel::Bf16(kernel) => ConvKernel::Bf16(kernel.within(bytes, threads)),
+        }
+    }
+
+    fn least_scratch_bytes(&self) -> usize {
+        match self {
+            ConvKernel::F32(kernel) => kernel.least_scratch_bytes(),
+            ConvKernel::Bf16(kernel) => kernel.least_scratch_bytes(),
+        }
+    }
+
+    /// The panels of packed weights.
+    pub(crate) fn panels(&self) -> Panels {
+        match self {
+            ConvKernel::F32(kernel) => kernel.panels(),
+            ConvKernel::Bf16(kernel) => kernel.panels(),
+        }
+    }
+
+    /// The packing of weights at these distances.
+    pub(crate) fn packing(self, strides: WeightStrides) -> WeightPacking {
+        let WeightStrides { o, i, h, w } = strides;
+        let key = PackingKey::new(&self.panels(), [o, i, h, w]);
+        match self {
+            ConvKernel::F32(kernel) => {
+                WeightPacking::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, strides, to))
+            }
+            ConvKernel::Bf16(kernel) => {
+                WeightPacking::new(key.of_pairs(), kernel.packed_len(), move |from, to| {
+                    kernel.pack(from, strides, to);
+                })
+            }
+        }
+    }
 }
 
 impl Convolution {
     /// The kernel, with no more scratch for each worker than a limit says, if there is one.
-    fn kernel(&self, limit: Option<usize>, machine: &Machine) -> Conv2d {
-        let Convolution { shape, strides, prologue, activation } = self;
-        let kernel = Conv2d::new(shape, strides, *prologue, *activation, machine.isa, machine.threads);
-        limit.map_or(kernel, |bytes| kernel.within(bytes, machine.threads))
+    ///
+    /// # Errors
+    /// If there is none for its groups and numbers.
+    fn kernel(&self, limit: Option<usize>, machine: &Machine) -> Result<ConvKernel, CodeRefusal> {
+        let Convolution { shape, strides, prologue, activation, numbers } = self;
+        let Machine { isa, threads, .. } = *machine;
+        let kernel = match numbers {
+            None => ConvKernel::F32(Conv2d::new(shape, strides, *prologue, *activation, isa, threads)),
+            Some(numbers) => PairConv2d::new(shape, strides, *numbers, *prologue, *activation, isa, threads)
+                .map(ConvKernel::Bf16)
+                .ok_or_else(|| CodeRefusal::new("no kernel multiplies bf16 in groups of so few channels"))?,
+        };
+        Ok(limit.map_or(kernel, |bytes| kernel.within(bytes, threads)))
+    }
+
+    /// How its tensors are stored.
+    fn stored(&self) -> ConvNumbers {
+        let f32 = StoredFloat::F32;
+        self.numbers.unwrap_or(ConvNumbers { input: f32, residual: f32, output: f32 })
     }
 
     fn slide(&self) -> Slide {
@@ -281,7 +383,8 @@ impl Convolution {
         let outputs = shape.output()[1] * shape.out_channels;
         RowWork {
             products: outputs * shape.in_channels / shape.groups * shape.kernel[0] * shape.kernel[1],
-            bytes: (inputs * shape.stride[0] + outputs) * 4,
+            bytes: inputs * shape.stride[0] * self.stored().input.bytes()
+                + outputs * self.stored().output.bytes(),
             weight_bytes,
         }
     }
@@ -289,12 +392,10 @@ impl Convolution {
 
 /// What a convolution is called with for all rows; how weights are packed does not depend on batch, height
 /// and width.
-fn conv_operands(conv: &Convolution, kernel: Conv2d, fused: &Fused<'_>) -> Vec<Pointer> {
+fn conv_operands(conv: &Convolution, kernel: ConvKernel, fused: &Fused<'_>) -> Vec<Pointer> {
     let shape = conv.shape;
     let order = WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel);
-    let key = PackingKey::new(&kernel.panels(), [order.o, order.i, order.h, order.w]);
-    let packing = WeightPacking::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, order, to));
-    let mut operands = pointers(fused, packing);
+    let mut operands = pointers(fused, kernel.packing(order));
     if let Some(prologue) = fused.prologue {
         // Without a shift, -0 is added: it changes no product, not even the sign of zero.
         operands.push(numbers(prologue.scale, 1.0, shape.in_channels));

@@ -7,23 +7,22 @@
 use ir::body::OpRef;
 use ir::opdef::{Contract, Strided};
 use ir::window::Arrangement;
-use kernels::{Copy, Gemm, GemmShape, WeightStrides};
+use kernels::{ConvNumbers, Copy, Gemm, GemmShape, PairConv2d, StoredFloat, WeightStrides};
 
 use crate::call::{Lowered, LoweredCall, Pointer};
 use crate::group::{self, Fused};
-use crate::kernels::conv::{has_weights, pointers};
+use crate::kernels::conv::{ConvKernel, has_weights, pointers};
 use crate::kernels::packing::ComputedFilter;
 use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::shape::{check_f32, known_layout};
-use crate::weights::{PackingKey, WeightPacking};
 
 /// `nn.matmul`, alone or with what is fused to it.
 pub(crate) const ROW: KernelRow = KernelRow {
     name: "gemm",
     doc: "Products of matrices, with bias, residual and activation.",
     runs: Runs::Contract(Contract::Matmul),
-    reads: |whole, operand| match Fused::of(whole) {
+    reads: |whole, operand| match Fused::of_stored(whole) {
         Ok(fused) if fused.operands[..2].contains(&operand) && !fused.adds(operand) => Arrangement::Strides,
         _ => Arrangement::Plain,
     },
@@ -35,11 +34,23 @@ pub(crate) const ROW: KernelRow = KernelRow {
 
 /// The calls that run a matrix product with what is fused to it.
 fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
-    let fused = &Fused::of(whole)?;
+    let fused = &Fused::of_stored(whole)?;
     check_f32(fused.root)?;
     let sizes = MatmulSizes::of(whole, fused)?;
-    if has_weights(whole, fused) && sizes.b.batch.is_empty() && !sizes.a.is_turned() {
-        return Ok(with_weights(fused, &sizes, machine));
+    let has_weights = has_weights(whole, fused) && sizes.b.batch.is_empty() && !sizes.a.is_turned();
+    if fused.multiplies_bf16 {
+        let numbers = fused.numbers(whole)?;
+        return match has_weights {
+            true => with_weights_of_bf16(fused, &sizes, numbers, machine),
+            false => Err(CodeRefusal::new("a matrix of bf16 is not packed while the program runs")),
+        };
+    }
+    Fused::of(whole)?;
+    if has_weights {
+        let f32 = StoredFloat::F32;
+        let numbers = ConvNumbers { input: f32, residual: f32, output: f32 };
+        let kernel = sizes.kernel(fused, machine).as_convolution();
+        return Ok(with_weights(fused, &sizes, ConvKernel::F32(kernel), numbers));
     }
     let calls = Products { fused, sizes: &sizes, machine }.calls();
     let shared_bytes = sizes.packed_bytes(machine) + sizes.turned_bytes();
@@ -164,9 +175,9 @@ impl MatmulSizes {
         (kernel.packed_len() as u64 * 4).next_multiple_of(64)
     }
 
-    /// Bytes of one matrix of the result.
-    fn result_bytes(&self) -> u64 {
-        (self.a.rows * self.b.columns * 4) as u64
+    /// Elements of one matrix of the result.
+    fn result_elements(&self) -> u64 {
+        (self.a.rows * self.b.columns) as u64
     }
 
     /// Scratch for one left matrix with its rows put one after the other.
@@ -175,21 +186,31 @@ impl MatmulSizes {
     }
 }
 
-fn with_weights(fused: &Fused<'_>, sizes: &MatmulSizes, machine: &Machine) -> Lowered {
-    let kernel = sizes.kernel(fused, machine);
+/// Products of `bf16` with sums in `f32`.
+fn with_weights_of_bf16(
+    fused: &Fused<'_>,
+    sizes: &MatmulSizes,
+    numbers: ConvNumbers,
+    machine: &Machine,
+) -> Result<Lowered, CodeRefusal> {
+    let shape = sizes.shape();
+    let kernel = PairConv2d::product(&shape, numbers, fused.activation, machine.isa, machine.threads);
+    let kernel = kernel.ok_or_else(|| CodeRefusal::new("no kernel multiplies bf16 here"))?;
+    let lowered = with_weights(fused, sizes, ConvKernel::Bf16(kernel), numbers);
+    Ok(Lowered { kernel: "gemm_bf16", ..lowered })
+}
+
+fn with_weights(fused: &Fused<'_>, sizes: &MatmulSizes, kernel: ConvKernel, numbers: ConvNumbers) -> Lowered {
     let [k_stride, n_stride] = sizes.b.strides;
-    let key = PackingKey::new(&kernel.as_convolution().panels(), [n_stride, k_stride, 0, 0]);
-    let packing = WeightPacking::new(key, kernel.packed_len(), move |from, to| {
-        kernel.pack(from, k_stride, n_stride, to)
-    });
+    let packing = kernel.packing(WeightStrides { o: n_stride, i: k_stride, h: 0, w: 0 });
     let operands = pointers(fused, packing);
     let calls = (0..sizes.batch.iter().product::<u64>()).map(|number| {
         let mut operands = operands.clone();
-        let result_bytes = number * sizes.result_bytes();
-        operands[0].advance(result_bytes);
-        operands[1].advance(sizes.a.at(&unravel(number, &sizes.batch)) as u64 * 4);
-        operands[4].advance(result_bytes);
-        LoweredCall::kernel(&kernel, operands)
+        let result = number * sizes.result_elements();
+        operands[0].advance(result * numbers.output.bytes() as u64);
+        operands[1].advance((sizes.a.at(&unravel(number, &sizes.batch)) * numbers.input.bytes()) as u64);
+        operands[4].advance(result * numbers.residual.bytes() as u64);
+        kernel.call(operands)
     });
     Lowered::new("gemm", calls.collect())
 }
@@ -218,7 +239,7 @@ impl Products<'_> {
             if a.is_turned() && turned.replace(left) != Some(left) {
                 calls.push(self.turn(left as u64 * 4));
             }
-            let at = number * self.sizes.result_bytes();
+            let at = number * self.sizes.result_elements() * 4;
             let operand = |index: Option<usize>, offset| {
                 index.map_or(Pointer::Absent, |index| Pointer::Operand(index, offset))
             };

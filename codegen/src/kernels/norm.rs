@@ -5,12 +5,14 @@ use ir::opdef::{Access, Reduce};
 use ir::scalar::{Binary, Unary};
 use ir::target::GroupPosition;
 use ir::window::Arrangement;
-use kernels::{Centre, GroupNorm, GroupNormShape, GroupNormStep, RowNorm, RowNormShape};
+use kernels::{
+    Activation, Centre, GroupNorm, GroupNormShape, GroupNormStep, RowNorm, RowNormShape, StoredFloat,
+};
 
 use crate::activation::activation;
 use crate::call::{Lowered, LoweredCall, Pointer};
 use crate::elem::ElemType;
-use crate::group::Fused;
+use crate::group::{Fused, stored};
 use crate::kernels::reduce::Folding;
 use crate::pointwise::expr::{ExprBuilder, ExprNode, NodeOp};
 use crate::pointwise::nest::dense_strides;
@@ -44,8 +46,8 @@ pub(crate) const GROUP_NORM: KernelRow = KernelRow {
     name: "group_norm",
     doc: "Normalises groups of channels, or rows by themselves, and maps what it writes.",
     runs: Runs::Kernel("group_norm"),
-    access: |group, operand| match Fused::of(group) {
-        Ok(fused) if fused.operands[0] == operand => Access::Whole,
+    access: |group, operand| match Fused::of_stored(group) {
+        Ok(fused) if fused.operands[0] == operand && is_stored_alike(group, operand) => Access::Whole,
         _ => Access::Never,
     },
     joins: Some(|_, op, place| place == GroupPosition::Activation && activation(op).is_some()),
@@ -129,17 +131,25 @@ fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusa
 /// moments of pieces of the image go to scratch, the factors of each channel likewise, then all elements are
 /// mapped.
 fn lower_group_norm(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
-    let fused = Fused::of(whole)?;
+    let fused = Fused::of_stored(whole)?;
     let op = fused.root;
     check_f32(op)?;
+    let [input, output] =
+        [whole.operand(fused.operands[0]), whole.result(0)].map(|value| stored(whole, value));
+    let (input, output) = (input?, output?);
     let epsilon = op.float("epsilon").unwrap_or(0.0) as f32;
     let centre = if op.attr("about_zero").is_some() { Centre::Zero } else { Centre::Mean };
     let operand = |index: usize| Pointer::Operand(fused.operands[index], 0);
     if let Some(shape) = row_norm_shape(op)? {
+        if output == StoredFloat::Bf16 && fused.activation != Activation::None {
+            return Err(CodeRefusal::new("what it stores as bf16 has no activation"));
+        }
         let kernel = RowNorm::new(&shape, centre, epsilon, fused.activation, machine.isa, machine.threads);
+        let kernel = kernel.stored(input, output);
         let operands = vec![Pointer::Result(0, 0), operand(0), operand(1), operand(2)];
         return Ok(Lowered::new("group_norm", vec![LoweredCall::kernel(&kernel, operands)]));
     }
+    Fused::of(whole)?;
     let shape = group_norm_shape(op)?;
     let moments_bytes = (shape.moments_len() as u64 * 4).next_multiple_of(64);
     let (moments, factors) = (Pointer::Shared(0), Pointer::Shared(moments_bytes));
@@ -155,6 +165,11 @@ fn lower_group_norm(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Code
     });
     let shared_bytes = moments_bytes + (shape.factors_len() as u64 * 4).next_multiple_of(64);
     Ok(Lowered { shared_bytes, ..Lowered::new("group_norm", calls.collect()) })
+}
+
+/// Whether an operand has numbers of the result's type.
+fn is_stored_alike(op: OpRef<'_>, operand: usize) -> bool {
+    op.ctx.elem(op.operand_type(operand)) == op.ctx.elem(op.result_type(0))
 }
 
 /// The sizes of a normalisation of each row of channels by itself, if it is one.

@@ -4,10 +4,11 @@ use ir::body::OpRef;
 use ir::dialects::nn::window_of;
 use ir::target::Bands;
 use ir::window::Arrangement;
-use kernels::{ImageStrides, Pool2d, Pool2dShape, PoolKind};
+use kernels::{ImageStrides, Pool2d, Pool2dShape, PoolKind, StoredFloat};
 
 use crate::bands::{Band, RowWork, Rowwise, Slide, band_rows};
 use crate::call::{Lowered, LoweredCall, Pointer};
+use crate::group::stored;
 use crate::kernels::conv::image_strides;
 use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
@@ -50,7 +51,7 @@ fn rowwise(op: OpRef<'_>, kind: PoolKind, machine: &Machine) -> Result<Rowwise, 
     Ok(Rowwise {
         slide: pool.slide(),
         image: 0,
-        row_bytes: [input.h * 4, output.h * 4],
+        row_bytes: [input.h * pool.bytes(), output.h * pool.bytes()],
         work: pool.work(),
         call: Box::new(move |band, _| pool.band(band, &machine)),
     })
@@ -84,11 +85,16 @@ struct PoolKernel {
     kind: PoolKind,
     /// Of the operand and of the result.
     strides: [ImageStrides; 2],
+    /// How the numbers of both are stored.
+    stored: StoredFloat,
 }
 
 impl PoolKernel {
     fn new(op: OpRef<'_>, kind: PoolKind) -> Result<PoolKernel, CodeRefusal> {
-        check_f32(op)?;
+        let stored = stored(op, op.operand(0))?;
+        if kind != PoolKind::Max {
+            check_f32(op)?;
+        }
         if op.text("layout") != Some("NHWC") {
             return Err(CodeRefusal::new("its layout is not NHWC: run the pass `layout` first"));
         }
@@ -106,7 +112,12 @@ impl PoolKernel {
             output: [size(result[1]), size(result[2])],
         };
         let strides = [image_strides(op, op.operand(0))?, image_strides(op, op.result(0))?];
-        Ok(PoolKernel { shape, kind, strides })
+        Ok(PoolKernel { shape, kind, strides, stored })
+    }
+
+    /// Bytes of a number.
+    fn bytes(&self) -> u64 {
+        self.stored.bytes() as u64
     }
 
     fn slide(&self) -> Slide {
@@ -125,7 +136,7 @@ impl PoolKernel {
         let Pool2dShape { input, output, kernel, stride, channels, .. } = self.shape;
         RowWork {
             products: output[1] * channels * kernel[0] * kernel[1],
-            bytes: (input[1] * stride[0] + output[1]) * channels * 4,
+            bytes: (input[1] * stride[0] + output[1]) * channels * self.stored.bytes(),
             weight_bytes: 0,
         }
     }
@@ -134,6 +145,7 @@ impl PoolKernel {
     fn call(&self, shape: Pool2dShape, [to, from]: [u64; 2], machine: &Machine) -> LoweredCall {
         let [input, output] = self.strides;
         let kernel = Pool2d::new(&shape, input, output, self.kind, machine.isa, machine.threads);
+        let kernel = kernel.stored(self.stored);
         let operands = vec![Pointer::Result(0, to), Pointer::Operand(0, from)];
         LoweredCall::kernel(&kernel, operands)
     }
@@ -146,7 +158,7 @@ impl PoolKernel {
         shape.input[0] -= band.first_input;
         shape.output[0] = band.rows;
         shape.pads[0] = band.pads[0];
-        let at = |row: usize, strides: ImageStrides| row as u64 * strides.h * 4;
+        let at = |row: usize, strides: ImageStrides| row as u64 * strides.h * self.bytes();
         self.call(shape, [at(band.first, output), at(band.first_input, input)], machine)
     }
 }

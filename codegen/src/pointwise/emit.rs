@@ -7,6 +7,7 @@
 //! The loops around the innermost are [`OuterLoops`].
 
 use super::expr::{ExprNode, NodeOp};
+use super::halves;
 use super::lanes::{LaneLowering, Lanes};
 use super::nest::Inner;
 use super::rows::{DescriptorLayout, OuterLoops, word};
@@ -197,7 +198,10 @@ impl<'i> NodeReader<'i> {
                 }
                 StripStorage::Input(_) => unreachable!("inputs are not written"),
             };
-            e.ins.ins().store(PLAIN, value, address, offset);
+            match (lanes, elem) {
+                (Lanes::Four, ElemType::Bf16) => halves::store_bf16(e, value, address, offset),
+                _ => _ = e.ins.ins().store(PLAIN, value, address, offset),
+            }
         }
     }
 
@@ -233,12 +237,21 @@ impl<'i> NodeReader<'i> {
         let elem = self.inside.form.inputs[input];
         match (self.splats[input], lanes) {
             (Some(element), Lanes::One) => element,
-            (Some(element), Lanes::Four) => e.ins.ins().splat(types::F32X4, element),
+            (Some(element), Lanes::Four) => {
+                let element = match elem {
+                    ElemType::Bf16 => halves::wide_bf16(e, element),
+                    _ => element,
+                };
+                e.ins.ins().splat(types::F32X4, element)
+            }
             (None, _) => {
                 let operand = self.inside.form.outputs.len() + input;
                 let (base, distance) = (self.inside.bases[operand], self.distances[operand]);
                 let (address, offset) = self.address(e, base, distance, elem, i, ahead);
-                e.ins.ins().load(lanes.clif(elem), PLAIN, address, offset)
+                match (lanes, elem) {
+                    (Lanes::Four, ElemType::Bf16) => halves::load_bf16(e, address, offset),
+                    _ => e.ins.ins().load(lanes.clif(elem), PLAIN, address, offset),
+                }
             }
         }
     }

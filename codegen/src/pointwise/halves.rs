@@ -3,7 +3,7 @@
 //! Rounding is to nearest, ties to even; a NaN becomes a quiet one. Numbers too small for a normal `f16` are
 //! rounded by adding one whose last digit has their weight (Giesen, \"half to float done quick\", 2012).
 
-use crate::cranelift::{Emitter, InstBuilder, IntCC, MemFlagsData, Value, types};
+use crate::cranelift::{Emitter, Endianness, FloatCC, InstBuilder, IntCC, MemFlagsData, PLAIN, Value, types};
 
 /// The bits of the infinite `f32`.
 const INFINITY: i64 = 0x7f80_0000;
@@ -44,6 +44,45 @@ pub(super) fn narrow_bf16(e: &mut Emitter<'_>, float: Value) -> Value {
     let is_nan = e.ins.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, size, INFINITY);
     let bits = e.ins.ins().select(is_nan, quiet, rounded);
     e.ins.ins().ireduce(types::I16, bits)
+}
+
+/// Four `bf16` in memory as `f32`.
+pub(super) fn load_bf16(e: &mut Emitter<'_>, address: Value, offset: i32) -> Value {
+    let halves = e.ins.ins().uload16x4(PLAIN, address, offset);
+    let bits = e.ins.ins().ishl_imm_u(halves, 16);
+    e.ins.ins().bitcast(types::F32X4, lanes_in_order(), bits)
+}
+
+/// Stores four `f32` that are `bf16` as these.
+pub(super) fn store_bf16(e: &mut Emitter<'_>, value: Value, address: Value, offset: i32) {
+    let bits = e.ins.ins().bitcast(types::I32X4, lanes_in_order(), value);
+    let halves = e.ins.ins().ushr_imm_u(bits, 16);
+    let halves = e.ins.ins().unarrow(halves, halves);
+    let halves = e.ins.ins().bitcast(types::I64X2, lanes_in_order(), halves);
+    let halves = e.ins.ins().extractlane(halves, 0);
+    e.ins.ins().store(PLAIN, halves, address, offset);
+}
+
+/// The nearest `bf16` of four `f32`, as `f32`.
+pub(super) fn round_to_bf16(e: &mut Emitter<'_>, floats: Value) -> Value {
+    let bits = e.ins.ins().bitcast(types::I32X4, lanes_in_order(), floats);
+    let odd = e.ins.ins().ushr_imm_u(bits, 16);
+    let [one, below_half, upper, quiet] = [1, 0x7fff, 0xffff_0000_u32 as i32, 0x40_0000].map(|number| {
+        let number = e.ins.ins().iconst(types::I32, i64::from(number as u32));
+        e.ins.ins().splat(types::I32X4, number)
+    });
+    let odd = e.ins.ins().band(odd, one);
+    let rounded = e.ins.ins().iadd(bits, below_half);
+    let rounded = e.ins.ins().iadd(rounded, odd);
+    let nan = e.ins.ins().bor(bits, quiet);
+    let is_number = e.ins.ins().fcmp(FloatCC::Ordered, floats, floats);
+    let nearest = e.ins.ins().bitselect(is_number, rounded, nan);
+    let nearest = e.ins.ins().band(nearest, upper);
+    e.ins.ins().bitcast(types::F32X4, lanes_in_order(), nearest)
+}
+
+fn lanes_in_order() -> MemFlagsData {
+    MemFlagsData::new().with_endianness(Endianness::Little)
 }
 
 /// `f16` as `f32`.

@@ -6,7 +6,7 @@
 use ir::scalar::{Binary, Unary};
 
 use super::expr::{Expr, NodeData, NodeOp, is_comparison};
-use super::integers;
+use super::{halves, integers};
 use crate::cranelift::{Clif, Emitter, FloatCC, InstBuilder, MemFlagsData, Value, types};
 use crate::elem::ElemType;
 use crate::functions;
@@ -17,7 +17,7 @@ use crate::refusal::CodeRefusal;
 pub(crate) enum Lanes {
     /// One, of any type.
     One,
-    /// Four, of type `f32` (or their truth values).
+    /// Four, of type `f32` (or their truth values); `bf16` are the `f32` that they stand for.
     Four,
 }
 
@@ -46,6 +46,9 @@ pub(crate) fn has_vector_form(expr: &Expr, data: NodeData) -> bool {
             matches!(function, Binary::And | Binary::Or | Binary::Xor)
         }
         (ElemType::Bool, NodeOp::Unary(Unary::Not, _)) => true,
+        (ElemType::Bf16, NodeOp::Input(_) | NodeOp::Const(_)) => true,
+        (ElemType::Bf16, NodeOp::Convert(_)) => f32s(data.op),
+        (ElemType::F32, NodeOp::Convert(from)) => expr.node(from).elem == ElemType::Bf16,
         _ => false,
     }
 }
@@ -105,15 +108,20 @@ impl LaneLowering<'_, '_> {
             NodeOp::Binary(function, a, _) => self.binary(function, expr.node(a).elem, args[0], args[1]),
             NodeOp::Fma(..) => self.emitter.ins.ins().fma(args[0], args[1], args[2]),
             NodeOp::Select(..) => self.select(args[0], args[1], args[2]),
-            NodeOp::Convert(a) => integers::convert(self.emitter, expr.node(a).elem, data.elem, args[0]),
+            NodeOp::Convert(a) => match self.lanes {
+                Lanes::One => integers::convert(self.emitter, expr.node(a).elem, data.elem, args[0]),
+                Lanes::Four if data.elem == ElemType::Bf16 => halves::round_to_bf16(self.emitter, args[0]),
+                Lanes::Four => args[0],
+            },
         }
     }
 
     fn constant(&mut self, elem: ElemType, bits: u64) -> Value {
         let ins = &mut self.emitter.ins;
-        let one = match elem {
-            ElemType::F32 => ins.ins().f32const(f32::from_bits(bits as u32)),
-            ElemType::F64 => ins.ins().f64const(f64::from_bits(bits)),
+        let one = match (elem, self.lanes) {
+            (ElemType::F32, _) => ins.ins().f32const(f32::from_bits(bits as u32)),
+            (ElemType::Bf16, Lanes::Four) => ins.ins().f32const(f32::from_bits((bits as u32) << 16)),
+            (ElemType::F64, _) => ins.ins().f64const(f64::from_bits(bits)),
             _ => {
                 let ty = elem.clif();
                 let unused = 64 - ty.bits();

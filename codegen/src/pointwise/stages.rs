@@ -117,7 +117,8 @@ impl PointwiseForm {
             .expr
             .nodes()
             .all(|(node, data)| has_vector_form(&self.expr, data) || self.call_of(node).is_some());
-        nodes && self.outputs.iter().all(|output| self.expr.node(*output).elem == ElemType::F32)
+        let is_stored = |elem: ElemType| matches!(elem, ElemType::F32 | ElemType::Bf16);
+        nodes && self.outputs.iter().all(|output| is_stored(self.expr.node(*output).elem))
     }
 
     fn is_vector(&self) -> bool {

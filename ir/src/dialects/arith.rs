@@ -1,10 +1,9 @@
 //! `arith`: arithmetic on numbers, and on vectors and tensors of them element by element.
 
+use crate::Type;
 use crate::body::OpRef;
 use crate::opdef::{AttrDef, AttrKind, Dialect, InferError, InferInput, OperandDef, Presence, TypeClass};
-use crate::types::TypeData;
 use crate::words::{Flags, Words};
-use crate::{Context, Type};
 
 mod casts;
 mod compare;
@@ -73,17 +72,7 @@ const BOOL: &[OperandDef] = &[OperandDef::one("result", TypeClass::BoolLike)];
 /// `i1`, or as many of them as the first operand has elements.
 fn truths(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     let ty = *input.operands.first().ok_or("operand 0 is missing")?;
-    Ok(vec![with_elem(input.ctx, ty, input.ctx.int(1))])
-}
-
-/// A type with other elements.
-fn with_elem(ctx: &Context, ty: Type, elem: Type) -> Type {
-    match ctx.type_data(ty).clone() {
-        TypeData::Vector { shape, .. } => ctx.ty(TypeData::Vector { shape, elem }),
-        TypeData::Tensor { shape, encoding, .. } => ctx.ty(TypeData::Tensor { shape, elem, encoding }),
-        TypeData::UnrankedTensor { .. } => ctx.ty(TypeData::UnrankedTensor { elem }),
-        _ => elem,
-    }
+    Ok(vec![input.ctx.with_elem(ty, input.ctx.int(1))])
 }
 
 /// The bits of the elements of operand 0 and of the result, unless one has no fixed number.

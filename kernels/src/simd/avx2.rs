@@ -82,6 +82,38 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn load_upper(self, from: *const u16, count: usize) -> __m256i {
+        // SAFETY: the caller's promise: only the first `count` words are read.
+        unsafe {
+            let words = if count >= 8 {
+                _mm_loadu_si128(from.cast())
+            } else {
+                let mut words = [0u16; 8];
+                std::ptr::copy_nonoverlapping(from, words.as_mut_ptr(), count);
+                _mm_loadu_si128(words.as_ptr().cast())
+            };
+            _mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(words))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_upper(self, to: *mut u16, count: usize, a: __m256i) {
+        // SAFETY: the caller's promise: only the first `count` words are written.
+        unsafe {
+            let words = _mm256_srli_epi32::<16>(a);
+            let words = _mm256_permute4x64_epi64::<0b1000>(_mm256_packus_epi32(words, words));
+            let words = _mm256_castsi256_si128(words);
+            if count >= 8 {
+                _mm_storeu_si128(to.cast(), words);
+            } else {
+                let mut first = [0u16; 8];
+                _mm_storeu_si128(first.as_mut_ptr().cast(), words);
+                std::ptr::copy_nonoverlapping(first.as_ptr(), to, count);
+            }
+        }
+    }
+
+    #[inline(always)]
     unsafe fn load(self, from: *const f32) -> __m256 {
         // SAFETY: the caller's promise.
         unsafe { _mm256_loadu_ps(from) }

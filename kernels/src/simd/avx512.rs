@@ -13,6 +13,12 @@ unsafe fn vectorize<T: Task<Avx512>>(task: T) {
     unsafe { task.run(Avx512(())) }
 }
 
+#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx512bf16,avx2,fma")]
+unsafe fn vectorize_pairs<T: Task<Avx512>>(task: T) {
+    // SAFETY: the caller's promise for the task; the features are on in this function.
+    unsafe { task.run(Avx512(())) }
+}
+
 macro_rules! map {
     ($($name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $value:expr;)*) => {$(
         #[inline(always)]
@@ -82,6 +88,44 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn mask(self, count: usize) -> __mmask16 {
         if count >= 16 { u16::MAX } else { (1 << count) - 1 }
+    }
+
+    #[inline(always)]
+    unsafe fn load_upper(self, from: *const u16, count: usize) -> __m512i {
+        // SAFETY: the caller's promise; masked lanes are not accessed.
+        unsafe {
+            let words = _mm256_maskz_loadu_epi16(self.mask(count), from.cast());
+            _mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(words))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_upper(self, to: *mut u16, count: usize, a: __m512i) {
+        // SAFETY: the caller's promise; masked lanes are not accessed.
+        unsafe {
+            let words = _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(a));
+            _mm256_mask_storeu_epi16(to.cast(), self.mask(count), words);
+        }
+    }
+
+    #[inline(always)]
+    fn has_pairs() -> bool {
+        is_x86_feature_detected!("avx512bf16")
+    }
+
+    #[inline(always)]
+    unsafe fn vectorize_pairs<T: Task<Self>>(task: T) {
+        // SAFETY: the caller's promise.
+        unsafe { vectorize_pairs(task) }
+    }
+
+    #[inline(always)]
+    unsafe fn add_pairs_at_once(self, a: __m512i, b: __m512i, sum: __m512) -> __m512 {
+        // SAFETY: the caller's promise; both types are 64 bytes of any content.
+        unsafe {
+            let [a, b] = [a, b].map(|pairs| std::mem::transmute::<__m512i, __m512bh>(pairs));
+            _mm512_dpbf16_ps(sum, a, b)
+        }
     }
 
     #[inline(always)]

@@ -84,6 +84,50 @@ pub(crate) trait Simd: Copy + 'static {
     /// The first `count` lanes; all of them where `count` is `LANES` or more.
     fn mask(self, count: usize) -> Self::Mask;
 
+    /// The first `count` words from memory as the upper halves of the lanes, zeros below and in the others.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of those words.
+    unsafe fn load_upper(self, from: *const u16, count: usize) -> Self::I;
+    /// Stores the upper halves of the first `count` lanes.
+    ///
+    /// # Safety
+    /// `to` is valid for writes of those words.
+    unsafe fn store_upper(self, to: *mut u16, count: usize, a: Self::I);
+
+    /// Per lane the products of two pairs of `bf16`, added to a sum one after the other, the upper one first:
+    /// `a.low * b.low + (a.high * b.high + sum)`, each step rounded once.
+    #[inline(always)]
+    fn add_pairs(self, a: Self::I, b: Self::I, sum: Self::F) -> Self::F {
+        let upper = |pair| self.float(self.and_int(pair, self.splat_int(0xffff_0000_u32 as i32)));
+        let lower = |pair| self.float(self.shift_left::<16>(pair));
+        self.mul_add(lower(a), lower(b), self.mul_add(upper(a), upper(b), sum))
+    }
+
+    /// Whether this machine has an instruction for [`Simd::add_pairs`].
+    fn has_pairs() -> bool {
+        false
+    }
+
+    /// Runs `task` compiled with this instruction set and that instruction.
+    ///
+    /// # Safety
+    /// The machine has both, and what the task asks for holds.
+    #[inline(always)]
+    unsafe fn vectorize_pairs<T: Task<Self>>(task: T) {
+        // SAFETY: the caller's promise.
+        unsafe { Self::vectorize(task) }
+    }
+
+    /// [`Simd::add_pairs`] by that instruction. It takes numbers below 2^-126 for zeros.
+    ///
+    /// # Safety
+    /// The machine has the instruction.
+    #[inline(always)]
+    unsafe fn add_pairs_at_once(self, a: Self::I, b: Self::I, sum: Self::F) -> Self::F {
+        self.add_pairs(a, b, sum)
+    }
+
     /// # Safety
     /// `from` is valid for reads of `LANES` floats.
     unsafe fn load(self, from: *const f32) -> Self::F;

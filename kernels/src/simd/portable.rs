@@ -86,6 +86,24 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    unsafe fn load_upper(self, from: *const u16, count: usize) -> I {
+        let mut value = [0; LANES];
+        for (lane, value) in value.iter_mut().enumerate().take(count) {
+            // SAFETY: only the first `count` words are read, which the caller promised valid.
+            *value = i32::from(unsafe { *from.add(lane) }) << 16;
+        }
+        value
+    }
+
+    #[inline(always)]
+    unsafe fn store_upper(self, to: *mut u16, count: usize, a: I) {
+        for (lane, value) in a.into_iter().enumerate().take(count) {
+            // SAFETY: only the first `count` words are written, which the caller promised valid.
+            unsafe { *to.add(lane) = (value as u32 >> 16) as u16 }
+        }
+    }
+
+    #[inline(always)]
     unsafe fn load(self, from: *const f32) -> F {
         // SAFETY: the caller's promise.
         unsafe { from.cast::<F>().read_unaligned() }
@@ -102,7 +120,7 @@ impl Simd for Portable {
         let mut value = [0.0; LANES];
         for (lane, value) in value.iter_mut().enumerate().take(mask) {
             // SAFETY: only the first `mask` lanes are read, which the caller promised valid.
-            *value = unsafe { *from.add(lane) };
+            *value = unsafe { from.add(lane).read_unaligned() };
         }
         value
     }
@@ -117,7 +135,7 @@ impl Simd for Portable {
     unsafe fn store_masked(self, to: *mut f32, mask: usize, a: F) {
         for (lane, value) in a.into_iter().enumerate().take(mask) {
             // SAFETY: only the first `mask` lanes are written, which the caller promised valid.
-            unsafe { *to.add(lane) = value }
+            unsafe { to.add(lane).write_unaligned(value) }
         }
     }
 }

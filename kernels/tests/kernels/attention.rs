@@ -2,7 +2,10 @@
 //! every cut.
 
 use crate::common::{Rng, assert_same_bits, input, output, run, ways};
-use kernels::{Attention, AttentionShape, HEAD_AXES, HeadMatrices};
+use kernels::{
+    Attention, AttentionNumbers, AttentionShape, HEAD_AXES, HeadMatrices, StoredFloat, nearest_bf16,
+    wide_bf16,
+};
 
 /// What is given; factors are those of q, k and the scores.
 struct Data {
@@ -185,5 +188,42 @@ fn a_mask_of_one_column_or_row_is_read_for_all() {
     for [row, column] in [[1, 0], [0, 1], [2, 3]] {
         shape.mask = HeadMatrices { heads: [0; HEAD_AXES], row, column };
         check(&shape, &data);
+    }
+}
+
+#[test]
+fn operands_of_bf16_are_the_same_numbers_and_results_are_rounded() {
+    let mut rng = Rng::new(21);
+    let orders = [BY_ROWS, [Order::ByColumns; 3]];
+    for (number, sizes) in [[3, 5, 8, 7], [70, 300, 40, 33], [130, 65, 64, 64]].into_iter().enumerate() {
+        let shape = shape([2, 3], sizes, orders[number % 2]);
+        let mut data = data(&mut rng, &shape, Mask::Present);
+        let halves = |values: &[f32]| values.iter().copied().map(nearest_bf16).collect::<Vec<u16>>();
+        let stored = [halves(&data.q), halves(&data.k), halves(&data.v)];
+        let [q, k, v] = [&stored[0], &stored[1], &stored[2]]
+            .map(|halves| halves.iter().copied().map(wide_bf16).collect::<Vec<f32>>());
+        data.q = q;
+        data.k = k;
+        data.v = v;
+        for (isa, threads) in ways() {
+            let attention = Attention::new(&shape, isa, threads);
+            let wanted: Vec<u16> = halves(&result(&shape, &data, &attention));
+            for whole in 0..3 {
+                let kind = |index| if index == whole { StoredFloat::F32 } else { StoredFloat::Bf16 };
+                let numbers = AttentionNumbers { q: kind(0), k: kind(1), v: kind(2), out: StoredFloat::Bf16 };
+                let mut found = vec![0u16; wanted.len()];
+                let floats = [&data.q, &data.k, &data.v];
+                let of =
+                    |index: usize| if index == whole { input(floats[index]) } else { input(&stored[index]) };
+                let mut operands = vec![output(&mut found), of(0), of(1), of(2)];
+                operands.extend(data.mask.as_ref().map(|mask| input(mask)));
+                operands.extend(data.factors.iter().map(|factor| {
+                    let null = std::ptr::null_mut();
+                    factor.as_ref().map_or(null, |factor| std::ptr::from_ref(factor).cast::<u8>().cast_mut())
+                }));
+                run(&attention.stored(numbers), &operands);
+                assert!(found == wanted, "{sizes:?} on {isa:?} x {threads}, operand {whole} of f32");
+            }
+        }
     }
 }

@@ -6,3 +6,4 @@ mod common;
 mod conv;
 mod gemm;
 mod map;
+mod pairs;

@@ -50,6 +50,8 @@ pub(super) struct Header {
     pub threads: usize,
     /// What its plan is best at.
     pub goal: String,
+    /// In which numbers it multiplies and stores.
+    pub precision: String,
     /// Its named sizes, each with the one that code was made for first.
     pub sizes: Vec<(String, u64)>,
     /// The program as it was read.

@@ -80,7 +80,7 @@ pub(super) fn run(args: &BisectArgs) -> Result<CompareOutcome, Failure> {
         None => None,
     };
     let compile = args.memory.options(&args.machine, &entry, DeadMemory::Poisoned);
-    let passes = args.passes.clone().unwrap_or_else(|| passes_to_plan(&module, &entry, args.memory.goal()));
+    let passes = args.passes.clone().unwrap_or_else(|| passes_to_plan(&module, &entry, &compile));
     let registry = Registry::new();
     let options = BisectOptions { registry: &registry, passes: &passes, compile, tolerance: args.tolerance };
     // A pass that panics is one that fails; its message is in what is found.

@@ -16,9 +16,10 @@ use super::output::{check_writable, is_stdout, json};
 use super::passes::replay;
 use super::source::{ArtifactArgs, ProgramSource, SourceProgram};
 use super::summary::{Specialized, memory_line, named_memory_line, top_results};
-use super::{FileArgs, progress, write_output};
+use super::{FileArgs, MemoryArgs, progress, write_output};
 use crate::arrays::{Array, write_npz};
-use crate::compile::DeadMemory;
+use crate::artifact::is_artifact;
+use crate::compile::{DeadMemory, Precision};
 use crate::expect;
 use crate::failure::Failure;
 use crate::interpret::interpret;
@@ -46,6 +47,9 @@ pub(super) struct RunArgs {
     /// ..., each element as ONNX compares those of its tests; once for each `--inputs`.
     #[arg(long, value_name = "EXPECTED")]
     check: Vec<PathBuf>,
+    /// Run the program in these numbers too, and print how far the outputs are from what that gives.
+    #[arg(long, value_name = "NUMBERS", value_parser = Precision::NAMES.to_vec(), conflicts_with = "interpret")]
+    compare: Option<String>,
     /// How far off an output may be, as a share of its absolute maximum; a folder has tolerances of its own.
     #[arg(long, default_value_t = 1e-4)]
     tolerance: f64,
@@ -100,7 +104,7 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     if !args.debug_tensors.is_empty() {
         return debug::run(args);
     }
-    let ran = ran(args)?;
+    let ran = ran(args, &args.compile)?;
     let is_report = args.json.as_ref().is_some_and(|path| is_stdout(path));
     let is_array = args.out.iter().any(|path| is_stdout(path));
     if is_report && is_array {
@@ -124,6 +128,17 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
             false => write_npz(path, &run.outputs)?,
         }
     }
+    if let Some(precision) = &args.compare {
+        if args.file.as_ref().is_some_and(|file| is_artifact(&file.file)) {
+            return Err(Failure::Usage("--compare compiles twice, which an artifact is not".to_owned()));
+        }
+        let memory = MemoryArgs { precision: precision.clone(), ..args.compile.memory.clone() };
+        let others = self::ran(args, &CompileArgs { memory, ..args.compile.clone() })?;
+        for (run, other) in ran.runs.iter().zip(&others.runs) {
+            let lines = expect::compare_outputs(&run.outputs, &other.outputs)?;
+            say(&(lines.join("\n") + "\n"))?;
+        }
+    }
     for (run, path) in ran.runs.iter().zip(&args.check) {
         let lines = expect::check(&run.outputs, path, args.tolerance)?;
         say(&(lines.join("\n") + "\n"))?;
@@ -134,7 +149,7 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
 /// What is printed, but for times.
 pub(super) fn text(args: &RunArgs) -> Result<String, Failure> {
     args.check_counts()?;
-    Ok(ran(args)?.text(Times::Hidden))
+    Ok(ran(args, &args.compile)?.text(Times::Hidden))
 }
 
 /// Whether times are printed.
@@ -179,11 +194,12 @@ impl RunArgs {
     }
 }
 
-fn ran(args: &RunArgs) -> Result<Ran, Failure> {
+/// Runs the program, compiled as `compile` says.
+fn ran(args: &RunArgs, compile: &CompileArgs) -> Result<Ran, Failure> {
     let Some(file) = &args.file else { return Err(Failure::Usage("a file is required".to_owned())) };
     let dead = if args.poison { DeadMemory::Poisoned } else { DeadMemory::Kept };
-    let limits = args.compile.limits.hold()?;
-    let source = ProgramSource { file, compile: &args.compile };
+    let limits = compile.limits.hold()?;
+    let source = ProgramSource { file, compile };
     let mut program = source.program(&args.artifact, dead)?;
     let (module, entry) = (&mut program.module, &program.entry);
     let cases = args.inputs.cases(module, entry)?;

@@ -1,6 +1,7 @@
 //! The pipeline `default`: what takes a function from where it is to its plan.
 
 use super::{Registry, Stage};
+use crate::precision::Precision;
 use crate::tradeoff::Goal;
 
 /// What comes before all stages: a call that stays is one that can't be compiled, and calls that are replaced
@@ -11,12 +12,14 @@ pub const BEFORE_STAGES: &str = "inline{max-ops=1000000},symbol-dce,variants";
 pub(super) const DEFAULT: &str = "default";
 
 /// The text of the pipeline for functions that have `reached` a stage, or were just read. With a budget,
-/// values are computed again until the arena has at most that many bytes.
+/// values are computed again until the arena has at most that many bytes. With `Precision::Bf16`, numbers are
+/// rounded before kernels are selected.
 pub fn default_pipeline(
     registry: &Registry,
     reached: Option<Stage>,
     goal: Goal,
     budget_bytes: Option<u64>,
+    precision: Precision,
 ) -> String {
     let missing = Stage::ALL.into_iter().filter(|stage| Some(*stage) > reached);
     let before = reached.is_none().then_some(BEFORE_STAGES.to_owned());
@@ -30,6 +33,7 @@ pub fn default_pipeline(
                 let lines = if goal == Goal::Memory { ",lines" } else { "" };
                 format!("{recompute}{name}{lines}")
             }
+            Stage::Select if precision == Precision::Bf16 => format!("precision,{name}"),
             _ => name.to_owned(),
         })
     });

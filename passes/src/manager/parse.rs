@@ -17,6 +17,7 @@ use super::default::{DEFAULT, default_pipeline};
 use super::{
     Anchor, Invocation, OptionKind, Origin, PassDef, PassOptions, Pipeline, PipelineItem, Registry, Stage,
 };
+use crate::precision::Precision;
 use crate::tradeoff::Goal;
 
 /// The option of `plan` that says what a plan is to be best at.
@@ -99,7 +100,7 @@ impl<'a> Parser<'a> {
     fn default_passes(&mut self) -> Result<Vec<PipelineItem>, Diagnostic> {
         let options = self.options(self.registry.of_stage(Stage::Plan))?;
         let goal = options.is_given(OPTIMIZE).then(|| Goal::named(&options.text(OPTIMIZE))).flatten();
-        let text = default_pipeline(self.registry, None, goal.unwrap_or_default(), None);
+        let text = default_pipeline(self.registry, None, goal.unwrap_or_default(), None, Precision::F32);
         let mut parser = Parser { text: &text, at: 0, errors: Vec::new(), ..*self };
         let mut items = parser.items(Anchor::Module, 0)?;
         self.errors.append(&mut parser.errors);

@@ -35,6 +35,7 @@ mod pipelines;
 mod placements;
 mod plan_and_place;
 mod planted_faults;
+mod precision;
 mod random_flow;
 mod random_graphs;
 mod random_sizes;

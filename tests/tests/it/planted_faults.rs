@@ -17,7 +17,7 @@ use ir::{
 };
 use optc::bisect::{BisectOptions, Bisected, Trouble, bisect, trouble};
 use optc::compile::{passes_to_plan, signature};
-use optc::{Array, CompileOptions, Goal};
+use optc::{Array, CompileOptions};
 use passes::manager::{Example, PassContext, PassDef, PassRun, Registry};
 use passes::reduce::{ReduceOptions, op_count, reduce};
 use passes::rewrite::Rule;
@@ -327,7 +327,9 @@ fn kind(trouble: &Trouble) -> &'static str {
 fn check(fault: &Fault) -> Result<(), String> {
     let registry = (fault.registry)();
     let module = program(fault);
-    let passes = fault.passes.map_or_else(|| passes_to_plan(&module, "main", Goal::default()), str::to_owned);
+    let passes = fault
+        .passes
+        .map_or_else(|| passes_to_plan(&module, "main", &CompileOptions::default()), str::to_owned);
     let options = options(&registry, &passes);
     let arrays = inputs(&module).expect("its inputs are tensors");
     let found = bisect(&module, "main", &arrays, None, &options).map_err(|failure| failure.to_string())?;
@@ -366,7 +368,7 @@ fn bisection_names_the_pass_and_reduction_leaves_few_operations() {
 fn without_a_fault_nothing_is_found() {
     let fault = &FAULTS[0];
     let module = program(fault);
-    let passes = passes_to_plan(&module, "main", Goal::default());
+    let passes = passes_to_plan(&module, "main", &CompileOptions::default());
     let registry = Registry::new();
     let arrays = inputs(&module).expect("its inputs are tensors");
     let found = bisect(&module, "main", &arrays, None, &options(&registry, &passes));

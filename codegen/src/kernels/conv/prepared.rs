@@ -68,8 +68,11 @@ impl PreparedConv {
         let values = [op.operand(fused.operands[0]), op.result(0)];
         let strides = ConvStrides::dense(&shape);
         let prologue = prologue_of(&fused);
-        let conv = Convolution { shape, strides, prologue, activation: fused.activation };
-        let operands = conv_operands(&conv, conv.kernel(None, machine), &fused);
+        if fused.multiplies_bf16 {
+            return None;
+        }
+        let conv = Convolution { shape, strides, prologue, activation: fused.activation, numbers: None };
+        let operands = conv_operands(&conv, conv.kernel(None, machine).ok()?, &fused);
         let residual = fused.residual.map(|index| op.operand(index));
         Some(PreparedConv { values, residual, images, conv, operands, image: image_of(&fused) })
     }
@@ -92,7 +95,7 @@ impl PreparedConv {
             ConvStrides { input: dense(image), output, residual: output }
         };
         let conv = Convolution { shape, strides, ..self.conv };
-        let kernel = conv.kernel(None, machine);
+        let kernel = conv.kernel(None, machine)?;
         lower_call(op, Call2d::of(conv, kernel, self.operands.clone(), self.image), machine)
     }
 

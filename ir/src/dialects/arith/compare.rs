@@ -140,7 +140,7 @@ fn alike(op: OpRef<'_>) -> Result<(), String> {
     }
     let truth = op.ctx.int(1);
     let condition = op.operand_type(0);
-    let wanted = super::with_elem(op.ctx, op.operand_type(1), truth);
+    let wanted = op.ctx.with_elem(op.operand_type(1), truth);
     if condition == truth || condition == wanted {
         Ok(())
     } else {

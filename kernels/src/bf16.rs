@@ -1,0 +1,142 @@
+//! Numbers of `bf16` in memory: the upper half of an `f32`. They are computed with as `f32`, and rounded to
+//! nearest, ties to even, where they are stored; a NaN becomes a quiet one.
+
+use crate::simd::Simd;
+
+/// How a tensor's numbers are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum StoredFloat {
+    /// As they are.
+    F32 = 0,
+    /// Their upper halves.
+    Bf16 = 1,
+}
+
+impl StoredFloat {
+    /// Bytes of a number.
+    pub fn bytes(self) -> usize {
+        match self {
+            StoredFloat::F32 => 4,
+            StoredFloat::Bf16 => 2,
+        }
+    }
+}
+
+/// The nearest `bf16`.
+pub fn nearest_bf16(x: f32) -> u16 {
+    let bits = x.to_bits();
+    if x.is_nan() {
+        return (bits >> 16) as u16 | 0x40;
+    }
+    ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16
+}
+
+/// A `bf16` as `f32`.
+pub fn wide_bf16(x: u16) -> f32 {
+    f32::from_bits(u32::from(x) << 16)
+}
+
+/// The nearest `bf16` of each lane, in its upper half.
+#[inline(always)]
+fn nearest<S: Simd>(s: S, x: S::F) -> S::I {
+    let bits = s.bits(x);
+    let odd = s.and_int(s.shift_right::<16>(bits), s.splat_int(1));
+    let rounded = s.add_int(s.add_int(bits, s.splat_int(0x7fff)), odd);
+    // Not equal to itself: a NaN, which an addition makes quiet.
+    s.bits(s.select_eq(x, x, s.float(rounded), s.add(x, x)))
+}
+
+/// Stores the first `count` lanes at most, rounded, at element `index`.
+///
+/// # Safety
+/// `to` is valid for writes of these elements.
+#[inline(always)]
+pub(crate) unsafe fn store<S: Simd>(
+    s: S,
+    to: *mut u8,
+    stored: StoredFloat,
+    index: usize,
+    count: usize,
+    x: S::F,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match stored {
+            StoredFloat::F32 => s.store_first(to.cast::<f32>().add(index), count, x),
+            StoredFloat::Bf16 => s.store_upper(to.cast::<u16>().add(index), count, nearest(s, x)),
+        }
+    }
+}
+
+/// The first `count` lanes from element `index` on, zero in the others.
+///
+/// # Safety
+/// `from` is valid for reads of these elements.
+#[inline(always)]
+pub(crate) unsafe fn load<S: Simd>(
+    s: S,
+    from: *const u8,
+    stored: StoredFloat,
+    index: usize,
+    count: usize,
+) -> S::F {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match stored {
+            StoredFloat::F32 => s.load_first(from.cast::<f32>().add(index), count),
+            StoredFloat::Bf16 => s.float(s.load_upper(from.cast::<u16>().add(index), count)),
+        }
+    }
+}
+
+/// Numbers of an operand, from one of them on.
+#[derive(Clone, Copy)]
+pub(crate) struct Numbers {
+    pub(crate) start: *mut u8,
+    pub(crate) stored: StoredFloat,
+    pub(crate) first: usize,
+}
+
+impl Numbers {
+    /// The same from a later one on.
+    #[inline(always)]
+    pub(crate) fn from(self, index: usize) -> Numbers {
+        Numbers { first: self.first + index, ..self }
+    }
+
+    /// # Safety
+    /// The operand has these elements.
+    #[inline(always)]
+    pub(crate) unsafe fn load<S: Simd>(self, s: S, index: usize, count: usize) -> S::F {
+        // SAFETY: the caller's promise.
+        unsafe { load(s, self.start, self.stored, self.first + index, count) }
+    }
+
+    /// # Safety
+    /// The operand has this element.
+    #[inline(always)]
+    pub(crate) unsafe fn one(self, index: usize) -> f32 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.stored {
+                StoredFloat::F32 => *self.start.cast::<f32>().add(self.first + index),
+                StoredFloat::Bf16 => wide_bf16(*self.start.cast::<u16>().add(self.first + index)),
+            }
+        }
+    }
+
+    /// # Safety
+    /// The operand has these elements.
+    #[inline(always)]
+    pub(crate) unsafe fn store<S: Simd>(self, s: S, index: usize, count: usize, x: S::F) {
+        // SAFETY: the caller's promise.
+        unsafe { store(s, self.start, self.stored, self.first + index, count, x) }
+    }
+
+    /// Where a number of an operand of `f32` is.
+    #[inline(always)]
+    pub(crate) fn floats(self, index: usize) -> *mut f32 {
+        self.start.cast::<f32>().wrapping_add(self.first + index)
+    }
+}

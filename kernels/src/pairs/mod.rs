@@ -1,0 +1,270 @@
+//! Convolutions and matrix products of `bf16` numbers with sums in `f32`.
+//!
+//! As [`crate::Conv2d`], with pairs of neighbours in K in the place of single numbers: packed weights and
+//! copied rows hold `bf16`, the element of an odd K's last pair that is missing is zero, and each pair's two
+//! products are added one after the other, the second first. AVX-512 BF16 has an instruction for that; other
+//! machines take the numbers apart. The bits are the same, but for numbers below 2^-126, which the
+//! instruction takes for zeros.
+//!
+//! All of K is one block: the sums stay in registers until they are rounded. Rows whose numbers are stored as
+//! `f32` are rounded while they are copied.
+
+mod gather;
+mod rows;
+mod tile;
+
+use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
+use crate::bf16::{StoredFloat, nearest_bf16};
+use crate::conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides, ImageStrides, Path};
+use crate::gemm::GemmShape;
+use crate::isa::Isa;
+use crate::map::Activation;
+use crate::pack::{PANEL, Panels, WeightStrides};
+use crate::simd::{Avx512, Simd};
+
+/// How the numbers of a convolution's tensors are stored; weights are `bf16`, the bias is `f32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConvNumbers {
+    /// Of the input, which is rounded to `bf16` if it is not.
+    pub input: StoredFloat,
+    /// Of the residual; ignored where there is none.
+    pub residual: StoredFloat,
+    /// Of the output.
+    pub output: StoredFloat,
+}
+
+/// A two-dimensional convolution of `bf16` numbers, not for [`Path::Lanes`]'s shapes.
+///
+/// Operands: those of [`Conv2d`], at distances in elements; packed weights have `packed_len` pairs.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PairConv2d {
+    conv: Conv2d,
+    input: StoredFloat,
+    residual: StoredFloat,
+    output: StoredFloat,
+    /// 1 if the machine that the descriptor was made on has the instruction.
+    at_once: u32,
+}
+
+/// Its bytes are told apart: there is no padding among them.
+const _: () = assert!(size_of::<PairConv2d>() == size_of::<Conv2d>() + 4 * size_of::<u32>());
+
+/// Words of copied rows: with a depth of 2,304 (3x3 of 256 channels), 14 rows fit.
+const SLAB: usize = 32 * 1024;
+/// Words after the copied rows: copies store whole vectors.
+const SLAB_TAIL: usize = 64;
+/// Rows of the largest tile.
+const TILE: usize = 14;
+/// Numbers of a tile's sums that are kept for a function that is not applied in registers.
+const SUMS: usize = TILE * PANEL;
+/// Rows of a block that is read in place.
+const DIRECT_ROWS: usize = 112;
+
+impl PairConv2d {
+    /// The convolution of a shape, or none if its groups are so narrow that vectors should hold channels of
+    /// several. Panics where [`Conv2d::new`] does.
+    pub fn new(
+        shape: &Conv2dShape,
+        strides: &ConvStrides,
+        numbers: ConvNumbers,
+        prologue: ConvPrologue,
+        activation: Activation,
+        isa: Isa,
+        threads: usize,
+    ) -> Option<PairConv2d> {
+        let mut conv = Conv2d::new(shape, strides, prologue, activation, isa, threads);
+        if conv.path == Path::Lanes {
+            return None;
+        }
+        let in_pairs = conv.in_group.is_multiple_of(2) && numbers.input == StoredFloat::Bf16;
+        if conv.path == Path::Direct && !in_pairs {
+            conv.path = Path::Gather;
+        }
+        let mut this = PairConv2d {
+            conv,
+            input: numbers.input,
+            residual: numbers.residual,
+            output: numbers.output,
+            at_once: u32::from(isa == Isa::Avx512 && Avx512::has_pairs()),
+        };
+        this.choose_blocks(SLAB);
+        this.conv.line = this.conv.uniform_rows() as u32;
+        this.conv.choose_parts(threads);
+        Some(this)
+    }
+
+    /// A product with packed `b`; operands are those of [`crate::Gemm`].
+    pub fn product(
+        shape: &GemmShape,
+        numbers: ConvNumbers,
+        activation: Activation,
+        isa: Isa,
+        threads: usize,
+    ) -> Option<PairConv2d> {
+        let line = |stride: usize| ImageStrides { n: 0, h: 0, w: stride as u64, c: 1 };
+        let strides = ConvStrides {
+            input: line(shape.a_stride),
+            output: line(shape.c_stride),
+            residual: line(shape.residual_stride),
+        };
+        let pixels = Conv2dShape::line(shape.m, shape.k, shape.n);
+        PairConv2d::new(&pixels, &strides, numbers, ConvPrologue::None, activation, isa, threads)
+    }
+
+    /// The same convolution, to the bit, with no more than `scratch_bytes` for each worker, or with as few as
+    /// it can do with.
+    pub fn within(mut self, scratch_bytes: usize, threads: usize) -> PairConv2d {
+        if self.scratch_bytes() > scratch_bytes {
+            let words = scratch_bytes.saturating_sub(SUMS * 4) / 2;
+            self.choose_blocks(words.saturating_sub(SLAB_TAIL));
+            self.conv.choose_parts(threads);
+        }
+        self
+    }
+
+    /// The fewest bytes of scratch that each worker can do with.
+    pub fn least_scratch_bytes(&self) -> usize {
+        let mut least = *self;
+        if least.conv.path == Path::Gather {
+            least.choose_blocks(0);
+        }
+        least.scratch_bytes()
+    }
+
+    /// How the output channels are cut into panels of packed weights; a row is one pair of each channel.
+    pub fn panels(&self) -> Panels {
+        let conv = &self.conv;
+        Panels::new(self.pairs(), conv.out_group as usize, conv.groups as usize, PANEL)
+    }
+
+    /// Pairs of the packed weights.
+    pub fn packed_len(&self) -> usize {
+        self.panels().packed_len()
+    }
+
+    /// Packs all weights (element (o, i, ky, kx) at the given strides) into `out`, which has `packed_len`
+    /// elements: the bits of each are a pair, the first in the lower half.
+    pub fn pack(&self, weights: &[f32], strides: WeightStrides, out: &mut [f32]) {
+        assert_eq!(out.len(), self.packed_len());
+        let panels = self.panels();
+        let depth = self.conv.depth();
+        let kernel_w = self.conv.kernel_w as usize;
+        let in_group = self.conv.in_group as usize;
+        for panel in (0..panels.count()).map(|index| panels.get(index)) {
+            let rows = &mut out[panel.offset..panel.offset + panels.depth() * panel.width];
+            for (pair, row) in rows.chunks_exact_mut(panel.width).enumerate() {
+                let [low, high] = [2 * pair, 2 * pair + 1].map(|k| {
+                    let (tap, ci) = (k / in_group, k % in_group);
+                    let base = ci * strides.i + tap / kernel_w * strides.h + tap % kernel_w * strides.w;
+                    (k < depth).then_some(base)
+                });
+                for (lane, slot) in row.iter_mut().enumerate() {
+                    let number = |base: Option<usize>| match base {
+                        Some(base) if lane < panel.count => {
+                            nearest_bf16(weights[base + (panel.first + lane) * strides.o])
+                        }
+                        _ => 0,
+                    };
+                    *slot = f32::from_bits(u32::from(number(low)) | u32::from(number(high)) << 16);
+                }
+            }
+        }
+    }
+
+    /// Pairs of K.
+    fn pairs(&self) -> usize {
+        self.conv.depth().div_ceil(2)
+    }
+
+    /// Blocks whose copied rows take at most `slab` words, or else as few as they can.
+    fn choose_blocks(&mut self, slab: usize) {
+        let rows = self.conv.rows().max(1);
+        let depth = self.conv.depth();
+        self.conv.block_depth = depth as u32;
+        self.conv.block_rows = match self.conv.path {
+            Path::Gather => {
+                // An odd number of cache lines: successive rows fall in different sets.
+                let stride = (depth.div_ceil(32) | 1) * 32;
+                self.conv.slab_stride = stride as u32;
+                let fitting = slab / stride;
+                if fitting >= rows { rows } else { (fitting.max(TILE) / TILE * TILE).min(rows) }
+            }
+            _ => DIRECT_ROWS,
+        } as u32;
+    }
+}
+
+// SAFETY: `Conv2d` has no padding, and four `u32` follow; `entry` reads this type.
+unsafe impl Kernel for PairConv2d {
+    fn parts(&self) -> u32 {
+        self.conv.parts()
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        let slab = match self.conv.path {
+            Path::Gather => (self.conv.block_rows * self.conv.slab_stride) as usize + SLAB_TAIL,
+            _ => 0,
+        };
+        SUMS * 4 + slab * 2
+    }
+
+    /// Rows and depth bound what is copied. Which rows lie so that they are copied is another question at
+    /// each size.
+    fn most_scratch_bytes(&self) -> usize {
+        let row = (self.conv.depth().div_ceil(32) | 1) * 32;
+        let rows = self.conv.rows().max(1) * row;
+        SUMS * 4 + (rows.min(SLAB.max(TILE * row)) + SLAB_TAIL) * 2
+    }
+
+    fn entry(&self) -> KernelFn {
+        entry_of::<PairConv2d>(self.conv.isa)
+    }
+}
+
+impl KernelBody for PairConv2d {
+    #[inline(always)]
+    unsafe fn run<S: Simd>(&self, s: S, operands: OperandTable, part: u32, scratch: *mut u8) {
+        // SAFETY: `KernelFn`'s promise, with the operands that `PairConv2d` documents.
+        unsafe {
+            rows::run(s, self, &PairOperands::new(operands, self.conv.prologue), part as usize, scratch)
+        }
+    }
+}
+
+/// The operands of a running convolution.
+#[derive(Clone, Copy)]
+struct PairOperands {
+    out: *mut u8,
+    x: *const u8,
+    weights: *const i32,
+    bias: *const f32,
+    residual: *const u8,
+    scale: *const f32,
+    shift: *const f32,
+}
+
+impl PairOperands {
+    /// # Safety
+    /// The table has the operands of [`Conv2d`]; without a prologue, the last two may be missing.
+    #[inline(always)]
+    unsafe fn new(operands: OperandTable, prologue: ConvPrologue) -> PairOperands {
+        let optional = |index: usize| match prologue {
+            ConvPrologue::None => std::ptr::null(),
+            // SAFETY: the caller's promise.
+            _ => unsafe { operands.get::<f32>(index).cast_const() },
+        };
+        // SAFETY: the caller's promise.
+        unsafe {
+            PairOperands {
+                out: operands.get(0),
+                x: operands.get::<u8>(1),
+                weights: operands.get::<i32>(2),
+                bias: operands.get::<f32>(3),
+                residual: operands.get::<u8>(4),
+                scale: optional(5),
+                shift: optional(6),
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The microkernel: as [`crate::tile`]'s, a tile of up to 14 rows by 2 vectors of columns, with a pair of
+//! each row broadcast and multiplied at once.
+
+use super::SUMS;
+use crate::bf16::{StoredFloat, load, store};
+use crate::map::{Finish, FunctionCode, MapBody, apply};
+use crate::math;
+use crate::pack::PANEL;
+use crate::simd::{Simd, Task, prefetch};
+use crate::tile::LINE;
+
+/// `rows x cols` outputs: `c[i][j] = finish(bias[j] + residual[i][j] + sum over pairs of a[i][k] . b[k][j])`,
+/// strides in elements.
+#[derive(Clone, Copy)]
+pub(super) struct PairTile {
+    pub(super) pairs: usize,
+    pub(super) a: *const u16,
+    pub(super) a_stride: usize,
+    pub(super) b: *const i32,
+    pub(super) b_stride: usize,
+    pub(super) c: *mut u8,
+    pub(super) c_first: usize,
+    pub(super) c_stride: usize,
+    pub(super) output: StoredFloat,
+    /// Valid columns, at least 1; more than the tile has means all.
+    pub(super) cols: usize,
+    /// Null for zeros.
+    pub(super) bias: *const f32,
+    /// Null for zeros.
+    pub(super) residual: *const u8,
+    pub(super) residual_first: usize,
+    pub(super) residual_stride: usize,
+    pub(super) residual_stored: StoredFloat,
+    pub(super) activation: FunctionCode,
+    /// `SUMS` floats for sums whose function is not applied in registers.
+    pub(super) sums: *mut f32,
+    /// What is fetched from memory meanwhile: at step `k` the line at `ahead + k * ahead_stride`.
+    pub(super) ahead: *const i32,
+    pub(super) ahead_stride: usize,
+}
+
+/// A tile function for a fixed number of rows and of vectors of columns.
+pub(super) type PairTileFn = unsafe fn(&PairTile);
+
+/// Rows of the largest tile: what is taken apart needs registers, too.
+#[inline(always)]
+pub(super) const fn tile_rows<S: Simd>(at_once: u32) -> usize {
+    match (at_once, S::LANES) {
+        (1, _) => S::TILE_ROWS,
+        (_, 16) => 12,
+        _ => 4,
+    }
+}
+
+/// The tile function for `rows` in `1..=tile_rows(at_once)` and `vectors` of 1 or 2; with the machine's
+/// instruction for pairs if `at_once` is 1.
+#[inline(always)]
+pub(super) fn tile_function<S: Simd>(rows: usize, vectors: usize, at_once: u32) -> PairTileFn {
+    macro_rules! table {
+        ($($rows:literal)*) => {
+            match (rows, vectors, at_once) {
+                $(($rows, 1, 0) => tile::<S, $rows, 1, 0>,)*
+                $(($rows, 2, 0) => tile::<S, $rows, 2, 0>,)*
+                $(($rows, 1, _) => tile::<S, $rows, 1, 1>,)*
+                $(($rows, 2, _) => tile::<S, $rows, 2, 1>,)*
+                _ => unreachable!("the caller keeps to the largest tile"),
+            }
+        };
+    }
+    table!(1 2 3 4 5 6 7 8 9 10 11 12 13 14)
+}
+
+/// # Safety
+/// The machine has `S`, and where `AT_ONCE` is 1 its instruction for pairs; `a`, `b` are valid for the tile's
+/// reads (`b` for whole vectors), bias and residual for its valid columns, `c` for writes of them. The
+/// residual may be `c` itself.
+unsafe fn tile<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32>(tile: &PairTile) {
+    if ROWS > const { tile_rows::<S>(AT_ONCE) } {
+        unreachable!("the caller keeps to the largest tile");
+    }
+    let task = PairTileTask::<ROWS, VECTORS, AT_ONCE>(tile);
+    // SAFETY: the caller's promise.
+    unsafe { if AT_ONCE == 1 { S::vectorize_pairs(task) } else { S::vectorize(task) } }
+}
+
+struct PairTileTask<'t, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32>(&'t PairTile);
+
+impl<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32> Task<S>
+    for PairTileTask<'_, ROWS, VECTORS, AT_ONCE>
+{
+    #[inline(always)]
+    unsafe fn run(self, s: S) {
+        let tile = *self.0;
+        // SAFETY: `tile`'s promise, for the rows and columns of this size.
+        unsafe {
+            let mut sums = begin::<S, ROWS, VECTORS>(s, &tile);
+            let mut b = tile.b;
+            for k in 0..tile.pairs {
+                let mut weights = [s.splat_int(0); VECTORS];
+                for (v, weight) in weights.iter_mut().enumerate() {
+                    *weight = s.load_int(b.add(v * S::LANES));
+                }
+                let ahead = tile.ahead.wrapping_add(k * tile.ahead_stride);
+                prefetch(ahead.cast());
+                if tile.ahead_stride > LINE {
+                    prefetch(ahead.wrapping_add(LINE).cast());
+                }
+                b = b.add(tile.b_stride);
+                for (row, sums) in sums.iter_mut().enumerate() {
+                    let pair = tile.a.add(row * tile.a_stride + 2 * k).cast::<i32>().read_unaligned();
+                    let pair = s.splat_int(pair);
+                    for (sum, &weight) in sums.iter_mut().zip(&weights) {
+                        *sum = if AT_ONCE == 1 {
+                            s.add_pairs_at_once(pair, weight, *sum)
+                        } else {
+                            s.add_pairs(pair, weight, *sum)
+                        };
+                    }
+                }
+            }
+            finish::<S, ROWS, VECTORS>(s, &tile, sums);
+        }
+    }
+}
+
+/// The sums before the first product.
+#[inline(always)]
+unsafe fn begin<S: Simd, const ROWS: usize, const VECTORS: usize>(
+    s: S,
+    tile: &PairTile,
+) -> [[S::F; VECTORS]; ROWS] {
+    let mut sums = [[s.splat(0.0); VECTORS]; ROWS];
+    for v in (0..VECTORS).filter(|v| tile.cols > v * S::LANES) {
+        let first = v * S::LANES;
+        let count = tile.cols - first;
+        // SAFETY: `tile`'s promise: bias and residual have the valid columns.
+        unsafe {
+            if !tile.bias.is_null() {
+                let bias = s.load_first(tile.bias.add(first), count);
+                sums.iter_mut().for_each(|sums| sums[v] = bias);
+            }
+            if !tile.residual.is_null() {
+                for (row, sums) in sums.iter_mut().enumerate() {
+                    let at = tile.residual_first + row * tile.residual_stride + first;
+                    sums[v] = s.add(sums[v], load(s, tile.residual, tile.residual_stored, at, count));
+                }
+            }
+        }
+    }
+    sums
+}
+
+/// Applies the activation and stores the valid columns.
+#[inline(always)]
+unsafe fn finish<S: Simd, const ROWS: usize, const VECTORS: usize>(
+    s: S,
+    tile: &PairTile,
+    mut sums: [[S::F; VECTORS]; ROWS],
+) {
+    if let Finish::Clip { lo, hi } = tile.activation.finish() {
+        // Nested loops, not `flatten`: only loops that unroll leave the sums in registers.
+        for sums in &mut sums {
+            for sum in sums {
+                *sum = math::clip(s, *sum, lo, hi);
+            }
+        }
+    }
+    // SAFETY: `sums` has room for the largest tile; `c` for the valid columns.
+    unsafe {
+        if tile.activation.is_deferred() {
+            for (row, sums) in sums.iter().enumerate() {
+                for (v, sum) in sums.iter().enumerate() {
+                    s.store(tile.sums.add(row * PANEL + v * S::LANES), *sum);
+                }
+            }
+            for row in 0..ROWS {
+                let at = tile.sums.add(row * PANEL);
+                apply::<S>(MapBody { code: tile.activation, from: at, to: at, n: tile.cols.min(PANEL) });
+            }
+            for (row, sums) in sums.iter_mut().enumerate() {
+                for (v, sum) in sums.iter_mut().enumerate() {
+                    *sum = s.load(tile.sums.add(row * PANEL + v * S::LANES));
+                }
+            }
+        }
+        for (row, sums) in sums.iter().enumerate() {
+            for (v, sum) in sums.iter().enumerate() {
+                let first = v * S::LANES;
+                if tile.cols > first {
+                    let at = tile.c_first + row * tile.c_stride + first;
+                    store(s, tile.c, tile.output, at, tile.cols - first, *sum);
+                }
+            }
+        }
+    }
+}
+
+/// The largest tile's sums fit.
+const _: () = assert!(SUMS >= 14 * PANEL);

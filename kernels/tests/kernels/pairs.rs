@@ -1,0 +1,295 @@
+//! Whether convolutions of `bf16` compute, to the bit, what a plain loop over pairs computes, however their
+//! numbers are stored.
+
+use crate::common::{Rng, input, output, run, ways};
+use kernels::{
+    Activation, Conv2dShape, ConvNumbers, ConvPrologue, ConvStrides, GemmShape, ImageStrides, PairConv2d,
+    StoredFloat, WeightStrides, nearest_bf16, wide_bf16 as wide,
+};
+
+/// An image's numbers as they lie in memory, in whole words, so that they are aligned.
+struct Stored {
+    kind: StoredFloat,
+    words: Vec<u64>,
+    bytes: usize,
+}
+
+impl Stored {
+    /// Of so many numbers, all NaN.
+    fn new(kind: StoredFloat, count: usize) -> Stored {
+        let bytes = count * kind.bytes();
+        Stored { kind, words: vec![u64::MAX; bytes.div_ceil(8)], bytes }
+    }
+
+    /// The bytes of number `index`, from the first one's lowest on.
+    fn place(&self, index: usize) -> (usize, u32) {
+        let at = index * self.kind.bytes();
+        assert!(at < self.bytes);
+        (at / 8, at as u32 % 8 * 8)
+    }
+
+    fn set(&mut self, index: usize, value: f32) {
+        let (word, shift) = self.place(index);
+        let (bits, mask) = match self.kind {
+            StoredFloat::F32 => (u64::from(value.to_bits()), u64::from(u32::MAX)),
+            StoredFloat::Bf16 => (u64::from(nearest_bf16(value)), u64::from(u16::MAX)),
+        };
+        self.words[word] = self.words[word] & !(mask << shift) | bits << shift;
+    }
+
+    fn get(&self, index: usize) -> f32 {
+        let (word, shift) = self.place(index);
+        let bits = self.words[word] >> shift;
+        match self.kind {
+            StoredFloat::F32 => f32::from_bits(bits as u32),
+            StoredFloat::Bf16 => wide(bits as u16),
+        }
+    }
+}
+
+fn rounded(x: f32) -> f32 {
+    wide(nearest_bf16(x))
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    shape: Conv2dShape,
+    strides: ConvStrides,
+    numbers: ConvNumbers,
+    prologue: ConvPrologue,
+    activation: Activation,
+    has_residual: bool,
+    has_bias: bool,
+}
+
+/// Offsets of all elements (n, y, x, c), and the elements that the image takes in memory.
+fn offsets(
+    strides: &ImageStrides,
+    batch: usize,
+    size: [usize; 2],
+    channels: usize,
+) -> (Vec<[usize; 5]>, usize) {
+    let [sn, sh, sw, sc] = [strides.n, strides.h, strides.w, strides.c].map(|stride| stride as usize);
+    let mut all = Vec::new();
+    for index in 0..batch * size[0] * size[1] * channels {
+        let (pixel, c) = (index / channels, index % channels);
+        let (line, x) = (pixel / size[1], pixel % size[1]);
+        let (n, y) = (line / size[0], line % size[0]);
+        all.push([n * sn + y * sh + x * sw + c * sc, n, y, x, c]);
+    }
+    let extent = all.iter().map(|element| element[0] + 1).max().unwrap_or(0);
+    (all, extent)
+}
+
+struct Data {
+    x: Stored,
+    weights: Vec<f32>,
+    bias: Vec<f32>,
+    residual: Stored,
+    scale: Vec<f32>,
+    shift: Vec<f32>,
+}
+
+fn image(
+    rng: &mut Rng,
+    kind: StoredFloat,
+    strides: &ImageStrides,
+    batch: usize,
+    size: [usize; 2],
+    channels: usize,
+) -> Stored {
+    let (all, extent) = offsets(strides, batch, size, channels);
+    let mut image = Stored::new(kind, extent);
+    all.iter().for_each(|element| image.set(element[0], rng.float()));
+    image
+}
+
+/// Output (n, y, x, o), as a loop over the pairs of K: (ky, kx, channel).
+fn expected(case: &Case, data: &Data, [n, y, x, o]: [usize; 4], residual: f32) -> f32 {
+    let Case { shape, strides, .. } = case;
+    let (in_group, out_group) = (shape.in_channels / shape.groups, shape.out_channels / shape.groups);
+    let [sn, sh, sw, sc] =
+        [strides.input.n, strides.input.h, strides.input.w, strides.input.c].map(|stride| stride as usize);
+    let mut products = Vec::new();
+    for tap in 0..shape.kernel[0] * shape.kernel[1] {
+        let (ky, kx) = (tap / shape.kernel[1], tap % shape.kernel[1]);
+        let iy = (y * shape.stride[0] + ky * shape.dilation[0]).wrapping_sub(shape.pads[0]);
+        let ix = (x * shape.stride[1] + kx * shape.dilation[1]).wrapping_sub(shape.pads[1]);
+        for i in 0..in_group {
+            let channel = o / out_group * in_group + i;
+            let weight = data.weights[((o * in_group + i) * shape.kernel[0] + ky) * shape.kernel[1] + kx];
+            let value = if iy < shape.input[0] && ix < shape.input[1] {
+                let value = data.x.get(n * sn + iy * sh + ix * sw + channel * sc);
+                let moved = value.mul_add(data.scale[channel], data.shift[channel]);
+                match case.prologue {
+                    ConvPrologue::None => value,
+                    ConvPrologue::ScaleShift => moved,
+                    ConvPrologue::ScaleShiftRelu => moved.max(0.0),
+                }
+            } else {
+                0.0
+            };
+            products.push((rounded(value), rounded(weight)));
+        }
+    }
+    let mut sum = if case.has_bias { data.bias[o] } else { 0.0 };
+    if case.has_residual {
+        sum += residual;
+    }
+    for pair in products.chunks(2) {
+        if let [_, (value, weight)] = pair {
+            sum = value.mul_add(*weight, sum);
+        }
+        sum = pair[0].0.mul_add(pair[0].1, sum);
+    }
+    case.activation.apply(sum)
+}
+
+fn check(case: &Case, seed: u64) {
+    let rng = &mut Rng::new(seed);
+    let Case { shape, strides, numbers, .. } = case;
+    let (outputs, extent) = offsets(&strides.output, shape.batch, shape.output(), shape.out_channels);
+    let (residuals, _) = offsets(&strides.residual, shape.batch, shape.output(), shape.out_channels);
+    let taps = shape.kernel[0] * shape.kernel[1];
+    let channels = shape.in_channels;
+    let data = Data {
+        x: image(rng, numbers.input, &strides.input, shape.batch, shape.input, channels),
+        weights: rng.floats(shape.out_channels * channels / shape.groups * taps),
+        bias: rng.floats(shape.out_channels),
+        residual: image(
+            rng,
+            numbers.residual,
+            &strides.residual,
+            shape.batch,
+            shape.output(),
+            shape.out_channels,
+        ),
+        scale: rng.floats(channels),
+        shift: rng.floats(channels),
+    };
+    let mut want = Stored::new(numbers.output, extent);
+    for (element, residual) in outputs.iter().zip(&residuals) {
+        let [at, n, y, x, o] = *element;
+        want.set(at, expected(case, &data, [n, y, x, o], data.residual.get(residual[0])));
+    }
+    let order = WeightStrides::oihw(channels / shape.groups, shape.kernel);
+    for (isa, threads) in ways() {
+        let kernel = PairConv2d::new(shape, strides, *numbers, case.prologue, case.activation, isa, threads);
+        let kernel = kernel.expect("its groups are wide");
+        let mut packed = vec![f32::NAN; kernel.packed_len()];
+        kernel.pack(&data.weights, order, &mut packed);
+        for kernel in [kernel, kernel.within(0, threads)] {
+            let mut found = Stored::new(numbers.output, extent);
+            let bias = if case.has_bias { input(&data.bias) } else { std::ptr::null_mut() };
+            let residual = if case.has_residual { input(&data.residual.words) } else { std::ptr::null_mut() };
+            let out = output(&mut found.words);
+            let [x, packed] = [input(&data.x.words), input(&packed)];
+            run(&kernel, &[out, x, packed, bias, residual, input(&data.scale), input(&data.shift)]);
+            for element in &outputs {
+                let [found, want] = [found.get(element[0]), want.get(element[0])];
+                assert_eq!(found, want, "at {element:?} on {isa:?} x {threads}: {case:?}");
+            }
+            assert_eq!(found.words, want.words, "beside the output on {isa:?} x {threads}: {case:?}");
+        }
+    }
+}
+
+fn random_case(rng: &mut Rng, groups: usize, in_group: usize, out_group: usize) -> Case {
+    let kernel = [rng.between(1, 4), rng.between(1, 4)];
+    let shape = Conv2dShape {
+        batch: rng.between(1, 2),
+        input: [rng.between(4, 9), rng.between(4, 15)],
+        in_channels: groups * in_group,
+        out_channels: groups * out_group,
+        kernel,
+        stride: [rng.between(1, 2), rng.between(1, 3)],
+        dilation: [rng.between(1, 2), rng.between(1, 2)],
+        pads: [0; 4].map(|_: usize| rng.between(0, 2)),
+        groups,
+    };
+    let wider = |rng: &mut Rng, size, channels| ImageStrides::nhwc(size, channels + rng.pick(&[0, 0, 1, 24]));
+    let strides = ConvStrides {
+        input: wider(rng, shape.input, shape.in_channels),
+        output: wider(rng, shape.output(), shape.out_channels),
+        residual: wider(rng, shape.output(), shape.out_channels),
+    };
+    let stored = |rng: &mut Rng| rng.pick(&[StoredFloat::Bf16, StoredFloat::F32]);
+    let numbers = ConvNumbers { input: stored(rng), residual: stored(rng), output: stored(rng) };
+    let clip = Activation::Clip { lo: -0.5, hi: 0.5 };
+    Case {
+        shape,
+        strides,
+        numbers,
+        prologue: rng.pick(&[ConvPrologue::None, ConvPrologue::ScaleShift, ConvPrologue::ScaleShiftRelu]),
+        activation: rng.pick(&[Activation::None, Activation::Relu, clip, Activation::Silu]),
+        has_residual: rng.between(0, 1) == 1,
+        has_bias: rng.between(0, 3) > 0,
+    }
+}
+
+#[test]
+fn random_convolutions_of_pairs_are_the_plain_loop_to_the_bit() {
+    let mut rng = Rng::new(1);
+    for seed in 0..30 {
+        let (inputs, outputs) = (rng.between(1, 40), rng.between(1, 70));
+        check(&random_case(&mut rng, 1, inputs, outputs), seed);
+    }
+}
+
+#[test]
+fn pointwise_convolutions_of_pairs_are_the_plain_loop_to_the_bit() {
+    let mut rng = Rng::new(2);
+    for seed in 0..30 {
+        let (inputs, outputs) = (rng.between(1, 300), rng.between(1, 70));
+        let mut case = random_case(&mut rng, 1, inputs, outputs);
+        case.shape = Conv2dShape { kernel: [1, 1], stride: [1, 1], pads: [0; 4], ..case.shape };
+        case.strides = ConvStrides::dense(&case.shape);
+        case.prologue = rng.pick(&[ConvPrologue::None, ConvPrologue::None, case.prologue]);
+        check(&case, seed);
+    }
+}
+
+#[test]
+fn grouped_convolutions_and_channels_first_images_of_pairs_are_the_plain_loop_to_the_bit() {
+    let mut rng = Rng::new(3);
+    for seed in 0..20 {
+        let groups = rng.between(2, 5);
+        let width = rng.pick(&[3, 5, 16, 31]);
+        let outputs = rng.between(1, 40);
+        check(&random_case(&mut rng, groups, width, outputs), seed);
+        let mut case = random_case(&mut rng, 1, rng_width(seed), outputs);
+        case.strides.input = ImageStrides::nchw(case.shape.input, case.shape.in_channels);
+        check(&case, seed);
+    }
+}
+
+fn rng_width(seed: u64) -> usize {
+    seed as usize % 5 + 1
+}
+
+#[test]
+fn a_deep_sum_and_a_product_are_the_plain_loop_to_the_bit() {
+    let mut rng = Rng::new(4);
+    for depth in [511, 1024, 2305] {
+        let mut case = random_case(&mut rng, 1, depth, 37);
+        case.shape = Conv2dShape { kernel: [1, 1], stride: [1, 1], pads: [0; 4], ..case.shape };
+        case.strides = ConvStrides::dense(&case.shape);
+        check(&case, depth as u64);
+    }
+}
+
+#[test]
+fn the_product_of_matrices_is_a_convolution_of_a_line() {
+    let stored = StoredFloat::Bf16;
+    let numbers = ConvNumbers { input: stored, residual: stored, output: stored };
+    let isa = kernels::Isa::Scalar;
+    let product = PairConv2d::product(&GemmShape::dense(3, 2, 5), numbers, Activation::None, isa, 1).unwrap();
+    let [a, b]: [Vec<f32>; 2] = [(0..15).map(|i| i as f32).collect(), (0..10).map(|i| i as f32).collect()];
+    let mut packed = vec![0.0; product.packed_len()];
+    product.pack(&b, WeightStrides { o: 1, i: 2, h: 0, w: 0 }, &mut packed);
+    let a: Vec<u16> = a.into_iter().map(nearest_bf16).collect();
+    let mut c = [0u16; 6];
+    let none = std::ptr::null_mut();
+    run(&product, &[c.as_mut_ptr().cast(), input(&a), input(&packed), none, none]);
+    assert_eq!(c.map(wide), [60.0, 70.0, 160.0, 195.0, 260.0, 320.0].map(rounded));
+}

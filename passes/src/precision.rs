@@ -1,0 +1,390 @@
+//! Which numbers are `bf16`: those that contractions multiply, and values that are stored between steps.
+//!
+//! ```text
+//! %1 = optc.group(%a = %x, %b = %w) {        %1 = optc.group(%a = %x, %b = %w) -> tensor<..xbf16> {
+//!   %2 = nn.conv2d %a, %b                      %2 = nn.cast %a {to = f32}       (%x is stored as bf16)
+//!   optc.yield %2                              %3 = nn.cast %b {to = bf16}      (rounded as it is packed)
+//! } : tensor<..xf32>                           %4 = nn.cast %3 {to = f32}
+//!                                     =>       %5 = nn.conv2d %2, %4            (sums in f32)
+//!                                              %6 = nn.cast %5 {to = bf16}
+//!                                              optc.yield %6
+//!                                            }
+//! ```
+//!
+//! Each rounding is an operation of the program, so the interpreter computes what the machine does. All else
+//! is computed with `f32`: sums, biases, activations, normalisations, softmax. Inputs, outputs and what lies
+//! between control flow stay `f32`.
+//!
+//! First each contraction with weights is tried with both operands rounded, which the target answers by
+//! selecting a kernel, or none. Then all values between steps are taken for `bf16`, and become `f32` again
+//! where a step that makes or reads them has no kernel for that, until all steps have one.
+
+use std::collections::BTreeSet;
+
+use ir::builder::infer;
+use ir::plan::attrs;
+use ir::size::static_extents;
+use ir::weights::WeightSet;
+use ir::{
+    Block, Body, Builder, Context, Diagnostic, FloatKind, Kind, Location, Op, OpSpec, Target, Traits, Type,
+    Value,
+};
+use rustc_hash::FxHashMap;
+
+use crate::edit::blocks;
+use crate::manager::Changes;
+use crate::symbolic::is_symbolic;
+
+/// In which numbers a program multiplies and stores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Precision {
+    /// As the program says.
+    #[default]
+    F32,
+    /// In `bf16`, where there are kernels for that, with sums in `f32`.
+    Bf16,
+}
+
+impl Precision {
+    /// The names of all.
+    pub const NAMES: &[&str] = &["f32", "bf16"];
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Precision> {
+        [Precision::F32, Precision::Bf16].into_iter().find(|precision| precision.name() == name)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Precision::F32 => "f32",
+            Precision::Bf16 => "bf16",
+        }
+    }
+}
+
+/// What became `bf16`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rounded {
+    /// Contractions that multiply `bf16`.
+    pub products: usize,
+    /// Contractions that go on multiplying `f32`.
+    pub others: usize,
+    /// Values that are stored as `bf16`.
+    pub stored: usize,
+}
+
+/// The least elements of a value that is worth to be rounded.
+const LEAST_ELEMENTS: u64 = 256;
+
+/// Lets a function multiply and store `bf16` where the target has kernels for that.
+///
+/// # Errors
+/// If its sizes are not known.
+pub fn round_to_bf16(
+    ctx: &Context,
+    target: &dyn Target,
+    body: &mut Body,
+    threads: usize,
+    changes: &Changes,
+) -> Result<Rounded, Vec<Diagnostic>> {
+    if is_symbolic(ctx, body) {
+        let message = "numbers are rounded to bf16 only where all sizes are known: give `--dim`";
+        let first = blocks(ctx, body).first().and_then(|block| body.first_op(*block));
+        let location = first.map_or(Location::UNKNOWN, |op| body.location(op));
+        return Err(vec![Diagnostic::error(location, message)]);
+    }
+    let weights = WeightSet::of(ctx, body);
+    let ops = blocks(ctx, body).into_iter().flat_map(|block| body.ops(block));
+    let ops: Vec<Op> = ops.filter(|op| !weights.is_weight_op(body, *op)).collect();
+    let mut rounding = PrecisionChooser {
+        ctx,
+        target,
+        body,
+        threads,
+        bf16: ctx.float(FloatKind::Bf16),
+        products: BTreeSet::new(),
+        stored: BTreeSet::new(),
+    };
+    let others = rounding.round_products(&ops, changes);
+    rounding.store(&ops, changes);
+    for op in ops {
+        rounding.rewrite(op);
+    }
+    Ok(Rounded { products: rounding.products.len(), others, stored: rounding.stored.len() })
+}
+
+struct PrecisionChooser<'a> {
+    ctx: &'a Context,
+    target: &'a dyn Target,
+    body: &'a mut Body,
+    threads: usize,
+    bf16: Type,
+    /// Steps whose contraction multiplies `bf16`.
+    products: BTreeSet<Op>,
+    /// Values that are stored as `bf16`; their type says so, too.
+    stored: BTreeSet<Value>,
+}
+
+/// How a step takes and makes `bf16`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// As it is: nothing that it reads or makes is `bf16`, or all is.
+    AsItIs,
+    /// In a group that converts.
+    Converted,
+}
+
+impl PrecisionChooser<'_> {
+    /// Finds the steps that can multiply `bf16`, and tells how many others multiply.
+    fn round_products(&mut self, ops: &[Op], changes: &Changes) -> usize {
+        let mut others = 0;
+        for &op in ops {
+            let Some(root) = self.contraction(op) else { continue };
+            let may = || format!("{} multiplies bf16", self.body.at(self.ctx, op).describe());
+            if !self.is_f32(self.body.result(root, 0)) || !changes.allow(may) {
+                others += 1;
+                continue;
+            }
+            self.products.insert(op);
+            if self.has_converted(op).is_none() {
+                self.products.remove(&op);
+                others += 1;
+            }
+        }
+        others
+    }
+
+    /// The contraction of a step, if it is built around one.
+    fn contraction(&self, op: Op) -> Option<Op> {
+        let is_contraction = |op: Op| matches!(self.body.at(self.ctx, op).kind(), Kind::Contract(_));
+        match self.body.at(self.ctx, op).kind() {
+            Kind::Contract(_) => Some(op),
+            Kind::Group => {
+                let block = self.body.entry(*self.body.regions(op).first()?)?;
+                let mut found = self.body.ops(block).filter(|op| is_contraction(*op));
+                found.next().filter(|_| found.next().is_none())
+            }
+            _ => None,
+        }
+    }
+
+    /// Finds the values that can be stored as `bf16`.
+    fn store(&mut self, ops: &[Op], changes: &Changes) {
+        for &op in ops {
+            for value in self.body.results(op).collect::<Vec<Value>>() {
+                let what = || format!("{} is stored as bf16", self.body.at(self.ctx, op).describe());
+                if self.is_between_steps(op, value) && changes.allow(what) {
+                    self.stored.insert(value);
+                }
+            }
+        }
+        for value in self.stored.clone() {
+            self.body.set_ty(value, self.ctx.with_elem(self.body.ty(value), self.bf16));
+        }
+        let mut waiting: Vec<Op> = ops.iter().rev().copied().collect();
+        while let Some(op) = waiting.pop() {
+            if self.way(op).is_some() {
+                continue;
+            }
+            let values: Vec<Value> = self.body.operands(op).chain(self.body.results(op)).collect();
+            for value in values.into_iter().filter(|value| self.stored.remove(value)) {
+                self.body.set_ty(value, self.ctx.with_elem(self.body.ty(value), self.ctx.f32()));
+                waiting.extend(self.body.defining_op(value));
+                waiting.extend(self.body.uses(value).map(|used| used.op));
+            }
+        }
+    }
+
+    /// Whether a result is a large tensor of `f32` that only steps of its block read.
+    fn is_between_steps(&self, op: Op, value: Value) -> bool {
+        let block = self.body.block_of(op);
+        let is_large = static_extents(self.ctx, self.body.ty(value));
+        let is_large = is_large.is_some_and(|sizes| sizes.iter().product::<u64>() >= LEAST_ELEMENTS);
+        let is_read_here = |user: Op| {
+            let user = self.body.at(self.ctx, user);
+            !user.has(Traits::TERMINATOR) && self.body.block_of(user.op) == block
+        };
+        self.is_f32(value)
+            && is_large
+            && !matches!(self.body.at(self.ctx, op).kind(), Kind::Region(_) | Kind::Branch(_))
+            && self.body.uses(value).all(|used| is_read_here(used.op))
+    }
+
+    fn is_f32(&self, value: Value) -> bool {
+        self.ctx.elem(self.body.ty(value)) == self.ctx.f32()
+    }
+
+    fn is_bf16(&self, value: Value) -> bool {
+        self.ctx.elem(self.body.ty(value)) == self.bf16
+    }
+
+    /// How a step runs with what is stored as `bf16` now; none if there is no kernel for that.
+    fn way(&mut self, op: Op) -> Option<Way> {
+        let is_stored = |value: Value| self.stored.contains(&value);
+        let touches = self.body.operands(op).any(is_stored) || self.body.results(op).any(is_stored);
+        if !touches {
+            return Some(if self.products.contains(&op) { Way::Converted } else { Way::AsItIs });
+        }
+        self.has_converted(op).or_else(|| self.is_of_one_type(op).then_some(Way::AsItIs))
+    }
+
+    /// Whether all that a step reads and makes is `bf16`, and it has a kernel for that.
+    fn is_of_one_type(&self, op: Op) -> bool {
+        let at = self.body.at(self.ctx, op);
+        if !self.body.regions(op).is_empty() || self.products.contains(&op) {
+            return false;
+        }
+        let operands: Vec<Type> = self.body.operands(op).map(|value| self.body.ty(value)).collect();
+        let results: Vec<Type> = self.body.results(op).map(|value| self.body.ty(value)).collect();
+        let inferred = infer(self.ctx, self.body.name(op), &operands, self.body.properties(op));
+        let is_mixed = self.body.operands(op).chain(self.body.results(op)).any(|value| self.is_f32(value));
+        !is_mixed
+            && inferred.is_ok_and(|inferred| inferred[..] == results[..])
+            && self.target.select(at, self.threads).is_some()
+    }
+
+    /// Whether there is a kernel for a step that converts what it reads and makes.
+    fn has_converted(&mut self, op: Op) -> Option<Way> {
+        let kind = self.body.at(self.ctx, op).kind();
+        if !matches!(kind, Kind::Elementwise(_) | Kind::Group | Kind::Contract(_) | Kind::Kernel(_)) {
+            return None;
+        }
+        let group = self.converted(op);
+        let has_kernel = self.target.select(self.body.at(self.ctx, group), self.threads).is_some();
+        self.body.erase(group);
+        has_kernel.then_some(Way::Converted)
+    }
+
+    /// Puts the step that converts in the place of one that has to.
+    fn rewrite(&mut self, op: Op) {
+        if self.way(op) != Some(Way::Converted) {
+            return;
+        }
+        let group = self.converted(op);
+        for (old, new) in self.body.results(op).zip(self.body.results(group)).collect::<Vec<_>>() {
+            self.body.replace_uses(old, new);
+            if self.stored.remove(&old) {
+                self.stored.insert(new);
+            }
+        }
+        self.body.erase(op);
+    }
+
+    /// A group like a step, made before it, that converts what is `bf16` on the way in and out.
+    fn converted(&mut self, op: Op) -> Op {
+        let root = self.contraction(op).filter(|_| self.products.contains(&op));
+        let mut inputs: Vec<Value> = Vec::new();
+        for operand in self.body.operands(op) {
+            if !inputs.contains(&operand) {
+                inputs.push(operand);
+            }
+        }
+        let results: Vec<Type> = self.body.results(op).map(|result| self.body.ty(result)).collect();
+        let location = self.body.location(op);
+        let mut builder = Builder::before(self.ctx, self.body, op);
+        builder.location = location;
+        let spec = OpSpec { operands: &inputs, results: Some(&results), ..OpSpec::default() };
+        let group = builder.build("optc.group", spec).expect("the types are given");
+        if let Some(pools) = self.body.at(self.ctx, op).attr(attrs::MEM_POOL) {
+            self.body.set_attr(self.ctx, group, attrs::MEM_POOL, pools);
+        }
+        let region = self.body.add_op_region(group);
+        let block = self.body.add_block(region);
+        let args: Vec<Value> =
+            inputs.iter().map(|input| self.body.add_arg(block, self.body.ty(*input))).collect();
+        let mut inner: FxHashMap<Value, Value> = FxHashMap::default();
+        for (input, arg) in inputs.iter().zip(args) {
+            let read = if self.stored.contains(input) { self.cast(block, arg, self.ctx.f32()) } else { arg };
+            inner.insert(*input, read);
+        }
+        let yielded = self.copy_steps(op, root, block, inner);
+        let mut builder = Builder::at_end(self.ctx, self.body, block);
+        builder.location = location;
+        let spec = OpSpec { operands: &yielded, ..OpSpec::default() };
+        builder.build("optc.yield", spec).expect("a terminator has no results");
+        group
+    }
+
+    /// Copies what a step computes into a block, where `inner` are its operands, and gives what it yields.
+    fn copy_steps(
+        &mut self,
+        op: Op,
+        root: Option<Op>,
+        block: Block,
+        mut inner: FxHashMap<Value, Value>,
+    ) -> Vec<Value> {
+        let old = match self.body.at(self.ctx, op).kind() {
+            Kind::Group => self.body.regions(op).first().and_then(|region| self.body.entry(*region)),
+            _ => None,
+        };
+        let steps: Vec<Op> = match old {
+            Some(old) => {
+                let outer: Vec<Value> = self.body.operands(op).map(|operand| inner[&operand]).collect();
+                inner.extend(self.body.args(old).iter().copied().zip(outer));
+                self.body.ops(old).collect()
+            }
+            None => vec![op],
+        };
+        let mut made: Vec<Value> = self.body.results(op).collect();
+        for step in steps {
+            let mut operands: Vec<Value> = self.body.operands(step).map(|operand| inner[&operand]).collect();
+            if self.body.at(self.ctx, step).has(Traits::YIELD) {
+                made = self.body.operands(step).collect();
+                break;
+            }
+            if Some(step) == root {
+                for operand in operands.iter_mut().take(2) {
+                    *operand = self.rounded(block, *operand);
+                }
+            }
+            let types: Vec<Type> = self.body.results(step).map(|result| self.computed_type(result)).collect();
+            let copy = self.body.make_op(self.body.name(step), &operands, &types, self.body.location(step));
+            self.body.set_properties(copy, self.body.properties(step));
+            self.body.set_attrs(copy, self.body.attrs(step));
+            self.body.remove_attr(self.ctx, copy, attrs::MEM_POOL);
+            self.body.append(copy, block);
+            inner.extend(self.body.results(step).zip(self.body.results(copy)).collect::<Vec<_>>());
+        }
+        let results: Vec<Value> = self.body.results(op).collect();
+        let yielded = made.into_iter().zip(results);
+        yielded
+            .map(|(value, result)| match self.stored.contains(&result) {
+                true => self.cast(block, inner[&value], self.bf16),
+                false => inner[&value],
+            })
+            .collect()
+    }
+
+    /// The type in which a step computes a value.
+    fn computed_type(&self, value: Value) -> Type {
+        let ty = self.body.ty(value);
+        if self.stored.contains(&value) { self.ctx.with_elem(ty, self.ctx.f32()) } else { ty }
+    }
+
+    /// A value rounded to `bf16`, as `f32`; itself if it was `bf16`.
+    fn rounded(&mut self, block: Block, value: Value) -> Value {
+        let producer = self.body.defining_op(value).map(|op| self.body.at(self.ctx, op));
+        let was_bf16 = producer.is_some_and(|op| op.name() == CAST && self.is_bf16(op.operand(0)));
+        if was_bf16 {
+            return value;
+        }
+        let half = self.cast(block, value, self.bf16);
+        self.cast(block, half, self.ctx.f32())
+    }
+
+    /// A value converted at the end of a block.
+    fn cast(&mut self, block: Block, value: Value, elem: Type) -> Value {
+        let attrs = [("to", self.ctx.type_attr(elem))];
+        let spec = OpSpec { operands: &[value], attrs: &attrs, ..OpSpec::default() };
+        let op = Builder::at_end(self.ctx, self.body, block).build(CAST, spec);
+        self.body.result(op.expect("floats are converted"), 0)
+    }
+}
+
+/// The operation that converts elements.
+const CAST: &str = "nn.cast";
+
+#[cfg(test)]
+#[path = "precision_tests.rs"]
+mod tests;

@@ -1,0 +1,190 @@
+//! Programs that multiply and store `bf16`: what runs is what the rounded program means.
+//!
+//! Roundings are operations of the planned program, so the interpreter is the oracle. Sums in another order
+//! may round to the neighbour, which later steps may make larger; so results may differ by a few of the last
+//! digits of `bf16`. How a number is stored, and what is overwritten, changes no bit.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use ir::plan::attrs;
+use ir::{Context, Module};
+use optc::{Array, CompileOptions, DeadMemory, Goal, Precision};
+use tests::programs::{array, execute, floats, interpret};
+use tests::random::Random;
+
+/// Random programs that are run.
+const PROGRAMS: u64 = 10;
+
+/// A program of steps over an image, as text.
+struct Net {
+    text: String,
+    shape: [u64; 4],
+    value: String,
+    steps: usize,
+    /// A value that may be added later, with its shape.
+    kept: (String, [u64; 4]),
+}
+
+impl Net {
+    fn new(random: &mut Random) -> Net {
+        let shape = [1, 7 + random.below(9) as u64, 7 + random.below(9) as u64, 16 + random.below(30) as u64];
+        let value = "%x".to_owned();
+        Net { text: String::new(), shape, kept: (value.clone(), shape), value, steps: 0 }
+    }
+
+    fn ty(shape: [u64; 4]) -> String {
+        let [n, h, w, c] = shape;
+        format!("tensor<{n}x{h}x{w}x{c}xf32>")
+    }
+
+    /// Adds a step with the name of its operation, further operands, attributes, their types, and its shape.
+    fn push(&mut self, op: &str, more: &str, attrs: &str, types: &str, shape: [u64; 4]) {
+        let value = format!("%v{}", self.steps);
+        let from = Net::ty(self.shape);
+        let to = Net::ty(shape);
+        let operands = format!("{}{more}", self.value);
+        writeln!(self.text, "{value} = {op} {operands} {{{attrs}}} : ({from}{types}) -> {to}")
+            .expect("a string takes all text");
+        (self.value, self.shape) = (value, shape);
+        self.steps += 1;
+    }
+
+    fn convolve(&mut self, random: &mut Random) {
+        let size = 1 + 2 * random.below(2) as u64;
+        let [n, h, w, channels] = self.shape;
+        let is_depthwise = random.below(5) == 0;
+        let out = if is_depthwise { channels } else { 8 + random.below(60) as u64 };
+        let (groups, depth) = if is_depthwise { (channels, 1) } else { (1, channels) };
+        let weights = format!("tensor<{out}x{depth}x{size}x{size}xf32>");
+        let name = format!("%w{}", self.steps);
+        let number = 0.3 / (depth * size) as f64;
+        writeln!(self.text, "{name} = nn.constant dense<{number}> : {weights}").expect("a string takes text");
+        let pad = size / 2;
+        let attrs = format!(
+            "groups = {groups} : i64, layout = \"NHWC\", pads = array<i64: {pad}, {pad}, {pad}, {pad}>"
+        );
+        self.push("nn.conv2d", &format!(", {name}"), &attrs, &format!(", {weights}"), [n, h, w, out]);
+    }
+
+    fn step(&mut self, random: &mut Random) {
+        let [n, h, w, channels] = self.shape;
+        match random.below(9) {
+            0 => self.push("nn.relu", "", "", "", self.shape),
+            1 => self.push("nn.silu", "", "", "", self.shape),
+            2 if h > 2 && w > 2 => {
+                let attrs = "kernel = array<i64: 2, 2>, layout = \"NHWC\", strides = array<i64: 2, 2>";
+                self.push("nn.max_pool2d", "", attrs, "", [n, h / 2, w / 2, channels]);
+            }
+            3 if self.kept.1 == self.shape => {
+                let kept = self.kept.0.clone();
+                self.push(
+                    "nn.add",
+                    &format!(", {kept}"),
+                    "",
+                    &format!(", {}", Net::ty(self.shape)),
+                    self.shape,
+                );
+            }
+            4 => self.push("nn.softmax", "", "axis = 3 : i64", "", self.shape),
+            5 => self.kept = (self.value.clone(), self.shape),
+            _ => self.convolve(random),
+        }
+    }
+
+    fn finish(self, input: [u64; 4]) -> String {
+        let (from, to) = (Net::ty(input), Net::ty(self.shape));
+        let Net { text, value, .. } = self;
+        format!("func.func @main(%x: {from}) -> {to} {{\n{text}return {value} : {to}\n}}")
+    }
+}
+
+fn net(random: &mut Random) -> (String, [u64; 4]) {
+    let mut net = Net::new(random);
+    let input = net.shape;
+    net.convolve(random);
+    for _ in 0..3 + random.below(7) {
+        net.step(random);
+    }
+    net.convolve(random);
+    (net.finish(input), input)
+}
+
+fn parse(text: &str) -> Module {
+    let ctx = Arc::new(Context::new());
+    let module = ir::text::parse(&ctx, "net.mlir", text.to_owned());
+    module.unwrap_or_else(|faults| panic!("{text}\n{}", faults[0].render(&ctx)))
+}
+
+fn run(text: &str, input: &Array, options: &CompileOptions) -> (Module, Array) {
+    let mut module = parse(text);
+    let outputs = execute(&mut module, std::slice::from_ref(input), options);
+    let mut outputs = outputs.unwrap_or_else(|failure| panic!("{text}\n{failure}"));
+    (module, outputs.remove(0))
+}
+
+fn printed(module: &Module) -> String {
+    ir::text::print(module)
+}
+
+/// The largest difference, as a part of the largest number.
+fn difference(found: &Array, expected: &Array) -> f32 {
+    let pairs = floats(found).into_iter().zip(floats(expected));
+    let most = pairs.map(|(found, expected)| (found - expected).abs()).fold(0.0, f32::max);
+    most / floats(expected).into_iter().map(f32::abs).fold(f32::MIN_POSITIVE, f32::max)
+}
+
+#[test]
+fn random_nets_compute_what_their_rounded_programs_mean() {
+    let mut products = 0;
+    for seed in 0..PROGRAMS {
+        let random = &mut Random::new(seed);
+        let (text, shape) = net(random);
+        let input = array("x", &shape, &random.floats(shape.iter().product()));
+        let options = CompileOptions { precision: Precision::Bf16, threads: 1, ..CompileOptions::default() };
+        let (module, expected) = run(&text, &input, &options);
+        let planned = printed(&module);
+        products += planned.matches("\"conv2d_bf16\"").count();
+        let meant = &interpret(&module, std::slice::from_ref(&input))[0];
+        let apart = difference(&expected, meant);
+        assert!(apart < 0.02, "{apart} apart: {planned}");
+        for (threads, goal) in [(3, Goal::Balanced), (2, Goal::Memory), (1, Goal::Speed)] {
+            let options = CompileOptions { threads, goal, dead: DeadMemory::Poisoned, ..options.clone() };
+            let (module, found) = run(&text, &input, &options);
+            assert!(found.bytes == expected.bytes, "{goal:?} on {threads} threads: {}", printed(&module));
+        }
+    }
+    assert!(products > 2 * PROGRAMS as usize, "{products} convolutions multiply bf16");
+}
+
+/// Two layers of a perceptron, with a residual.
+const LAYERS: &str = r#"func.func @main(%x: tensor<40x96xf32>) -> tensor<40x96xf32> {
+  %w0 = nn.constant dense<0.011> : tensor<96x256xf32>
+  %b0 = nn.constant dense<0.03> : tensor<256xf32>
+  %w1 = nn.constant dense<0.007> : tensor<256x96xf32>
+  %0 = nn.neg %x : tensor<40x96xf32>
+  %1 = nn.matmul %0, %w0, %b0 : (tensor<40x96xf32>, tensor<96x256xf32>, tensor<256xf32>) -> tensor<40x256xf32>
+  %2 = nn.gelu %1 : tensor<40x256xf32>
+  %3 = nn.matmul %2, %w1 : (tensor<40x256xf32>, tensor<256x96xf32>) -> tensor<40x96xf32>
+  %4 = nn.add %3, %0 : tensor<40x96xf32>
+  return %4 : tensor<40x96xf32>
+}"#;
+
+#[test]
+fn values_between_products_take_less_of_the_arena() {
+    let input = array("x", &[40, 96], &Random::new(1).floats(40 * 96));
+    let arena = |module: &Module| {
+        let body = module.function("main").expect("it is called so");
+        attrs::arena_bytes(&module.ctx, body).expect("it is planned")
+    };
+    let of = |precision| {
+        let options = CompileOptions { precision, threads: 1, ..CompileOptions::default() };
+        run(LAYERS, &input, &options)
+    };
+    let ((whole, expected), (half, found)) = (of(Precision::F32), of(Precision::Bf16));
+    assert!(printed(&half).contains("mem.kernel = \"gemm_bf16\""), "{}", printed(&half));
+    assert!(arena(&half) * 4 < arena(&whole) * 3, "{} and {} bytes", arena(&half), arena(&whole));
+    let apart = difference(&found, &expected);
+    assert!(apart < 0.01 && apart > 0.0, "{apart} apart");
+    assert!(difference(&found, &interpret(&half, std::slice::from_ref(&input))[0]) < 0.005);
+}
