@@ -85,6 +85,7 @@ pub mod explain;
 pub mod failure;
 pub mod intermediates;
 pub mod interpret;
+pub mod items;
 pub mod levers;
 pub mod lit;
 pub mod load;

@@ -147,7 +147,8 @@ fn import_model(path: &Path, open_file: OpenFile<'_>, options: &LoadOptions) -> 
     Ok(module)
 }
 
-fn map_file(path: &Path) -> io::Result<SharedBytes> {
+/// The bytes of a file, mapped.
+pub(crate) fn map_file(path: &Path) -> io::Result<SharedBytes> {
     Ok(MappedFile::open(path)?.into_shared())
 }
 

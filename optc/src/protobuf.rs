@@ -1,11 +1,16 @@
 //! How arrays are read from and written to files as ONNX ships the data of its tests: a folder with a
 //! `TensorProto` for each input and output, `input_0.pb`, `input_1.pb`, ..., `output_0.pb`, ...
+//!
+//! A sequence is a `SequenceProto` there, and an optional an `OptionalProto`; a file does not say which of
+//! the three it is. What is no whole tensor is read as one of the other two: their fields are the same as
+//! far as they hold tensors and sequences of tensors. Their elements are written as files of their own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use import::onnx::weights::tensor_of_file;
+use import::onnx::wire::Message;
 
 use crate::arrays::Array;
 use crate::elements::{of_onnx, onnx_element};
@@ -21,6 +26,76 @@ pub fn array_of(file: Vec<u8>) -> Result<Array, String> {
     let name = weight.element.name();
     let element = of_onnx(weight.element).ok_or_else(|| format!("elements of type {name}"))?;
     Ok(Array { name: String::new(), element, shape: weight.dims, bytes: weight.blob.to_vec() })
+}
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HeldArrays {
+    /// A tensor.
+    Tensor(Array),
+    /// A sequence of tensors, or an optional that is not empty.
+    Items(Vec<Array>),
+    /// An optional that is empty.
+    Nothing,
+}
+
+impl HeldArrays {
+    /// The shapes of its arrays; none of an empty optional.
+    pub fn shapes(&self) -> Option<Vec<Vec<u64>>> {
+        let shapes = |arrays: &[Array]| arrays.iter().map(|array| array.shape.clone()).collect();
+        match self {
+            HeldArrays::Tensor(array) => Some(vec![array.shape.clone()]),
+            HeldArrays::Items(arrays) => Some(shapes(arrays)),
+            HeldArrays::Nothing => None,
+        }
+    }
+
+    /// Its arrays, in order.
+    pub fn into_arrays(self) -> Vec<Array> {
+        match self {
+            HeldArrays::Tensor(array) => vec![array],
+            HeldArrays::Items(arrays) => arrays,
+            HeldArrays::Nothing => Vec::new(),
+        }
+    }
+}
+
+/// What the bytes of a file hold.
+///
+/// # Errors
+/// If the file is damaged, or holds maps, sequences of sequences, or elements that no array has.
+pub fn held_in(file: Vec<u8>) -> Result<HeldArrays, String> {
+    array_of(file.clone()).map(HeldArrays::Tensor).or_else(|fault| items_in(&file).ok_or(fault)?)
+}
+
+/// The tensors in a `SequenceProto` or an `OptionalProto`; none if it can't be one. Fields are `name` (1),
+/// `elem_type` (2), a tensor (3) for each element, and a sequence (5) in an optional one.
+fn items_in(file: &[u8]) -> Option<Result<HeldArrays, String>> {
+    /// `SequenceProto.DataType` and `OptionalProto.DataType` where there is no element.
+    const UNDEFINED: i64 = 0;
+    let mut kind = None;
+    let mut arrays = Vec::new();
+    let mut sequence = None;
+    for field in Message::new(file).fields() {
+        let field = field.ok()?;
+        match field.number {
+            1 => drop(field.string("name").ok()?),
+            2 => kind = Some(field.int("elem_type").ok()?),
+            3 => arrays.push(array_of(field.bytes("tensor").ok()?.bytes.to_vec())),
+            5 if sequence.is_none() => sequence = Some(field.bytes("sequence").ok()?.bytes),
+            _ => return None,
+        }
+    }
+    let arrays = match arrays.into_iter().collect::<Result<Vec<Array>, String>>() {
+        Ok(arrays) => arrays,
+        Err(fault) => return Some(Err(fault)),
+    };
+    match (kind?, sequence) {
+        (_, Some(sequence)) if arrays.is_empty() => items_in(sequence),
+        (UNDEFINED, None) if arrays.is_empty() => Some(Ok(HeldArrays::Nothing)),
+        (_, None) => Some(Ok(HeldArrays::Items(arrays))),
+        _ => None,
+    }
 }
 
 /// The bytes of a file with an array and its name. The fields are those of `TensorProto`: `dims` (1),
@@ -57,20 +132,30 @@ pub fn append_bytes(file: &mut Vec<u8>, field: u8, bytes: &[u8]) {
     file.extend_from_slice(bytes);
 }
 
-/// The arrays of the files `PREFIX_0.pb`, `PREFIX_1.pb`, ... of a folder, as far as there are such files.
+/// The arrays of the files `PREFIX_0.pb`, `PREFIX_1.pb`, ... of a folder, as far as there are such files; of
+/// a sequence all its elements.
 ///
 /// # Errors
 /// If there is none, or one can't be read.
 pub fn read_folder(folder: &Path, prefix: &str) -> Result<Vec<Array>, Failure> {
+    let held = read_held(folder, prefix)?;
+    Ok(held.into_iter().flat_map(HeldArrays::into_arrays).collect())
+}
+
+/// What each of the files `PREFIX_0.pb`, `PREFIX_1.pb`, ... of a folder holds.
+///
+/// # Errors
+/// As [`read_folder`].
+pub fn read_held(folder: &Path, prefix: &str) -> Result<Vec<HeldArrays>, Failure> {
     let paths = (0..).map(|index| path_of(folder, prefix, index)).take_while(|path| path.exists());
-    let arrays = paths.map(|path| {
+    let held = paths.map(|path| {
         let file = fs::read(&path).map_err(|error| error.to_string());
-        file.and_then(array_of).map_err(|error| fault(&path, error))
+        file.and_then(held_in).map_err(|error| fault(&path, error))
     });
-    let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
-    match arrays.is_empty() {
+    let held = held.collect::<Result<Vec<_>, _>>()?;
+    match held.is_empty() {
         true => Err(fault(&path_of(folder, prefix, 0), "there is no such file")),
-        false => Ok(arrays),
+        false => Ok(held),
     }
 }
 

@@ -42,7 +42,37 @@ class LpNormalization(OpRun):
         return (np.where(norm == 0, 0, x / norm).astype(x.dtype),)
 
 
-CORRECTED = [LRN, LpNormalization]
+class Slice(OpRun):
+    """As the standard says: onnx 1.23's own takes numpy's slices, in which a start before the first element is no
+    element where the step is negative."""
+
+    op_domain = ""
+
+    def _run(self, data, starts, ends, axes=None, steps=None):
+        axes = range(len(starts)) if axes is None else axes
+        steps = [1] * len(starts) if steps is None else steps
+        for start, end, axis, step in zip(*(map(int, numbers) for numbers in (starts, ends, axes, steps))):
+            size = data.shape[axis]
+            start, end = (number + size if number < 0 else number for number in (start, end))
+            if step > 0:
+                indices = range(min(max(start, 0), size), min(max(end, 0), size), step)
+            else:
+                indices = range(min(max(start, 0), size - 1), min(max(end, -1), size - 1), step)
+            data = np.take(data, np.array(indices, np.int64), axis)
+        return (data,)
+
+
+class GlobalLpPool(OpRun):
+    """As the standard says: onnx 1.23 has none."""
+
+    op_domain = ""
+
+    def _run(self, x, p=None):
+        axes = tuple(range(2, x.ndim))
+        return ((np.sum(np.abs(x) ** p, axis=axes, keepdims=True) ** (1 / p)).astype(x.dtype),)
+
+
+CORRECTED = [GlobalLpPool, LRN, LpNormalization, Slice]
 
 
 class Node:

@@ -9,6 +9,7 @@ pub(crate) mod deformed;
 pub(crate) mod einsum;
 pub(crate) mod gather;
 pub(crate) mod integer;
+pub(crate) mod learned;
 pub(crate) mod linear;
 pub(crate) mod loss;
 pub(crate) mod ngrams;

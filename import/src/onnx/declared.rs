@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ir::dims;
-use ir::{Context, Dim, DimExpr, Type, TypeData};
+use ir::{Context, Diagnostic, Dim, DimExpr, Location, Type, TypeData};
 
 use super::call::Refusal;
 use super::element::Element;
@@ -20,6 +20,9 @@ pub struct DeclaredSizes {
     pub ranges: BTreeMap<String, (u64, u64)>,
     /// Sizes of inputs that are symbols whatever the file says.
     pub symbolized: Vec<Symbolized>,
+    /// The shapes of what is given for inputs whose types do not say them: of each element of a sequence, of
+    /// a tensor that is an optional or of unknown rank; none for an optional that is empty.
+    pub items: BTreeMap<String, Option<Vec<Vec<u64>>>>,
 }
 
 /// A size of an input that is a symbol.
@@ -46,9 +49,82 @@ impl From<BTreeMap<String, u64>> for DeclaredSizes {
     }
 }
 
+/// What a graph's input becomes: arguments of the function.
+pub(super) enum DeclaredInput {
+    /// One.
+    Tensor(Type),
+    /// One for each element of a sequence.
+    Sequence(Vec<Type>),
+    /// None: an optional that is empty.
+    Nothing,
+}
+
+/// What a graph's input becomes. How many elements a sequence has, whether an optional is empty, and what
+/// shapes these have, is known only where it is given.
+pub(super) fn declared_input(
+    ctx: &Context,
+    name: &str,
+    ty: &TypeProto<'_>,
+    facts: &SizeFacts<'_>,
+) -> Result<DeclaredInput, Refusal> {
+    let given = facts.given.items.get(name);
+    let of_shape = |ty: &TypeProto<'_>, shape: &Vec<u64>| given_type(ctx, ty, shape);
+    let unknown = |what: &str| Refusal {
+        message: format!("{what} whose shape is not known before arrays are given"),
+        help: Some("`optc run --inputs` takes it from the arrays".to_owned()),
+    };
+    match (ty, given.map(Option::as_deref)) {
+        (TypeProto::Tensor { shape: None, .. }, None) => Err(unknown("a tensor of unknown rank")),
+        (TypeProto::Tensor { shape: None, .. }, Some(Some([shape]))) => {
+            of_shape(ty, shape).map(DeclaredInput::Tensor)
+        }
+        (TypeProto::Sequence(_), None) => Err(unknown("a sequence")),
+        (TypeProto::Optional(_), None) => Err(unknown("an optional")),
+        (TypeProto::Optional(_), Some(None)) => Ok(DeclaredInput::Nothing),
+        (TypeProto::Optional(held), Some(Some(shapes))) => match (&**held, shapes) {
+            (TypeProto::Sequence(element), _) => shapes
+                .iter()
+                .map(|shape| of_shape(element, shape))
+                .collect::<Result<_, _>>()
+                .map(DeclaredInput::Sequence),
+            (held, [shape]) => of_shape(held, shape).map(DeclaredInput::Tensor),
+            _ => Err("several arrays, expected a tensor or nothing".into()),
+        },
+        (TypeProto::Sequence(element), Some(Some(shapes))) => shapes
+            .iter()
+            .map(|shape| of_shape(element, shape))
+            .collect::<Result<_, _>>()
+            .map(DeclaredInput::Sequence),
+        _ => declared_type(ctx, name, ty, facts).map(DeclaredInput::Tensor),
+    }
+}
+
+/// The type of a tensor of a given shape, which the file's type must allow.
+fn given_type(ctx: &Context, ty: &TypeProto<'_>, given: &[u64]) -> Result<Type, Refusal> {
+    let TypeProto::Tensor { element, shape } = ty else {
+        return Err("a sequence or an optional in another, expected tensors".into());
+    };
+    let fits = |(declared, given): (&Dimension<'_>, &u64)| match declared {
+        Dimension::Value(size) => u64::try_from(*size) == Ok(*given),
+        _ => true,
+    };
+    if let Some(shape) = shape
+        && (shape.len() != given.len() || !shape.iter().zip(given).all(fits))
+    {
+        let declared = describe_dimensions(shape);
+        return Err(format!("an array of shape {given:?}, expected {declared}").into());
+    }
+    let element =
+        Element::from_number(*element).ok_or_else(|| format!("element type {element}, expected numbers"))?;
+    element
+        .storage_bytes(given)
+        .ok_or_else(|| format!("shape {given:?} has more elements than memory holds"))?;
+    Ok(ctx.tensor(given, element_type(ctx, element)?))
+}
+
 /// The type of a graph's input. A size that the file names is a symbol, and so is one that it leaves open:
 /// `x_0` is the first size of input `x`. A symbol among the given values is its number.
-pub(super) fn declared_type(
+fn declared_type(
     ctx: &Context,
     name: &str,
     ty: &TypeProto<'_>,
@@ -60,6 +136,9 @@ pub(super) fn declared_type(
         TypeProto::Tensor { .. } => return Err("a tensor of unknown rank, expected a shape".into()),
         TypeProto::Unknown => return Err("an input without a type".into()),
         TypeProto::Other(kind) => return Err(format!("{kind}, expected a tensor").into()),
+        TypeProto::Sequence(_) | TypeProto::Optional(_) => {
+            return Err("arrays that do not fit its type".into());
+        }
     };
     if let Some(entry) =
         sizes.symbolized.iter().find(|entry| entry.input == name && entry.axis >= shape.len())
@@ -153,6 +232,48 @@ pub fn check_declared(
     let element = Element::from_number(*element).map_or("?", Element::name);
     let found = describe_type(ctx, inferred);
     Err(format!("`{}` is {found}, but the file says {element} {declared}", info.name).into())
+}
+
+/// Inputs that are symbolized but not there, and values for symbols that no input has.
+pub(super) fn misnamed(
+    ctx: &Context,
+    sizes: &DeclaredSizes,
+    inputs: &[ValueInfoProto<'_>],
+) -> Vec<Diagnostic> {
+    let mut symbols: Vec<String> = sizes.symbolized.iter().map(|entry| entry.size.clone()).collect();
+    for input in inputs {
+        let TypeProto::Tensor { shape: Some(shape), .. } = &input.ty else { continue };
+        symbols.extend(shape.iter().enumerate().filter_map(|(axis, dimension)| match dimension {
+            Dimension::Symbol(name) => Some((*name).to_owned()),
+            Dimension::Unknown => Some(format!("{}_{axis}", input.name)),
+            Dimension::Value(_) => None,
+        }));
+    }
+    let names = symbols.iter().flat_map(|size| dims::symbols(ctx, read_size(ctx, size)));
+    let names = names.map(|name| ctx.str(name).to_owned());
+    let names: Vec<String> = names.chain(symbols.iter().cloned()).collect();
+    let fault = |what: String, name: &str, known: Vec<&str>| {
+        let fault = Diagnostic::error(Location::UNKNOWN, what);
+        match ir::diag::did_you_mean(name, known) {
+            Some(help) => fault.with_help(help),
+            None => fault,
+        }
+    };
+    let given = sizes.values.keys().chain(sizes.ranges.keys());
+    let mut faults: Vec<Diagnostic> = given
+        .filter(|name| !names.contains(name))
+        .map(|name| {
+            let what = format!("no size of an input is called `{name}`");
+            fault(what, name, names.iter().map(String::as_str).collect())
+        })
+        .collect();
+    for entry in &sizes.symbolized {
+        if inputs.iter().all(|input| input.name != entry.input) {
+            let what = format!("the model has no input `{}`", entry.input);
+            faults.push(fault(what, &entry.input, inputs.iter().map(|input| input.name).collect()));
+        }
+    }
+    faults
 }
 
 fn describe_type(ctx: &Context, ty: Type) -> String {

@@ -9,6 +9,7 @@ use ir::{Dim, Location, Value};
 use super::call::{NodeConversion, Refusal, Results};
 use super::lower::GraphLowering;
 use super::model::{AttributeValue, GraphProto, NodeProto};
+use super::sequences::{NamedItem, tensors};
 
 /// An operator with graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub enum ControlOperator {
     Loop,
     /// A graph for each slice of its inputs.
     Scan,
+    /// The same for each element of a batch, as in version 8.
+    BatchedScan,
 }
 
 /// Turns of a loop, at most.
@@ -44,15 +47,21 @@ impl<'m> GraphLowering<'m> {
         node: &'m NodeProto<'m>,
         operands: Vec<Option<Value>>,
         at: Location,
-    ) -> Results {
+    ) -> Result<Vec<NamedItem>, Refusal> {
         match flow {
             ControlOperator::If => self.branch(node, operands, at),
             ControlOperator::Loop => self.turns(node, &operands, at),
             ControlOperator::Scan => self.scan(node, &operands, at),
+            ControlOperator::BatchedScan => self.batched_scan(node, &operands, at),
         }
     }
 
-    fn branch(&mut self, node: &'m NodeProto<'m>, operands: Vec<Option<Value>>, at: Location) -> Results {
+    fn branch(
+        &mut self,
+        node: &'m NodeProto<'m>,
+        operands: Vec<Option<Value>>,
+        at: Location,
+    ) -> Result<Vec<NamedItem>, Refusal> {
         let condition = self.call(node, operands, at, |call| call.known_ints(0))?;
         let Some([condition]) = condition.as_deref() else {
             return Err("a condition that is not one truth value".into());
@@ -61,7 +70,12 @@ impl<'m> GraphLowering<'m> {
         self.inline(graph(node, taken)?, &[], at)
     }
 
-    fn turns(&mut self, node: &'m NodeProto<'m>, operands: &[Option<Value>], at: Location) -> Results {
+    fn turns(
+        &mut self,
+        node: &'m NodeProto<'m>,
+        operands: &[Option<Value>],
+        at: Location,
+    ) -> Result<Vec<NamedItem>, Refusal> {
         let body = graph(node, "body")?;
         let most = self.call(node, operands.to_vec(), at, |call| call.known_ints(0))?;
         let most = match most.as_deref() {
@@ -70,8 +84,11 @@ impl<'m> GraphLowering<'m> {
             Some(_) => return Err("a number of turns that is not one number".into()),
         };
         let mut condition = operands.get(1).copied().flatten();
-        let mut states =
-            (2..operands.len()).map(|index| given(operands, index)).collect::<Result<Vec<_>, _>>()?;
+        let state = |index: usize| match self.items.get(node.inputs[index]) {
+            Some(item) => Ok(item.clone()),
+            None => given(operands, index).map(NamedItem::Tensor),
+        };
+        let mut states = (2..operands.len()).map(state).collect::<Result<Vec<_>, _>>()?;
         let mut shown: Vec<Vec<Value>> = Vec::new();
         for turn in 0.. {
             if most.is_some_and(|most| turn >= most) {
@@ -89,29 +106,31 @@ impl<'m> GraphLowering<'m> {
                 let one = call.scalar_like(1.0, number)?;
                 Ok([number, call.two("nn.eq", one, one)?])
             })?;
-            let arguments = [&[numbers[0], condition.unwrap_or(numbers[1])], &states[..]].concat();
+            let numbers = [numbers[0], condition.unwrap_or(numbers[1])].map(NamedItem::Tensor);
+            let arguments = [&numbers[..], &states[..]].concat();
             let mut results = self.inline(body, &arguments, at)?;
             if results.len() < 1 + states.len() {
                 return Err("a body with fewer outputs than states".into());
             }
             let slices = results.split_off(1 + states.len());
             states = results.split_off(1);
-            condition = Some(results[0]);
-            shown.push(slices);
+            condition = tensors(results)?.first().copied();
+            shown.push(tensors(slices)?);
         }
         let count = body.outputs.len().saturating_sub(1 + states.len());
-        self.stacked(node, at, (&mut states, &shown, count), &[])?;
+        states.extend(self.stacked(node, at, (&shown, count), &[])?);
         Ok(states)
     }
 
-    /// Adds what each turn showed, one after the other along an axis, to the states.
+    /// What each turn showed, one after the other along an axis.
     fn stacked(
         &mut self,
         node: &'m NodeProto<'m>,
         at: Location,
-        (states, shown, count): (&mut Vec<Value>, &[Vec<Value>], usize),
+        (shown, count): (&[Vec<Value>], usize),
         axes: &[(i64, bool)],
-    ) -> Result<(), Refusal> {
+    ) -> Result<Vec<NamedItem>, Refusal> {
+        let mut all = Vec::with_capacity(count);
         for index in 0..count {
             let mut parts: Vec<Value> = shown.iter().map(|slices| slices[index]).collect();
             let (axis, is_backward) = axes.get(index).copied().unwrap_or((0, false));
@@ -120,20 +139,24 @@ impl<'m> GraphLowering<'m> {
             }
             let stacked = self.call(node, vec![], at, |call| {
                 let first = *parts.first().ok_or("a loop of no turns, which shows nothing")?;
-                let shape = call.dims(first)?;
-                let axis = call.axis(axis, shape.len() + 1)?;
-                let apart = [&shape[..axis], &[Dim::Known(1)], &shape[axis..]].concat();
+                let rank = call.rank(first)?;
+                let axis = call.axis(axis, rank + 1)?;
                 for part in &mut parts {
-                    *part = call.reshape_to(*part, &apart)?;
+                    *part = with_axis(call, *part, axis)?;
                 }
                 call.concatenated(&parts, axis)
             })?;
-            states.push(stacked);
+            all.push(NamedItem::Tensor(stacked));
         }
-        Ok(())
+        Ok(all)
     }
 
-    fn scan(&mut self, node: &'m NodeProto<'m>, operands: &[Option<Value>], at: Location) -> Results {
+    fn scan(
+        &mut self,
+        node: &'m NodeProto<'m>,
+        operands: &[Option<Value>],
+        at: Location,
+    ) -> Result<Vec<NamedItem>, Refusal> {
         let body = graph(node, "body")?;
         let inputs = node.int("num_scan_inputs")?.and_then(|count| usize::try_from(count).ok());
         let inputs = inputs.filter(|count| (1..=operands.len()).contains(count));
@@ -141,7 +164,7 @@ impl<'m> GraphLowering<'m> {
         let operands =
             (0..operands.len()).map(|index| given(operands, index)).collect::<Result<Vec<_>, _>>()?;
         let (states, scanned) = operands.split_at(operands.len() - inputs);
-        let mut states = states.to_vec();
+        let states = states.to_vec();
         let shown =
             body.outputs.len().checked_sub(states.len()).ok_or("a body with fewer outputs than states")?;
         let axes = ways(node, ["scan_input_axes", "scan_input_directions"], inputs)?;
@@ -155,17 +178,89 @@ impl<'m> GraphLowering<'m> {
             }
             slices.push(if is_backward { all.into_iter().rev().collect() } else { all });
         }
+        let (states, all) = self.steps(body, states, &slices, at)?;
+        let stacked = self.stacked(node, at, (&all, shown), &outward)?;
+        Ok(states.into_iter().map(NamedItem::Tensor).chain(stacked).collect())
+    }
+
+    /// The states after a graph has run for each slice, and what it showed each time.
+    fn steps(
+        &mut self,
+        body: &'m GraphProto<'m>,
+        mut states: Vec<Value>,
+        slices: &[Vec<Value>],
+        at: Location,
+    ) -> Result<(Vec<Value>, Vec<Vec<Value>>), Refusal> {
         let mut all = Vec::new();
-        for step in 0..steps.unwrap_or(0) {
-            let arguments: Vec<Value> =
-                states.iter().copied().chain(slices.iter().map(|all| all[step])).collect();
-            let mut results = self.inline(body, &arguments, at)?;
+        for step in 0..slices.first().map_or(0, Vec::len) {
+            let arguments = states.iter().copied().chain(slices.iter().map(|all| all[step]));
+            let arguments: Vec<NamedItem> = arguments.map(NamedItem::Tensor).collect();
+            let mut results = tensors(self.inline(body, &arguments, at)?)?;
             all.push(results.split_off(states.len()));
             states = results;
         }
-        self.stacked(node, at, (&mut states, &all, shown), &outward)?;
-        Ok(states)
+        Ok((states, all))
     }
+
+    /// Scan of version 8: all operands have a batch as their first axis, and what is scanned the steps as
+    /// their second.
+    fn batched_scan(
+        &mut self,
+        node: &'m NodeProto<'m>,
+        operands: &[Option<Value>],
+        at: Location,
+    ) -> Result<Vec<NamedItem>, Refusal> {
+        let body = graph(node, "body")?;
+        if operands[0].is_some() {
+            return Err("sequences of different lengths, expected as many steps for all".into());
+        }
+        if node.ints("directions")?.is_some_and(|all| all.iter().any(|direction| *direction != 0)) {
+            return Err("a scan from the last step on".into());
+        }
+        let inputs = node.int("num_scan_inputs")?.and_then(|count| usize::try_from(count).ok());
+        let inputs = inputs.filter(|count| (1..operands.len()).contains(count));
+        let inputs = inputs.ok_or("`num_scan_inputs` is no number of inputs")?;
+        let operands =
+            (1..operands.len()).map(|index| given(operands, index)).collect::<Result<Vec<_>, _>>()?;
+        let count = operands.len() - inputs;
+        let by_element = operands.iter().map(|x| self.call(node, vec![], at, |call| sliced(call, *x, 0)));
+        let by_element = by_element.collect::<Result<Vec<Vec<Value>>, _>>()?;
+        let batch = by_element[0].len();
+        if by_element.iter().any(|elements| elements.len() != batch) || body.outputs.len() < count {
+            return Err("inputs of different batches, or a body with fewer outputs than states".into());
+        }
+        let mut made = vec![Vec::new(); body.outputs.len()];
+        for element in 0..batch {
+            let of = |operand: &Vec<Value>| operand[element];
+            let states = by_element[..count].iter().map(of).collect();
+            let scanned = by_element[count..].iter().map(of);
+            let slices = scanned.map(|x| self.call(node, vec![], at, |call| sliced(call, x, 0)));
+            let slices = slices.collect::<Result<Vec<Vec<Value>>, _>>()?;
+            if slices.iter().any(|all| all.len() != slices[0].len()) {
+                return Err("inputs of different lengths".into());
+            }
+            let (states, all) = self.steps(body, states, &slices, at)?;
+            let shown = self.stacked(node, at, (&all, body.outputs.len() - count), &[])?;
+            let results = states.into_iter().chain(tensors(shown)?);
+            made.iter_mut().zip(results).for_each(|(all, result)| all.push(result));
+        }
+        let joined = made.into_iter().map(|mut parts| {
+            self.call(node, vec![], at, |call| {
+                for part in &mut parts {
+                    *part = with_axis(call, *part, 0)?;
+                }
+                call.concatenated(&parts, 0)
+            })
+        });
+        joined.map(|result| result.map(NamedItem::Tensor)).collect()
+    }
+}
+
+/// The value with another axis of one element.
+fn with_axis(call: &mut NodeConversion<'_, '_>, x: Value, axis: usize) -> Result<Value, Refusal> {
+    let shape = call.dims(x)?;
+    let apart = [&shape[..axis], &[Dim::Known(1)], &shape[axis..]].concat();
+    call.reshape_to(x, &apart)
 }
 
 /// For each scanned value its axis, and whether its last slice comes first.

@@ -11,7 +11,7 @@ use super::external::{ExternalFiles, OpenFile};
 use super::functions;
 use super::lower::{ModelSource, lower};
 use super::model::{AttributeValue, ModelProto};
-use super::rows::NEWEST;
+use super::rows::{NEWEST, OperatorSets};
 use super::tensor::TensorProto;
 use super::weights::{Keys, WeightFiles};
 use crate::synth::{self, Stripped};
@@ -49,9 +49,9 @@ pub fn import(
 ) -> Result<Module, Vec<Diagnostic>> {
     let file = Opened::new(ctx, path, options)?;
     let model = file.model()?;
-    let version = operator_set(&model).map_err(|message| file.fault(message))?;
+    let sets = operator_sets(&model).map_err(|message| file.fault(message))?;
     let weights = file.weights(&model, options)?;
-    let source = ModelSource { graph: &model.graph, version, sizes: &options.sizes, weights };
+    let source = ModelSource { graph: &model.graph, sets, sizes: &options.sizes, weights };
     let module = lower(ctx, source)?;
     ctx.set_reference("model", &path.display().to_string());
     if options.stripped == StrippedWeights::Synthesize && model.property(synth::PROPERTY).is_some() {
@@ -181,13 +181,21 @@ fn rules(model: &ModelProto<'_>, stripped: StrippedWeights) -> Result<Stripped, 
     }
 }
 
-/// The version of ONNX's own operators. Files of the first two formats do not say it: version 1.
-fn operator_set(model: &ModelProto<'_>) -> Result<i64, String> {
-    let mut own = model.opsets.iter().filter(|opset| matches!(opset.domain, "" | "ai.onnx"));
-    match own.next() {
-        Some(opset) if (1..=NEWEST).contains(&opset.version) => Ok(opset.version),
-        Some(opset) => Err(format!("version {} of the operator set, expected 1 to {NEWEST}", opset.version)),
-        None if model.ir_version < 3 => Ok(1),
-        None => Err("the model does not say which version of the operator set it uses".to_owned()),
-    }
+/// The versions of the operator sets. Files of the first two formats do not say that of ONNX's own: 1.
+fn operator_sets(model: &ModelProto<'_>) -> Result<OperatorSets, String> {
+    let of = |domains: &[&str]| {
+        let mut sets = model.opsets.iter().filter(|opset| domains.contains(&opset.domain));
+        sets.next().map(|opset| opset.version)
+    };
+    let mut domains = model.graph.nodes.iter().map(|node| node.domain);
+    let own = match of(&["", "ai.onnx"]) {
+        Some(version) if (1..=NEWEST).contains(&version) => version,
+        Some(version) => {
+            return Err(format!("version {version} of the operator set, expected 1 to {NEWEST}"));
+        }
+        None if model.ir_version < 3 => 1,
+        None if domains.all(|domain| !matches!(domain, "" | "ai.onnx")) => NEWEST,
+        None => return Err("the model does not say which version of the operator set it uses".to_owned()),
+    };
+    Ok(OperatorSets { own, learned: of(&["ai.onnx.ml"]) })
 }

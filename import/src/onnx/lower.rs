@@ -24,15 +24,15 @@ use ir::{
     TypeData, Value,
 };
 
-use super::call::{NodeConversion, Refusal, Results, emit_constant};
-use super::declared::{DeclaredSizes, check_declared, declared_type, read_size};
+use super::call::{NodeConversion, Refusal, emit_constant};
+use super::declared::{DeclaredInput, DeclaredSizes, check_declared, declared_input, misnamed};
 use super::facts::{SizeFacts, requirements};
 use super::model::{AttributeValue, GraphProto, NodeProto};
 use super::open::OpenAxes;
 use super::order::order;
-use super::rows::{self, Convert, OperatorRow};
-use super::sequences::NodeResults;
-use super::tensor::{Dimension, TensorProto, TypeProto, ValueInfoProto};
+use super::rows::{Convert, OperatorRow, OperatorSets, find_in};
+use super::sequences::NamedItem;
+use super::tensor::{TensorProto, TypeProto, ValueInfoProto};
 use super::unsupported::unsupported;
 use super::weights::WeightFiles;
 
@@ -40,8 +40,8 @@ use super::weights::WeightFiles;
 pub(super) struct ModelSource<'m> {
     /// The main graph.
     pub(super) graph: &'m GraphProto<'m>,
-    /// Version of ONNX's operator set.
-    pub(super) version: i64,
+    /// Versions of the operator sets.
+    pub(super) sets: OperatorSets,
     /// Values of symbolic sizes.
     pub(super) sizes: &'m DeclaredSizes,
     /// What finds the elements of tensors.
@@ -55,8 +55,8 @@ pub(super) struct ModelSource<'m> {
 pub(super) fn lower(ctx: &Arc<Context>, source: ModelSource<'_>) -> Result<Module, Vec<Diagnostic>> {
     let graph = source.graph;
     let node_rows: Vec<Option<&OperatorRow>> =
-        graph.nodes.iter().map(|node| row_of(node, source.version)).collect();
-    let mut diagnostics = unsupported(ctx, graph, source.version, &node_rows);
+        graph.nodes.iter().map(|node| find_in(node.domain, node.op_type, source.sets)).collect();
+    let mut diagnostics = unsupported(ctx, graph, source.sets.own, &node_rows);
     let order = order(graph).unwrap_or_else(|faults| {
         diagnostics.extend(faults.into_iter().map(|fault| fault.into_diagnostic(ctx, graph)));
         Vec::new()
@@ -64,7 +64,7 @@ pub(super) fn lower(ctx: &Arc<Context>, source: ModelSource<'_>) -> Result<Modul
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }
-    let faults = misnamed(ctx, &source);
+    let faults = misnamed(ctx, source.sizes, &graph.inputs);
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -97,10 +97,6 @@ fn lower_nodes<'m>(
     }
 }
 
-fn row_of(node: &NodeProto<'_>, version: i64) -> Option<&'static OperatorRow> {
-    matches!(node.domain, "" | "ai.onnx").then(|| rows::find(node.op_type, version)).flatten()
-}
-
 pub(super) struct GraphLowering<'m> {
     ctx: &'m Context,
     source: ModelSource<'m>,
@@ -108,9 +104,9 @@ pub(super) struct GraphLowering<'m> {
     declared: HashMap<&'m str, &'m ValueInfoProto<'m>>,
     /// The value that a name stands for; none where a fault was told that leaves the name without one.
     values: HashMap<&'m str, Option<Value>>,
-    /// The names that stand for sequences.
-    pub(super) sequences: HashMap<&'m str, Vec<Value>>,
-    argument_names: Vec<&'m str>,
+    /// The names that stand for sequences and for empty optionals.
+    pub(super) items: HashMap<&'m str, NamedItem>,
+    argument_names: Vec<String>,
     body: Body,
     /// What is known of named sizes, and what the nodes need beside that.
     facts: SizeFacts<'m>,
@@ -133,7 +129,7 @@ impl<'m> GraphLowering<'m> {
             initializers: graph.initializers.iter().map(|tensor| (tensor.name, tensor)).collect(),
             declared: declared.map(|info| (info.name, info)).collect(),
             values: HashMap::new(),
-            sequences: HashMap::new(),
+            items: HashMap::new(),
             argument_names: Vec::new(),
             body,
             facts,
@@ -168,19 +164,47 @@ impl<'m> GraphLowering<'m> {
             if self.initializers.contains_key(input.name) {
                 continue;
             }
-            let value = match declared_type(self.ctx, input.name, &input.ty, &self.facts) {
-                Ok(ty) => {
-                    let block = self.block();
-                    self.argument_names.push(input.name);
-                    Some(self.body.add_arg(block, ty))
+            let item = match declared_input(self.ctx, input.name, &input.ty, &self.facts) {
+                Ok(DeclaredInput::Tensor(ty)) => NamedItem::Tensor(self.argument(input.name.to_owned(), ty)),
+                Ok(DeclaredInput::Sequence(types)) => {
+                    let types = types.into_iter().enumerate();
+                    let elements = types.map(|(at, ty)| self.argument(element_name(input.name, at), ty));
+                    NamedItem::Sequence(elements.collect())
                 }
+                Ok(DeclaredInput::Nothing) => NamedItem::Nothing,
                 Err(refusal) => {
                     self.refuse(self.ctx.name_location(input.name), refusal);
-                    None
+                    self.values.insert(input.name, None);
+                    continue;
                 }
             };
-            self.values.insert(input.name, value);
+            self.bind(input.name, item);
         }
+    }
+
+    fn argument(&mut self, name: String, ty: Type) -> Value {
+        let block = self.block();
+        self.argument_names.push(name);
+        self.body.add_arg(block, ty)
+    }
+
+    /// Says what a name stands for from here on.
+    fn bind(&mut self, name: &'m str, item: NamedItem) {
+        match item {
+            NamedItem::Tensor(value) => {
+                self.items.remove(name);
+                self.values.insert(name, Some(value));
+            }
+            item => {
+                self.values.remove(name);
+                self.items.insert(name, item);
+            }
+        }
+    }
+
+    /// What a name stands for, if it is defined.
+    pub(super) fn item(&mut self, name: &'m str) -> Option<NamedItem> {
+        self.items.get(name).cloned().or_else(|| self.named(name).map(NamedItem::Tensor))
     }
 
     /// The value called `name`; a weight is made when it is first asked for.
@@ -189,10 +213,6 @@ impl<'m> GraphLowering<'m> {
             return *value;
         }
         let location = self.ctx.name_location(name);
-        if self.sequences.contains_key(name) {
-            self.refuse(location, "a sequence, expected a tensor".into());
-            return None;
-        }
         let weight = match self.initializers.get(name) {
             Some(tensor) => self.source.weights.read(tensor, name),
             None => Err("its data is sparse, expected a dense tensor".to_owned()),
@@ -210,7 +230,7 @@ impl<'m> GraphLowering<'m> {
     fn node(&mut self, index: usize, row: &'static OperatorRow) {
         let node = &self.source.graph.nodes[index];
         let location = self.ctx.name_location(&self.source.graph.node_name(index));
-        let is_tensor = |name: &str, all: &Self| !name.is_empty() && !all.sequences.contains_key(name);
+        let is_tensor = |name: &str, all: &Self| !name.is_empty() && !all.items.contains_key(name);
         let value = |name: &&'m str| if is_tensor(name, self) { self.value(name) } else { None };
         let operands: Vec<Option<Value>> = node.inputs.iter().map(value).collect();
         let lacks = |(name, value): (&&str, &Option<Value>)| value.is_none() && is_tensor(name, self);
@@ -248,21 +268,21 @@ impl<'m> GraphLowering<'m> {
         let block = self.block();
         let before = self.body.last_op(block);
         let read = self.read(node, &operands);
-        let results = match row.convert {
+        let items = match row.convert {
             Convert::Sequences(operator) => self.sequence(operator, node, operands, location)?,
-            _ if row.op == "Identity" && self.sequences.contains_key(node.inputs[0]) => {
-                NodeResults::Sequences(vec![self.sequences[node.inputs[0]].clone()])
+            Convert::Graphs(flow) => self.flow(flow, node, operands, location)?,
+            _ if row.op == "Identity" && self.items.contains_key(node.inputs[0]) => {
+                vec![self.items[node.inputs[0]].clone()]
             }
-            _ if node.inputs.iter().any(|name| self.sequences.contains_key(name)) => {
-                return Err("an input is a sequence, expected a tensor".into());
+            _ if node.inputs.iter().any(|name| self.items.contains_key(name)) => {
+                return Err("an input is a sequence or an empty optional, expected a tensor".into());
             }
-            Convert::Graphs(flow) => NodeResults::Tensors(self.flow(flow, node, operands, location)?),
-            convert => NodeResults::Tensors(self.call(node, operands, location, |call| convert.run(call))?),
+            convert => {
+                let results = self.call(node, operands, location, |call| convert.run(call))?;
+                results.into_iter().map(NamedItem::Tensor).collect()
+            }
         };
-        let (results, sequences) = match results {
-            NodeResults::Tensors(results) => (results, None),
-            NodeResults::Sequences(sequences) => (sequences.concat(), Some(sequences)),
-        };
+        let results: Vec<Value> = items.iter().flat_map(NamedItem::values).copied().collect();
         let first = match before {
             Some(before) => self.body.next_op(before),
             None => self.body.ops(block).next(),
@@ -270,27 +290,33 @@ impl<'m> GraphLowering<'m> {
         let ops: Vec<Op> = std::iter::successors(first, |op| self.body.next_op(*op)).collect();
         self.open.follow_node(self.ctx, &self.body, &ops, [&read, &results])?;
         self.require(&ops);
-        if let Some(sequences) = sequences {
-            self.sequences.extend(node.outputs.iter().copied().zip(sequences));
-            return Ok(());
-        }
-        for (index, &name) in node.outputs.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
-            let value =
-                *results.get(index).ok_or_else(|| format!("result {index}, `{name}`, is not supported"))?;
-            check_fits_memory(self.ctx, self.body.ty(value))?;
-            if let Some(info) = self.declared.get(name) {
-                let open = self.open.of(value).map(|open| open.axis);
-                check_declared(self.ctx, self.body.ty(value), info, self.source.sizes, open)?;
+        let mut items = items.into_iter();
+        for (index, &name) in node.outputs.iter().enumerate() {
+            let item = items.next();
+            if name.is_empty() {
+                continue;
             }
-            self.values.insert(name, Some(value));
+            let item = item.ok_or_else(|| format!("result {index}, `{name}`, is not supported"))?;
+            if let NamedItem::Tensor(value) = item {
+                self.check_result(name, value)?;
+            }
+            self.bind(name, item);
         }
         Ok(())
     }
 
+    /// Refuses a result that no memory holds, or that the file says to be another.
+    fn check_result(&self, name: &str, value: Value) -> Result<(), Refusal> {
+        check_fits_memory(self.ctx, self.body.ty(value))?;
+        let Some(info) = self.declared.get(name) else { return Ok(()) };
+        let open = self.open.of(value).map(|open| open.axis);
+        check_declared(self.ctx, self.body.ty(value), info, self.source.sizes, open)
+    }
+
     /// The values that a node reads, those in sequences too.
     fn read(&self, node: &NodeProto<'m>, operands: &[Option<Value>]) -> Vec<Value> {
-        let sequences = node.inputs.iter().filter_map(|name| self.sequences.get(name)).flatten();
-        operands.iter().flatten().chain(sequences).copied().collect()
+        let items = node.inputs.iter().filter_map(|name| self.items.get(name)).flat_map(NamedItem::values);
+        operands.iter().flatten().chain(items).copied().collect()
     }
 
     /// What is done with a call of a node.
@@ -306,7 +332,7 @@ impl<'m> GraphLowering<'m> {
         builder.location = location;
         make(&mut NodeConversion {
             node,
-            version: self.source.version,
+            version: self.source.sets.own,
             builder,
             operands,
             weights: &mut self.source.weights,
@@ -320,35 +346,36 @@ impl<'m> GraphLowering<'m> {
     pub(super) fn inline(
         &mut self,
         graph: &'m GraphProto<'m>,
-        arguments: &[Value],
+        arguments: &[NamedItem],
         location: Location,
-    ) -> Results {
+    ) -> Result<Vec<NamedItem>, Refusal> {
         if arguments.len() != graph.inputs.len() {
             return Err(
                 format!("a graph of {} inputs, expected {}", graph.inputs.len(), arguments.len()).into()
             );
         }
-        for (input, value) in graph.inputs.iter().zip(arguments) {
-            self.values.insert(input.name, Some(*value));
+        for (input, item) in graph.inputs.iter().zip(arguments) {
+            self.bind(input.name, item.clone());
         }
         self.initializers.extend(graph.initializers.iter().map(|tensor| (tensor.name, tensor)));
         for node in &graph.nodes {
-            let row = row_of(node, self.source.version);
+            let row = find_in(node.domain, node.op_type, self.source.sets);
             let row = row.ok_or_else(|| format!("operator `{}` is not supported", node.op_type))?;
             let operands: Vec<Option<Value>> = node.inputs.iter().map(|name| self.named(name)).collect();
-            let lacks = node.inputs.iter().zip(&operands).find(|(name, value)| {
-                value.is_none() && !name.is_empty() && !self.sequences.contains_key(*name)
-            });
+            let lacks =
+                node.inputs.iter().zip(&operands).find(|(name, value)| {
+                    value.is_none() && !name.is_empty() && !self.items.contains_key(*name)
+                });
             if let Some((name, _)) = lacks {
                 return Err(format!("`{name}` is not defined").into());
             }
             self.convert(node, row, operands, location)?;
         }
         let results =
-            graph.outputs.iter().map(|output| self.named(output.name)).collect::<Option<Vec<Value>>>();
+            graph.outputs.iter().map(|output| self.item(output.name)).collect::<Option<Vec<NamedItem>>>();
         for name in graph.nodes.iter().flat_map(|node| &node.outputs) {
             self.values.remove(name);
-            self.sequences.remove(name);
+            self.items.remove(name);
         }
         for tensor in &graph.initializers {
             self.values.remove(tensor.name);
@@ -390,8 +417,7 @@ impl<'m> GraphLowering<'m> {
     }
 
     fn finish(mut self, ctx: &Arc<Context>) -> Result<Module, Vec<Diagnostic>> {
-        let names: Vec<&str> = self.source.graph.outputs.iter().map(|output| output.name).collect();
-        let results: Vec<Option<Value>> = names.iter().map(|name| self.value(name)).collect();
+        let (names, results) = self.outputs();
         if !self.diagnostics.is_empty() {
             return Err(self.diagnostics);
         }
@@ -419,6 +445,27 @@ impl<'m> GraphLowering<'m> {
         Ok(module)
     }
 
+    /// The names of the function's results, and their values: for a sequence each of its elements.
+    fn outputs(&mut self) -> (Vec<String>, Vec<Option<Value>>) {
+        let graph = self.source.graph;
+        let mut outputs = Vec::new();
+        for name in graph.outputs.iter().map(|output| output.name) {
+            match self.items.get(name) {
+                Some(NamedItem::Sequence(elements)) => {
+                    let elements = elements.iter().enumerate();
+                    outputs.extend(elements.map(|(at, value)| (element_name(name, at), Some(*value))));
+                }
+                Some(NamedItem::Counted(_, refusal)) => {
+                    let refusal = refusal.clone();
+                    self.refuse(self.ctx.name_location(name), refusal);
+                }
+                Some(_) => {}
+                None => outputs.push((name.to_owned(), self.value(name))),
+            }
+        }
+        outputs.into_iter().unzip()
+    }
+
     /// Removes the constants that have become attributes: bounds, shapes, axes.
     fn drop_unread_constants(&mut self) {
         let ops: Vec<Op> = self.body.ops(self.block()).collect();
@@ -432,15 +479,15 @@ impl<'m> GraphLowering<'m> {
 
     /// The inherent attributes of the function: its symbol, its type, and the ONNX names of arguments and
     /// results.
-    fn signature(&self, results: &[Value], result_names: &[&str]) -> Attr {
+    fn signature(&self, results: &[Value], result_names: &[String]) -> Attr {
         let ctx = self.ctx;
         let block = self.block();
         let types =
             |values: &[Value]| values.iter().map(|&value| self.body.ty(value)).collect::<Box<[Type]>>();
         let inputs = types(self.body.args(block));
         let function_type = ctx.ty(TypeData::Function { inputs, results: types(results) });
-        let names = |names: &[&str]| {
-            let name = |name: &&str| ctx.dict(vec![(ctx.ident(attrs::OPTC_NAME), ctx.str_attr(name))]);
+        let names = |names: &[String]| {
+            let name = |name: &String| ctx.dict(vec![(ctx.ident(attrs::OPTC_NAME), ctx.str_attr(name))]);
             ctx.array_attr(&names.iter().map(name).collect::<Vec<_>>())
         };
         ctx.dict(vec![
@@ -455,7 +502,7 @@ impl<'m> GraphLowering<'m> {
 impl GraphLowering<'_> {
     /// The names of a function's results; of those with an open axis that, with the number of the result that
     /// says its size.
-    fn result_attrs(&self, results: &[Value], names: &[&str]) -> Attr {
+    fn result_attrs(&self, results: &[Value], names: &[String]) -> Attr {
         let ctx = self.ctx;
         let (mut dicts, mut counts) = (Vec::new(), Vec::new());
         for (value, name) in results.iter().zip(names) {
@@ -476,6 +523,11 @@ impl GraphLowering<'_> {
         dicts.append(&mut counts);
         ctx.array_attr(&dicts)
     }
+}
+
+/// How an element of a sequence is called among the arguments and results of a function.
+pub(super) fn element_name(sequence: &str, at: usize) -> String {
+    format!("{sequence}[{at}]")
 }
 
 /// The names that a graph's outputs follow from.
@@ -503,45 +555,6 @@ fn reads<'m>(node: &'m NodeProto<'m>) -> Vec<&'m str> {
         }
     }
     names
-}
-
-/// Inputs that are symbolized but not there, and values for symbols that no input has.
-fn misnamed(ctx: &Context, source: &ModelSource<'_>) -> Vec<Diagnostic> {
-    let (sizes, inputs) = (source.sizes, &source.graph.inputs);
-    let mut symbols: Vec<String> = sizes.symbolized.iter().map(|entry| entry.size.clone()).collect();
-    for input in inputs {
-        let TypeProto::Tensor { shape: Some(shape), .. } = &input.ty else { continue };
-        symbols.extend(shape.iter().enumerate().filter_map(|(axis, dimension)| match dimension {
-            Dimension::Symbol(name) => Some((*name).to_owned()),
-            Dimension::Unknown => Some(format!("{}_{axis}", input.name)),
-            Dimension::Value(_) => None,
-        }));
-    }
-    let names = symbols.iter().flat_map(|size| dims::symbols(ctx, read_size(ctx, size)));
-    let names = names.map(|name| ctx.str(name).to_owned());
-    let names: Vec<String> = names.chain(symbols.iter().cloned()).collect();
-    let fault = |what: String, name: &str, known: Vec<&str>| {
-        let fault = Diagnostic::error(Location::UNKNOWN, what);
-        match ir::diag::did_you_mean(name, known) {
-            Some(help) => fault.with_help(help),
-            None => fault,
-        }
-    };
-    let given = sizes.values.keys().chain(sizes.ranges.keys());
-    let mut faults: Vec<Diagnostic> = given
-        .filter(|name| !names.contains(name))
-        .map(|name| {
-            let what = format!("no size of an input is called `{name}`");
-            fault(what, name, names.iter().map(String::as_str).collect())
-        })
-        .collect();
-    for entry in &sizes.symbolized {
-        if inputs.iter().all(|input| input.name != entry.input) {
-            let what = format!("the model has no input `{}`", entry.input);
-            faults.push(fault(what, &entry.input, inputs.iter().map(|input| input.name).collect()));
-        }
-    }
-    faults
 }
 
 /// Refuses a type that no memory holds; what converters multiply later is thus in range. Sizes that are no

@@ -5,6 +5,7 @@ pub mod call;
 mod convert;
 pub mod declared;
 pub mod element;
+pub mod element_types;
 pub mod external;
 mod facts;
 mod flow;

@@ -9,21 +9,27 @@ use std::ops::RangeInclusive;
 
 use super::call::{NodeConversion, Results};
 use super::convert::{
-    along, attention, boxes, composed, deformed, einsum, gather, integer, linear, loss, ngrams, pads, pick,
-    picked, pointwise, quantised, random, recurrent, reduce, resize, sample, scatter, shape, signal, split,
-    spread, strings, unique, window,
+    along, attention, boxes, composed, deformed, einsum, gather, integer, learned, linear, loss, ngrams,
+    pads, pick, picked, pointwise, quantised, random, recurrent, reduce, resize, sample, scatter, shape,
+    signal, split, spread, strings, unique, window,
 };
+use super::element::Element;
+use super::element_types;
 use super::flow::ControlOperator;
 use super::sequences::SequenceOperator;
 
 /// The newest version of ONNX's operator set of which the rows were checked.
 pub const NEWEST: i64 = 28;
+/// The same of the operators of `ai.onnx.ml`.
+pub const NEWEST_LEARNED: i64 = 5;
+/// What stands before the names of these in the rows.
+const LEARNED: &str = "ai.onnx.ml";
 
 /// What is known of an operator, over a range of versions.
 pub struct OperatorRow {
-    /// The operator's name in ONNX.
+    /// The operator's name in ONNX; one of `ai.onnx.ml` has that and a dot before it.
     pub op: &'static str,
-    /// Versions of the operator set in which the row holds.
+    /// Versions of its operator set in which the row holds.
     pub versions: RangeInclusive<i64>,
     /// How many inputs a node may have, left-out ones included.
     pub inputs: RangeInclusive<usize>,
@@ -77,6 +83,7 @@ const STRINGS: &[&str] = &[
     "GatherElements",
     "GatherND",
     "Identity",
+    "RegexFullMatch",
     "Reshape",
     "Shape",
     "Size",
@@ -90,6 +97,8 @@ const STRINGS: &[&str] = &[
     "Transpose",
     "Unsqueeze",
     "Where",
+    "ai.onnx.ml.ArrayFeatureExtractor",
+    "ai.onnx.ml.LabelEncoder",
 ];
 
 impl OperatorRow {
@@ -99,9 +108,33 @@ impl OperatorRow {
     }
 }
 
+/// Which versions of operator sets a model uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperatorSets {
+    /// That of ONNX's own operators.
+    pub own: i64,
+    /// That of `ai.onnx.ml`; none if the model does not use it.
+    pub learned: Option<i64>,
+}
+
 /// The row for `op` in `version`, if there is one.
 pub fn find(op: &str, version: i64) -> Option<&'static OperatorRow> {
     ROWS.iter().find(|row| row.op == op && row.versions.contains(&version))
+}
+
+/// The row for an operator of a domain, if there is one.
+pub fn find_in(domain: &str, op: &str, sets: OperatorSets) -> Option<&'static OperatorRow> {
+    match domain {
+        "" | "ai.onnx" => find(op, sets.own),
+        LEARNED => {
+            let version = sets.learned?;
+            let is_named = |row: &&OperatorRow| {
+                row.op.strip_prefix(LEARNED).and_then(|rest| rest.strip_prefix('.')) == Some(op)
+            };
+            ROWS.iter().find(|row| is_named(row) && row.versions.contains(&version))
+        }
+        _ => None,
+    }
 }
 
 /// What is known of an operator over all its versions.
@@ -112,8 +145,15 @@ pub struct Coverage {
     pub versions: RangeInclusive<i64>,
     /// The attributes that a node may have in the newest of them.
     pub attributes: &'static [&'static str],
-    /// Whether a node may have operands of strings.
-    pub takes_strings: bool,
+    /// The element types that it takes, in words: see [`element_types::WORDS`].
+    pub element_types: &'static str,
+}
+
+impl Coverage {
+    /// The element types that it takes.
+    pub fn elements(&self) -> Vec<Element> {
+        element_types::elements(self.element_types)
+    }
 }
 
 /// The operators that are imported, by name.
@@ -122,8 +162,8 @@ pub fn coverage() -> Vec<Coverage> {
     for row in ROWS {
         let OperatorRow { op, versions, attributes, .. } = row;
         let known = operators.entry(*op);
-        let takes_strings = row.takes_strings();
-        let first = || Coverage { op, versions: versions.clone(), attributes, takes_strings };
+        let element_types = element_types::of(op);
+        let first = || Coverage { op, versions: versions.clone(), attributes, element_types };
         let known = known.or_insert_with(first);
         known.versions =
             *known.versions.start().min(versions.start())..=*known.versions.end().max(versions.end());
@@ -148,6 +188,38 @@ const fn row(
 
 const ANY: usize = usize::MAX;
 const CONV: &[&str] = &["auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"];
+const LABELS: &[&str] = &[
+    "default_float",
+    "default_int64",
+    "default_string",
+    "default_tensor",
+    "keys_floats",
+    "keys_int64s",
+    "keys_strings",
+    "keys_tensor",
+    "values_floats",
+    "values_int64s",
+    "values_strings",
+    "values_tensor",
+];
+const TREES: &[&str] = &[
+    "aggregate_function",
+    "leaf_targetids",
+    "leaf_weights",
+    "membership_values",
+    "n_targets",
+    "nodes_falseleafs",
+    "nodes_falsenodeids",
+    "nodes_featureids",
+    "nodes_hitrates",
+    "nodes_missing_value_tracks_true",
+    "nodes_modes",
+    "nodes_splits",
+    "nodes_trueleafs",
+    "nodes_truenodeids",
+    "post_transform",
+    "tree_roots",
+];
 const NORM: &[&str] = &["consumed_inputs", "epsilon", "is_test", "momentum", "spatial", "training_mode"];
 const GEMM: &[&str] = &["alpha", "beta", "broadcast", "transA", "transB"];
 const VALUE: &[&str] =
@@ -368,8 +440,9 @@ pub static ROWS: &[OperatorRow] = &[
     row("NonZero", 9..=NEWEST, 1..=1, &[], With(picked::non_zero)),
     row("Not", 1..=NEWEST, 1..=1, &[], Unary("nn.not")),
     row("OneHot", 9..=NEWEST, 3..=3, &["axis"], With(loss::one_hot)),
-    row("OptionalGetElement", 15..=NEWEST, 1..=1, &[], With(pointwise::identity)),
-    row("OptionalHasElement", 15..=NEWEST, 0..=1, &[], With(shape::has_element)),
+    row("Optional", 15..=NEWEST, 0..=1, &["type"], Sequences(SequenceOperator::Optional)),
+    row("OptionalGetElement", 15..=NEWEST, 1..=1, &[], Sequences(SequenceOperator::Get)),
+    row("OptionalHasElement", 15..=NEWEST, 0..=1, &[], Sequences(SequenceOperator::Has)),
     row("Or", 1..=6, 2..=2, OLD_BROADCAST, Binary("nn.or")),
     row("Or", 7..=NEWEST, 2..=2, &[], Binary("nn.or")),
     row("PRelu", 1..=NEWEST, 2..=2, OLD, With(composed::prelu)),
@@ -408,6 +481,7 @@ pub static ROWS: &[OperatorRow] = &[
     row("ReduceSum", 13..=NEWEST, 1..=2, FOLD_BY_OPERAND, With(reduce::sum)),
     row("ReduceSumSquare", 1..=17, 1..=1, FOLD, With(reduce::sum_square)),
     row("ReduceSumSquare", 18..=NEWEST, 1..=2, FOLD_BY_OPERAND, With(reduce::sum_square)),
+    row("RegexFullMatch", 20..=NEWEST, 1..=1, &["pattern"], With(strings::regex_full_match)),
     row("Relu", 1..=NEWEST, 1..=1, OLD, Unary("nn.relu")),
     row("Reshape", 1..=4, 1..=1, &["consumed_inputs", "shape"], With(shape::reshape)),
     row("Reshape", 5..=NEWEST, 2..=2, &["allowzero"], With(shape::reshape)),
@@ -418,6 +492,7 @@ pub static ROWS: &[OperatorRow] = &[
     row("RotaryEmbedding", 23..=NEWEST, 3..=4, &["interleaved", "num_heads", "rotary_embedding_dim"], With(attention::rotary_embedding)),
     row("Round", 11..=NEWEST, 1..=1, &[], Unary("nn.round")),
     row("STFT", 17..=NEWEST, 2..=4, &["onesided"], With(signal::stft)),
+    row("Scan", 8..=8, 2..=ANY, &["body", "directions", "num_scan_inputs"], Graphs(ControlOperator::BatchedScan)),
     row("Scan", 9..=NEWEST, 1..=ANY, SCAN, Graphs(ControlOperator::Scan)),
     row("Scatter", 9..=10, 3..=3, &["axis"], With(scatter::scatter_elements)),
     row("ScatterElements", 11..=NEWEST, 3..=3, &["axis", "reduction"], With(scatter::scatter_elements)),
@@ -477,6 +552,10 @@ pub static ROWS: &[OperatorRow] = &[
     row("Where", 9..=NEWEST, 3..=3, &[], With(composed::choose)),
     row("Xor", 1..=6, 2..=2, OLD_BROADCAST, Binary("nn.xor")),
     row("Xor", 7..=NEWEST, 2..=2, &[], Binary("nn.xor")),
+    row("ai.onnx.ml.ArrayFeatureExtractor", 1..=NEWEST_LEARNED, 2..=2, &[], With(learned::array_feature_extractor)),
+    row("ai.onnx.ml.Binarizer", 1..=NEWEST_LEARNED, 1..=1, &["threshold"], With(learned::binarizer)),
+    row("ai.onnx.ml.LabelEncoder", 2..=NEWEST_LEARNED, 1..=1, LABELS, With(learned::label_encoder)),
+    row("ai.onnx.ml.TreeEnsemble", 5..=NEWEST_LEARNED, 1..=1, TREES, With(learned::tree_ensemble)),
 ];
 
 #[cfg(test)]

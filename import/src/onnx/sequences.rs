@@ -1,13 +1,15 @@
-//! How sequences of tensors are converted: they are lists of values while the model is read, and no more
-//! after it. Their lengths and positions must be known then.
+//! How sequences of tensors and optionals are converted: they are lists of values while the model is read,
+//! and no more after it. Their lengths and positions must be known then, and whether an optional is empty.
 
+use ir::dims;
 use ir::{Dim, Location, Value};
 
 use super::call::{NodeConversion, Refusal, Results};
+use super::convert::{shape, split as parts};
 use super::lower::GraphLowering;
 use super::model::{AttributeValue, NodeProto};
 
-/// An operator that takes or makes sequences.
+/// An operator that takes or makes sequences or optionals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceOperator {
     /// A sequence without elements.
@@ -28,12 +30,43 @@ pub enum SequenceOperator {
     Concat,
     /// What a graph makes of each element.
     Map,
+    /// An optional: of the operand, or empty.
+    Optional,
+    /// What is in an optional.
+    Get,
+    /// Whether an optional is not empty.
+    Has,
 }
 
-/// What a node makes: tensors, or sequences.
-pub(super) enum NodeResults {
-    Tensors(Vec<Value>),
-    Sequences(Vec<Vec<Value>>),
+/// What a name stands for. An optional that is not empty is what it holds.
+#[derive(Clone, Debug)]
+pub(super) enum NamedItem {
+    Tensor(Value),
+    Sequence(Vec<Value>),
+    /// A sequence of which only the number of elements is known, and why.
+    Counted(usize, Refusal),
+    /// An optional that is empty.
+    Nothing,
+}
+
+impl NamedItem {
+    /// The tensors in it.
+    pub(super) fn values(&self) -> &[Value] {
+        match self {
+            NamedItem::Tensor(value) => std::slice::from_ref(value),
+            NamedItem::Sequence(values) => values,
+            NamedItem::Counted(..) | NamedItem::Nothing => &[],
+        }
+    }
+}
+
+/// The values of items that are all tensors.
+pub(super) fn tensors(items: Vec<NamedItem>) -> Results {
+    let tensor = |item| match item {
+        NamedItem::Tensor(value) => Ok(value),
+        _ => Err("a graph makes a sequence, or nothing, in the place of a tensor".into()),
+    };
+    items.into_iter().map(tensor).collect()
 }
 
 /// Elements of a sequence that a tensor is split into, at most.
@@ -47,9 +80,9 @@ impl<'m> GraphLowering<'m> {
         node: &'m NodeProto<'m>,
         operands: Vec<Option<Value>>,
         at: Location,
-    ) -> Result<NodeResults, Refusal> {
-        let one = |sequence: Vec<Value>| Ok(NodeResults::Sequences(vec![sequence]));
-        let tensor = |value: Value| Ok(NodeResults::Tensors(vec![value]));
+    ) -> Result<Vec<NamedItem>, Refusal> {
+        let one = |sequence: Vec<Value>| Ok(vec![NamedItem::Sequence(sequence)]);
+        let tensor = |value: Value| Ok(vec![NamedItem::Tensor(value)]);
         match operator {
             SequenceOperator::Empty => one(Vec::new()),
             SequenceOperator::Construct => {
@@ -80,23 +113,66 @@ impl<'m> GraphLowering<'m> {
                 tensor(sequence[index])
             }
             SequenceOperator::Length => {
-                let count = self.sequence_operand(node, 0)?.len() as i64;
+                let count = self.length(node)?;
                 tensor(self.call(node, operands, at, |call| call.int64_constant(&[count], &[]))?)
             }
-            SequenceOperator::Split => one(self.call(node, operands, at, split)?),
+            SequenceOperator::Split => self.parts(node, operands, at),
             SequenceOperator::Concat => {
                 let sequence = self.sequence_operand(node, 0)?;
                 tensor(self.call(node, operands, at, |call| concat(call, sequence))?)
             }
             SequenceOperator::Map => self.map(node, &operands, at),
+            SequenceOperator::Optional => Ok(vec![self.first(node).unwrap_or(NamedItem::Nothing)]),
+            SequenceOperator::Get => match self.first(node) {
+                None | Some(NamedItem::Nothing) => Err("an optional that is empty".into()),
+                Some(item) => Ok(vec![item]),
+            },
+            SequenceOperator::Has => {
+                let held = !matches!(self.first(node), None | Some(NamedItem::Nothing));
+                tensor(self.call(node, operands, at, |call| shape::has_element(call, held.into()))?)
+            }
         }
+    }
+
+    /// What the first operand of a node is, unless it is left out.
+    fn first(&mut self, node: &NodeProto<'m>) -> Option<NamedItem> {
+        let name = node.inputs.first().copied().filter(|name| !name.is_empty())?;
+        self.item(name)
+    }
+
+    /// The number of elements of the first operand of a node.
+    fn length(&mut self, node: &NodeProto<'m>) -> Result<i64, Refusal> {
+        match self.first(node) {
+            Some(NamedItem::Counted(count, _)) => Ok(count as i64),
+            _ => Ok(self.sequence_operand(node, 0)?.len() as i64),
+        }
+    }
+
+    /// The parts of a tensor, or only their number where nothing else is known.
+    fn parts(
+        &mut self,
+        node: &'m NodeProto<'m>,
+        operands: Vec<Option<Value>>,
+        at: Location,
+    ) -> Result<Vec<NamedItem>, Refusal> {
+        let count = self.call(node, operands.clone(), at, |call| number_of_parts(call))?;
+        let item = match (self.call(node, operands, at, split), count) {
+            (Ok(parts), _) => NamedItem::Sequence(parts),
+            (Err(refusal), Some(count)) => NamedItem::Counted(count, refusal),
+            (Err(refusal), None) => return Err(refusal),
+        };
+        Ok(vec![item])
     }
 
     /// The sequence that is an operand of a node.
     fn sequence_operand(&self, node: &NodeProto<'m>, index: usize) -> Result<Vec<Value>, Refusal> {
         let name = node.inputs.get(index).ok_or_else(|| format!("input {index} is left out"))?;
-        let sequence = self.sequences.get(name).cloned();
-        sequence.ok_or_else(|| format!("input {index} is a tensor, expected a sequence").into())
+        match self.items.get(name) {
+            Some(NamedItem::Sequence(sequence)) => Ok(sequence.clone()),
+            Some(NamedItem::Counted(_, refusal)) => Err(refusal.clone()),
+            Some(_) => Err(format!("input {index} is an optional that is empty").into()),
+            None => Err(format!("input {index} is a tensor, expected a sequence").into()),
+        }
     }
 
     /// The graph is written down for each element; operands that are sequences give it their element, others
@@ -106,7 +182,7 @@ impl<'m> GraphLowering<'m> {
         node: &'m NodeProto<'m>,
         operands: &[Option<Value>],
         at: Location,
-    ) -> Result<NodeResults, Refusal> {
+    ) -> Result<Vec<NamedItem>, Refusal> {
         let Some(AttributeValue::Graph(body)) = node.attribute("body").map(|attribute| &attribute.value)
         else {
             return Err("`body` is left out, or no graph".into());
@@ -116,15 +192,15 @@ impl<'m> GraphLowering<'m> {
         for turn in 0..count {
             let mut arguments = Vec::new();
             for (index, name) in node.inputs.iter().enumerate() {
-                arguments.push(match self.sequences.get(name) {
-                    Some(sequence) => *sequence.get(turn).ok_or("sequences of different lengths")?,
+                arguments.push(NamedItem::Tensor(match self.items.get(name) {
+                    Some(item) => *item.values().get(turn).ok_or("sequences of different lengths")?,
                     None => operands[index].ok_or_else(|| format!("input {index} is left out"))?,
-                });
+                }));
             }
-            let results = self.inline(body, &arguments, at)?;
+            let results = tensors(self.inline(body, &arguments, at)?)?;
             made.iter_mut().zip(results).for_each(|(sequence, result)| sequence.push(result));
         }
-        Ok(NodeResults::Sequences(made))
+        Ok(made.into_iter().map(NamedItem::Sequence).collect())
     }
 }
 
@@ -153,24 +229,23 @@ fn split(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
     let axis = call.axis(call.node.int("axis")?.unwrap_or(0), shape.len())?;
-    let Dim::Known(whole) = shape[axis] else { return Err("parts of an axis of unknown size".into()) };
     let are_slices = call.optional(1).is_none();
+    let whole = || shape[axis].known().ok_or("parts of an axis whose size is not known");
     let sizes = match call.known_ints(1)? {
-        None if are_slices => vec![1; bounded(whole)?],
+        None if are_slices => vec![1; bounded(whole()?)?],
         None => return Err("sizes of parts that are not known".into()),
         Some(sizes) if call.rank(call.operand(1)?)? == 0 => {
             let [size] = sizes[..] else { return Err("sizes of parts that are not known".into()) };
+            let whole = whole()?;
             let size = u64::try_from(size).ok().filter(|size| *size > 0).ok_or("a part of no elements")?;
             let count = bounded(whole.div_ceil(size))? as u64;
             (0..count).map(|part| size.min(whole - part * size)).collect()
         }
         Some(sizes) => {
-            let sizes = sizes.iter().map(|size| u64::try_from(*size).ok()).collect::<Option<Vec<u64>>>();
-            sizes
-                .filter(|sizes| {
-                    sizes.iter().try_fold(0u64, |sum, size| sum.checked_add(*size)) == Some(whole)
-                })
-                .ok_or_else(|| format!("parts that are not {whole} elements together"))?
+            let sizes = sizes.into_iter().map(|size| dims::constant(call.ctx(), size)).collect();
+            let parts = parts::given_parts(call, shape[axis], sizes)?;
+            let known = parts.iter().map(|part| part.known()).collect::<Option<Vec<u64>>>();
+            known.ok_or("a part of less than no elements")?
         }
     };
     let keeps = !are_slices || call.node.int("keepdims")?.unwrap_or(1) != 0;
@@ -183,6 +258,16 @@ fn split(call: &mut NodeConversion<'_, '_>) -> Results {
         start += size;
     }
     Ok(parts)
+}
+
+/// How many parts a list of sizes says, whatever these are.
+fn number_of_parts(call: &NodeConversion<'_, '_>) -> Result<Option<usize>, Refusal> {
+    let Some(sizes) = call.optional(1) else { return Ok(None) };
+    let count = match call.dims(sizes)?[..] {
+        [size] => size.known(),
+        _ => None,
+    };
+    count.map(bounded).transpose()
 }
 
 /// A number of parts that may be written down.

@@ -59,7 +59,11 @@ pub enum TypeProto<'a> {
         /// The dimensions; `None` where not even the rank is given.
         shape: Option<Vec<Dimension<'a>>>,
     },
-    /// A sequence, map, optional or sparse tensor, with its article; not read further.
+    /// A sequence of such elements.
+    Sequence(Box<TypeProto<'a>>),
+    /// Such a value, or nothing.
+    Optional(Box<TypeProto<'a>>),
+    /// A map, a sparse tensor, or a type that nests too deep, with its article; not read further.
     Other(&'static str),
 }
 
@@ -119,23 +123,51 @@ impl<'a> ValueInfoProto<'a> {
     }
 }
 
+/// How deep types may nest: an optional sequence of tensors does by two.
+const MAX_TYPE_DEPTH: usize = 4;
+
 impl<'a> TypeProto<'a> {
     pub(super) fn read(message: Message<'a>) -> Result<TypeProto<'a>, WireError> {
+        TypeProto::read_nested(message, 0)
+    }
+
+    fn read_nested(message: Message<'a>, depth: usize) -> Result<TypeProto<'a>, WireError> {
+        if depth > MAX_TYPE_DEPTH {
+            return Ok(TypeProto::Other("a value of many parts"));
+        }
         let mut ty = None;
         for field in message.fields() {
             let field = field?;
             match field.number {
                 1 => set_once(&mut ty, field, "tensor_type", read_tensor_type)?,
-                4 => ty = Some(TypeProto::Other("a sequence")),
+                4 => {
+                    let element = read_element_type(field.message("sequence_type")?, depth)?;
+                    ty = Some(TypeProto::Sequence(Box::new(element)));
+                }
                 5 => ty = Some(TypeProto::Other("a map")),
                 7 => ty = Some(TypeProto::Other("an opaque value")),
                 8 => ty = Some(TypeProto::Other("a sparse tensor")),
-                9 => ty = Some(TypeProto::Other("an optional")),
+                9 => {
+                    let element = read_element_type(field.message("optional_type")?, depth)?;
+                    ty = Some(TypeProto::Optional(Box::new(element)));
+                }
                 _ => {}
             }
         }
         Ok(ty.unwrap_or_default())
     }
+}
+
+/// `TypeProto.Sequence` and `TypeProto.Optional`: the type of what they hold.
+fn read_element_type(message: Message<'_>, depth: usize) -> Result<TypeProto<'_>, WireError> {
+    let mut element = TypeProto::Unknown;
+    for field in message.fields() {
+        let field = field?;
+        if field.number == 1 {
+            element = TypeProto::read_nested(field.message("elem_type")?, depth + 1)?;
+        }
+    }
+    Ok(element)
 }
 
 fn read_tensor_type<'a>(message: Message<'a>) -> Result<TypeProto<'a>, WireError> {

@@ -55,9 +55,45 @@ fn names(graph: &GraphProto<'_>, nodes: &[usize]) -> String {
     format!("{count} {noun}: {}{rest}", named.join(", "))
 }
 
+/// Operators that are not known, and those that compute the same one after the other.
+const REPLACEMENTS: &[(&str, &str, &[&str])] = &[
+    ("ai.onnx.ml", "FeatureVectorizer", &["Concat"]),
+    ("ai.onnx.ml", "Imputer", &["IsNaN", "Where"]),
+    ("ai.onnx.ml", "LinearRegressor", &["Gemm"]),
+    ("ai.onnx.ml", "Normalizer", &["LpNormalization"]),
+    ("ai.onnx.ml", "Scaler", &["Sub", "Mul"]),
+    ("ai.onnx.ml", "TreeEnsembleRegressor", &["ai.onnx.ml.TreeEnsemble"]),
+    ("ai.onnx.preview", "FlexAttention", &["MatMul", "Softmax", "MatMul"]),
+    ("com.microsoft", "Attention", &["MatMul", "Add", "Attention"]),
+    ("com.microsoft", "BiasGelu", &["Add", "Gelu"]),
+    ("com.microsoft", "DynamicQuantizeMatMul", &["DynamicQuantizeLinear", "MatMulInteger", "Cast", "Mul"]),
+    ("com.microsoft", "EmbedLayerNormalization", &["Gather", "Add", "LayerNormalization"]),
+    ("com.microsoft", "FastGelu", &["Add", "Gelu"]),
+    ("com.microsoft", "FusedConv", &["Conv", "Relu"]),
+    ("com.microsoft", "FusedGemm", &["Gemm", "Relu"]),
+    ("com.microsoft", "FusedMatMul", &["Transpose", "MatMul", "Mul"]),
+    ("com.microsoft", "Gelu", &["Gelu"]),
+    ("com.microsoft", "GroupQueryAttention", &["RotaryEmbedding", "Attention"]),
+    ("com.microsoft", "MatMulNBits", &["DequantizeLinear", "MatMul"]),
+    ("com.microsoft", "MultiHeadAttention", &["Attention"]),
+    ("com.microsoft", "NhwcConv", &["Transpose", "Conv", "Transpose"]),
+    ("com.microsoft", "QLinearAdd", &["DequantizeLinear", "Add", "QuantizeLinear"]),
+    ("com.microsoft", "QLinearMul", &["DequantizeLinear", "Mul", "QuantizeLinear"]),
+    ("com.microsoft", "QuickGelu", &["Swish"]),
+    ("com.microsoft", "RotaryEmbedding", &["RotaryEmbedding"]),
+    ("com.microsoft", "SkipLayerNormalization", &["Add", "LayerNormalization"]),
+    ("com.microsoft", "SkipSimplifiedLayerNormalization", &["Add", "RMSNormalization"]),
+];
+
+fn replacement(domain: &str, op: &str) -> Option<String> {
+    let (_, _, same) = REPLACEMENTS.iter().find(|(known, name, _)| (*known, *name) == (domain, op))?;
+    let same: Vec<String> = same.iter().map(|op| format!("`{op}`")).collect();
+    Some(format!("ONNX's own operators compute the same: {}", same.join(", then ")))
+}
+
 fn hint(domain: &str, op: &str) -> Option<String> {
     if !matches!(domain, "" | "ai.onnx") {
-        return None;
+        return replacement(domain, op);
     }
     let mut versions = ROWS.iter().filter(|row| row.op == op).map(|row| &row.versions).peekable();
     if versions.peek().is_none() {
@@ -76,5 +112,18 @@ impl GraphFault {
         };
         let diagnostic = Diagnostic::error(ctx.name_location(&place), self.message);
         Diagnostic { help: self.help, ..diagnostic }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_replaces_an_operator_is_known_and_the_operator_is_not() {
+        for (domain, op, same) in REPLACEMENTS {
+            assert!(!ROWS.iter().any(|row| row.op == format!("{domain}.{op}")), "{op}");
+            assert!(same.iter().all(|op| ROWS.iter().any(|row| row.op == *op)), "{op}");
+        }
     }
 }

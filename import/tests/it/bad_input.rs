@@ -49,6 +49,10 @@ fn an_operator_of_another_domain_names_it() {
         Message::default().strings(1, &["x"]).strings(2, &["y"]).bytes(4, "Relu").bytes(7, "com.example");
     let graph = Graph { nodes: vec![node], ..one_node("Relu", &["x"], &[]) };
     check(graph, &["`Relu_0`: operator `Relu` of `com.example` is not supported, in 1 node: `Relu_0`"]);
+    let node = Message::default().strings(1, &["x"]).strings(2, &["y"]).bytes(4, "BiasGelu");
+    let node = node.bytes(7, "com.microsoft");
+    let said = faults(&model(17, Graph { nodes: vec![node], ..one_node("Relu", &["x"], &[]) })).join("\n");
+    assert!(said.contains("ONNX's own operators compute the same: `Add`, then `Gelu`"), "{said}");
 }
 
 #[test]
@@ -201,10 +205,9 @@ fn results_beyond_the_supported_ones_are_refused() {
 
 #[test]
 fn training_is_refused() {
-    let norm = ["x", "w", "w", "w", "w"];
-    let graph = one_node("BatchNormalization", &norm, &[int("training_mode", 1)]);
-    let graph = graph.weight(floats_tensor("w", &[3], &[1.0; 3]));
-    check(graph, &["`BatchNormalization_y`: training mode, expected inference"]);
+    let graph = one_node("Dropout", &["x", "r", "t"], &[]).weight(floats_tensor("r", &[], &[0.5]));
+    let graph = graph.weight(raw_tensor("t", 9, &[], &[1]));
+    check(graph, &["`Dropout_y`: training mode, expected inference"]);
 }
 
 #[test]
@@ -232,7 +235,7 @@ fn an_operator_set_that_nobody_knows_is_refused() {
     let graph = one_node("Relu", &["x"], &[]);
     let expected = "`m.onnx`: version 1000 of the operator set, expected 1 to 28";
     assert_eq!(faults(&model(1000, graph)), [expected]);
-    let silent = Message::default().int(1, 8).message(7, &Message::default().bytes(2, "g"));
+    let silent = Message::default().int(1, 8).message(7, &one_node("Relu", &["x"], &[]).message());
     let expected = "`m.onnx`: the model does not say which version of the operator set it uses";
     assert_eq!(faults(&silent), [expected]);
 }

@@ -12,6 +12,7 @@ mod fixture;
 #[cfg(test)]
 mod functions;
 mod fuzz;
+mod learned;
 #[cfg(test)]
 mod model;
 mod open;

@@ -92,6 +92,11 @@ fn reductions_take_axes_as_attributes_and_later_as_operands() {
     close(&compute(18, new("ReduceLogSum", &[])).1, &[3f64.ln(), 7f64.ln()]);
     let log_sum_exp = [(1f64.exp() + 2f64.exp()).ln(), (3f64.exp() + 4f64.exp()).ln()];
     close(&compute(18, new("ReduceLogSumExp", &[int("keepdims", 0)])).1, &log_sum_exp);
+    let infinities = [f32::INFINITY, 0.0, f32::NEG_INFINITY, f32::NEG_INFINITY];
+    let infinite = Graph::default().input("x", &[2, 2]).weight(floats_tensor("i", &[2, 2], &infinities));
+    let infinite = infinite.node("Add", &["x", "i"], &["z"], &[]).weight(ints_tensor("a", &[1]));
+    let infinite = infinite.node("ReduceLogSumExp", &["z", "a"], &["y"], &[]).output("y");
+    check(18, infinite, &[2, 1], &[f32::INFINITY, f32::NEG_INFINITY]);
     let below = -(1.0 + 1f64.exp()).ln();
     close(&compute(13, old("LogSoftmax", &[])).1, &[below, below + 1.0, below, below + 1.0]);
 }

@@ -1,8 +1,16 @@
 //! That sequences, which are gone when a model is read, have the elements that ONNX says.
 
-use crate::fixture::faults;
+use std::collections::BTreeMap;
+
+use import::onnx::StrippedWeights;
+use import::onnx::declared::DeclaredSizes;
+use ir::Module;
+use ir::interp::{Tensor, run};
+use ir::plan::signature::Signature;
+
+use crate::fixture::{faults, import_sized};
 use crate::values::{check, compute};
-use crate::writer::{Graph, Message, graph, int, ints_tensor, model, raw_tensor};
+use crate::writer::{FLOAT, Graph, Message, graph, int, ints_tensor, model, raw_tensor, value_info};
 
 fn index(name: &str, number: i64) -> Message {
     raw_tensor(name, 7, &[], &number.to_le_bytes())
@@ -34,7 +42,14 @@ fn a_tensor_is_split_into_slices_or_parts() {
     check(17, part(index("p", 4), 1), &[2, 2], &[9.0, 10.0, 11.0, 12.0]);
     check(17, part(ints_tensor("p", &[1, 2, 3]), 1), &[2, 2], &[3.0, 4.0, 5.0, 6.0]);
     let short = faults(&model(17, part(ints_tensor("p", &[1, 2]), 1))).join("\n");
-    assert!(short.contains("parts that are not 6 elements together"), "{short}");
+    assert!(short.contains("parts of [1, 2] of an axis of 6"), "{short}");
+    let counted = parts(&["x", "p"], &[]).weight(ints_tensor("p", &[1, 2]));
+    let counted = counted.node("SequenceLength", &["s"], &["n"], &[]);
+    let counted = counted.node("Cast", &["n"], &["y"], &[int("to", 1)]).output("y");
+    check(17, counted, &[], &[2.0]);
+    let returned = parts(&["x", "p"], &[]).weight(ints_tensor("p", &[1, 2])).output("s");
+    let returned = faults(&model(17, returned)).join("\n");
+    assert!(returned.contains("parts of [1, 2] of an axis of 6"), "{returned}");
     let outside = faults(&model(17, part(index("p", 4), 2))).join("\n");
     assert!(outside.contains("position 2 of 2"), "{outside}");
 }
@@ -76,10 +91,96 @@ fn a_graph_is_written_down_for_each_element() {
 #[test]
 fn a_sequence_is_no_tensor() {
     let said = faults(&model(17, parts(&["x"], &[]).node("Neg", &["s"], &["y"], &[]).output("y"))).join("\n");
-    assert!(said.contains("an input is a sequence, expected a tensor"), "{said}");
-    let said = faults(&model(17, parts(&["x"], &[]).output("s"))).join("\n");
-    assert!(said.contains("a sequence, expected a tensor"), "{said}");
+    assert!(said.contains("an input is a sequence or an empty optional, expected a tensor"), "{said}");
     let graph = Graph::default().input("x", &[2]).node("SequenceLength", &["x"], &["y"], &[]).output("y");
     let said = faults(&model(17, graph)).join("\n");
     assert!(said.contains("input 0 is a tensor, expected a sequence"), "{said}");
+}
+
+/// An input or output whose type holds others: a sequence (4) or an optional (9).
+fn holding(name: &str, kinds: &[u64], dims: &[i64]) -> Message {
+    let tensor = |info: Message| info.0[2 + name.len() + 2..].to_vec();
+    let mut ty = Message(tensor(value_info(name, FLOAT, dims)));
+    for kind in kinds {
+        ty = Message::default().message(*kind, &Message::default().message(1, &ty));
+    }
+    Message::default().bytes(1, name).message(2, &ty)
+}
+
+const SEQUENCE: u64 = 4;
+const OPTIONAL: u64 = 9;
+
+/// What is given for an input `s`.
+fn import_given(graph: Graph, given: Option<&[&[u64]]>) -> Result<Module, Vec<String>> {
+    let given = given.map(|shapes| shapes.iter().map(|shape| shape.to_vec()).collect());
+    let items = BTreeMap::from([("s".to_owned(), given)]);
+    let sizes = DeclaredSizes { items, ..DeclaredSizes::new() };
+    import_sized(&model(17, graph).0, StrippedWeights::Refuse, sizes)
+}
+
+/// The names of a program's arguments.
+fn arguments(module: &Module) -> Vec<String> {
+    let main = module.function("main").expect("models have a function `main`");
+    let taken = Signature::of(&module.ctx, main).expect("it has a signature");
+    taken.args.into_iter().map(|arg| arg.name).collect()
+}
+
+/// A graph of an input `s`, and a node of it that makes `y`.
+fn of_given(input: Message, op: &str) -> Graph {
+    let mut graph = Graph::default().node(op, &["s"], &["y"], &[]).output("y");
+    graph.inputs.push(input);
+    graph
+}
+
+#[test]
+fn a_sequence_that_is_given_has_an_argument_for_each_element() {
+    let whole = || of_given(holding("s", &[SEQUENCE], &[2]), "Identity");
+    let module = import_given(whole(), Some(&[&[2], &[2]])).unwrap();
+    assert_eq!(arguments(&module), ["s[0]", "s[1]"]);
+    let inputs = [1.0, 2.0].map(|x| Tensor::from_f32(&module.ctx, &[2], &[x, x]));
+    let results = run(&module, "main", &inputs).unwrap();
+    assert_eq!(results.iter().map(Tensor::to_f32).collect::<Vec<_>>(), [[1.0, 1.0], [2.0, 2.0]]);
+    assert!(arguments(&import_given(whole(), Some(&[])).unwrap()).is_empty());
+    let other = import_given(whole(), Some(&[&[3]])).err().unwrap().join("\n");
+    assert!(other.contains("an array of shape [3], expected [2]"), "{other}");
+    let unknown = faults(&model(17, whole())).join("\n");
+    assert!(unknown.contains("a sequence whose shape is not known before arrays are given"), "{unknown}");
+}
+
+#[test]
+fn an_optional_that_is_given_is_empty_or_what_it_holds() {
+    let has = || of_given(holding("s", &[OPTIONAL], &[2]), "OptionalHasElement");
+    let is_there = |given: Option<&[&[u64]]>, inputs: &[&[f32]]| {
+        let module = import_given(has(), given).unwrap();
+        let inputs: Vec<Tensor> =
+            inputs.iter().map(|x| Tensor::from_f32(&module.ctx, &[x.len() as u64], x)).collect();
+        run(&module, "main", &inputs).unwrap()[0].bytes.to_vec()
+    };
+    assert_eq!(is_there(Some(&[&[2]]), &[&[1.0, 2.0]]), [1]);
+    assert_eq!(is_there(None, &[]), [0]);
+    let get = || of_given(holding("s", &[SEQUENCE, OPTIONAL], &[2]), "OptionalGetElement");
+    assert_eq!(arguments(&import_given(get(), Some(&[&[2]])).unwrap()), ["s[0]"]);
+    let empty = import_given(get(), None).err().unwrap().join("\n");
+    assert!(empty.contains("an optional that is empty"), "{empty}");
+    let several = import_given(has(), Some(&[&[2], &[2]])).err().unwrap().join("\n");
+    assert!(several.contains("several arrays, expected a tensor or nothing"), "{several}");
+}
+
+#[test]
+fn a_type_that_nests_without_end_is_refused() {
+    let kinds = vec![SEQUENCE; 1000];
+    let said = import_given(of_given(holding("s", &kinds, &[2]), "Identity"), Some(&[&[2]]));
+    let said = said.err().unwrap().join("\n");
+    assert!(said.contains("a sequence or an optional in another, expected tensors"), "{said}");
+}
+
+#[test]
+fn a_loop_carries_a_sequence() {
+    let body = Graph::default().input("i", &[]).input("c", &[]).input("t", &[2]);
+    let body = body.node("Identity", &["c"], &["d"], &[]).node("SequenceInsert", &["t", "x"], &["u"], &[]);
+    let body = graph("body", body.output("d").output("u"));
+    let looped =
+        Graph::default().input("x", &[2]).weight(index("n", 3)).node("SequenceEmpty", &[], &["e"], &[]);
+    let looped = looped.node("Loop", &["n", "", "e"], &["t3"], &[body]);
+    check(17, concat(looped, "t3", 0, 0), &[6], &[1.0, 2.0, 1.0, 2.0, 1.0, 2.0]);
 }

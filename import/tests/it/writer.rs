@@ -120,7 +120,7 @@ impl Graph {
         self
     }
 
-    fn message(self) -> Message {
+    pub(crate) fn message(self) -> Message {
         let graph = Message::default().messages(1, &self.nodes).bytes(2, "g").messages(5, &self.initializers);
         let graph = graph.messages(15, &self.sparse_initializers);
         graph.messages(11, &self.inputs).messages(12, &self.outputs).messages(13, &self.value_infos)

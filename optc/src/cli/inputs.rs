@@ -14,7 +14,8 @@ use crate::arrays::{Array, read_npy, read_npz};
 use crate::compile::{SizeOptions, no_input, signature};
 use crate::elements::onnx_element;
 use crate::failure::Failure;
-use crate::protobuf::read_folder;
+use crate::items::{Items, by_name, in_order, of_file};
+use crate::protobuf::{read_folder, read_held};
 use crate::sizes;
 use crate::specialize::{has_named_sizes, sizes_of};
 
@@ -65,6 +66,25 @@ impl InputArgs {
         self.fix_sizes
     }
 
+    /// The shapes of what is given for a model's inputs whose types do not say them: in the first run.
+    pub(super) fn items(&self, model: &Path) -> Items {
+        let is_model = model.extension().is_some_and(|extension| extension == "onnx");
+        if !is_model || (self.inputs.is_empty() && self.input.is_empty()) {
+            return Items::new();
+        }
+        of_file(model, |model| match self.inputs.first() {
+            Some(folder) if folder.is_dir() => {
+                read_held(folder, "input").map(|held| in_order(model, &held)).unwrap_or_default()
+            }
+            archive => {
+                let arrays = archive.map(|path| read_npz(path, &|_| None).unwrap_or_default());
+                let single = self.input.chunks_exact(2);
+                let single = single.filter_map(|pair| read_npy(pair[1].as_ref(), &pair[0], &|_| None).ok());
+                by_name(model, &single.chain(arrays.into_iter().flatten()).collect::<Vec<Array>>())
+            }
+        })
+    }
+
     /// How many runs there are.
     pub(super) fn runs(&self) -> usize {
         self.inputs.len().max(1)
@@ -102,7 +122,7 @@ impl InputArgs {
         }
         let given = self.inputs.iter().map(|path| {
             let arrays = match path.is_dir() {
-                true => in_order(path, taken)?,
+                true => of_folder(path, taken)?,
                 false => read_npz(path, &element)?,
             };
             Ok([single.clone(), arrays].concat())
@@ -132,7 +152,7 @@ impl InputArgs {
 }
 
 /// The arrays of a folder, by the names of the inputs in order.
-fn in_order(folder: &Path, taken: &Signature) -> Result<Vec<Array>, Failure> {
+fn of_folder(folder: &Path, taken: &Signature) -> Result<Vec<Array>, Failure> {
     let arrays = read_folder(folder, "input")?;
     let count = taken.args.len();
     if arrays.len() > count {

@@ -106,10 +106,9 @@ fn onnx_operators(args: &OpsArgs) -> Result<(), Failure> {
         return Err(unknown("operator of ONNX", name, near.first().copied()));
     }
     let mut text = String::new();
-    for Coverage { op, versions, attributes, takes_strings } in &listed {
+    for Coverage { op, versions, attributes, element_types } in &listed {
         let versions = format!("{} to {}", versions.start(), versions.end());
-        let strings = if *takes_strings { "strings" } else { "" };
-        let line = format!("{op:26} {versions:9} {strings:7} {}", attributes.join(", "));
+        let line = format!("{op:34} {versions:9} {element_types:38} {}", attributes.join(", "));
         writeln!(text, "{}", line.trim_end()).expect("writing to a string");
     }
     write_output(&instead(&args.json, || json(&OperatorList::of(&listed)), text)?, None)

@@ -199,7 +199,7 @@ fn ran(args: &RunArgs, compile: &CompileArgs) -> Result<Ran, Failure> {
     let Some(file) = &args.file else { return Err(Failure::Usage("a file is required".to_owned())) };
     let dead = if args.poison { DeadMemory::Poisoned } else { DeadMemory::Kept };
     let limits = compile.limits.hold()?;
-    let source = ProgramSource { file, compile };
+    let source = ProgramSource { file, inputs: &args.inputs, compile };
     let mut program = source.program(&args.artifact, dead)?;
     let (module, entry) = (&mut program.module, &program.entry);
     let cases = args.inputs.cases(module, entry)?;

@@ -7,7 +7,7 @@ use ir::Module;
 use ir::memory_pools::parse_bytes;
 
 use super::compiled::CompileArgs;
-use super::inputs::{RunInputs, fix_sizes, sample};
+use super::inputs::{InputArgs, RunInputs, fix_sizes, sample};
 use super::{FileArgs, progress};
 use crate::artifact::{Artifact, ArtifactCode, ArtifactOptions, is_artifact};
 use crate::cache::{Cache, MOST_BYTES};
@@ -34,6 +34,7 @@ pub(super) struct ArtifactArgs {
 /// What the arguments say of a program.
 pub(super) struct ProgramSource<'a> {
     pub(super) file: &'a FileArgs,
+    pub(super) inputs: &'a InputArgs,
     pub(super) compile: &'a CompileArgs,
 }
 
@@ -59,7 +60,9 @@ impl ProgramSource<'_> {
             return Err(Failure::Usage("--recompile is for artifacts, which `optc build` writes".to_owned()));
         }
         progress::say("loading");
-        let module = load(path, &self.file.options()?)?;
+        let mut options = self.file.options()?;
+        options.sizes.items = self.inputs.items(path);
+        let module = load(path, &options)?;
         let entry = entry(&module, self.compile.entry.as_deref())?;
         let options = self.compile.options(&entry, dead)?;
         let cache = args.cache.as_ref().map(|folder| Cache::open(folder, args.cache_limit)).transpose()?;

@@ -16,13 +16,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use import::onnx::declared::DeclaredSizes;
 use import::onnx::external::read_file;
 use import::onnx::tensor::{Dimension, TypeProto};
 use import::onnx::wire::Message;
 use import::onnx::{ImportOptions, StrippedWeights};
 use ir::{Context, Module, SharedBytes};
 use optc::expect::elements_agree;
-use optc::protobuf::{append_bytes, array_of};
+use optc::items;
+use optc::protobuf::{HeldArrays, append_bytes, array_of, held_in};
 use optc::{Array, CompileOptions, Failure, Model};
 use runtime::ElementKind;
 use tests::given::given;
@@ -43,7 +45,8 @@ impl Bound {
     /// Elements of an input that is bound, at most.
     const MOST: u64 = 64;
 
-    fn takes(self, input: &Array) -> bool {
+    fn takes(self, input: &HeldArrays) -> bool {
+        let HeldArrays::Tensor(input) = input else { return false };
         let is_small = input.shape.iter().product::<u64>() <= Bound::MOST;
         let is_float = matches!(
             input.element,
@@ -79,9 +82,9 @@ struct Case {
     sets: Vec<DataSet>,
 }
 
-/// Inputs and outputs of a run, each as its file and what that holds.
+/// Inputs and outputs of a run, each input as its file and what that holds.
 struct DataSet {
-    inputs: Vec<(Vec<u8>, Array)>,
+    inputs: Vec<(Vec<u8>, HeldArrays)>,
     outputs: Vec<Array>,
 }
 
@@ -89,11 +92,11 @@ struct DataSet {
 type Files<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
 
 /// The files `PREFIX_0.pb`, `PREFIX_1.pb`, ...
-fn arrays(files: Files<'_>, prefix: &str) -> Result<Vec<(Vec<u8>, Array)>, String> {
+fn arrays(files: Files<'_>, prefix: &str) -> Result<Vec<(Vec<u8>, HeldArrays)>, String> {
     let found = (0..).map_while(|index| files(&format!("{prefix}_{index}.pb")));
     let read = |bytes: Vec<u8>| {
-        let array = array_of(bytes.clone()).map_err(|fault| format!("test data: {fault}"))?;
-        Ok((bytes, array))
+        let held = held_in(bytes.clone()).map_err(|fault| format!("test data: {fault}"))?;
+        Ok((bytes, held))
     };
     found.map(read).collect()
 }
@@ -118,7 +121,7 @@ impl DataSet {
         let bytes = numbers.flat_map(f32::to_le_bytes).collect();
         let input = Array { name: names[0].clone(), element: ElementKind::F32, shape, bytes };
         let output = array_of(output).map_err(|fault| format!("test data: {fault}"))?;
-        Ok(DataSet { inputs: vec![(Vec::new(), input)], outputs: vec![output] })
+        Ok(DataSet { inputs: vec![(Vec::new(), HeldArrays::Tensor(input))], outputs: vec![output] })
     }
 }
 
@@ -133,7 +136,7 @@ impl Case {
         let folders = folders.take_while(|folder| files(&format!("{folder}/output_0.pb")).is_some());
         let sets = folders.map(|folder| {
             let outputs = arrays(files, &format!("{folder}/output"))?;
-            let outputs = outputs.into_iter().map(|(_, array)| array).collect();
+            let outputs = outputs.into_iter().flat_map(|(_, held)| held.into_arrays()).collect();
             Ok(DataSet { inputs: arrays(files, &format!("{folder}/input"))?, outputs })
         });
         Ok(Case { path: path.to_path_buf(), model, sets: sets.collect::<Result<_, String>>()? })
@@ -170,15 +173,15 @@ impl Case {
     fn run_set(&self, set: &DataSet, bound: Bound) -> Result<Vec<Array>, Failure> {
         let (mut module, names) = self.load(set, bound)?;
         let mut model = Model::compile(&mut module, &CompileOptions::default())?;
-        let inputs = names.into_iter().zip(&set.inputs).filter(|(_, (_, array))| !bound.takes(array));
-        let inputs: Vec<Array> = inputs.map(|(name, (_, array))| Array { name, ..array.clone() }).collect();
+        let inputs = names.into_iter().zip(&set.inputs).filter(|(_, (_, held))| !bound.takes(held));
+        let inputs: Vec<Array> = inputs.flat_map(|(name, (_, held))| named(&name, held)).collect();
         model.run(&inputs)
     }
 
     /// The model with some inputs of a set as weights, and the names of all inputs.
     fn load(&self, set: &DataSet, bound: Bound) -> Result<(Module, Vec<String>), Failure> {
         let names = input_names(&self.model).map_err(Failure::input)?;
-        let taken = names.iter().zip(&set.inputs).filter(|(_, (_, array))| bound.takes(array));
+        let taken = names.iter().zip(&set.inputs).filter(|(_, (_, held))| bound.takes(held));
         let weights = taken.map(|(name, (file, _))| {
             let mut weight = file.clone();
             append_bytes(&mut weight, 8, name.as_bytes());
@@ -190,9 +193,25 @@ impl Case {
             if path.ends_with("model.onnx") { Ok(Arc::new(bytes.clone())) } else { read_file(path) }
         };
         let stripped = StrippedWeights::Refuse;
-        let options = ImportOptions { open_file: &open_file, stripped, sizes: Default::default() };
+        let proto = import::onnx::model::ModelProto::read(&self.model);
+        let proto = proto.map_err(|error| Failure::input(error.to_string()))?;
+        let held: Vec<HeldArrays> = set.inputs.iter().map(|(_, held)| held.clone()).collect();
+        let sizes = DeclaredSizes { items: items::in_order(&proto, &held), ..DeclaredSizes::new() };
+        let options = ImportOptions { open_file: &open_file, stripped, sizes };
         let module = import::onnx::import(&ctx, &self.path.join("model.onnx"), &options);
         Ok((module.map_err(|faults| Failure::diagnostics(&ctx, &faults))?, names))
+    }
+}
+
+/// What is held for an input, as the arrays of a program.
+fn named(name: &str, held: &HeldArrays) -> Vec<Array> {
+    match held {
+        HeldArrays::Tensor(array) => vec![Array { name: name.to_owned(), ..array.clone() }],
+        HeldArrays::Items(arrays) => {
+            let arrays = arrays.iter().enumerate();
+            arrays.map(|(at, array)| Array { name: format!("{name}[{at}]"), ..array.clone() }).collect()
+        }
+        HeldArrays::Nothing => Vec::new(),
     }
 }
 
@@ -216,9 +235,7 @@ fn with_weights(model: &[u8], weights: &[Vec<u8>]) -> Vec<u8> {
 /// The names of a model's inputs that are not weights, in order.
 fn input_names(model: &[u8]) -> Result<Vec<String>, String> {
     let model = import::onnx::model::ModelProto::read(model).map_err(|error| error.to_string())?;
-    let is_weight = |name: &str| model.graph.initializers.iter().any(|tensor| tensor.name == name);
-    let inputs = model.graph.inputs.iter().filter(|input| !is_weight(input.name));
-    Ok(inputs.map(|input| input.name.to_owned()).collect())
+    Ok(items::inputs(&model).map(|(name, _)| name.to_owned()).collect())
 }
 
 fn compare(expected: &[Array], found: &[Array]) -> Result<(), String> {
@@ -266,7 +283,7 @@ fn outcome(path: &Path, files: Files<'_>) -> Tried {
     let mut refusal = None;
     let mut last = String::new();
     for bound in Bound::ALL {
-        let takes = case.sets.iter().flat_map(|set| &set.inputs).any(|(_, array)| bound.takes(array));
+        let takes = case.sets.iter().flat_map(|set| &set.inputs).any(|(_, held)| bound.takes(held));
         if bound != Bound::Nothing && !takes {
             continue;
         }

@@ -104,10 +104,11 @@ fn is_row(shape: &[Dim], columns: Dim) -> bool {
     columns != Dim::Unknown && (shape == [columns] || shape == [Dim::Known(1), columns])
 }
 
-/// BatchNormalization with the statistics that training left: the first result alone.
+/// BatchNormalization with the statistics that training left: the first result alone. In training mode with
+/// those of the operand, by which what was there moves.
 pub(crate) fn batch_normalization(call: &mut NodeConversion<'_, '_>) -> Results {
     if call.node.truth("training_mode")?.unwrap_or(false) {
-        return Err("training mode, expected inference".into());
+        return batch_normalization_in_training(call);
     }
     if !call.node.truth("spatial")?.unwrap_or(true) {
         return Err("`spatial` 0: statistics of each element, expected those of each channel".into());
@@ -119,6 +120,37 @@ pub(crate) fn batch_normalization(call: &mut NodeConversion<'_, '_>) -> Results 
     let epsilon = call.node.float("epsilon")?.unwrap_or(1e-5);
     let attrs = [("epsilon", call.ctx().f32_attr(epsilon)), ("axis", call.ctx().int_attr(1))];
     Ok(vec![call.emit("nn.batch_norm", &operands, &attrs)?])
+}
+
+fn batch_normalization_in_training(call: &mut NodeConversion<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let shape = call.dims(x)?;
+    let axes: Vec<i64> = (0..shape.len() as i64).filter(|axis| *axis != 1).collect();
+    let mean = call.folded("mean", x, &axes)?;
+    let centred = call.two("nn.sub", x, mean)?;
+    let square = call.one("nn.square", centred)?;
+    let variance = call.folded("mean", square, &axes)?;
+    let mut channels = vec![Dim::Known(1); shape.len()];
+    channels[1] = *shape.get(1).ok_or("an input without channels")?;
+    let by_channel = |call: &mut NodeConversion<'_, '_>, index: usize| {
+        let value = call.operand(index)?;
+        call.reshape_to(value, &channels)
+    };
+    let (scale, bias) = (by_channel(call, 1)?, by_channel(call, 2)?);
+    let moved = call.with_number("nn.add", variance, call.node.float("epsilon")?.unwrap_or(1e-5).into())?;
+    let root = call.one("nn.sqrt", moved)?;
+    let normal = call.two("nn.div", centred, root)?;
+    let scaled = call.two("nn.mul", normal, scale)?;
+    let mut results = vec![call.two("nn.add", scaled, bias)?];
+    let momentum = call.node.float("momentum")?.unwrap_or(0.9).into();
+    for (index, current) in [(3, mean), (4, variance)] {
+        let before = call.operand(index)?;
+        let current = call.reshape_to(current, &channels[1..2])?;
+        let kept = call.with_number("nn.mul", before, momentum)?;
+        let added = call.with_number("nn.mul", current, 1.0 - momentum)?;
+        results.push(call.two("nn.add", kept, added)?);
+    }
+    Ok(results)
 }
 
 /// Softmax: along one axis from version 13 on; before, along all dimensions from `axis` on, taken as one.

@@ -168,11 +168,14 @@ pub(crate) fn log_sum(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.emit("nn.log", &[sum], &[])?])
 }
 
-/// ReduceLogSumExp: `max + log(sum(e^(x - max)))`.
+/// ReduceLogSumExp: `max + log(sum(e^(x - max)))`; without `max` where that is infinite.
 pub(crate) fn log_sum_exp(call: &mut NodeConversion<'_, '_>) -> Results {
     let folding = ReducedAxes::of(call, OPERAND_FROM)?;
     let x = call.operand(0)?;
     let max = ReducedAxes { keeps: true, axes: folding.axes.clone() }.emit(call, "max", x)?;
+    let size = call.emit("nn.abs", &[max], &[])?;
+    let is_finite = call.with_number("nn.lt", size, f64::INFINITY)?;
+    let max = call.where_or(is_finite, max, 0.0)?;
     let centred = call.two("nn.sub", x, max)?;
     let powers = call.emit("nn.exp", &[centred], &[])?;
     let sum = folding.emit(call, "sum", powers)?;

@@ -203,15 +203,14 @@ pub(crate) fn shape(call: &mut NodeConversion<'_, '_>) -> Results {
     }])
 }
 
-/// OptionalHasElement: a tensor is there, and what is left out is not.
-pub(crate) fn has_element(call: &mut NodeConversion<'_, '_>) -> Results {
-    let x = call.optional(0);
-    if let Some(x) = x {
+/// OptionalHasElement, of an operand that is known to hold one value, or none.
+pub(crate) fn has_element(call: &mut NodeConversion<'_, '_>, held: i64) -> Result<Value, Refusal> {
+    if let Some(x) = call.optional(0) {
         call.open(x);
     }
-    let is_there = call.int(i64::from(x.is_some()))?;
+    let is_there = call.int(held)?;
     let truth = call.ctx().int(1);
-    Ok(vec![call.cast(is_there, truth)?])
+    call.cast(is_there, truth)
 }
 
 /// Constant: one attribute holds the value.

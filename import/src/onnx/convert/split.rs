@@ -54,7 +54,7 @@ pub(crate) fn split(call: &mut NodeConversion<'_, '_>) -> Results {
 }
 
 /// Parts of given sizes, which must be all of the axis.
-fn given_parts(
+pub(crate) fn given_parts(
     call: &mut NodeConversion<'_, '_>,
     whole: Dim,
     given: Vec<DimExpr>,

@@ -1,4 +1,5 @@
-//! Conversion of operators that look into strings: StringConcat, StringNormalizer and StringSplit.
+//! Conversion of operators that look into strings: RegexFullMatch, StringConcat, StringNormalizer and
+//! StringSplit.
 //!
 //! A program moves and compares strings, but makes none (see [`ir::strings`]). So the strings that these
 //! operators take must be known when the model is read, and their results are constants. What the standard
@@ -124,6 +125,24 @@ pub(crate) fn string_split(call: &mut NodeConversion<'_, '_>) -> Results {
     let padded: Vec<String> = padded.collect();
     let strings = constant(call, &[&given.shape[..], &[width as u64]].concat(), &padded)?;
     Ok(vec![strings, call.int64_constant(&counts, &given.shape)?])
+}
+
+/// RegexFullMatch: whether an expression matches the whole of each string. ONNX's expressions are those of
+/// RE2; what other syntax than that of `regex-lite` they have is refused, as are cases of other letters than
+/// those of ASCII.
+pub(crate) fn regex_full_match(call: &mut NodeConversion<'_, '_>) -> Results {
+    let given = KnownStrings::of(call, 0)?;
+    let pattern = call.node.text("pattern")?.ok_or("`pattern` is left out")?;
+    let is_ascii = pattern.is_ascii() && given.strings.iter().all(|string| string.is_ascii());
+    if pattern.contains("(?") && !is_ascii {
+        return Err("an expression with options, of more than letters of ASCII".into());
+    }
+    let whole = regex_lite::Regex::new(&format!(r"\A(?:{pattern})\z"));
+    let whole = whole.map_err(|fault| format!("`pattern` {pattern:?}: {fault}"))?;
+    let matches: Vec<i64> = given.strings.iter().map(|string| whole.is_match(string).into()).collect();
+    let matches = call.int64_constant(&matches, &given.shape)?;
+    let truth = call.ctx().int(1);
+    Ok(vec![call.cast(matches, truth)?])
 }
 
 /// What stands between the first `most` delimiters of a text, and after these. Without a delimiter pieces are

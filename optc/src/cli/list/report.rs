@@ -1,5 +1,6 @@
 //! What `optc passes --json` and `optc ops --json` write.
 
+use import::onnx::element::Element;
 use import::onnx::rows::Coverage;
 use ir::opdef::{Arity, OpDef, OperandDef};
 use passes::manager::PassDef;
@@ -149,8 +150,8 @@ struct OperatorReport {
     versions: [i64; 2],
     /// The attributes that a node may have in the newest of them.
     attributes: &'static [&'static str],
-    /// Whether a node may have operands of strings.
-    takes_strings: bool,
+    /// The element types of the inputs that it computes with or moves, by ONNX's names.
+    element_types: Vec<&'static str>,
 }
 
 impl OperatorList {
@@ -159,7 +160,7 @@ impl OperatorList {
             name: known.op,
             versions: [*known.versions.start(), *known.versions.end()],
             attributes: known.attributes,
-            takes_strings: known.takes_strings,
+            element_types: known.elements().into_iter().map(Element::name).collect(),
         };
         OperatorList { version: 1, operators: known.iter().map(operator).collect() }
     }

@@ -19,7 +19,7 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
         return Err(Failure::Usage(what.to_owned()));
     }
     let limits = args.compile.limits.hold()?;
-    let source = ProgramSource { file, compile: &args.compile };
+    let source = ProgramSource { file, inputs: &args.inputs, compile: &args.compile };
     let mut program = source.program(&args.artifact, DeadMemory::Poisoned)?;
     let cases = args.inputs.cases(&program.module, &program.entry)?;
     program.fix_sizes(&cases)?;

@@ -1,0 +1,68 @@
+//! Which shapes the inputs of a model have whose types do not say them: sequences, optionals and tensors of
+//! unknown rank.
+//!
+//! A program has an argument for each element of a sequence (`x[0]`, `x[1]`, ...), so how many there are must
+//! be known when the model is read; as must be whether an optional is empty. Here it is taken from the
+//! arrays that the program is to run on, and goes to [`import::onnx::declared::DeclaredSizes::items`].
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use import::onnx::model::ModelProto;
+use import::onnx::tensor::TypeProto;
+
+use crate::arrays::Array;
+use crate::protobuf::HeldArrays;
+
+/// The shapes of what is given for an input, by its name; none for an optional that is empty.
+pub type Items = BTreeMap<String, Option<Vec<Vec<u64>>>>;
+
+/// The inputs of a model that are no weights, with their types.
+pub fn inputs<'m, 'a>(model: &'m ModelProto<'a>) -> impl Iterator<Item = (&'a str, &'m TypeProto<'a>)> {
+    let weights = &model.graph.initializers;
+    let inputs = model.graph.inputs.iter();
+    let inputs = inputs.filter(|input| weights.iter().all(|weight| weight.name != input.name));
+    inputs.map(|input| (input.name, &input.ty))
+}
+
+/// Whether an input's type leaves open how many arrays it takes, or of which rank.
+fn is_open(ty: &TypeProto<'_>) -> bool {
+    matches!(ty, TypeProto::Sequence(_) | TypeProto::Optional(_) | TypeProto::Tensor { shape: None, .. })
+}
+
+/// Whether a model has inputs whose shapes must be given.
+pub fn has_open_inputs(model: &ModelProto<'_>) -> bool {
+    inputs(model).any(|(_, ty)| is_open(ty))
+}
+
+/// What is given in the order of a model's inputs.
+pub fn in_order(model: &ModelProto<'_>, given: &[HeldArrays]) -> Items {
+    let open = inputs(model).zip(given).filter(|((_, ty), _)| is_open(ty));
+    open.map(|((name, _), held)| (name.to_owned(), held.shapes())).collect()
+}
+
+/// What arrays are given for the inputs that they name. An element of a sequence is called `x[0]`; without
+/// elements a sequence has none, and an optional is empty.
+pub fn by_name(model: &ModelProto<'_>, arrays: &[Array]) -> Items {
+    let shape = |name: &str| arrays.iter().find(|array| array.name == name).map(|array| array.shape.clone());
+    let elements = |name: &str| (0..).map_while(|at| shape(&format!("{name}[{at}]"))).collect::<Vec<_>>();
+    let open = inputs(model).filter(|(_, ty)| is_open(ty));
+    let items = open.map(|(name, ty)| {
+        let given = match shape(name) {
+            Some(shape) => vec![shape],
+            None => elements(name),
+        };
+        let is_sequence = matches!(ty, TypeProto::Sequence(_));
+        (name.to_owned(), Some(given).filter(|given| is_sequence || !given.is_empty()))
+    });
+    items.collect()
+}
+
+/// What a function makes of a model's file; of one that can't be read, nothing: whoever imports it says why.
+pub fn of_file(path: &Path, make: impl Fn(&ModelProto<'_>) -> Items) -> Items {
+    let Ok(file) = crate::load::map_file(path) else { return Items::new() };
+    match ModelProto::read((*file).as_ref()) {
+        Ok(model) if has_open_inputs(&model) => make(&model),
+        _ => Items::new(),
+    }
+}
