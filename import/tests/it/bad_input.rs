@@ -247,3 +247,21 @@ fn malformed_rules_are_told() {
     let expected = "`m.onnx`: stripped_weights: expected value at line 1 column 1";
     assert_eq!(faults(&stripped("x")), [expected]);
 }
+
+#[test]
+fn a_range_of_more_elements_than_are_written_down_is_refused() {
+    let number = |name: &str, number: i64| raw_tensor(name, INT64, &[], &number.to_le_bytes());
+    let range = |start: i64, limit: i64, step: i64| {
+        let graph = Graph::default().weight(number("a", start)).weight(number("b", limit));
+        let graph = graph.weight(number("c", step)).node("Range", &["a", "b", "c"], &["y"], &[]);
+        import_bytes(&model(17, graph.output("y")).0, StrippedWeights::Refuse, &[])
+    };
+    let refused = |start: i64, limit: i64, step: i64| {
+        let said = range(start, limit, step).err().expect("it is refused").join("\n");
+        assert!(said.contains("a range of more than 16777216 elements"), "{said}");
+    };
+    refused(-9_079_256_848_778_919_936, 4, 1);
+    refused(i64::MIN, i64::MAX, 1);
+    refused(i64::MAX, i64::MIN, -1);
+    assert!(range(i64::MIN, i64::MAX, i64::MAX).is_ok() && range(3, 3, 0).is_ok());
+}

@@ -413,10 +413,8 @@ pub(crate) fn range(call: &mut NodeConversion<'_, '_>) -> Results {
         let (&[start], &[limit], &[step]) = (&start[..], &limit[..], &step[..]) else {
             return Err("a start, limit or step that is not one number".into());
         };
-        let count = if step == 0 { 0 } else { (limit - start).checked_div(step).unwrap_or(0) };
-        let count =
-            count + i64::from(step != 0 && (limit - start) % step != 0 && (limit > start) == (step > 0));
-        let values: Vec<i64> = (0..count.max(0)).map(|index| start + index * step).collect();
+        let count = range_count(start, limit, step)?;
+        let values: Vec<i64> = (0..count).map(|at| start.wrapping_add(at.wrapping_mul(step))).collect();
         let range = call.int64_constant(&values, &[values.len() as u64])?;
         let elem = call.element(call.operand(0)?);
         return Ok(vec![if call.element(range) == elem { range } else { cast_to(call, range, elem)? }]);
@@ -431,12 +429,29 @@ pub(crate) fn range(call: &mut NodeConversion<'_, '_>) -> Results {
     let [Ok(Some(start)), Ok(Some(limit)), Ok(Some(step))] = known else {
         return Err("a start, limit or step that is computed, expected constants".into());
     };
-    let count = ((limit - start) / step).ceil().clamp(0.0, 1e9) as u64;
+    let count = ((limit - start) / step).ceil().max(0.0);
+    let count = if count <= MOST_IN_RANGE as f64 { count as u64 } else { return Err(too_many_in_range()) };
     let values = (0..count).flat_map(|index| ((start + index as f64 * step) as f32).to_le_bytes()).collect();
     let weight = Weight { element: Element::Float, dims: vec![count], blob: Blob::from_bytes(values) };
     let range = call.constant(weight, call.node.outputs[0])?;
     let elem = call.element(call.operand(0)?);
     Ok(vec![if call.element(range) == elem { range } else { cast_to(call, range, elem)? }])
+}
+
+/// Elements of a range that are written down, at most: a file of a few bytes asks for them.
+const MOST_IN_RANGE: i64 = 1 << 24;
+
+fn too_many_in_range() -> Refusal {
+    format!("a range of more than {MOST_IN_RANGE} elements").into()
+}
+
+/// How many integers are between two in steps.
+fn range_count(start: i64, limit: i64, step: i64) -> Result<i64, Refusal> {
+    let room = i128::from(limit) - i128::from(start);
+    let step = i128::from(step);
+    let is_towards = step != 0 && room != 0 && (step > 0) == (room > 0);
+    let count = if is_towards { (room.abs() + step.abs() - 1) / step.abs() } else { 0 };
+    i64::try_from(count).ok().filter(|count| *count <= MOST_IN_RANGE).ok_or_else(too_many_in_range)
 }
 
 /// A range of integers whose bounds follow from sizes; none if they do not.
