@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use codegen::{FrameCallee, RelocatableProgram};
-use kernels::{Isa, STRIP_FUNCTIONS};
+use kernels::{Isa, STRIP_FUNCTIONS, is_for_this_machine};
 use object::write::{Object, Relocation as ObjectRelocation, SectionId, Symbol, SymbolId, SymbolSection};
 use object::{
     Architecture, BinaryFormat, Endianness, RelocationFlags, SectionKind, SymbolFlags, SymbolKind,
@@ -144,6 +144,11 @@ impl<'p> Pieces<'p> {
         for (word, callee) in &self.program.callees {
             let target = match callee {
                 FrameCallee::Generated(number) => self.generated + *number as u32,
+                FrameCallee::Kernel(number, _) if is_for_this_machine(*number) => {
+                    let message = "its products of bf16 take instructions that this machine has: an object \
+                                   file is for others, too, and takes --precision=f32";
+                    return Err(Fault(message.to_owned()));
+                }
                 FrameCallee::Kernel(number, isa) => self.kernel(*number, *isa)?,
                 FrameCallee::Unknown => {
                     let message = "a step calls an embedder's own kernel, and that is in this process only";

@@ -79,5 +79,5 @@ pub use row_norm::{RowNorm, RowNormShape};
 pub use sort::ArgSort;
 pub use strip::StripFn;
 pub use suppress::NonMaxSuppression;
-pub use table::{kernel_count, kernel_name, kernel_number};
+pub use table::{is_for_this_machine, kernel_count, kernel_name, kernel_number};
 pub use take::{CheckIndices, Indices, Take};

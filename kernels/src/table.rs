@@ -68,6 +68,11 @@ pub fn kernel_count() -> usize {
     NAMES.len()
 }
 
+/// Whether descriptors of a kernel say what only the machine that they were made on can do.
+pub fn is_for_this_machine(number: usize) -> bool {
+    number == Number::PairConv2d as usize
+}
+
 /// The name of a kernel.
 ///
 /// # Panics

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use codegen::{Cpu, Isa};
 use ir::Module;
 use optc::bundle::{Bundle, EXTERNALS, WeightsPlace};
-use optc::{Array, CompileOptions, Model, parse};
+use optc::{Array, CompileOptions, Model, Precision, parse};
 use tests::graphs::graph;
 use tests::programs::array;
 
@@ -213,6 +213,19 @@ fn named_sizes_are_refused_until_they_are_numbers() {
     let built = Bundle::build(&mut module(text), &options(Isa::Scalar), "net", WeightsPlace::File);
     let failure = built.err().expect("it has named sizes").to_string();
     assert!(failure.contains("--dim NAME=SIZE"), "{failure}");
+}
+
+#[test]
+fn products_of_bf16_are_refused() {
+    let text = "func.func @main(%x: tensor<4x8xf32>) -> tensor<4x16xf32> {
+  %w = nn.constant dense<0.3> : tensor<8x16xf32>
+  %0 = nn.matmul %x, %w : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}";
+    let options = CompileOptions { precision: Precision::Bf16, ..options(Isa::Avx2) };
+    let built = Bundle::build(&mut module(text), &options, "net", WeightsPlace::File);
+    let message = built.err().map(|failure| failure.to_string()).expect("it is refused");
+    assert!(message.contains("takes --precision=f32"), "{message}");
 }
 
 #[test]
