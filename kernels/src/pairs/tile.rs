@@ -75,8 +75,8 @@ pub(super) fn tile_function<S: Simd>(rows: usize, vectors: usize, at_once: u32) 
 /// reads (`b` for whole vectors), bias and residual for its valid columns, `c` for writes of them. The
 /// residual may be `c` itself.
 unsafe fn tile<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32>(tile: &PairTile) {
-    if ROWS > const { tile_rows::<S>(AT_ONCE) } {
-        unreachable!("the caller keeps to the largest tile");
+    if const { ROWS > tile_rows::<S>(AT_ONCE) || AT_ONCE == 1 && !S::MAY_PAIR } {
+        unreachable!("the caller keeps to the largest tile, and to instructions that there are");
     }
     let task = PairTileTask::<ROWS, VECTORS, AT_ONCE>(tile);
     // SAFETY: the caller's promise.

@@ -32,6 +32,7 @@ macro_rules! map {
 impl Simd for Avx512 {
     const LANES: usize = 16;
     const TILE_ROWS: usize = 14;
+    const MAY_PAIR: bool = true;
     type F = __m512;
     type I = __m512i;
     type Mask = __mmask16;

@@ -104,7 +104,10 @@ pub(crate) trait Simd: Copy + 'static {
         self.mul_add(lower(a), lower(b), self.mul_add(upper(a), upper(b), sum))
     }
 
-    /// Whether this machine has an instruction for [`Simd::add_pairs`].
+    /// Whether some machines have an instruction for [`Simd::add_pairs`].
+    const MAY_PAIR: bool = false;
+
+    /// Whether this machine has it.
     fn has_pairs() -> bool {
         false
     }
