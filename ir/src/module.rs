@@ -57,6 +57,11 @@ impl Module {
         Module { ctx, top, aliases: Aliases::default(), resources: Vec::new() }
     }
 
+    /// The module whose outermost operation a body holds.
+    pub(crate) fn of_body(ctx: Arc<Context>, top: Body) -> Module {
+        Module { ctx, top, aliases: Aliases::default(), resources: Vec::new() }
+    }
+
     /// The outermost operation.
     pub fn op(&self) -> Op {
         let block = self.top.entry(self.top.root()).expect("a module has its outermost operation");

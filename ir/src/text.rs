@@ -59,6 +59,7 @@ use crate::entities::{Attr, DimExpr, Type};
 use crate::module::Module;
 
 mod big;
+mod edited;
 mod float;
 mod form;
 pub mod index;
@@ -69,6 +70,7 @@ mod read;
 mod round_trip;
 mod write;
 
+pub use edited::EditedText;
 pub use form::op_of_word;
 pub use round_trip::check_round_trip;
 

@@ -39,6 +39,7 @@ mod work;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use work::mark_body_verified;
 pub use work::{Verification, VerifyScope, mark_verified};
 
 /// Checks a module.

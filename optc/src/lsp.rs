@@ -9,8 +9,9 @@
 //! ```
 //!
 //! A document is IR text, or a lit test: its first line is `// RUN: ...`, and lines `// -----` divide it into
-//! programs. It is read again, whole, once no further message waits; the parser goes on after a fault, so all
-//! faults are told, and names are known in a text that is at fault.
+//! programs. Once no further message waits, its faults are told: the functions that changed are read again,
+//! and what calls them is looked at. The parser goes on after a fault, so all faults are told, and names are
+//! known in a text that is at fault; they are looked for, in the whole text, when they are first asked for.
 
 mod completion;
 mod document;
@@ -165,7 +166,6 @@ impl Server<'_> {
         let mut told = Vec::new();
         for uri in stale {
             if let Some(document) = self.documents.get_mut(&uri) {
-                document.read(self.setup);
                 told.push(faults(&uri, &document.diagnostics(self.setup)));
             }
         }

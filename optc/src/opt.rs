@@ -345,7 +345,7 @@ pub(crate) fn part_ranges(text: &str) -> Vec<Range<usize>> {
     let mut start = 0;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        if line.trim_end() == "// -----" {
+        if line.starts_with("// -----") && line.trim_end() == "// -----" {
             ranges.push(start..at);
             start = at + line.len();
         }

@@ -73,6 +73,19 @@ impl Body {
         self.ops[op].location = location;
     }
 
+    /// Moves the places of operations in source texts: those of `length` bytes from byte `from` on to byte
+    /// `to`.
+    pub(crate) fn move_locations(&mut self, from: u32, length: usize, to: u32) {
+        let moved = |location: Location| {
+            let place = location.source_offset().and_then(|at| at.checked_sub(from));
+            let place = place.filter(|place| (*place as usize) < length);
+            place.map_or(location, |place| Location::at_source(to + place))
+        };
+        self.ops.values_mut().for_each(|op| op.location = moved(op.location));
+        self.arg_locations_mut().for_each(|location| *location = moved(*location));
+        self.children_mut().for_each(|(_, child)| child.move_locations(from, length, to));
+    }
+
     /// How many results an operation has.
     pub fn result_count(&self, op: Op) -> usize {
         self.ops[op].result_count.into()

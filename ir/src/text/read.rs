@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::index::TextIndex;
 use super::lexer::{self, Token, TokenKind};
 use super::{IndexedText, ParseOptions};
+use crate::body::Body;
 use crate::context::Context;
 use crate::diag::{Diagnostic, MOST_FAULTS};
 use crate::entities::{Attr, Location, Type};
@@ -26,6 +27,7 @@ mod dense;
 mod dims;
 mod early;
 mod flow;
+mod kept;
 mod lines;
 mod locations;
 mod memo;
@@ -45,6 +47,7 @@ mod values;
 use memo::Memo;
 
 pub(super) use dense::element_bytes;
+pub(super) use kept::{KeptOp, Rereading};
 
 /// How deep brackets, regions and aliases may nest.
 pub(super) const MAX_DEPTH: u32 = 256;
@@ -95,6 +98,8 @@ pub(super) struct TextReader<'c> {
     sound: FxHashSet<Location>,
     /// Notes where names stand, if that is asked.
     recorder: Option<Box<record::Recorder<'c>>>,
+    /// What was read before the text was edited, if it is read again.
+    rereading: Option<Box<Rereading>>,
 }
 
 /// What happens after a fault of grammar.
@@ -143,6 +148,35 @@ pub(super) fn indexed(ctx: &Arc<Context>, name: &str, text: String, options: &Pa
     let mut index = reader.recorder.take().map(|recorder| recorder.index).unwrap_or_default();
     index.add_global_names(&source.text);
     IndexedText { module, index }
+}
+
+/// What comes of a text that is read again.
+pub(super) struct ReadAgain {
+    /// None if not all of the text was read.
+    pub top: Option<Body>,
+    /// As [`module`] tells them.
+    pub faults: Vec<Diagnostic>,
+    /// All laws that functions break which were read without a fault.
+    pub breaches: Vec<Diagnostic>,
+    pub rereading: Rereading,
+}
+
+/// Reads a text again that was edited, and says where it begins in the numbering of source offsets. None if
+/// there is no room for it.
+pub(super) fn again(
+    ctx: &Context,
+    name: &str,
+    text: &str,
+    options: &ParseOptions,
+    rereading: Rereading,
+) -> Option<(u32, ReadAgain)> {
+    let source = add_source(ctx, name, text.to_owned()).ok()?;
+    let mut reader = TextReader::new(ctx, source, options, AfterFault::GoOn);
+    reader.rereading = Some(Box::new(rereading));
+    let top = reader.top();
+    let rereading = *reader.rereading.take().expect("it was just given");
+    let (faults, breaches) = reader.faults(top.as_ref().ok());
+    Some((source.start, ReadAgain { top: top.ok(), faults, breaches, rereading }))
 }
 
 fn add_source<'c>(ctx: &'c Context, name: &str, text: String) -> Result<&'c SourceText, Vec<Diagnostic>> {
@@ -203,6 +237,7 @@ impl<'c> TextReader<'c> {
             after_fault,
             sound: FxHashSet::default(),
             recorder: None,
+            rereading: None,
         }
     }
 
@@ -217,16 +252,24 @@ impl<'c> TextReader<'c> {
             let resources = std::mem::take(&mut self.resources);
             return Ok(Module { ctx: ctx.clone(), top, aliases, resources });
         }
+        let (faults, _) = self.faults(top.as_ref().ok());
+        Err(faults)
+    }
+
+    /// The faults that were noted, with the laws that what was read without a fault breaks if not all was;
+    /// then these laws alone.
+    fn faults(&mut self, top: Option<&Body>) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
         let mut faults = std::mem::take(&mut self.diagnostics);
         faults.sort_by_key(|diagnostic| diagnostic.location.source_offset());
-        if let (Ok(top), AfterFault::GoOn) = (top, self.after_fault) {
-            let room = MOST_FAULTS.saturating_sub(faults.len());
-            let breaches = self.breaches(&top).into_iter();
-            let placed = breaches.filter(|breach| breach.location.source_offset().is_some());
-            faults.extend(placed.take(room));
-            faults.sort_by_key(|diagnostic| diagnostic.location.source_offset());
-        }
-        Err(faults)
+        let (Some(top), AfterFault::GoOn, false) = (top, self.after_fault, faults.is_empty()) else {
+            return (faults, Vec::new());
+        };
+        let room = MOST_FAULTS.saturating_sub(faults.len());
+        let breaches = self.breaches(top);
+        let placed = breaches.iter().filter(|breach| breach.location.source_offset().is_some());
+        faults.extend(placed.take(room).cloned());
+        faults.sort_by_key(|diagnostic| diagnostic.location.source_offset());
+        (faults, breaches)
     }
 
     fn bytes(&self) -> &'c [u8] {

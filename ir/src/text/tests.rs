@@ -5,6 +5,7 @@ use super::*;
 mod bad;
 mod dims;
 mod early;
+mod edits;
 mod index;
 mod lines;
 mod recover;

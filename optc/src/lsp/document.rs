@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ir::opdef::Traits;
 use ir::text::index::{NameSite, TextIndex, TextOpId};
-use ir::text::{ParseOptions, parse_indexed};
+use ir::text::{EditedText, ParseOptions, parse_indexed};
 use ir::{Context, Module};
 use passes::manager::Pipeline;
 use serde_json::{Value, json};
@@ -19,7 +19,10 @@ pub(super) struct Document {
     pub text: String,
     /// Where each line begins.
     lines: Vec<usize>,
+    /// What names and operations the programs have; none until that is asked of the present text.
     parts: Option<Vec<Part>>,
+    /// What is known of the functions of each program, for their faults.
+    edited: Vec<EditedText>,
 }
 
 /// A program in a document: all of it, or what stands between lines `// -----`.
@@ -32,13 +35,12 @@ pub(super) struct Part {
     /// None if the text is at fault.
     pub module: Option<Module>,
     pub index: TextIndex,
-    faults: Vec<ir::Diagnostic>,
 }
 
 impl Document {
     pub(super) fn new(text: String) -> Document {
         let lines = line_starts(&text);
-        Document { text, lines, parts: None }
+        Document { text, lines, parts: None, edited: Vec::new() }
     }
 
     /// Puts in what was typed.
@@ -63,12 +65,8 @@ impl Document {
         let read = |range: Range<usize>| {
             let ctx = setup.context();
             let indexed = parse_indexed(&ctx, "text", self.text[range.clone()].to_owned(), &options);
-            let read = indexed.module.and_then(|module| ir::verify::verify(&module).map(|()| module));
-            let (module, faults) = match read {
-                Ok(module) => (Some(module), Vec::new()),
-                Err(faults) => (None, faults),
-            };
-            Part { start: range.start, length: range.len(), ctx, module, index: indexed.index, faults }
+            let module = indexed.module.ok().filter(|module| ir::verify::verify(module).is_ok());
+            Part { start: range.start, length: range.len(), ctx, module, index: indexed.index }
         };
         self.parts = Some(part_ranges(&self.text).into_iter().map(read).collect());
     }
@@ -88,19 +86,28 @@ impl Document {
         self.parts().iter().find(|part| (part.start..=part.start + part.length).contains(&at))
     }
 
-    /// All faults of the text, as the protocol's `Diagnostic`s.
-    pub(super) fn diagnostics(&self, setup: &Setup<'_>) -> Vec<Value> {
+    /// All faults of the text, as the protocol's `Diagnostic`s. Functions that are as they were when this was
+    /// last asked are not read again.
+    pub(super) fn diagnostics(&mut self, setup: &Setup<'_>) -> Vec<Value> {
+        let options = self.parse_options();
+        let mut edited = std::mem::take(&mut self.edited);
         let mut said = Vec::new();
-        for part in self.parts() {
-            for fault in &part.faults {
-                let marked = ir::diag::marked_span(&part.ctx, fault.location, fault.length);
-                let range = marked.map_or(0..0, |range| part.start + range.start..part.start + range.end);
-                let mut message = fault.message.clone();
-                message.extend(fault.help.iter().map(|help| format!("\nhelp: {help}")));
-                message.extend(fault.note_texts(&part.ctx).iter().map(|note| format!("\nnote: {note}")));
-                said.push(self.diagnostic(range, &message));
+        let ranges = part_ranges(&self.text);
+        edited.truncate(ranges.len());
+        for (number, range) in ranges.into_iter().enumerate() {
+            let text = &self.text[range.clone()];
+            let fresh = || EditedText::new(setup.context(), options);
+            match edited.get_mut(number) {
+                Some(known) if known.can_read(text, &options) => {}
+                Some(known) => *known = fresh(),
+                None => edited.push(fresh()),
+            }
+            let edited = &mut edited[number];
+            for fault in edited.read("text", text) {
+                said.push(self.fault(edited.ctx(), range.start, &fault));
             }
         }
+        self.edited = edited;
         if let Some(RunLine { args, pipeline }) = self.run_line() {
             let ctx = setup.context();
             for fault in Pipeline::parse(&ctx, &args.passes, &setup.registry).err().unwrap_or_default() {
@@ -111,6 +118,16 @@ impl Document {
             }
         }
         said
+    }
+
+    /// A fault of a program that begins at byte `start`.
+    fn fault(&self, ctx: &Context, start: usize, fault: &ir::Diagnostic) -> Value {
+        let marked = ir::diag::marked_span(ctx, fault.location, fault.length);
+        let range = marked.map_or(0..0, |range| start + range.start..start + range.end);
+        let mut message = fault.message.clone();
+        message.extend(fault.help.iter().map(|help| format!("\nhelp: {help}")));
+        message.extend(fault.note_texts(ctx).iter().map(|note| format!("\nnote: {note}")));
+        self.diagnostic(range, &message)
     }
 
     fn diagnostic(&self, range: Range<usize>, message: &str) -> Value {
@@ -195,6 +212,5 @@ impl Part {
 }
 
 fn line_starts(text: &str) -> Vec<usize> {
-    let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-    std::iter::once(0).chain(newlines.map(|(at, _)| at + 1)).collect()
+    std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect()
 }

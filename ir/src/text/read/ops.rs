@@ -53,6 +53,12 @@ impl<'c> TextReader<'c> {
         }
         self.stop_at_most_faults()?;
         let start = self.token.start;
+        if let Some(op) = self.take_over(frame, block) {
+            self.look_early(frame, op, start)?;
+            self.note_sound(frame, block);
+            return Ok(());
+        }
+        let before = self.state();
         let faults = self.diagnostics.len();
         self.open_op_site();
         let done = self.named_op(frame, block);
@@ -61,6 +67,7 @@ impl<'c> TextReader<'c> {
             Err(Failed) if self.goes_on() => self.skip_to_next_op(frame, start),
             Ok(()) if self.after_fault == AfterFault::GoOn && self.diagnostics.len() == faults => {
                 self.note_sound(frame, block);
+                self.note_kept(frame, block, start, before);
                 Ok(())
             }
             done => done,

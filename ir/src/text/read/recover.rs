@@ -9,7 +9,7 @@ use super::values::OpenBody;
 use super::{AfterFault, Failed, Read, TextReader};
 use crate::body::Body;
 use crate::diag::{Diagnostic, MOST_FAULTS};
-use crate::entities::Block;
+use crate::entities::{Block, Op};
 use crate::text::lexer::{self, TokenKind};
 use crate::verify::verify_isolated;
 
@@ -76,11 +76,13 @@ impl<'c> TextReader<'c> {
         self.sound.extend(op.map(|op| frame.body.location(op)));
     }
 
-    /// The laws that isolated operations of a body break which were read without a fault.
+    /// The laws that isolated operations of a body break which were read without a fault, and not verified
+    /// when they were read before.
     pub(super) fn breaches(&self, body: &Body) -> Vec<Diagnostic> {
         let ops = body.all_blocks().flat_map(|block| body.ops(block));
         let mut found = Vec::new();
-        for op in ops.filter(|op| body.child(*op).is_some()) {
+        let is_open = |op: &Op| body.child(*op).is_some_and(|child| !child.is_verified());
+        for op in ops.filter(is_open) {
             if self.sound.contains(&body.location(op)) {
                 found.extend(verify_isolated(self.ctx, body, op));
             }

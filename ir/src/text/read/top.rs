@@ -14,8 +14,7 @@ impl<'c> TextReader<'c> {
         while self.token.kind != TokenKind::End {
             let start = self.token.start;
             let done = match self.token.kind {
-                TokenKind::Hash => self.attr_alias(),
-                TokenKind::Bang => self.type_alias(),
+                TokenKind::Hash | TokenKind::Bang => self.alias(start),
                 TokenKind::OpenMetadata => self.metadata(),
                 _ => self.op(&mut frame, block),
             };
@@ -57,6 +56,13 @@ impl<'c> TextReader<'c> {
         top.set_child(op, body);
         top.append(op, block);
         top
+    }
+
+    /// The definition of an alias, which begins at byte `start`.
+    fn alias(&mut self, start: usize) -> Read<()> {
+        let done = if self.token.kind == TokenKind::Hash { self.attr_alias() } else { self.type_alias() };
+        self.note_alias(start);
+        done
     }
 
     /// `#name = attribute`.
