@@ -135,6 +135,23 @@ pub fn trouble(
     Ok(found.or_else(|| Trial { is_interpreted: false, ..trial }.trouble(all, &[]).trouble))
 }
 
+/// What is wrong with a program after all passes, as far as the interpreter sees it.
+///
+/// # Errors
+/// As of [`bisect`].
+pub fn interpreted_trouble(
+    module: &Module,
+    entry: &str,
+    inputs: &[Array],
+    options: &BisectOptions<'_>,
+) -> Result<Option<Trouble>, Failure> {
+    let expected = &interpret(module, entry, inputs)?;
+    let passes = options.invocations(module)?;
+    let all = passes.len();
+    let trial = Trial { module, entry, inputs, expected, options, passes, is_interpreted: true };
+    Ok(trial.trouble(all, &[]).trouble)
+}
+
 impl BisectOptions<'_> {
     /// The passes, in order.
     fn invocations(&self, module: &Module) -> Result<Vec<Invocation>, Failure> {

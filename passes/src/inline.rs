@@ -75,6 +75,10 @@ fn run(cx: &PassContext<'_>, module: &mut Module) -> Result<(), Vec<Diagnostic>>
             };
             match chosen {
                 Ok(callee) => {
+                    let what = || format!("{} is inlined", body.at(cx.ctx, call).describe());
+                    if !cx.changes.allow(what) {
+                        continue;
+                    }
                     inline(cx.ctx, &mut body, call, callee);
                     inlined += 1;
                 }

@@ -29,7 +29,7 @@ use ir::{Block, Body, Builder, Context, Kind, Op, OpSpec, Target, Traits, Value}
 use crate::copy::Copying;
 use crate::edit::{entry, stands_in};
 use crate::inplace::in_trial;
-use crate::manager::{Example, PassDef, PassRun, Stage, StageRule};
+use crate::manager::{Changes, Example, PassDef, PassRun, Stage, StageRule};
 use crate::select::select_again;
 use crate::tradeoff;
 
@@ -65,15 +65,15 @@ pub static LINES: PassDef = PassDef {
     },
     stage: StageRule::UpTo(Stage::Schedule),
     run: PassRun::Function(|pass, body| {
-        pass.count("chains", lines(pass.ctx, pass.target, body) as u64);
+        pass.count("chains", lines(pass.ctx, pass.target, body, &pass.changes) as u64);
         Ok(())
     }),
 };
 
-/// Streams chains of a function's first block row by row, as long as that lowers the peak; returns how many
-/// chains were made or made longer. Does nothing where a size is not known, or no kernels are
-/// chosen.
-pub fn lines(ctx: &Context, target: &dyn Target, body: &mut Body) -> usize {
+/// Streams chains of a function's first block row by row, as long as that lowers the peak and changes are
+/// allowed; returns how many chains were made or made longer. Does nothing where a size is not known, or no
+/// kernels are chosen.
+pub fn lines(ctx: &Context, target: &dyn Target, body: &mut Body, changes: &Changes) -> usize {
     let Some(block) = entry(body) else { return 0 };
     let Some(mut now) = ArenaPeak::of(ctx, target, body) else { return 0 };
     let (mut made, mut trials) = (0, 0);
@@ -88,6 +88,10 @@ pub fn lines(ctx: &Context, target: &dyn Target, body: &mut Body) -> usize {
         let Some((chain, fullness)) = better(GroupSpot::Last).or_else(|| better(GroupSpot::Early)) else {
             return made;
         };
+        let last = *chain.ops.last().expect("a chain has operations");
+        if !changes.allow(|| format!("{} runs in turns with what it reads", body.at(ctx, last).describe())) {
+            return made;
+        }
         chain.apply(ctx, target, body);
         made += 1;
         now = fullness;

@@ -26,7 +26,7 @@ use crate::copy::Copying;
 use crate::edit::{entry, stands_in};
 use crate::effects::is_pure;
 use crate::inplace::in_trial;
-use crate::manager::{Example, OptionDef, OptionKind, PassDef, PassRun, Stage, StageRule};
+use crate::manager::{Changes, Example, OptionDef, OptionKind, PassDef, PassRun, Stage, StageRule};
 use crate::place::{Step, live_bytes};
 use crate::plan::ArenaProblem;
 
@@ -74,15 +74,21 @@ pub static RECOMPUTE: PassDef = PassDef {
     stage: StageRule::UpTo(Stage::Schedule),
     run: PassRun::Function(|pass, body| {
         let budget = u64::try_from(pass.options.int("budget")).expect("the option's least value is 0");
-        pass.count("recomputed", recompute(pass.ctx, pass.target, body, budget) as u64);
+        pass.count("recomputed", recompute(pass.ctx, pass.target, body, budget, &pass.changes) as u64);
         Ok(())
     }),
 };
 
 /// Computes values of a function's first block again, until at most `budget_bytes` of the arena are live at
-/// one time or nothing lowers that; returns how many operations were added. Does nothing where a size is not
-/// known.
-pub fn recompute(ctx: &Context, target: &dyn Target, body: &mut Body, budget_bytes: u64) -> usize {
+/// one time, nothing lowers that, or no change is allowed; returns how many operations were added. Does
+/// nothing where a size is not known.
+pub fn recompute(
+    ctx: &Context,
+    target: &dyn Target,
+    body: &mut Body,
+    budget_bytes: u64,
+    changes: &Changes,
+) -> usize {
     let Some(block) = entry(body) else { return 0 };
     let Some(mut now) = BudgetExcess::of(ctx, target, body, budget_bytes) else { return 0 };
     let (mut added, mut trials) = (0, 0);
@@ -101,7 +107,8 @@ pub fn recompute(ctx: &Context, target: &dyn Target, body: &mut Body, budget_byt
         let best =
             tried.min_by_key(|(rank, moved_bytes, candidate, _)| (*rank, *moved_bytes, candidate.head));
         let Some((rank, _, candidate, fullness)) = best else { break };
-        if rank >= now.rank(budget_bytes) {
+        let what = || format!("the value of {} is computed again", body.at(ctx, candidate.head).describe());
+        if rank >= now.rank(budget_bytes) || !changes.allow(what) {
             break;
         }
         added += candidate.ops.len();

@@ -23,8 +23,9 @@ use crate::load::load;
 ///
 /// The interpreter runs the program as it was read, and again after passes, which are cut off at one after
 /// the other; then a real run on poisoned memory is compared in the same way. Says which pass is at fault,
-/// which of its changes, and the first value that differs. Exit status: 0 if nothing differs, 1 if something
-/// does.
+/// which of its changes, and the first value that differs. `select`, `schedule`, `variants`, `dce`
+/// and `symbol-dce` are one change each: what they decide holds only for a whole function or module. Exit
+/// status: 0 if nothing differs, 1 if something does.
 ///
 /// Examples:
 ///   optc bisect model.onnx --synthesize-weights --random

@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use codegen::Cpu;
 use ir::{Module, text};
-use passes::manager::{Pipeline, Registry, Reproducer, RunOptions};
+use passes::manager::{Pipeline, Registry, Reproducer};
 use passes::reduce::{ReduceOptions, ReduceProgress, op_count, reduce};
 use serde::Serialize;
 
@@ -17,10 +16,9 @@ use super::limits::parse_seconds;
 use super::output::{check_writable, is_stdout, json};
 use super::progress;
 use super::{FileArgs, write_output};
-use crate::compile::{entry, run_pipeline};
-use crate::expect::first_difference;
+use crate::bisect::{BisectOptions, Trouble, interpreted_trouble};
+use crate::compile::{CompileOptions, entry};
 use crate::failure::Failure;
-use crate::interpret::interpret;
 use crate::load::{load, read_text};
 use crate::outcome::{Outcome, ProcessEnd, ProgramCommand};
 
@@ -211,18 +209,29 @@ impl ReduceArgs {
     /// Whether passes change what a program computes.
     fn computes_other(&self, original: &Module, pipeline: &str) -> Result<Test<'_>, Failure> {
         let test = Differs { pipeline: pipeline.to_owned(), tolerance: self.tolerance };
-        if !test.differs(original)? {
-            let what = format!("the interpreter computes the same before and after `{pipeline}`");
-            return Err(Failure::input(format!("{what}, within {:.0e}", self.tolerance)));
+        match quietly(|| test.trouble(original)).map_err(Failure::input)?? {
+            Some(Trouble::Differs(_)) => {}
+            Some(Trouble::Fails(message)) => {
+                return Err(Failure::input(format!("`{pipeline}` fails on the original: {message}")));
+            }
+            None => {
+                let what = format!("the interpreter computes the same before and after `{pipeline}`");
+                return Err(Failure::input(format!("{what}, within {:.0e}", self.tolerance)));
+            }
         }
         Ok(Box::new(move |module| {
-            let hook = take_hook();
-            set_hook(Box::new(|_| {}));
-            let found = catch_unwind(AssertUnwindSafe(|| test.differs(module)));
-            set_hook(hook);
-            matches!(found, Ok(Ok(true)))
+            matches!(quietly(|| test.trouble(module)), Ok(Ok(Some(Trouble::Differs(_)))))
         }))
     }
+}
+
+/// What is returned; a panic is no more than an error, and says nothing.
+fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, &'static str> {
+    let hook = take_hook();
+    set_hook(Box::new(|_| {}));
+    let found = catch_unwind(AssertUnwindSafe(run));
+    set_hook(hook);
+    found.map_err(|_| "the interpreter panics on the original")
 }
 
 /// The exit status of a Rust program that panicked.
@@ -235,15 +244,15 @@ struct Differs {
 }
 
 impl Differs {
-    fn differs(&self, module: &Module) -> Result<bool, Failure> {
+    /// What is wrong with a program after the passes, as `optc bisect` finds it.
+    fn trouble(&self, module: &Module) -> Result<Option<Trouble>, Failure> {
         let entry = entry(module, None)?;
-        let mut after = module.clone();
-        run_pipeline(&mut after, &self.pipeline, &RunOptions::new(Cpu::native()))?;
         let cases = InputArgs::all_random().cases(module, &entry)?;
         let [case] = &cases[..] else { unreachable!("random inputs are one case") };
-        let expected = interpret(module, &entry, &case.inputs)?;
-        let found = interpret(&after, &entry, &case.inputs)?;
-        Ok(first_difference(&found, &expected, self.tolerance).is_some())
+        let registry = &Registry::new();
+        let compile = CompileOptions::default();
+        let options = BisectOptions { registry, passes: &self.pipeline, compile, tolerance: self.tolerance };
+        interpreted_trouble(module, &entry, &case.inputs, &options)
     }
 }
 
