@@ -8,7 +8,7 @@
 use ir::Kind;
 use ir::body::OpRef;
 use ir::opdef::{Access, Contract};
-use ir::target::GroupPosition;
+use ir::target::{FasterMethod, GroupPosition};
 use ir::window::Arrangement;
 use kernels::{Isa, KernelFn};
 
@@ -50,6 +50,8 @@ pub struct KernelRow {
     pub(crate) joins: Option<Joins>,
     /// Whether it runs all of some operations as one group; none if it runs no groups around several kernels.
     pub(crate) runs_as_one: Option<RunsAsOne>,
+    /// A faster algorithm that it has for an operation, if it has one.
+    pub(crate) faster: Option<Faster>,
     /// The kernel on some rows of its image, if it can run so.
     pub(crate) rowwise: Option<ByRows>,
     /// Whether it may stop the program: then it runs even where it has nothing to write.
@@ -65,6 +67,9 @@ pub(crate) type Joins = fn(OpRef<'_>, OpRef<'_>, GroupPosition) -> bool;
 
 /// Whether a kernel runs all of some operations as one.
 pub(crate) type RunsAsOne = fn(&[OpRef<'_>]) -> bool;
+
+/// A faster algorithm for an operation.
+pub(crate) type Faster = fn(OpRef<'_>, &Machine) -> Option<FasterMethod>;
 
 /// An operation as a kernel that runs on any rows of its image.
 pub(crate) type ByRows = fn(OpRef<'_>, &Machine) -> Result<Rowwise, CodeRefusal>;
@@ -155,6 +160,7 @@ impl KernelRow {
         access: |_, _| Access::Never,
         joins: None,
         runs_as_one: None,
+        faster: None,
         rowwise: None,
         stops: false,
         own: None,

@@ -6,7 +6,7 @@ use ir::Target;
 use ir::body::OpRef;
 use ir::diag::did_you_mean;
 use ir::opdef::Access;
-use ir::target::{GroupPosition, KernelChoice};
+use ir::target::{FasterMethod, GroupPosition, KernelChoice};
 use ir::window::Arrangement;
 use kernels::Isa;
 
@@ -123,6 +123,10 @@ impl Target for Cpu {
             packed_bytes: lowered.packed_bytes(),
             bands: lowered.bands,
         })
+    }
+
+    fn faster(&self, op: OpRef<'_>, threads: usize) -> Option<FasterMethod> {
+        row_of(op, self.own)?.faster.and_then(|faster| faster(op, &self.machine(threads)))
     }
 
     fn access(&self, op: OpRef<'_>, operand: usize) -> Access {

@@ -30,6 +30,13 @@ pub trait Target: Sync {
     /// The kernel that runs an operation (or group) and what it needs; none where general code is generated.
     fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice>;
 
+    /// A faster algorithm for an operation, if there is one that rounds otherwise or takes more scratch. An
+    /// operation whose `mem.method` names it is computed so, and [`Target::select`] says what that takes.
+    fn faster(&self, op: OpRef<'_>, threads: usize) -> Option<FasterMethod> {
+        let _ = (op, threads);
+        None
+    }
+
     /// In which order a contraction, or a group, reads an operand while it writes result 0: how it may
     /// overwrite that, the same whatever the sizes are.
     fn access(&self, op: OpRef<'_>, operand: usize) -> Access {
@@ -106,6 +113,21 @@ pub struct KernelChoice {
     pub packed_bytes: u64,
     /// How it can write result 0 over rows that it has read; none if it reads in another order.
     pub bands: Option<Bands>,
+}
+
+/// An algorithm that may take the place of a kernel's usual one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FasterMethod {
+    /// Its name: `mem.method`.
+    pub name: &'static str,
+    /// About how many times as fast it is.
+    pub speedup: f64,
+    /// The largest error of a sample, as a share of its largest result.
+    pub error: f64,
+    /// Scratch of all threads together that it prefers, in bytes.
+    pub scratch_bytes: u64,
+    /// The least that it can do with.
+    pub least_scratch_bytes: u64,
 }
 
 /// That a kernel can run in bands of rows: each band's rows of the result are written before a later band

@@ -5,7 +5,7 @@
 
 use kernels::{
     Activation, Conv2d, Conv2dShape, ConvNumbers, ConvPrologue, ConvStrides, Isa, Kernel, PairConv2d,
-    StoredFloat,
+    StoredFloat, Winograd,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -32,6 +32,19 @@ const LAYERS: &[Layer] = &[
     ("3x3 512>512 7", 512, 512, [7, 7], [3, 3], 1, 1),
     ("3x3 128>32 28", 128, 32, [28, 28], [3, 3], 1, 1),
     ("3x3 128>32 14", 128, 32, [14, 14], [3, 3], 1, 1),
+    ("3x3 64>64 150", 64, 64, [150, 150], [3, 3], 1, 1),
+    ("3x3 16>64 55", 16, 64, [55, 55], [3, 3], 1, 1),
+    ("3x3 48>192 27", 48, 192, [27, 27], [3, 3], 1, 1),
+    ("3x3 64>256 13", 64, 256, [13, 13], [3, 3], 1, 1),
+    ("3x3 96>96 35", 96, 96, [35, 35], [3, 3], 1, 1),
+    ("3x3 448>384 8", 448, 384, [8, 8], [3, 3], 1, 1),
+    ("3x3 128>32 56", 128, 32, [56, 56], [3, 3], 1, 1),
+    ("3x3 128>32 7", 128, 32, [7, 7], [3, 3], 1, 1),
+    ("3x3 256>256 128", 256, 256, [128, 128], [3, 3], 1, 1),
+    ("3x3 128>128 256", 128, 128, [256, 256], [3, 3], 1, 1),
+    ("3x3 512>512 64", 512, 512, [64, 64], [3, 3], 1, 1),
+    ("3x3 512>4 32", 512, 4, [32, 32], [3, 3], 1, 1),
+    ("3x3 4>512 32", 4, 512, [32, 32], [3, 3], 1, 1),
     ("1x7 192>192 17", 192, 192, [17, 17], [1, 7], 1, 1),
     ("7x1 192>192 17", 192, 192, [17, 17], [7, 1], 1, 1),
     ("1x1 16>96 112", 16, 96, [112, 112], [1, 1], 1, 1),
@@ -153,6 +166,30 @@ fn layer_time(
     measure(kernel, [out, x, packed.cast_mut().cast(), bias, std::ptr::null_mut()], threads)
 }
 
+/// How many times as fast as the usual kernel Winograd's algorithm is, with the scratch that it prefers and
+/// with the least.
+fn print_winograd(shape: &Conv2dShape, images: [*mut u8; 3], isa: Isa, threads: usize) {
+    let strides = ConvStrides::dense(shape);
+    let Some(winograd) = Winograd::new(shape, &strides, Activation::Relu, isa, threads) else { return };
+    let usual = Conv2d::new(shape, &strides, ConvPrologue::None, Activation::Relu, isa, threads);
+    let packed_len = usual.packed_len();
+    let expected = winograd.speedup(threads);
+    for winograd in [winograd, winograd.within(0, threads)] {
+        let [mut usual_time, mut time] = [Duration::MAX; 2];
+        // In turn, so that both meet the same machine.
+        for _ in 0..3 {
+            usual_time = usual_time.min(layer_time(&usual, images, packed_len, threads));
+            time = time.min(layer_time(&winograd, images, packed_len, threads));
+        }
+        println!(
+            "  winograd {:6.2} times as fast ({expected:.2} expected) with {} bytes, {} parts",
+            usual_time.as_secs_f64() / time.as_secs_f64(),
+            winograd.scratch_bytes(),
+            winograd.parts()
+        );
+    }
+}
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let threads = args.first().map_or(1, |text| text.parse().expect("a number of threads"));
@@ -201,5 +238,6 @@ fn main() {
         let time = time.as_secs_f64();
         let flops = 2.0 * (h * w * out_channels * in_channels / groups * kernel[0] * kernel[1]) as f64;
         println!("{name:22} {:8.4} ms {:6.1} GFLOP/s  {} parts", time * 1e3, flops / time / 1e9, parts);
+        print_winograd(&shape, images, isa, threads);
     }
 }

@@ -502,7 +502,7 @@ impl ConvOperands {
     /// # Safety
     /// The table has the operands of [`Conv2d`]; without a prologue, the last two may be missing.
     #[inline(always)]
-    unsafe fn new(operands: OperandTable, prologue: ConvPrologue) -> ConvOperands {
+    pub(crate) unsafe fn new(operands: OperandTable, prologue: ConvPrologue) -> ConvOperands {
         let optional = |index: usize| match prologue {
             ConvPrologue::None => std::ptr::null(),
             // SAFETY: the caller's promise.

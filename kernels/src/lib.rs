@@ -24,7 +24,7 @@
 //! The law that all kernels keep: the bits of a result depend on the shapes and operands alone, not on the
 //! instruction set, the number of threads, parts or blocks. Elementwise functions are those of [`scalar`]; a
 //! contraction's accumulator starts with bias + residual and takes the products in the order of K, each by
-//! one fused multiply-add.
+//! one fused multiply-add; [`Winograd`] has an order of its own.
 
 mod abi;
 mod along;
@@ -57,6 +57,10 @@ mod suppress;
 mod table;
 mod take;
 mod tile;
+mod winograd;
+mod winograd_error;
+mod winograd_run;
+mod winograd_transforms;
 
 pub use abi::{Kernel, KernelFn};
 pub use along::{Accumulation, ArgExtreme, Cumulate, Direction, Extreme, NumberType, OwnElement};
@@ -81,3 +85,4 @@ pub use strip::StripFn;
 pub use suppress::NonMaxSuppression;
 pub use table::{is_for_this_machine, kernel_count, kernel_name, kernel_number};
 pub use take::{CheckIndices, Indices, Take};
+pub use winograd::Winograd;

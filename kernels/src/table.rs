@@ -7,7 +7,7 @@ use crate::abi::{KernelBody, KernelFn, entries};
 use crate::isa::Isa;
 use crate::{
     ArgExtreme, ArgSort, Attention, Bits, CheckIndices, Compress, Conv2d, Copy, Cumulate, GlobalAveragePool,
-    GroupNorm, NonMaxSuppression, PairConv2d, Pool2d, Put, RowNorm, Take, VectorMap,
+    GroupNorm, NonMaxSuppression, PairConv2d, Pool2d, Put, RowNorm, Take, VectorMap, Winograd,
 };
 
 /// A kernel whose machine code is in the table.
@@ -53,6 +53,7 @@ kernels! {
     RowNorm
     Take
     VectorMap
+    Winograd
 }
 
 /// The number of the kernel whose machine code is at an address, and its instruction set; none if that is no

@@ -25,6 +25,8 @@ func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) {
   %9 = nn.exp %x {mem.place = [[0, 0, 0]]} : tensor<4xf32>
   // expected-error@+1 {{`mem.pool` is a list of names of pools, found `[3]`}}
   %10 = nn.exp %x {mem.pool = [3]} : tensor<4xf32>
+  // expected-error@+1 {{`mem.method` is the name of an algorithm, found `4 : i64`}}
+  %12 = nn.exp %x {mem.method = 4} : tensor<4xf32>
   %11 = nn.add %x, %y {mem.tie = array<i64: 1>, mem.place = [["arena", 0, 16], ["arena", 64, 0]], mem.scratch = 0} : tensor<4xf32>
   return
 }

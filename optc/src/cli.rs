@@ -169,8 +169,8 @@ struct MemoryArgs {
     /// Let the program overwrite this input after its last reader; may be repeated.
     #[arg(long, value_name = "INPUT")]
     donate: Vec<String>,
-    /// What to optimize for: `memory` takes the smallest arena, `speed` the fastest kernels, `balanced` saves
-    /// memory where that costs almost no time.
+    /// What to optimize for: `memory` takes the smallest arena, `speed` the fastest kernels (also
+    /// those that round otherwise), `balanced` saves memory where that costs almost no time.
     #[arg(long, value_name = "GOAL", default_value = Goal::default().name(), value_parser = Goal::NAMES.to_vec())]
     optimize: String,
     /// In which numbers products are made and values between steps stored: `bf16` halves weights and much of

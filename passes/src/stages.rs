@@ -207,7 +207,8 @@ pub(crate) static PLAN: PassDef = PassDef {
             kind: OptionKind::OneOf(Goal::NAMES),
             default: "balanced",
             doc: "What is traded: `memory` writes results over rows of operands that were read, and gives kernels little scratch, \
-              wherever that makes the arena smaller; `balanced` does so where it costs next to no time; `speed` never does.",
+              wherever that makes the arena smaller; `balanced` does so where it costs next to no time; `speed` never does, and computes \
+              windows of 3x3 by Winograd's algorithm where that is faster, which rounds otherwise.",
         },
         OptionDef {
             name: "pools",

@@ -23,6 +23,7 @@ use crate::shape::{check_f32, known_layout};
 use crate::weights::{PackingKey, WeightPacking};
 
 pub(crate) mod prepared;
+mod winograd;
 
 /// `nn.conv2d`, alone or with what is fused to it.
 pub(crate) const ROW: KernelRow = KernelRow {
@@ -42,6 +43,7 @@ pub(crate) const ROW: KernelRow = KernelRow {
         GroupPosition::Prologue => takes_prologue(root, op),
         _ => group::follows(op, place),
     }),
+    faster: Some(winograd::faster),
     rowwise: Some(rowwise),
     lower,
     ..KernelRow::PLAIN
@@ -131,7 +133,11 @@ fn rowwise(op: OpRef<'_>, machine: &Machine) -> Result<Rowwise, CodeRefusal> {
 /// The calls that run a convolution with what is fused to it.
 fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let fused = Fused::of_stored(whole)?;
-    lower_call(whole, Call2d::new(whole, &fused, machine)?, machine)
+    let call = Call2d::new(whole, &fused, machine)?;
+    if whole.attr(attrs::MEM_METHOD).is_some() {
+        return winograd::lower(whole, call, machine);
+    }
+    lower_call(whole, call, machine)
 }
 
 /// The calls of a convolution, in bands and with the scratch that its attributes say.

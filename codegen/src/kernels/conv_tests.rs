@@ -161,6 +161,41 @@ fn bands_of_rows_change_no_bit() {
     }
 }
 
+/// A convolution with everything that Winograd's algorithm fuses, which it computes.
+fn by_winograd(method: &str) -> (Net, Value, [Vec<f32>; 2]) {
+    let image = [1, 19, 13, 40];
+    let mut net = Net::f32(&[&image, &image]);
+    let (w, b) = (weight(&mut net, &[40, 40, 3, 3], 1), weight(&mut net, &[40], 2));
+    let attrs = conv_attrs(&net, 1, 1, 1);
+    let y = net.group(&[net.arg(0), w, b, net.arg(1)], |builder, args| {
+        let y = builder.value("nn.conv2d", &args[..3], &attrs).unwrap();
+        let y = builder.value("nn.add", &[y, args[3]], &[]).unwrap();
+        builder.value("nn.silu", &[y], &[]).unwrap()
+    });
+    let group = net.body.defining_op(y).unwrap();
+    let ctx = net.ctx.clone();
+    net.body.set_attr(&ctx, group, attrs::MEM_METHOD, ctx.str_attr(method));
+    let count = image.iter().product::<u64>() as usize;
+    (net, y, [numbers(count, 6), numbers(count, 7)])
+}
+
+#[test]
+fn winograds_algorithm_agrees_with_the_same_bits_at_any_number_of_threads() {
+    let (net, y, inputs) = by_winograd("winograd");
+    close(net, &[y], &inputs.each_ref().map(|numbers| &numbers[..]), 2e-4);
+    // One thread is tried, too, and must give the same bits.
+    let (net, y, inputs) = by_winograd("winograd");
+    let found = net.run(&[y], &inputs.each_ref().map(|numbers| &numbers[..]));
+    assert_eq!(found.len(), 1);
+}
+
+#[test]
+fn a_method_that_is_not_known_is_refused() {
+    let (net, y, _) = by_winograd("fourier");
+    let faults = crate::compile(&net.plan(&[y], 1), "main", &crate::CodegenOptions::new(1)).err().unwrap();
+    assert!(faults[0].message.contains("its `mem.method` is not `winograd`"), "{}", faults[0].message);
+}
+
 #[test]
 fn an_operand_that_is_not_read_by_rows_is_refused() {
     let mut net = Net::f32(&[&[1, 4, 4, 8]]);

@@ -96,6 +96,9 @@ plan_attrs! {
     MEM_KERNEL = "mem.kernel" on "operations":
         "the kernel that computes it",
         written by "`select`", read by "people";
+    MEM_METHOD = "mem.method" on "operations":
+        "the algorithm that computes it in the place of the usual one: `winograd`",
+        written by "`plan`", read by "code generation";
     MEM_SCRATCH = "mem.scratch" on "operations":
         "bytes of scratch of all threads",
         written by "`select`, `plan`", read by "`schedule`, `plan`, the checker, code generation";

@@ -13,7 +13,7 @@ use crate::text::short_attr;
 type FormFn = fn(OpRef<'_>, Attr) -> bool;
 
 /// The attributes whose form is asked, with what they are and whether one is.
-const FORMS: [(&str, &str, FormFn); 7] = [
+const FORMS: [(&str, &str, FormFn); 8] = [
     (attrs::MEM_TIE, "a list with an operand's number for each result, or -1", |op, attr| {
         let results = op.body.result_count(op.op);
         numbers(op, attr).is_some_and(|ties| {
@@ -33,6 +33,7 @@ const FORMS: [(&str, &str, FormFn); 7] = [
         "the bytes of a row, and those from row to row",
         |op, attr| matches!(numbers(op, attr).as_deref(), Some([row, pitch]) if 0 < *row && *row <= *pitch),
     ),
+    (attrs::MEM_METHOD, "the name of an algorithm", |op, attr| op.ctx.str_value(attr).is_some()),
     (attrs::MEM_SCRATCH, "a number of bytes", |op, attr| {
         op.ctx.int_value(attr).is_some_and(|bytes| bytes >= 0)
     }),

@@ -44,7 +44,7 @@ pub(crate) const CANARY: u8 = 0xff;
 pub(crate) fn run(kernel: &impl Kernel, operands: &[*mut u8]) {
     let desc: Vec<u64> = aligned(kernel.as_bytes());
     let bytes = kernel.scratch_bytes();
-    assert!(bytes <= 512 * 1024, "scratch of {bytes} bytes");
+    assert!(bytes <= 4 << 20, "scratch of {bytes} bytes");
     let mut scratch = vec![CANARY; bytes + 192];
     let start = scratch.as_ptr().align_offset(64);
     for part in (0..kernel.parts()).rev() {

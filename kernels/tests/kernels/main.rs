@@ -7,3 +7,4 @@ mod conv;
 mod gemm;
 mod map;
 mod pairs;
+mod winograd;

@@ -3,7 +3,7 @@
 use ir::alias::AliasSets;
 use ir::{Body, Context, Diagnostic, Target};
 
-use super::{ArenaProblem, BufferContent, pitch, separate_outputs};
+use super::{ArenaProblem, BufferContent, faster, pitch, separate_outputs};
 use crate::check::check;
 use crate::edit::entry;
 use crate::manager::Changes;
@@ -28,17 +28,21 @@ pub fn plan(
     }
     let placer = Placer::named(planner).ok_or_else(|| vec![unknown_planner(planner)])?;
     tradeoff::forget(ctx, body);
+    faster::forget(ctx, target, body);
     let mut aliases = separate_outputs(ctx, body);
-    let (pitched, remarks) = pitch::pitch_rows(ctx, target, body, &aliases)?;
+    let (pitched, mut remarks) = pitch::pitch_rows(ctx, target, body, &aliases)?;
     if pitched > 0 {
         aliases = AliasSets::of(ctx, body);
     }
     let arena = ArenaProblem::of(ctx, body, &aliases)?;
-    let goal = match changes.allow(|| "results overlap operands, and scratch is smaller".to_owned()) {
+    let traded = match changes.allow(|| "results overlap operands, and scratch is smaller".to_owned()) {
         true => goal,
         false => Goal::Speed,
     };
-    let (arena, mut placement) = tradeoff::place(ctx, target, body, arena, &aliases, goal, placer)?;
+    let usual = tradeoff::place(ctx, target, body, arena, &aliases, traded, placer)?;
+    let how = (goal, placer, changes);
+    let (arena, mut placement, on_steps) = faster::choose(ctx, target, body, usual, &aliases, how)?;
+    remarks.extend(on_steps);
     set_apart(ctx, body, &arena, &mut placement, changes);
     let others = arena.pools.iter().map(|pool| placer.place(&pool.problem));
     let placed = arena.place_pools(ctx, body, std::iter::once(placement).chain(others).collect())?;

@@ -61,6 +61,7 @@ impl PreparedConv {
             || images == ImageLayout::Dense && !values.all(is_dense)
             || op.attr(attrs::MEM_OVERLAP).is_some()
             || op.attr(attrs::MEM_SCRATCH).is_some()
+            || op.attr(attrs::MEM_METHOD).is_some()
         {
             return None;
         }

@@ -1,0 +1,119 @@
+//! How far a Winograd convolution of a layer's depth is from exact sums, found on a sample.
+
+use crate::abi::Kernel;
+use crate::conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides};
+use crate::isa::Isa;
+use crate::map::Activation;
+use crate::pack::WeightStrides;
+use crate::winograd::Winograd;
+use crate::winograd_transforms::{FILTER_SIDE, READ_SIDE, TILE_SIDE};
+
+/// Output channels of the sample.
+const OUTPUTS: usize = 4;
+/// Taps of a filter.
+const TAPS: usize = FILTER_SIDE * FILTER_SIDE;
+
+impl Winograd {
+    /// The largest error of one tile with as many input channels, as a share of the tile's largest number:
+    /// weights and pixels are pseudo-random, pixels from 0 to 1 as after a relu.
+    pub fn sample_error(&self) -> f64 {
+        let inputs = self.in_channels as usize;
+        let shape = Conv2dShape {
+            batch: 1,
+            input: [READ_SIDE; 2],
+            in_channels: inputs,
+            out_channels: OUTPUTS,
+            kernel: [FILTER_SIDE; 2],
+            stride: [1; 2],
+            dilation: [1; 2],
+            pads: [0; 4],
+            groups: 1,
+        };
+        let mut random = numbers();
+        let x: Vec<f32> = random.by_ref().take(READ_SIDE * READ_SIDE * inputs).collect();
+        let weights: Vec<f32> =
+            random.map(|number| 2.0 * number - 1.0).take(OUTPUTS * inputs * TAPS).collect();
+        let found = computed(&shape, &x, &weights);
+        let mut error = 0f64;
+        let mut largest = 0f64;
+        for (index, found) in found.iter().enumerate() {
+            let exact = exact(inputs, &x, &weights, index / OUTPUTS, index % OUTPUTS);
+            error = error.max((f64::from(*found) - exact).abs());
+            largest = largest.max(exact.abs());
+        }
+        error / largest
+    }
+}
+
+/// The numbers of a linear congruential generator (Knuth's MMIX), from 0 to 1.
+fn numbers() -> impl Iterator<Item = f32> {
+    let mut state = 1u64;
+    std::iter::repeat_with(move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1 << 24) as f32
+    })
+}
+
+/// What the kernel computes; the instruction set changes no bit.
+fn computed(shape: &Conv2dShape, x: &[f32], weights: &[f32]) -> Vec<f32> {
+    let strides = ConvStrides::dense(shape);
+    let isa = Isa::detect();
+    let conv = Conv2d::new(shape, &strides, ConvPrologue::None, Activation::None, isa, 1);
+    let mut packed = vec![0.0; conv.packed_len()];
+    conv.pack(weights, WeightStrides::oihw(shape.in_channels, shape.kernel), &mut packed);
+    let winograd = Winograd::new(shape, &strides, Activation::None, isa, 1).expect("the shape is fit for it");
+    let mut scratch = vec![[0u64; 8]; winograd.scratch_bytes() / 64 + 2];
+    let aligned = scratch.as_ptr().cast::<u8>().align_offset(64);
+    let mut out = vec![0.0; TILE_SIDE * TILE_SIDE * OUTPUTS];
+    let none = std::ptr::null_mut();
+    let operands: [*mut u8; 5] =
+        [out.as_mut_ptr().cast(), x.as_ptr().cast_mut().cast(), packed.as_mut_ptr().cast(), none, none];
+    for part in 0..winograd.parts() {
+        // SAFETY: the operands are dense and of the shape's sizes; scratch has the bytes after its first
+        // multiple of 64; the descriptor is aligned as its type is.
+        unsafe {
+            let scratch = scratch.as_mut_ptr().cast::<u8>().add(aligned);
+            winograd.entry()(winograd.as_bytes().as_ptr(), operands.as_ptr(), part, scratch);
+        }
+    }
+    out
+}
+
+/// The sum of an output pixel and channel, in `f64`.
+fn exact(inputs: usize, x: &[f32], weights: &[f32], pixel: usize, output: usize) -> f64 {
+    let mut sum = 0.0;
+    for tap in 0..TAPS {
+        let (row, column) = (pixel / TILE_SIDE + tap / FILTER_SIDE, pixel % TILE_SIDE + tap % FILTER_SIDE);
+        let x = &x[(row * READ_SIDE + column) * inputs..][..inputs];
+        for (input, x) in x.iter().enumerate() {
+            sum += f64::from(*x) * f64::from(weights[(output * inputs + input) * TAPS + tap]);
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_is_that_of_the_papers_at_all_depths() {
+        for inputs in [1, 3, 16, 64, 256, 512] {
+            let shape = Conv2dShape {
+                batch: 1,
+                input: [9, 9],
+                in_channels: inputs,
+                out_channels: 8,
+                kernel: [3; 2],
+                stride: [1; 2],
+                dilation: [1; 2],
+                pads: [0; 4],
+                groups: 1,
+            };
+            let strides = ConvStrides::dense(&shape);
+            let winograd = Winograd::new(&shape, &strides, Activation::Relu, Isa::detect(), 2).unwrap();
+            let error = winograd.sample_error();
+            assert!((1e-7..5e-5).contains(&error), "{error} with {inputs} channels");
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! A part of a Winograd convolution: tiles are read, multiplied and written block by block.
+//!
+//! ```text
+//! for each block of tiles:  pixels -> read[block of channels][point][tile][channel]
+//!   for each panel of output channels:
+//!     for each block of input channels:
+//!       weights -> filters[point][channel][output];  for each point: sums[point] += read * filters
+//!     sums -> output, with bias, residual and activation
+//! ```
+
+use std::ops::Range;
+
+use crate::abi::piece;
+use crate::conv::{ConvOperands, Pixel};
+use crate::map::{Finish, MapBody, apply};
+use crate::math;
+use crate::pack::Panel;
+use crate::simd::Simd;
+use crate::tile::{Start, Tile, tile_function};
+use crate::winograd::{Winograd, apart};
+use crate::winograd_transforms::{
+    FILTER_SIDE, POINTS, READ_SIDE, TILE_SIDE, read_tile, transform_filter, write_tile,
+};
+
+/// The pieces of scratch.
+#[derive(Clone, Copy)]
+struct WinogradScratch {
+    zeros: *const f32,
+    read: *mut f32,
+    filters: *mut f32,
+    sums: *mut f32,
+    /// Tiles for which the pieces are laid out.
+    tiles: usize,
+}
+
+impl WinogradScratch {
+    /// # Safety
+    /// `scratch` has what `conv` asks for.
+    #[inline(always)]
+    unsafe fn new(conv: &Winograd, scratch: *mut f32) -> WinogradScratch {
+        let tiles = conv.block_tiles as usize;
+        let [zeros, read, filters, sums, _] = conv.pieces(tiles);
+        // SAFETY: the caller's promise; the pixels outside of the image come first.
+        unsafe {
+            scratch.write_bytes(0, read);
+            let [read, filters, sums] = [read, filters, sums].map(|first| scratch.add(first));
+            WinogradScratch { zeros: scratch.add(zeros), read, filters, sums, tiles }
+        }
+    }
+}
+
+/// Runs part `part`.
+///
+/// # Safety
+/// That of [`crate::KernelFn`], with `Winograd`'s operands.
+#[inline(always)]
+pub(crate) unsafe fn run<S: Simd>(
+    s: S,
+    conv: &Winograd,
+    images: &ConvOperands,
+    part: usize,
+    scratch: *mut f32,
+) {
+    let panel_parts = conv.panel_parts as usize;
+    let panels = piece(conv.panels().count(), panel_parts, part % panel_parts);
+    let tiles = piece(conv.tiles(), conv.tile_parts as usize, part / panel_parts);
+    let blocks = tiles.len().div_ceil(conv.block_tiles as usize);
+    // SAFETY: the caller's promise.
+    let scratch = unsafe { WinogradScratch::new(conv, scratch) };
+    for index in 0..blocks {
+        let block = piece(tiles.len(), blocks, index);
+        let block = tiles.start + block.start..tiles.start + block.end;
+        // SAFETY: the caller's promise; the block has at most `block_tiles` tiles.
+        unsafe {
+            for (row, tile) in block.clone().enumerate() {
+                read_pixels(s, conv, images, &scratch, tile, row);
+            }
+            for index in panels.clone() {
+                let panel = conv.panels().get(index);
+                multiply(s, conv, images, &scratch, block.len(), panel);
+                for (row, tile) in block.clone().enumerate() {
+                    write_pixels(s, conv, images, &scratch, panel, tile, row);
+                }
+            }
+            if conv.activation.is_deferred() {
+                activate::<S>(conv, images, &block, &panels);
+            }
+        }
+    }
+}
+
+/// The first output pixel of a tile.
+#[inline(always)]
+fn corner(conv: &Winograd, tile: usize) -> Pixel {
+    let [rows, columns] = conv.tile_grid();
+    let (line, x) = (tile / columns, tile % columns);
+    Pixel { n: line / rows, y: line % rows * TILE_SIDE, x: x * TILE_SIDE }
+}
+
+/// The input pixels that a tile reads, row by row; zeros where the image ends.
+#[inline(always)]
+fn pixels_read(
+    conv: &Winograd,
+    images: &ConvOperands,
+    zeros: *const f32,
+    tile: usize,
+) -> [[*const f32; READ_SIDE]; READ_SIDE] {
+    let Pixel { n, y, x } = corner(conv, tile);
+    let (in_h, in_w) = (conv.in_h as usize, conv.in_w as usize);
+    let mut pixels = [[zeros; READ_SIDE]; READ_SIDE];
+    for (row, pixels) in pixels.iter_mut().enumerate() {
+        // Rows and columns above and before the image wrap around, and lie outside then too.
+        let y = (y + row).wrapping_sub(conv.pad_top as usize);
+        for (column, pixel) in pixels.iter_mut().enumerate() {
+            let x = (x + column).wrapping_sub(conv.pad_left as usize);
+            if y < in_h && x < in_w {
+                *pixel = images.x.wrapping_add(conv.strides.input.offset(Pixel { n, y, x }));
+            }
+        }
+    }
+    pixels
+}
+
+/// Transforms all channels of the pixels that a tile reads, into row `row` of each point's block.
+#[inline(always)]
+unsafe fn read_pixels<S: Simd>(
+    s: S,
+    conv: &Winograd,
+    images: &ConvOperands,
+    scratch: &WinogradScratch,
+    tile: usize,
+    row: usize,
+) {
+    let pixels = pixels_read(conv, images, scratch.zeros, tile);
+    let (depth, channels) = (conv.block_depth as usize, conv.in_channels as usize);
+    let point = apart(scratch.tiles * depth);
+    for first in (0..channels).step_by(S::LANES) {
+        let count = channels - first;
+        let block = first / depth * POINTS * point;
+        let to = scratch.read.wrapping_add(block + row * depth + first % depth);
+        // SAFETY: pixels inside the image have all channels, and so have the zeros; a point's block has
+        // `depth` floats, whole vectors, for each tile.
+        read_tile(
+            s,
+            |y, x| unsafe { s.load_first(pixels[y][x].add(first), count) },
+            |y, x, value| unsafe { s.store(to.add((y * READ_SIDE + x) * point), value) },
+        );
+    }
+}
+
+/// The products of all points for a block of tiles and a panel, into the sums.
+#[inline(always)]
+unsafe fn multiply<S: Simd>(
+    s: S,
+    conv: &Winograd,
+    images: &ConvOperands,
+    scratch: &WinogradScratch,
+    tiles: usize,
+    panel: Panel,
+) {
+    let (depth, channels) = (conv.block_depth as usize, conv.in_channels as usize);
+    for block in 0..conv.depth_blocks() {
+        let inputs = block * depth..channels.min((block + 1) * depth);
+        // SAFETY: passed on from `run`; the panel's filters are in the packed weights.
+        unsafe {
+            let weights = images.weights.add(panel.offset);
+            filters(s, conv, scratch, weights, &inputs, panel.width);
+            let next = if inputs.end < channels { inputs.end } else { FILTER_SIDE * FILTER_SIDE * channels };
+            let ahead = weights.wrapping_add(next * panel.width);
+            for point in 0..POINTS {
+                multiply_point::<S>(conv, scratch, tiles, panel, &inputs, point, ahead);
+            }
+        }
+    }
+}
+
+/// Transforms a panel's filters of some input channels.
+#[inline(always)]
+unsafe fn filters<S: Simd>(
+    s: S,
+    conv: &Winograd,
+    scratch: &WinogradScratch,
+    weights: *const f32,
+    inputs: &Range<usize>,
+    width: usize,
+) {
+    let tap = conv.in_channels as usize * width;
+    let point = apart(conv.block_depth as usize * width);
+    for index in (0..inputs.len() * width).step_by(S::LANES) {
+        let from = weights.wrapping_add(inputs.start * width + index);
+        let to = scratch.filters.wrapping_add(index);
+        // SAFETY: the panel has `width` weights, whole vectors, for each tap and channel; a point's block has
+        // as many for each channel of the block.
+        transform_filter(
+            s,
+            |y, x| unsafe { s.load(from.add((y * FILTER_SIDE + x) * tap)) },
+            |y, x, value| unsafe { s.store(to.add((y * READ_SIDE + x) * point), value) },
+        );
+    }
+}
+
+/// The product of one point's block of tiles with its filters, added to its sums. `ahead` are the weights
+/// that are transformed next: the products of all points fetch them meanwhile.
+#[inline(always)]
+unsafe fn multiply_point<S: Simd>(
+    conv: &Winograd,
+    scratch: &WinogradScratch,
+    tiles: usize,
+    panel: Panel,
+    inputs: &Range<usize>,
+    point: usize,
+    ahead: *const f32,
+) {
+    let (depth, width) = (conv.block_depth as usize, panel.width);
+    let read_apart = apart(scratch.tiles * depth);
+    let read = scratch.read.wrapping_add((inputs.start / depth * POINTS + point) * read_apart);
+    let filters = scratch.filters.wrapping_add(point * apart(depth * width));
+    let sums = scratch.sums.wrapping_add(point * apart(scratch.tiles * width));
+    let start = match inputs.start {
+        0 => Start::Fresh { bias: std::ptr::null(), residual: std::ptr::null(), residual_stride: 0 },
+        _ => Start::Resume,
+    };
+    // Four points share the weights of a tap.
+    let tap = point / 4 * conv.in_channels as usize + point % 4 * inputs.len() / 4;
+    let mut fetch = (ahead.wrapping_add(tap * width), width / 4);
+    let height = tiles.div_ceil(tiles.div_ceil(S::TILE_ROWS));
+    let columns = width.min(2 * S::LANES);
+    for row in (0..tiles).step_by(height) {
+        let rows = height.min(tiles - row);
+        for column in (0..width).step_by(columns) {
+            let tile = Tile {
+                depth: inputs.len(),
+                a: read.wrapping_add(row * depth),
+                a_stride: depth,
+                b: filters.wrapping_add(column),
+                b_stride: width,
+                c: sums.wrapping_add(row * width + column),
+                c_stride: width,
+                cols: columns,
+                start,
+                finish: Finish::Store,
+                ahead: fetch.0,
+                ahead_stride: fetch.1,
+            };
+            // SAFETY: the rows are those of the block's tiles, the columns those of the panel, and the depth
+            // that of the block of channels.
+            unsafe { tile_function::<S>(rows, columns / S::LANES)(&tile) };
+            fetch = (read.wrapping_add(read_apart + row * depth), rows);
+        }
+    }
+}
+
+/// Writes the pixels of a tile, for the channels of a panel: `row` is the tile's row in the sums.
+#[inline(always)]
+unsafe fn write_pixels<S: Simd>(
+    s: S,
+    conv: &Winograd,
+    images: &ConvOperands,
+    scratch: &WinogradScratch,
+    panel: Panel,
+    tile: usize,
+    row: usize,
+) {
+    let first = corner(conv, tile);
+    let point = apart(scratch.tiles * panel.width);
+    let [height, width] = [conv.out_h as usize - first.y, conv.out_w as usize - first.x];
+    let finish = conv.activation.finish();
+    for lane in (0..panel.count).step_by(S::LANES) {
+        let (channel, count) = (panel.first + lane, panel.count - lane);
+        let from = scratch.sums.wrapping_add(row * panel.width + lane);
+        // SAFETY: the sums of a panel are whole vectors; pixels inside the output have all channels, there
+        // and in the residual, and so has the bias.
+        unsafe {
+            let bias = images.bias.wrapping_add(channel);
+            let bias = if images.bias.is_null() { s.splat(0.0) } else { s.load_first(bias, count) };
+            write_tile(
+                s,
+                |y, x| s.load(from.add((y * READ_SIDE + x) * point)),
+                |y, x, value| {
+                    if y >= height || x >= width {
+                        return;
+                    }
+                    let pixel = Pixel { n: first.n, y: first.y + y, x: first.x + x };
+                    let mut value = s.add(value, bias);
+                    if !images.residual.is_null() {
+                        let residual = images.residual.add(conv.strides.residual.offset(pixel) + channel);
+                        value = s.add(value, s.load_first(residual, count));
+                    }
+                    if let Finish::Clip { lo, hi } = finish {
+                        value = math::clip(s, value, lo, hi);
+                    }
+                    s.store_first(images.out.add(conv.strides.output.offset(pixel) + channel), count, value);
+                },
+            );
+        }
+    }
+}
+
+/// Applies the activation to what was just written: the pixels of some tiles, in the channels of some panels.
+#[inline(always)]
+unsafe fn activate<S: Simd>(
+    conv: &Winograd,
+    images: &ConvOperands,
+    tiles: &Range<usize>,
+    panels: &Range<usize>,
+) {
+    let (first, last) = (conv.panels().get(panels.start), conv.panels().get(panels.end - 1));
+    let channels = last.first + last.count - first.first;
+    for corner in tiles.clone().map(|tile| corner(conv, tile)) {
+        for y in corner.y..(conv.out_h as usize).min(corner.y + TILE_SIDE) {
+            for x in corner.x..(conv.out_w as usize).min(corner.x + TILE_SIDE) {
+                // SAFETY: these outputs were just written by this part.
+                unsafe {
+                    let offset = conv.strides.output.offset(Pixel { n: corner.n, y, x });
+                    let at = images.out.add(offset + first.first);
+                    apply::<S>(MapBody { code: conv.activation, from: at, to: at, n: channels });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Whether Winograd convolutions compute what plain loops compute, with the same bits on every instruction
+//! set, for every cut and with any scratch.
+
+use crate::common::{Rng, assert_same_bits, input, output, run, ways};
+use crate::conv::{Case, Data, Residual, check_against_loops, data, random_strides};
+use kernels::{
+    Activation, Conv2d, Conv2dShape, ConvPrologue, ConvStrides, ImageStrides, Isa, Kernel, WeightStrides,
+    Winograd,
+};
+
+/// Runs the kernel on a copy of the output, with so much scratch for each worker.
+fn kernel_result(case: &Case, data: &Data, isa: Isa, threads: usize, scratch: usize) -> Vec<f32> {
+    let Case { shape, strides, activation, .. } = case;
+    let winograd = Winograd::new(shape, strides, *activation, isa, threads);
+    let winograd = winograd.expect("the shape is fit for it").within(scratch, threads);
+    assert!(winograd.scratch_bytes() <= scratch.max(winograd.least_scratch_bytes()));
+    let conv = Conv2d::new(shape, strides, ConvPrologue::None, *activation, isa, threads);
+    let mut packed = vec![f32::NAN; conv.packed_len()];
+    conv.pack(&data.weights, WeightStrides::oihw(shape.in_channels, shape.kernel), &mut packed);
+    let mut out = data.out.clone();
+    let out_data = output(&mut out);
+    let residual = match case.residual {
+        Residual::Absent => std::ptr::null_mut(),
+        Residual::Apart => input(&data.residual),
+        Residual::InOutput => out_data,
+    };
+    let bias = if case.has_bias { input(&data.bias) } else { std::ptr::null_mut() };
+    run(&winograd, &[out_data, input(&data.x), input(&packed), bias, residual]);
+    out
+}
+
+fn check(case: &Case, seed: u64) {
+    let data = data(&mut Rng::new(seed), case);
+    // Numbers are at most 1: the error of F(4x4, 3x3) grows with the root of the channels.
+    let further = 2e-5 * (case.shape.in_channels as f64 * 9.0).sqrt();
+    let mut first: Option<Vec<f32>> = None;
+    for (isa, threads) in ways() {
+        for scratch in [usize::MAX, 0, 400_000] {
+            let found = kernel_result(case, &data, isa, threads, scratch);
+            match &first {
+                Some(first) => assert_same_bits(first, &found, (isa, threads, scratch, case)),
+                None => {
+                    check_against_loops(case, &data, &found, further);
+                    first = Some(found);
+                }
+            }
+        }
+    }
+}
+
+fn shape(batch: usize, input: [usize; 2], channels: [usize; 2], pads: [usize; 4]) -> Conv2dShape {
+    Conv2dShape {
+        batch,
+        input,
+        in_channels: channels[0],
+        out_channels: channels[1],
+        kernel: [3, 3],
+        stride: [1, 1],
+        dilation: [1, 1],
+        pads,
+        groups: 1,
+    }
+}
+
+fn random_case(rng: &mut Rng, shape: Conv2dShape) -> Case {
+    let output = random_strides(rng, shape.output(), shape.out_channels);
+    let apart = random_strides(rng, shape.output(), shape.out_channels);
+    let residual = rng.pick(&[Residual::Absent, Residual::Apart, Residual::InOutput]);
+    Case {
+        shape,
+        strides: ConvStrides {
+            input: random_strides(rng, shape.input, shape.in_channels),
+            output,
+            residual: if residual == Residual::Apart { apart } else { output },
+        },
+        prologue: ConvPrologue::None,
+        activation: rng.pick(&[
+            Activation::None,
+            Activation::Relu,
+            Activation::Clip { lo: -0.5, hi: 0.5 },
+            Activation::Silu,
+        ]),
+        residual,
+        has_bias: rng.between(0, 3) > 0,
+    }
+}
+
+#[test]
+fn images_and_channels_of_all_sizes_agree() {
+    let mut rng = Rng::new(21);
+    for size in 1..=70 {
+        let pads = [0; 4].map(|_: usize| rng.between(0, 2));
+        let other = rng.between(3, 12);
+        let image = if size % 2 == 0 { [size, other] } else { [other, size.max(3)] };
+        let channels = [71 - size, rng.between(1, 70)];
+        let batch = rng.between(1, 2);
+        // At the least one window fits.
+        let image = image.map(|side| side.max(3));
+        check(&random_case(&mut rng, shape(batch, image, channels, pads)), size as u64);
+        let channels = [rng.between(1, 20), size];
+        check(&random_case(&mut rng, shape(1, [7, 5], channels, [1; 4])), size as u64);
+    }
+}
+
+#[test]
+fn images_smaller_than_the_filter_agree_where_padding_makes_up() {
+    let mut rng = Rng::new(22);
+    for image in [[1, 1], [1, 9], [2, 3], [6, 1]] {
+        check(&random_case(&mut rng, shape(2, image, [17, 18], [1; 4])), 1);
+    }
+}
+
+#[test]
+fn several_blocks_of_tiles_and_of_channels_agree() {
+    let mut rng = Rng::new(23);
+    let case = random_case(&mut rng, shape(1, [41, 37], [130, 40], [1; 4]));
+    assert!(Winograd::new(&case.shape, &case.strides, case.activation, Isa::Scalar, 3).unwrap().parts() > 3);
+    check(&case, 2);
+}
+
+#[test]
+fn only_three_by_three_filters_at_stride_1_in_one_group_have_it() {
+    let fit = shape(1, [9, 9], [8, 8], [1; 4]);
+    let is_had = |shape: &Conv2dShape, strides: &ConvStrides| {
+        Winograd::new(shape, strides, Activation::None, Isa::Scalar, 1).is_some()
+    };
+    assert!(is_had(&fit, &ConvStrides::dense(&fit)));
+    for other in [
+        Conv2dShape { kernel: [3, 1], ..fit },
+        Conv2dShape { stride: [1, 2], ..fit },
+        Conv2dShape { dilation: [2, 1], ..fit },
+        Conv2dShape { groups: 2, ..fit },
+        Conv2dShape { batch: 0, ..fit },
+    ] {
+        assert!(!is_had(&other, &ConvStrides::dense(&other)), "{other:?}");
+    }
+    let input = ImageStrides::nchw(fit.input, fit.in_channels);
+    assert!(!is_had(&fit, &ConvStrides { input, ..ConvStrides::dense(&fit) }));
+}
