@@ -33,7 +33,7 @@ pub struct ConvNumbers {
     pub output: StoredFloat,
 }
 
-/// A two-dimensional convolution of `bf16` numbers, not for [`Path::Lanes`]'s shapes.
+/// A two-dimensional convolution of `bf16` numbers, but for depthwise ones and those in groups of 2, 4 or 8.
 ///
 /// Operands: those of [`Conv2d`], at distances in elements; packed weights have `packed_len` pairs.
 #[derive(Clone, Copy, Debug)]
