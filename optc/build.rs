@@ -1,5 +1,5 @@
 //! Names this build of the compiler, for artifacts: by the contents of the sources that decide what machine
-//! code is made and what it is called with.
+//! code is made and what it is called with. And leaves the symbols out of the released command.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
@@ -20,6 +20,16 @@ fn main() {
     }
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-env=OPTC_BUILD={:08x}", hasher.finish() >> 32);
+    strip();
+}
+
+/// The profile says `strip`, but Cargo forgets that for a package whose own entry in the profile says
+/// something else, as this one's does. `--profile lines` has line tables, and keeps its symbols.
+fn strip() {
+    let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
+    if is("PROFILE", "release") && is("DEBUG", "false") && is("CARGO_CFG_TARGET_OS", "linux") {
+        println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");
+    }
 }
 
 /// Adds the contents of all files in a folder, in the order of their names.
