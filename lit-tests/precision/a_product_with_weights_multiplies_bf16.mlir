@@ -1,5 +1,5 @@
 // RUN: optc --passes=precision
-// Both operands of a product are rounded, and its sum, bias and activation are f32: all of that is written down.
+// Both operands of a product are rounded, its sum and bias are f32: all of that is written down.
 
 func.func @main(%x: tensor<4x8xf32>) -> tensor<4x16xf32> {
   %w = nn.constant dense<0.3> : tensor<8x16xf32>

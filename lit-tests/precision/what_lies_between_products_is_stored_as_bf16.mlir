@@ -1,5 +1,5 @@
 // RUN: optc --passes=fuse,precision
-// The first product rounds what it stores, with its activation applied before; the input and the output stay f32.
+// The first product rounds what it stores, after its activation; the input and the output stay f32.
 
 func.func @main(%x: tensor<16x32xf32>) -> tensor<16x32xf32> {
   %w = nn.constant dense<0.3> : tensor<32x32xf32>

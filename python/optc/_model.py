@@ -135,7 +135,8 @@ def compile(
 
     - `optimize`: `"memory"` for the smallest arena, `"speed"` for the fastest kernels, `"balanced"` saves
       memory where that costs almost no time.
-    - `precision`: `"bf16"` multiplies and stores `bf16`, with sums in `f32`, where there are kernels for that.
+    - `precision`: `"bf16"` multiplies and stores `bf16`, with sums in `f32`, where there are kernels for
+      that.
     - `threads`: how many run the program, the caller's included; all processors, at most two, unless given.
     - `target_cpu`: `"native"`, `"x86-64-v4"`, `"x86-64-v3"` or `"portable"`.
     - `donate`: inputs whose memory the program may overwrite.
