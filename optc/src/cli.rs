@@ -14,6 +14,7 @@ mod list;
 mod lit;
 mod new_dialect;
 mod output;
+mod own_sizes;
 mod passes;
 mod place;
 mod plan;
@@ -190,6 +191,11 @@ struct MemoryArgs {
 }
 
 impl MemoryArgs {
+    /// Whether memory has a limit.
+    fn has_budget(&self) -> bool {
+        self.budget.is_some()
+    }
+
     /// Whether the arguments say what a program that was planned before does not.
     fn says_more(&self) -> bool {
         let is_other = self.precision() != Precision::default();

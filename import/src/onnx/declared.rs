@@ -9,7 +9,7 @@ use super::call::Refusal;
 use super::element::Element;
 use super::facts::SizeFacts;
 use super::tensor::{Dimension, TypeProto, ValueInfoProto};
-use super::weights::element_type;
+use super::weights::{Weight, element_type};
 
 /// What is said of sizes beside the file.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +23,8 @@ pub struct DeclaredSizes {
     /// The shapes of what is given for inputs whose types do not say them: of each element of a sequence, of
     /// a tensor that is an optional or of unknown rank; none for an optional that is empty.
     pub items: BTreeMap<String, Option<Vec<Vec<u64>>>>,
+    /// Inputs that are constants: no arguments of the function.
+    pub constants: BTreeMap<String, Weight>,
 }
 
 /// A size of an input that is a symbol.

@@ -6,11 +6,12 @@
 //! Gather(table: [512, 768], Range(0, seq))                                       =>   seq <= 512
 //! ```
 //!
-//! A node that is defined only at some sizes (see [`ir::dims::to_agree`] for the rules) limits the sizes that
-//! the model can be run with. What nodes need is taken for granted, and the model is read again: a limit is
-//! an entry of the function's `optc.dims`, and a size that follows from others is written as that wherever it
-//! occurs, in the inputs' types too. Both are checked at each run, before anything is computed. What no
-//! single name says (`N * M = 12`) is found by whoever verifies the function at the sizes of a run.
+//! A node that is defined only at some sizes (see [`ir::dims::to_agree`] for the rules) limits the sizes
+//! that the model can be run with. What nodes need is taken for granted, and those that read such a size
+//! are converted again: a limit is an entry of the function's `optc.dims`, and a size that follows from
+//! others is written as that wherever it occurs, in the inputs' types too. Both are checked at each run,
+//! before anything is computed. What no single name says (`N * M = 12`) is found by whoever verifies the
+//! function at the sizes of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,6 +34,8 @@ pub(super) struct SizeFacts<'m> {
     equal: BTreeMap<Ident, DimExpr>,
     /// The symbols that some input has otherwise than in a quotient, so that its shape says what they are.
     plain: BTreeSet<Ident>,
+    /// Those of which more is known since somebody asked.
+    news: Vec<Ident>,
 }
 
 impl<'m> SizeFacts<'m> {
@@ -53,7 +56,7 @@ impl<'m> SizeFacts<'m> {
         let names = names.chain(given.symbolized.iter().map(|entry| &*entry.size));
         let plain = names.filter(|name| !name.contains('/'));
         let plain = plain.flat_map(|name| dims::symbols(ctx, read_size(ctx, name))).collect();
-        SizeFacts { given, ranges, equal: BTreeMap::new(), plain }
+        SizeFacts { given, ranges, equal: BTreeMap::new(), plain, news: Vec::new() }
     }
 
     /// What a size reads as. A quotient of what no shape says is a name: from it, that could not be found.
@@ -74,22 +77,23 @@ impl<'m> SizeFacts<'m> {
     }
 
     /// Takes for granted what is required of the inputs' sizes, which are given in the order in which they
-    /// come up; says whether anything of it was not known. Of two names for one size the first stays.
-    pub(super) fn learn(&mut self, ctx: &Context, symbols: &[Ident], required: &[Requirement]) -> bool {
-        let mut is_new = false;
+    /// come up; returns those of which more is known than before. Of two names for one size the first stays.
+    pub(super) fn learn(&mut self, ctx: &Context, symbols: &[Ident], required: &[Requirement]) -> Vec<Ident> {
         for requirement in required {
-            is_new |= match requirement {
-                Requirement::Within { symbol, low, high } => self.limit(*symbol, *low, *high),
+            match requirement {
+                Requirement::Within { symbol, low, high } => {
+                    self.limit(*symbol, *low, *high);
+                }
                 Requirement::Equal(all) => {
                     let mut all: Vec<_> = all.iter().collect();
                     all.sort_by_key(|(symbol, _)| {
                         std::cmp::Reverse(symbols.iter().position(|known| known == symbol))
                     });
-                    all.into_iter().any(|(symbol, expr)| self.set(ctx, *symbol, *expr))
+                    all.into_iter().any(|(symbol, expr)| self.set(ctx, *symbol, *expr));
                 }
-            };
+            }
         }
-        is_new
+        std::mem::take(&mut self.news)
     }
 
     /// Limits a size; says whether that is news. A size that none can be is left to what refuses it.
@@ -99,6 +103,7 @@ impl<'m> SizeFacts<'m> {
         let is_possible = low.max(least) <= high.min(most);
         if is_new && is_possible {
             self.ranges.declare(symbol, low.max(least), high);
+            self.news.push(symbol);
         }
         is_new && is_possible
     }
@@ -131,6 +136,7 @@ impl<'m> SizeFacts<'m> {
             *known = dims::replace(ctx, *known, &put).unwrap_or(*known);
         }
         self.equal.insert(symbol, expr);
+        self.news.push(symbol);
         true
     }
 

@@ -30,11 +30,12 @@ use super::facts::{SizeFacts, requirements};
 use super::model::{AttributeValue, GraphProto, NodeProto};
 use super::open::OpenAxes;
 use super::order::order;
+use super::rewind::{NodeStep, Rewinding, lower_nodes};
 use super::rows::{Convert, OperatorRow, OperatorSets, find_in};
 use super::sequences::NamedItem;
 use super::tensor::{TensorProto, TypeProto, ValueInfoProto};
 use super::unsupported::unsupported;
-use super::weights::WeightFiles;
+use super::weights::{Weight, WeightFiles};
 
 /// What is lowered, and with what.
 pub(super) struct ModelSource<'m> {
@@ -68,57 +69,37 @@ pub(super) fn lower(ctx: &Arc<Context>, source: ModelSource<'_>) -> Result<Modul
     if !faults.is_empty() {
         return Err(faults);
     }
-    let lowering = lower_nodes(ctx, source, |lowering| {
-        for index in &order {
-            lowering.node(*index, node_rows[*index].expect("`unsupported` told of every node without a row"));
-        }
-    });
+    let row = |index: usize| node_rows[index].expect("`unsupported` told of every node without a row");
+    let steps: Vec<NodeStep> = order.into_iter().map(|node| NodeStep { node, row: row(node) }).collect();
+    let lowering = lower_nodes(ctx, source, &steps);
     let module = lowering.finish(ctx)?;
     verify(&module)?;
     Ok(module)
 }
 
-/// Lowers all nodes; again with what they need of named sizes, as long as more comes up.
-fn lower_nodes<'m>(
-    ctx: &'m Context,
-    source: ModelSource<'m>,
-    nodes: impl Fn(&mut GraphLowering<'m>),
-) -> GraphLowering<'m> {
-    let mut lowering = GraphLowering::new(ctx, SizeFacts::given(ctx, source.sizes, source.graph), source);
-    loop {
-        lowering.arguments();
-        nodes(&mut lowering);
-        let required = std::mem::take(&mut lowering.required);
-        if !lowering.facts.learn(ctx, &lowering.symbols(), &required) {
-            return lowering;
-        }
-        lowering.source.weights.keys.start_again();
-        lowering = GraphLowering::new(ctx, lowering.facts, lowering.source);
-    }
-}
-
 pub(super) struct GraphLowering<'m> {
-    ctx: &'m Context,
-    source: ModelSource<'m>,
+    pub(super) ctx: &'m Context,
+    pub(super) source: ModelSource<'m>,
     initializers: HashMap<&'m str, &'m TensorProto<'m>>,
     declared: HashMap<&'m str, &'m ValueInfoProto<'m>>,
     /// The value that a name stands for; none where a fault was told that leaves the name without one.
-    values: HashMap<&'m str, Option<Value>>,
+    pub(super) values: HashMap<&'m str, Option<Value>>,
     /// The names that stand for sequences and for empty optionals.
     pub(super) items: HashMap<&'m str, NamedItem>,
     argument_names: Vec<String>,
-    body: Body,
+    pub(super) body: Body,
     /// What is known of named sizes, and what the nodes need beside that.
-    facts: SizeFacts<'m>,
-    required: Vec<Requirement>,
+    pub(super) facts: SizeFacts<'m>,
+    pub(super) required: Vec<Requirement>,
     /// The names that outputs follow from: what other nodes need, no run needs.
     needed: HashSet<&'m str>,
-    open: OpenAxes,
-    diagnostics: Vec<Diagnostic>,
+    pub(super) open: OpenAxes,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) rewinding: Rewinding<'m>,
 }
 
 impl<'m> GraphLowering<'m> {
-    fn new(ctx: &'m Context, facts: SizeFacts<'m>, source: ModelSource<'m>) -> GraphLowering<'m> {
+    pub(super) fn new(ctx: &'m Context, facts: SizeFacts<'m>, source: ModelSource<'m>) -> GraphLowering<'m> {
         let graph = source.graph;
         let mut body = Body::new(1);
         body.add_block(body.root());
@@ -137,11 +118,12 @@ impl<'m> GraphLowering<'m> {
             needed: needed(graph),
             open: OpenAxes::default(),
             diagnostics: Vec::new(),
+            rewinding: Rewinding::default(),
             source,
         }
     }
 
-    fn block(&self) -> Block {
+    pub(super) fn block(&self) -> Block {
         self.body.entry(self.body.root()).expect("`Lowering::new` made a block")
     }
 
@@ -158,10 +140,14 @@ impl<'m> GraphLowering<'m> {
     }
 
     /// An argument for each input that is not a weight too.
-    fn arguments(&mut self) {
+    pub(super) fn arguments(&mut self) {
         let graph = self.source.graph;
         for input in &graph.inputs {
-            if self.initializers.contains_key(input.name) {
+            if self.is_weight(input.name) {
+                continue;
+            }
+            if let Some(weight) = self.facts.given.constants.get(input.name) {
+                self.constant(input.name, Ok(weight.clone()));
                 continue;
             }
             let item = match declared_input(self.ctx, input.name, &input.ty, &self.facts) {
@@ -174,12 +160,17 @@ impl<'m> GraphLowering<'m> {
                 Ok(DeclaredInput::Nothing) => NamedItem::Nothing,
                 Err(refusal) => {
                     self.refuse(self.ctx.name_location(input.name), refusal);
-                    self.values.insert(input.name, None);
+                    self.set_value(input.name, None);
                     continue;
                 }
             };
             self.bind(input.name, item);
         }
+    }
+
+    /// Whether an input is a weight too.
+    pub(super) fn is_weight(&self, input: &str) -> bool {
+        self.initializers.contains_key(input)
     }
 
     fn argument(&mut self, name: String, ty: Type) -> Value {
@@ -193,13 +184,19 @@ impl<'m> GraphLowering<'m> {
         match item {
             NamedItem::Tensor(value) => {
                 self.items.remove(name);
-                self.values.insert(name, Some(value));
+                self.set_value(name, Some(value));
             }
             item => {
+                self.rewinding.bound.push(name);
                 self.values.remove(name);
                 self.items.insert(name, item);
             }
         }
+    }
+
+    fn set_value(&mut self, name: &'m str, value: Option<Value>) {
+        self.rewinding.bound.push(name);
+        self.values.insert(name, value);
     }
 
     /// What a name stands for, if it is defined.
@@ -212,22 +209,27 @@ impl<'m> GraphLowering<'m> {
         if let Some(value) = self.values.get(name) {
             return *value;
         }
-        let location = self.ctx.name_location(name);
         let weight = match self.initializers.get(name) {
             Some(tensor) => self.source.weights.read(tensor, name),
             None => Err("its data is sparse, expected a dense tensor".to_owned()),
         };
+        self.constant(name, weight)
+    }
+
+    /// Binds a name to a constant, or to none if that can't be had.
+    fn constant(&mut self, name: &'m str, weight: Result<Weight, String>) -> Option<Value> {
+        let location = self.ctx.name_location(name);
         let block = self.block();
         let mut builder = Builder::at_end(self.ctx, &mut self.body, block);
         builder.location = location;
         let keys = &mut self.source.weights.keys;
         let value = weight.and_then(|weight| emit_constant(&mut builder, keys, weight, name));
         let value = value.map_err(|message| self.refuse(location, message.into())).ok();
-        self.values.insert(name, value);
+        self.set_value(name, value);
         value
     }
 
-    fn node(&mut self, index: usize, row: &'static OperatorRow) {
+    pub(super) fn node(&mut self, NodeStep { node: index, row }: NodeStep) {
         let node = &self.source.graph.nodes[index];
         let location = self.ctx.name_location(&self.source.graph.node_name(index));
         let is_tensor = |name: &str, all: &Self| !name.is_empty() && !all.items.contains_key(name);
@@ -236,6 +238,9 @@ impl<'m> GraphLowering<'m> {
         let lacks = |(name, value): (&&str, &Option<Value>)| value.is_none() && is_tensor(name, self);
         if node.inputs.iter().zip(&operands).any(lacks) {
             return self.abandon(node);
+        }
+        if self.rewinding.has_names {
+            self.mention(node, &operands);
         }
         let known = self.required.len();
         if let Err(refusal) = self.convert(node, row, operands, location) {
@@ -249,7 +254,7 @@ impl<'m> GraphLowering<'m> {
 
     /// Leaves the results of a node without a value.
     fn abandon(&mut self, node: &NodeProto<'m>) {
-        self.values.extend(node.outputs.iter().map(|name| (*name, None)));
+        node.outputs.iter().for_each(|name| self.set_value(name, None));
     }
 
     fn convert(
@@ -314,7 +319,7 @@ impl<'m> GraphLowering<'m> {
     }
 
     /// The values that a node reads, those in sequences too.
-    fn read(&self, node: &NodeProto<'m>, operands: &[Option<Value>]) -> Vec<Value> {
+    pub(super) fn read(&self, node: &NodeProto<'m>, operands: &[Option<Value>]) -> Vec<Value> {
         let items = node.inputs.iter().filter_map(|name| self.items.get(name)).flat_map(NamedItem::values);
         operands.iter().flatten().chain(items).copied().collect()
     }
@@ -401,7 +406,7 @@ impl<'m> GraphLowering<'m> {
     }
 
     /// The named sizes of the inputs, in the order in which they come up.
-    fn symbols(&self) -> Vec<Ident> {
+    pub(super) fn symbols(&self) -> Vec<Ident> {
         let args = self.body.args(self.block()).iter();
         let shapes = args.filter_map(|arg| self.ctx.type_data(self.body.ty(*arg)).tensor_shape());
         let mut found = Vec::new();

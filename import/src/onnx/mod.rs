@@ -16,6 +16,7 @@ pub mod model;
 pub mod numbers;
 mod open;
 pub mod order;
+mod rewind;
 pub mod rows;
 pub mod sequences;
 pub mod tensor;

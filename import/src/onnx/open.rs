@@ -33,7 +33,7 @@ pub(super) struct OpenAxis {
 }
 
 /// The open axes of values.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct OpenAxes {
     of: HashMap<Value, OpenAxis>,
     /// Results of which a converter has said what is open in them.
@@ -55,6 +55,11 @@ pub(super) struct OpenAxes {
 }
 
 impl OpenAxes {
+    /// How many values have an open axis.
+    pub(super) fn count(&self) -> usize {
+        self.of.len()
+    }
+
     /// The open axis of a value.
     pub(super) fn of(&self, value: Value) -> Option<OpenAxis> {
         self.of.get(&value).copied()

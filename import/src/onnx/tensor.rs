@@ -201,7 +201,13 @@ impl<'a> Dimension<'a> {
         for field in message.fields() {
             let field = field?;
             match field.number {
-                1 => dimension = Dimension::Value(field.int("dim_value")?),
+                // Exporters that have no names for sizes write -1.
+                1 => {
+                    dimension = match field.int("dim_value")? {
+                        -1 => Dimension::Unknown,
+                        size => Dimension::Value(size),
+                    }
+                }
                 2 => dimension = symbol(field.string("dim_param")?),
                 _ => {}
             }
@@ -210,8 +216,9 @@ impl<'a> Dimension<'a> {
     }
 }
 
+/// Some exporters write `?` for every size that they do not know.
 fn symbol(name: &str) -> Dimension<'_> {
-    if name.is_empty() { Dimension::Unknown } else { Dimension::Symbol(name) }
+    if matches!(name, "" | "?") { Dimension::Unknown } else { Dimension::Symbol(name) }
 }
 
 /// `SparseTensorProto`: the name is that of its values.

@@ -47,6 +47,8 @@ pub struct Keys {
     /// Those of the attempts before, which may be taken again.
     before: BTreeSet<String>,
     now: BTreeSet<String>,
+    /// Those of now, in the order in which they were taken.
+    taken: Vec<String>,
 }
 
 impl Keys {
@@ -58,12 +60,21 @@ impl Keys {
         let mut keys = std::iter::once(key.to_owned()).chain((1..).map(|n| format!("{key}#{n}")));
         let free = keys.find(is_free).expect("there is no end of numbers");
         self.now.insert(free.clone());
+        self.taken.push(free.clone());
         free
     }
 
-    /// The model is lowered again.
-    pub(super) fn start_again(&mut self) {
-        self.before.append(&mut self.now);
+    /// How many were taken.
+    pub(super) fn count(&self) -> usize {
+        self.taken.len()
+    }
+
+    /// What was made since there were `count` is made again.
+    pub(super) fn rewind(&mut self, count: usize) {
+        for key in self.taken.drain(count..) {
+            self.now.remove(&key);
+            self.before.insert(key);
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use import::onnx::declared::{DeclaredSizes, Symbolized};
 use ir::Module;
 
 use crate::fixture::{import_bytes, import_sized};
-use crate::writer::{Graph, floats_tensor, int, ints_tensor, model};
+use crate::writer::{Graph, floats_tensor, int, ints, ints_tensor, model, string};
 
 fn import(graph: Graph) -> Module {
     let module = import_bytes(&model(17, graph.output("y")).0, StrippedWeights::Refuse, &[]);
@@ -169,4 +169,42 @@ fn there_is_a_score_for_each_box() {
     let graph = graph.node("NonMaxSuppression", &["x", "scores", "most"], &["y"], &[]);
     let sizes = "{x_0 = array<i64: 1>, x_1 = array<i64: 3>}";
     check(graph, "tensor<1x3x4xf32>", "tensor<2x3xi64>", Some(sizes));
+}
+
+#[test]
+fn convolutions_products_and_recurrent_nets_take_named_sizes() {
+    let image =
+        Graph::default().input("x", &[-1, 2, -1, 5]).weight(floats_tensor("w", &[2, 3, 3, 3], &[0.5; 54]));
+    let attributes = [ints("strides", &[2, 2]), ints("pads", &[1, 1, 1, 1]), ints("output_padding", &[1, 1])];
+    let wide = image.clone().node("ConvTranspose", &["x", "w"], &["y"], &attributes);
+    let inputs = "tensor<?x2x?x5xf32, #optc.dims<x_0, x_2>>";
+    check(wide, inputs, "tensor<?x3x?x10xf32, #optc.dims<x_0, 2 * x_2>>", None);
+    let same = [ints("strides", &[2, 2]), string("auto_pad", "SAME_LOWER")];
+    let same = image.node("ConvTranspose", &["x", "w"], &["y"], &same);
+    check(same, inputs, "tensor<?x3x?x10xf32, #optc.dims<x_0, 2 * x_2>>", None);
+
+    let rows = Graph::default().input("x", &[4, -1, 5]);
+    let rows = rows.weight(floats_tensor("w", &[1, 6, 5], &[0.5; 30]));
+    let rows = rows.weight(floats_tensor("r", &[1, 6, 2], &[0.5; 12]));
+    let states = rows.node("GRU", &["x", "w", "r"], &["y"], &[int("hidden_size", 2)]);
+    check(states, "tensor<4x?x5xf32, #optc.dims<x_1>>", "tensor<4x1x?x2xf32, #optc.dims<x_1>>", None);
+
+    let heads = Graph::default().input("q", &[-1, 2, -1, 4]).input("k", &[-1, 2, -1, 4]);
+    let product = heads.node("Einsum", &["q", "k"], &["y"], &[string("equation", "bhid,bhjd->bhij")]);
+    let inputs = "tensor<?x2x?x4xf32, #optc.dims<q_0, q_2>> tensor<?x2x?x4xf32, #optc.dims<q_0, k_2>>";
+    check(product, inputs, "tensor<?x2x?x?xf32, #optc.dims<q_0, q_2, k_2>>", Some("{k_0 = #optc.dims<q_0>}"));
+}
+
+#[test]
+fn images_of_any_number_are_resized() {
+    let images = Graph::default().input("x", &[-1, 3, 4, 6]);
+    let images = images.weight(floats_tensor("scales", &[4], &[1.0, 1.0, 1.5, 2.5]));
+    let by_scales = images.node("Resize", &["x", "", "scales"], &["y"], &[string("mode", "linear")]);
+    let inputs = "tensor<?x3x4x6xf32, #optc.dims<x_0>>";
+    check(by_scales, inputs, "tensor<?x3x6x15xf32, #optc.dims<x_0>>", None);
+    let sizes = Graph::default().input("x", &[-1, 3, 4, 6]).weight(ints_tensor("rest", &[3, 9, 7]));
+    let sizes = sizes.node("Shape", &["x"], &["n"], &[int("end", 1)]);
+    let sizes = sizes.node("Concat", &["n", "rest"], &["s"], &[int("axis", 0)]);
+    let by_sizes = sizes.node("Resize", &["x", "", "", "s"], &["y"], &[string("mode", "cubic")]);
+    check(by_sizes, inputs, "tensor<?x3x9x7xf32, #optc.dims<x_0>>", None);
 }

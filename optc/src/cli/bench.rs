@@ -2,6 +2,7 @@
 
 pub(super) mod report;
 
+use import::onnx::declared::DeclaredSizes;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -52,7 +53,12 @@ pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(),
     check_writable(&args.json)?;
     let start = Instant::now();
     let limits = args.compile.limits.hold()?;
-    let source = ProgramSource { file: &args.file, inputs: &args.inputs, compile: &args.compile };
+    let source = ProgramSource {
+        file: &args.file,
+        inputs: &args.inputs,
+        compile: &args.compile,
+        said: &DeclaredSizes::new(),
+    };
     let mut program = source.program(&args.artifact, DeadMemory::Kept)?;
     let cases = args.inputs.cases(&program.module, &program.entry)?;
     if args.inputs.fix_sizes() {

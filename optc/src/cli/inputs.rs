@@ -10,6 +10,7 @@ use ir::plan::signature::{Argument, Signature};
 use ir::{Context, Dim, Ident, Module};
 use runtime::ElementKind;
 
+use super::own_sizes;
 use crate::arrays::{Array, read_npy, read_npz};
 use crate::compile::{SizeOptions, no_input, signature};
 use crate::elements::onnx_element;
@@ -36,6 +37,9 @@ pub(super) struct InputArgs {
     /// Compile for the sizes of the inputs alone, and not for all that named sizes may have.
     #[arg(long)]
     fix_sizes: bool,
+    /// The arrays of the one run, in the place of files.
+    #[arg(skip)]
+    held: Option<Vec<Array>>,
 }
 
 /// What one run takes.
@@ -58,7 +62,7 @@ struct InputDesc {
 impl InputArgs {
     /// Pseudo-random numbers for every input.
     pub(super) fn all_random() -> InputArgs {
-        InputArgs { inputs: Vec::new(), input: Vec::new(), random: Some(None), fix_sizes: false }
+        InputArgs { inputs: Vec::new(), input: Vec::new(), random: Some(None), fix_sizes: false, held: None }
     }
 
     /// Whether the program is to be compiled for the sizes of its inputs alone.
@@ -66,9 +70,35 @@ impl InputArgs {
         self.fix_sizes
     }
 
+    /// For each run the arrays that files give for a model's inputs; none if some can't be had, or are no
+    /// tensors.
+    pub(super) fn arrays_of(&self, model: &Path) -> Option<Vec<Vec<Array>>> {
+        let mut single = Vec::new();
+        for pair in self.input.chunks_exact(2) {
+            single.push(read_npy(pair[1].as_ref(), &pair[0], &|_| None).ok()?);
+        }
+        let files: Vec<Option<&Path>> = match &self.inputs[..] {
+            [] => vec![None],
+            files => files.iter().map(|file| Some(file.as_path())).collect(),
+        };
+        let all = files.into_iter().map(|file| {
+            let arrays = own_sizes::arrays_of(model, file)?;
+            Some([single.clone(), arrays].concat())
+        });
+        all.collect()
+    }
+
+    /// The same options for one run on these arrays.
+    pub(super) fn held(&self, arrays: Vec<Array>) -> InputArgs {
+        InputArgs { inputs: Vec::new(), input: Vec::new(), held: Some(arrays), ..self.clone() }
+    }
+
     /// The shapes of what is given for a model's inputs whose types do not say them: in the first run.
     pub(super) fn items(&self, model: &Path) -> Items {
         let is_model = model.extension().is_some_and(|extension| extension == "onnx");
+        if let Some(held) = self.held.as_ref().filter(|_| is_model) {
+            return of_file(model, |model| by_name(model, held));
+        }
         if !is_model || (self.inputs.is_empty() && self.input.is_empty()) {
             return Items::new();
         }
@@ -113,6 +143,9 @@ impl InputArgs {
             let arg = taken.args.iter().find(|arg| arg.name == name)?;
             codegen::element_kind(ctx, arg.ty)
         };
+        if let Some(held) = &self.held {
+            return Ok(vec![held.clone()]);
+        }
         let mut single = Vec::new();
         for pair in self.input.chunks_exact(2) {
             single.push(read_npy(pair[1].as_ref(), &pair[0], &element)?);

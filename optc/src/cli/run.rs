@@ -3,16 +3,18 @@
 mod debug;
 pub(super) mod report;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use import::onnx::declared::DeclaredSizes;
 
 use self::report::RunReport;
 use super::compiled::CompileArgs;
 use super::inputs::{InputArgs, RunInputs};
 use super::limits::HeldLimits;
 use super::output::{check_writable, is_stdout, json};
+use super::own_sizes::{self, Taken};
 use super::passes::replay;
 use super::source::{ArtifactArgs, ProgramSource, SourceProgram};
 use super::summary::{Specialized, memory_line, named_memory_line, top_results};
@@ -194,15 +196,65 @@ impl RunArgs {
     }
 }
 
-/// Runs the program, compiled as `compile` says.
+/// Runs the program, compiled as `compile` says. A model that can't be had with named sizes is run for those
+/// of its inputs, as standard error says then.
 fn ran(args: &RunArgs, compile: &CompileArgs) -> Result<Ran, Failure> {
+    let failure = match ran_on(args, compile, &args.inputs, &DeclaredSizes::new()) {
+        Err(Failure::Input(faults)) if !compile.memory.has_budget() => Failure::Input(faults),
+        result => return result,
+    };
+    let model = args.file.as_ref().map(|file| file.file.as_path());
+    let model = model.filter(|path| path.extension().is_some_and(|extension| extension == "onnx"));
+    let arrays = model.and_then(|model| args.inputs.arrays_of(model));
+    let (Some(model), Some(arrays)) = (model, arrays) else { return Err(failure) };
+    for taken in Taken::ALL {
+        if let Some(ran) = ran_apart(args, compile, model, &arrays, taken) {
+            let what = taken.words();
+            progress::print_error(&format!(
+                "note: compiled for the {what} of its inputs alone, since:\n{failure}\n"
+            ));
+            return Ok(ran);
+        }
+    }
+    Err(failure)
+}
+
+/// The same, each run with a program of its own, for what its inputs say; none if one of them fails.
+fn ran_apart(
+    args: &RunArgs,
+    compile: &CompileArgs,
+    model: &Path,
+    arrays: &[Vec<Array>],
+    taken: Taken,
+) -> Option<Ran> {
+    let mut all: Option<Ran> = None;
+    for arrays in arrays {
+        let said = own_sizes::said(model, arrays, taken)?;
+        let is_argument = |array: &&Array| !said.constants.contains_key(&array.name);
+        let inputs = args.inputs.held(arrays.iter().filter(is_argument).cloned().collect());
+        let ran = ran_on(args, compile, &inputs, &said).ok()?;
+        match &mut all {
+            Some(all) => all.runs.extend(ran.runs),
+            None => all = Some(ran),
+        }
+    }
+    all
+}
+
+/// Runs the program on inputs, where more is said of a model than the options say.
+fn ran_on(
+    args: &RunArgs,
+    compile: &CompileArgs,
+    inputs: &InputArgs,
+    said: &DeclaredSizes,
+) -> Result<Ran, Failure> {
     let Some(file) = &args.file else { return Err(Failure::Usage("a file is required".to_owned())) };
     let dead = if args.poison { DeadMemory::Poisoned } else { DeadMemory::Kept };
     let limits = compile.limits.hold()?;
-    let source = ProgramSource { file, inputs: &args.inputs, compile };
+    let source = ProgramSource { file, inputs, compile, said };
     let mut program = source.program(&args.artifact, dead)?;
     let (module, entry) = (&mut program.module, &program.entry);
-    let cases = args.inputs.cases(module, entry)?;
+    let cases = inputs.cases(module, entry)?;
     if args.interpret || args.inputs.fix_sizes() {
         program.fix_sizes(&cases)?;
     }

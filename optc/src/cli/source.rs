@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use import::onnx::declared::DeclaredSizes;
 use ir::Module;
 use ir::memory_pools::parse_bytes;
 
@@ -36,6 +37,8 @@ pub(super) struct ProgramSource<'a> {
     pub(super) file: &'a FileArgs,
     pub(super) inputs: &'a InputArgs,
     pub(super) compile: &'a CompileArgs,
+    /// What is said of a model's sizes and inputs beside the options.
+    pub(super) said: &'a DeclaredSizes,
 }
 
 /// A program that is to be compiled, or loaded.
@@ -62,6 +65,10 @@ impl ProgramSource<'_> {
         progress::say("loading");
         let mut options = self.file.options()?;
         options.sizes.items = self.inputs.items(path);
+        for (name, size) in &self.said.values {
+            options.sizes.values.entry(name.clone()).or_insert(*size);
+        }
+        options.sizes.constants.clone_from(&self.said.constants);
         let module = load(path, &options)?;
         let entry = entry(&module, self.compile.entry.as_deref())?;
         let options = self.compile.options(&entry, dead)?;

@@ -12,6 +12,7 @@ mod list;
 mod lit;
 mod lsp;
 mod numbers;
+mod own_sizes;
 mod reduce;
 mod replay;
 mod scratch;

@@ -1,6 +1,7 @@
 //! Conversion of Einsum: operand by operand, as products of matrices whose rows, columns and sums are axes of
 //! one label each.
 
+use ir::dims::SizeArithmetic;
 use ir::{Dim, Value};
 
 use super::linear::product;
@@ -101,14 +102,17 @@ fn diagonal(call: &mut NodeConversion<'_, '_>, mut term: EinsumOperand) -> Resul
         let others: Vec<i64> =
             (0..term.labels.len()).filter(|at| ![first, second].contains(at)).map(|at| at as i64).collect();
         let turned = call.transposed(term.value, &[&others[..], &[first as i64, second as i64]].concat())?;
-        let shape = call.shape(turned)?;
+        let shape = call.dims(turned)?;
         let [outer @ .., rows, columns] = &shape[..] else { return Err("no axes".into()) };
+        let (Some(rows), Some(columns)) = (rows.known(), columns.known()) else {
+            return Err("a diagonal of sizes that are not known".into());
+        };
         if rows != columns {
             return Err(format!("a diagonal of {rows} x {columns} elements").into());
         }
-        let line = call.reshape(turned, &[outer, &[rows * columns]].concat())?;
+        let line = call.reshape_to(turned, &[outer, &[Dim::Known(rows * columns)]].concat())?;
         let mut part = SliceWindow::whole(&call.dims(line)?);
-        part.sizes[outer.len()] = Dim::Known(*rows);
+        part.sizes[outer.len()] = Dim::Known(rows);
         part.strides[outer.len()] = (columns + 1).cast_signed();
         let value = call.emit("nn.slice", &[line], &part.attrs(call.ctx()))?;
         order.push(label);
@@ -121,17 +125,27 @@ fn diagonal(call: &mut NodeConversion<'_, '_>, mut term: EinsumOperand) -> Resul
 fn squeeze_stretched(call: &mut NodeConversion<'_, '_>, terms: &mut [EinsumOperand]) -> Result<(), Refusal> {
     let mut sizes = Vec::new();
     for term in terms.iter() {
-        sizes.extend(term.labels.iter().copied().zip(call.shape(term.value)?));
+        sizes.extend(term.labels.iter().copied().zip(call.dims(term.value)?));
     }
+    let one = Dim::Known(1);
+    // A label is as long as the first of its axes that is not 1.
+    let most = |label: char| {
+        let mut own = sizes.iter().filter(|size| size.0 == label).map(|size| size.1);
+        own.find(|size| *size != one).unwrap_or(one)
+    };
     for term in terms {
-        let shape = call.shape(term.value)?;
-        let most = |label: char| sizes.iter().filter(|size| size.0 == label).map(|size| size.1).max();
-        let kept: Vec<usize> =
-            (0..shape.len()).filter(|at| shape[*at] != 1 || most(term.labels[*at]) == Some(1)).collect();
-        if kept.iter().any(|at| most(term.labels[*at]) != Some(shape[*at])) {
-            return Err("a label of two sizes".into());
+        let shape = call.dims(term.value)?;
+        let is_kept = |at: &usize| shape[*at] != one || most(term.labels[*at]) == one;
+        let kept: Vec<usize> = (0..shape.len()).filter(is_kept).collect();
+        for at in &kept {
+            let own = shape[*at];
+            let most = most(term.labels[*at]);
+            if own.known().is_some() && most.known().is_some() && own != most {
+                return Err("a label of two sizes".into());
+            }
+            call.require_equal(own, most);
         }
-        term.value = call.reshape(term.value, &kept.iter().map(|at| shape[*at]).collect::<Vec<_>>())?;
+        term.value = call.reshape_to(term.value, &kept.iter().map(|at| shape[*at]).collect::<Vec<_>>())?;
         term.labels = kept.iter().map(|at| term.labels[*at]).collect();
     }
     Ok(())
@@ -189,18 +203,19 @@ fn contracted(
     let columns: Vec<char> = b.labels.iter().copied().filter(|label| !a.labels.contains(label)).collect();
     let left = arranged(call, &a, &[&batch[..], &rows, &sums].concat())?;
     let right = arranged(call, &b, &[&batch[..], &sums, &columns].concat())?;
-    let left_shape = call.shape(left)?;
-    let right_shape = call.shape(right)?;
+    let left_shape = call.dims(left)?;
+    let right_shape = call.dims(right)?;
     let outer = batch.len();
     let inner = outer + rows.len();
-    let count = |sizes: &[u64]| sizes.iter().product::<u64>();
+    let arithmetic = SizeArithmetic(call.ctx());
+    let count = |sizes: &[Dim]| arithmetic.product(sizes);
     let batches = count(&left_shape[..outer]);
     let folded = count(&left_shape[inner..]);
     let row_sizes = &left_shape[outer..inner];
     let column_sizes = &right_shape[outer + sums.len()..];
-    let left = call.reshape(left, &[batches, count(row_sizes), folded])?;
-    let right = call.reshape(right, &[batches, folded, count(column_sizes)])?;
+    let left = call.reshape_to(left, &[batches, count(row_sizes), folded])?;
+    let right = call.reshape_to(right, &[batches, folded, count(column_sizes)])?;
     let value = product(call, left, right)?;
-    let value = call.reshape(value, &[&left_shape[..outer], row_sizes, column_sizes].concat())?;
+    let value = call.reshape_to(value, &[&left_shape[..outer], row_sizes, column_sizes].concat())?;
     Ok(EinsumOperand { value, labels: [batch, rows, columns].concat() })
 }

@@ -80,12 +80,12 @@ pub(crate) fn matmul_integer(call: &mut NodeConversion<'_, '_>) -> Results {
 
 /// A convolution of small integers, as integers of 32 bits.
 fn exact_convolution(call: &mut NodeConversion<'_, '_>, x: Value, filter: Value) -> Result<Value, Refusal> {
-    let (image, weights) = (call.shape(x)?, call.shape(filter)?);
+    let image = call.dims(x)?;
+    let weights = call.shape(filter)?;
     if image.len() < 3 || weights.len() != image.len() {
         return Err("an image or weights of another rank".into());
     }
-    let spatial: Vec<Dim> = image[2..].iter().copied().map(Dim::Known).collect();
-    let window = WindowAttrs::of(call, &spatial, Some(&weights[2..]))?;
+    let window = WindowAttrs::of(call, &image[2..], Some(&weights[2..]))?;
     let area: u64 = weights[2..].iter().product();
     let most = EXACT / area.max(1);
     let channels = weights[1];

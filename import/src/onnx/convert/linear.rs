@@ -45,11 +45,12 @@ pub(super) fn product(call: &mut NodeConversion<'_, '_>, a: Value, b: Value) -> 
     ) {
         return call.two("nn.matmul", a, b);
     }
-    let [batch, rows, terms] = call.shape(a)?[..] else { return Err("no matrices".into()) };
-    let columns = *call.shape(b)?.last().ok_or("no matrices")?;
+    let [batch, rows, terms] = call.dims(a)?[..] else { return Err("no matrices".into()) };
+    let columns = *call.dims(b)?.last().ok_or("no matrices")?;
     let turned = call.transposed(b, &[0, 2, 1])?;
-    let a = call.reshape(a, &[batch, rows, 1, terms])?;
-    let b = call.reshape(turned, &[batch, 1, columns, terms])?;
+    let one = Dim::Known(1);
+    let a = call.reshape_to(a, &[batch, rows, one, terms])?;
+    let b = call.reshape_to(turned, &[batch, one, columns, terms])?;
     let products = call.two("nn.mul", a, b)?;
     let axes = call.ctx().ints_attr(&[3]);
     call.emit("nn.reduce_sum", &[products], &[("axes", axes)])

@@ -64,7 +64,7 @@ pub(crate) fn lstm(call: &mut NodeConversion<'_, '_>) -> Results {
 struct RecurrentDirection {
     cell: Cell,
     activations: Vec<GateActivation>,
-    batch: u64,
+    batch: Dim,
     hidden: u64,
     /// `[hidden, gates * hidden]`.
     recurrence: Value,
@@ -170,9 +170,10 @@ fn recurrent(call: &mut NodeConversion<'_, '_>, cell: Cell) -> Results {
     if is_batch_first {
         x = call.transposed(x, &[1, 0, 2])?;
     }
-    let [steps, batch, _] = call.shape(x)?[..] else {
+    let [steps, batch, _] = call.dims(x)?[..] else {
         return Err("an input that is not [steps, batch, numbers]".into());
     };
+    let steps = steps.known().ok_or("a sequence of a number of steps that is not known")?;
     check_steps(steps)?;
     let backwards: &[bool] = match call.node.text("direction")?.unwrap_or("forward") {
         "forward" => &[false],
@@ -185,7 +186,7 @@ fn recurrent(call: &mut NodeConversion<'_, '_>, cell: Cell) -> Results {
         Some(lengths) => {
             let int64 = call.ctx().int(64);
             let lengths = call.cast(lengths, int64)?;
-            Some(call.reshape(lengths, &[batch, 1])?)
+            Some(call.reshape_to(lengths, &[batch, Dim::Known(1)])?)
         }
         None => None,
     };
@@ -194,13 +195,14 @@ fn recurrent(call: &mut NodeConversion<'_, '_>, cell: Cell) -> Results {
     for (index, activations) in activations.into_iter().enumerate() {
         let number = index as u64;
         let along = Sequence { steps, lengths, is_backward: backwards[index] };
-        let direction = RecurrentDirection::of(call, cell, number, activations, [batch, hidden])?;
+        let direction = RecurrentDirection::of(call, cell, number, activations, (batch, hidden))?;
         let inputs = direction.inputs(call, x, number)?;
         let initial = direction.initial(call, x, number)?;
         let (all, last) = direction.run(call, inputs, initial, &along)?;
-        found[0].push(call.reshape(all, &[steps, 1, batch, hidden])?);
+        let [one, size] = [1, hidden].map(Dim::Known);
+        found[0].push(call.reshape_to(all, &[Dim::Known(steps), one, batch, size])?);
         for (index, state) in last.into_iter().enumerate() {
-            found[1 + index].push(call.reshape(state, &[1, batch, hidden])?);
+            found[1 + index].push(call.reshape_to(state, &[one, batch, size])?);
         }
     }
     let mut results = vec![call.concatenated(&found[0], 1)?];
@@ -258,7 +260,7 @@ impl RecurrentDirection {
         cell: Cell,
         index: u64,
         activations: Vec<GateActivation>,
-        [batch, hidden]: [u64; 2],
+        (batch, hidden): (Dim, u64),
     ) -> Result<RecurrentDirection, Refusal> {
         let recurrence = call.operand(2)?;
         let recurrence = slice_of(call, recurrence, index)?;
@@ -300,7 +302,7 @@ impl RecurrentDirection {
                     let state = if is_batch_first { call.transposed(state, &[1, 0, 2])? } else { state };
                     slice_of(call, state, index)?
                 }
-                None => call.filler(0.0, x, &[self.batch, self.hidden].map(Dim::Known))?,
+                None => call.filler(0.0, x, &[self.batch, Dim::Known(self.hidden)])?,
             });
         }
         Ok(initial)
@@ -336,7 +338,8 @@ impl RecurrentDirection {
                 Cell::Lstm => self.lstm_step(call, input, [states[0], states[1]])?.to_vec(),
             };
             let shown = along.where_inside(call, step, new[0], None)?;
-            all[step as usize] = Some(call.reshape(shown, &[1, self.batch, self.hidden])?);
+            all[step as usize] =
+                Some(call.reshape_to(shown, &[Dim::Known(1), self.batch, Dim::Known(self.hidden)])?);
             for (state, new) in states.iter_mut().zip(new) {
                 *state = along.where_inside(call, step, new, Some(*state))?;
             }

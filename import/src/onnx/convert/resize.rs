@@ -6,7 +6,7 @@
 //! Pixels that are all repeated a whole number of times are so at any size.
 
 use ir::dims::{self, SizeArithmetic};
-use ir::{Dim, TypeData, Value};
+use ir::{Dim, DimExpr, TypeData, Value};
 
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 
@@ -124,7 +124,9 @@ const MOST: f64 = 1e6;
 
 /// The axes that are resized.
 fn lines(call: &NodeConversion<'_, '_>, x: Value, mode: &ResizeMode<'_>) -> Result<Vec<AxisResize>, Refusal> {
-    let shape = call.shape(x)?;
+    let dims = call.dims(x)?;
+    // An axis whose size is not known is 1 here, and must stay as it is.
+    let shape: Vec<u64> = dims.iter().map(|dim| dim.known().unwrap_or(1)).collect();
     let axes = match call.node.ints("axes")? {
         Some(axes) => axes.iter().map(|axis| call.axis(*axis, shape.len())).collect::<Result<_, _>>()?,
         None => (0..shape.len()).collect::<Vec<_>>(),
@@ -142,11 +144,15 @@ fn lines(call: &NodeConversion<'_, '_>, x: Value, mode: &ResizeMode<'_>) -> Resu
             (scales, counts)
         }
         Some(scales) => return Err(format!("{} scales for {} axes", scales.len(), axes.len()).into()),
-        None => by_sizes(call, &axes.iter().map(|axis| shape[*axis] as f64).collect::<Vec<_>>())?,
+        None => by_sizes(call, &axes.iter().map(|axis| dims[*axis]).collect::<Vec<_>>())?,
     };
     let mut lines = Vec::new();
     for (index, &axis) in axes.iter().enumerate() {
         let (scale, count) = (factors[index], counts[index]);
+        if dims[axis].known().is_none() && (scale != 1.0 || mode.transform == "tf_crop_and_resize") {
+            let size = SizeArithmetic(call.ctx()).text(dims[axis]);
+            return Err(format!("axis {axis} of size {size} is resized, expected a known size").into());
+        }
         if !(1.0..MOST).contains(&count) || !scale.is_finite() || shape[axis] == 0 {
             return Err(format!("{count} elements along axis {axis}").into());
         }
@@ -160,13 +166,20 @@ fn lines(call: &NodeConversion<'_, '_>, x: Value, mode: &ResizeMode<'_>) -> Resu
 }
 
 /// Scales and sizes from wanted sizes.
-fn by_sizes(call: &NodeConversion<'_, '_>, own: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Refusal> {
-    let wanted = call.known_ints(3)?.ok_or("scales and sizes are left out")?;
-    if wanted.len() != own.len() {
-        return Err(format!("{} sizes for {} axes", wanted.len(), own.len()).into());
+fn by_sizes(call: &NodeConversion<'_, '_>, own: &[Dim]) -> Result<(Vec<f64>, Vec<f64>), Refusal> {
+    let given = call.known_sizes(3)?.ok_or("scales and sizes are left out")?;
+    if given.len() != own.len() {
+        return Err(format!("{} sizes for {} axes", given.len(), own.len()).into());
     }
-    let scales: Vec<f64> = wanted.iter().zip(own).map(|(wanted, own)| *wanted as f64 / own).collect();
-    let wanted: Vec<f64> = wanted.into_iter().map(|size| size as f64).collect();
+    let sizes = SizeArithmetic(call.ctx());
+    let number = |(given, own): (&DimExpr, &Dim)| match call.ctx().dim_expr(*given).constant() {
+        Some(number) if own.known().is_some() => Ok(number as f64),
+        None if sizes.are_equal(dims::size(call.ctx(), *given), *own) && own.known().is_none() => Ok(1.0),
+        _ => Err(Refusal::from("sizes that are not known, expected known ones, or those of the input")),
+    };
+    let wanted: Vec<f64> = given.iter().zip(own).map(number).collect::<Result<_, _>>()?;
+    let own: Vec<f64> = own.iter().map(|dim| dim.known().unwrap_or(1) as f64).collect();
+    let scales: Vec<f64> = wanted.iter().zip(&own).map(|(wanted, own)| *wanted / own).collect();
     let one = match call.node.text("keep_aspect_ratio_policy")?.unwrap_or("stretch") {
         "stretch" => return Ok((scales, wanted)),
         "not_larger" => scales.iter().copied().fold(f64::INFINITY, f64::min),
@@ -303,7 +316,7 @@ impl AxisResize {
     }
 
     fn product(&self, call: &mut NodeConversion<'_, '_>, x: Value, taps: &[Taps]) -> Result<Value, Refusal> {
-        let shape = call.shape(x)?;
+        let shape = call.dims(x)?;
         let mut weights = vec![0.0; (self.count * self.size) as usize];
         for (row, taps) in taps.iter().enumerate() {
             for (at, weight) in taps {
@@ -312,10 +325,11 @@ impl AxisResize {
         }
         let weights = call.numbers_like(&weights, &[self.count, self.size], x)?;
         let (outer, inner) = (&shape[..self.axis], &shape[self.axis + 1..]);
-        let lines = [outer.iter().product(), self.size, inner.iter().product()];
-        let lines = call.reshape(x, &lines)?;
+        let sizes = SizeArithmetic(call.ctx());
+        let lines = [sizes.product(outer), Dim::Known(self.size), sizes.product(inner)];
+        let lines = call.reshape_to(x, &lines)?;
         let product = call.two("nn.matmul", weights, lines)?;
-        call.reshape(product, &[outer, &[self.count], inner].concat())
+        call.reshape_to(product, &[outer, &[Dim::Known(self.count)], inner].concat())
     }
 }
 

@@ -6,6 +6,7 @@
 //! along the first, then one along the others: largest elements, sums and numbers of elements in a box are
 //! those of its sides.
 
+use ir::dims::SizeArithmetic;
 use ir::{Dim, Value};
 
 use super::pick::SliceWindow;
@@ -292,22 +293,25 @@ pub(super) fn with_gaps(
     axis: usize,
     stride: u64,
 ) -> Result<Value, Refusal> {
-    let shape = call.shape(x)?;
-    if stride == 1 || shape[axis] == 0 {
+    let shape = call.dims(x)?;
+    if stride == 1 || shape[axis] == Dim::Known(0) {
         return Ok(x);
     }
-    let apart = call.reshape(x, &[&shape[..=axis], &[1], &shape[axis + 1..]].concat())?;
+    let sizes = SizeArithmetic(call.ctx());
+    let own = sizes.mul(shape[axis], Dim::Known(stride));
+    let kept = sizes.offset(own, 1 - stride.cast_signed());
+    let apart = call.reshape_to(x, &[&shape[..=axis], &[Dim::Known(1)], &shape[axis + 1..]].concat())?;
     let filled = call.padded(apart, axis + 1, [0, (stride - 1).cast_signed()], 0.0)?;
-    let wide =
-        call.reshape(filled, &[&shape[..axis], &[shape[axis] * stride], &shape[axis + 1..]].concat())?;
-    call.part(wide, axis, Dim::Known(0), Dim::Known((shape[axis] - 1) * stride + 1))
+    let wide = call.reshape_to(filled, &[&shape[..axis], &[own], &shape[axis + 1..]].concat())?;
+    call.part(wide, axis, Dim::Known(0), kept)
 }
 
 /// ConvTranspose: a convolution, of stride 1, of the input with zeros between its elements, with the kernel
 /// turned round.
 pub(crate) fn transposed_convolution(call: &mut NodeConversion<'_, '_>) -> Results {
     let (mut x, filter) = (call.operand(0)?, call.operand(1)?);
-    let (shape, weights) = (call.shape(x)?, call.shape(filter)?);
+    let shape = call.dims(x)?;
+    let weights = call.shape(filter)?;
     let rank = shape.len().checked_sub(2).filter(|rank| *rank > 0 && weights.len() == shape.len());
     let rank = rank.ok_or("an input or weights of another rank than [batch, channels, sizes...]")?;
     let groups = call.node.int("group")?.unwrap_or(1);

@@ -71,12 +71,11 @@ impl WindowAttrs {
     /// input and of the weights.
     pub(super) fn of_transposed(
         call: &NodeConversion<'_, '_>,
-        spatial: &[u64],
+        spatial: &[Dim],
         kernel: &[u64],
     ) -> Result<Vec<TransposedWindow>, Refusal> {
         let rank = spatial.len();
-        let dims: Vec<Dim> = spatial.iter().copied().map(Dim::Known).collect();
-        let window = WindowAttrs::of(call, &dims, Some(kernel))?;
+        let window = WindowAttrs::of(call, spatial, Some(kernel))?;
         let more = sizes(call, "output_padding", rank)?.unwrap_or_else(|| vec![0; rank]);
         let wanted = sizes(call, "output_shape", rank)?;
         let policy = call.node.text("auto_pad")?.unwrap_or("NOTSET");
@@ -84,18 +83,23 @@ impl WindowAttrs {
         let mut all = Vec::new();
         for axis in 0..rank {
             let reach = (window.kernel[axis] - 1) * window.dilations[axis] + 1;
-            let covered = spatial[axis].saturating_sub(1) * window.strides[axis] + reach + more[axis];
-            let wanted = match (&wanted, is_same) {
-                (Some(wanted), _) => Some(wanted[axis]),
-                (None, true) => Some(spatial[axis] * window.strides[axis]),
+            let stride = window.strides[axis];
+            // What the windows cover beyond what is wanted: `SAME` wants a stride for each element.
+            let beyond = match (&wanted, is_same) {
+                (Some(wanted), _) => {
+                    let size =
+                        spatial[axis].known().ok_or("an `output_shape` of sizes that are not known")?;
+                    let covered = size.saturating_sub(1) * stride + reach + more[axis];
+                    Some(covered.cast_signed() - wanted[axis].cast_signed())
+                }
+                (None, true) => Some((reach + more[axis]).cast_signed() - stride.cast_signed()),
                 (None, false) => None,
             };
             let known = |pad: Dim| pad.known().map(u64::cast_signed).ok_or("pads that are no numbers");
-            let [low, high] = match wanted {
+            let [low, high] = match beyond {
                 None => [known(window.pads[axis])?, known(window.pads[rank + axis])?],
-                Some(wanted) => {
+                Some(total) => {
                     // What is missing is added at the end.
-                    let total = covered.cast_signed() - wanted.cast_signed();
                     let less = total / 2;
                     match policy {
                         _ if total < 0 => [0, total],

@@ -1,5 +1,6 @@
 //! `optc run --debug-tensors`: the values that a run computes on the way, beside the expected ones.
 
+use import::onnx::declared::DeclaredSizes;
 use std::path::PathBuf;
 
 use super::{ProgramSource, RunArgs, write_output};
@@ -19,7 +20,8 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
         return Err(Failure::Usage(what.to_owned()));
     }
     let limits = args.compile.limits.hold()?;
-    let source = ProgramSource { file, inputs: &args.inputs, compile: &args.compile };
+    let source =
+        ProgramSource { file, inputs: &args.inputs, compile: &args.compile, said: &DeclaredSizes::new() };
     let mut program = source.program(&args.artifact, DeadMemory::Poisoned)?;
     let cases = args.inputs.cases(&program.module, &program.entry)?;
     program.fix_sizes(&cases)?;
