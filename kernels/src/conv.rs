@@ -206,6 +206,11 @@ const LEAST_PART: f64 = 3000.0;
 const DISTURBANCE: f64 = 0.25;
 /// About how many cycles a call takes beside its work.
 const CALL: f64 = 500.0;
+/// Cycles for each float that is copied in parts of other panels too, and for each row of each block of K
+/// whose outputs lie beside another part's: two cores then fetch each other's lines. Fitted to
+/// `examples/layers.rs` on two cores of an AMD EPYC (Zen 4).
+const COPY_AGAIN: f64 = 2.0;
+const BESIDE: f64 = 150.0;
 
 impl Conv2d {
     /// The convolution of a shape. Panics if the channels are not a multiple of the groups or a stride or
@@ -400,7 +405,7 @@ impl Conv2d {
         let [units, panels, threads] = [units, panels, threads].map(|count| count as u32);
         let cost = self.cost();
         let all = cost(units, panels);
-        let copies = cost(units, 0) - CALL;
+        let beside = if threads > 1 { self.beside() } else { 0.0 };
         let most = ((all / LEAST_PART) as u32).clamp(1, threads * 8);
         let waiting = if threads > 1 { DISTURBANCE } else { 0.0 };
         let mut best = (f64::INFINITY, 1, 1);
@@ -409,21 +414,35 @@ impl Conv2d {
             let calls = CALL * f64::from(parts - 1);
             let most_cost = best.0 * f64::from(parts);
             for panel_parts in 1..=panels.min(parts) {
-                // As much as if all were cut evenly, and only what other panels need too were copied again.
-                if (all + copies * f64::from(panel_parts - 1) + calls) * rounds > most_cost {
+                let beside = if panel_parts > 1 { beside } else { 0.0 };
+                // As much as if all were cut evenly.
+                let least = all + beside * f64::from(units * panel_parts) + calls;
+                if least * rounds > most_cost {
                     break;
                 }
                 let row_parts = parts / panel_parts;
                 if row_parts * panel_parts != parts || row_parts > units {
                     continue;
                 }
-                let cost = cost(units.div_ceil(row_parts), panels.div_ceil(panel_parts)) * rounds;
-                if (cost, panel_parts, row_parts) < best {
-                    best = (cost, panel_parts, row_parts);
+                let rows = units.div_ceil(row_parts);
+                let alone = cost(rows, panels.div_ceil(panel_parts)) + beside * f64::from(rows);
+                let cut = (alone * rounds, panel_parts, row_parts);
+                if cut < best {
+                    best = cut;
                 }
             }
         }
         (self.row_parts, self.panel_parts) = (best.2, best.1);
+    }
+
+    /// About how many cycles a row takes longer where several parts have panels of it.
+    fn beside(&self) -> f64 {
+        let blocks = self.depth().div_ceil(self.block_depth.max(1) as usize) as f64;
+        match self.path {
+            Path::Lanes => 0.0,
+            Path::Gather => self.depth() as f64 * COPY_AGAIN + blocks * BESIDE,
+            Path::Direct => blocks * BESIDE,
+        }
     }
 
     /// About how many cycles a tile takes, by its rows (output lines, for lanes) and panels.
@@ -432,8 +451,8 @@ impl Conv2d {
         let block_rows = self.block_rows.max(1);
         let [product, copy, weight] = match self.path {
             Path::Lanes => [depth * f64::from(self.out_w) * 2.0, 0.0, 0.0],
-            Path::Gather => [depth, depth * 0.15, depth * 5.0],
-            Path::Direct => [depth, 0.0, depth * 5.0],
+            Path::Gather => [depth, depth * 0.15, depth],
+            Path::Direct => [depth, 0.0, depth],
         };
         move |rows, panels| {
             let passes = f64::from(rows.div_ceil(block_rows));

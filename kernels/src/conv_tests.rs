@@ -14,7 +14,9 @@ fn cost_of(conv: &Conv2d, threads: u32, [row_parts, panel_parts]: [u32; 2]) -> f
     }
     let waiting = if threads > 1 { DISTURBANCE } else { 0.0 };
     let rounds = f64::from(parts.div_ceil(threads)) + waiting;
-    cost(units.div_ceil(row_parts), panels.div_ceil(panel_parts)) * rounds
+    let rows = units.div_ceil(row_parts);
+    let beside = if threads > 1 && panel_parts > 1 { conv.beside() * f64::from(rows) } else { 0.0 };
+    (cost(rows, panels.div_ceil(panel_parts)) + beside) * rounds
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! How the parts of one kernel are spread over threads and joined again.
 //!
-//! A fork-join pool. The caller is worker 0 and works too; parts are taken from a shared counter, so that a
-//! slow thread takes fewer. Threads spin for a bounded time and then sleep (see `wait`).
+//! A fork-join pool. The caller is worker 0 and works too. Each worker has a share of the parts, the same
+//! range of them in each job, so that what one job wrote is mostly still in the caches of the core that reads
+//! it in the next one; who is done with its own share takes parts of the others', so that a slow thread does
+//! fewer. Threads spin for a bounded time and then sleep (see `wait`).
 //!
 //! # The gate
 //!
@@ -14,7 +16,7 @@
 //!    inside, then opens the gate (release). A worker enters by exchanging an open gate for the same gate
 //!    with one more inside (acquire): it sees the job, and the gate can't be drained before it leaves. A
 //!    worker that comes late finds the gate closed.
-//! 2. *All parts are done when `for_each` returns.* The caller leaves when the counter is used up, closes the
+//! 2. *All parts are done when `for_each` returns.* The caller leaves when all shares are used up, closes the
 //!    gate (nobody enters any more) and waits until nobody is inside; each leaving is a release, the last
 //!    look of the caller an acquire. Workers that never came are not waited for, so a core that another
 //!    process holds costs its share and no more.
@@ -34,6 +36,7 @@
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::mem;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -98,8 +101,9 @@ struct Alone<T>(T);
 
 struct Shared {
     gate: Alone<AtomicU64>,
-    /// The first part that nobody has taken; 64 bits, so that overshooting a `u32` can't wrap.
-    next: Alone<AtomicU64>,
+    /// Of each worker's share the first part that nobody has taken; 64 bits, so that overshooting a `u32`
+    /// can't wrap.
+    next: Box<[Alone<AtomicU64>]>,
     job: UnsafeCell<Option<Job>>,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     lock: Mutex<()>,
@@ -144,7 +148,7 @@ impl ThreadPool {
             (1..=MOST_THREADS).contains(&threads),
             "a pool has 1 to {MOST_THREADS} threads, not {threads}"
         );
-        let shared = Arc::new(Shared::new());
+        let shared = Arc::new(Shared::new(threads));
         let started = Arc::new(Barrier::new(threads));
         let workers =
             (1..threads).map(|worker| start(worker, Arc::clone(&shared), Arc::clone(&started))).collect();
@@ -275,10 +279,10 @@ fn start(worker: usize, shared: Arc<Shared>, started: Arc<Barrier>) -> JoinHandl
 }
 
 impl Shared {
-    fn new() -> Shared {
+    fn new(threads: usize) -> Shared {
         Shared {
             gate: Alone(AtomicU64::new(0)),
-            next: Alone(AtomicU64::new(0)),
+            next: (0..threads).map(|_| Alone(AtomicU64::new(0))).collect(),
             job: UnsafeCell::new(None),
             panic: Mutex::new(None),
             lock: Mutex::new(()),
@@ -295,7 +299,9 @@ impl Shared {
         let body = unsafe { mem::transmute::<*const PartFn<'_>, *const PartFn<'static>>(body) };
         // SAFETY: the gate is closed and drained (law 1), and `busy` keeps other callers out.
         unsafe { *self.job.get() = Some(Job { body, parts, measured: Measured::here() }) };
-        self.next.0.store(0, Relaxed);
+        for owner in 0..self.shares(parts.into()) {
+            self.next[owner].0.store(self.share(parts.into(), owner).start, Relaxed);
+        }
         let before = self.gate.0.fetch_add(NUMBER | OPEN, AcqRel);
         if before & ASLEEP_FIELD != 0 {
             self.notify(&self.opened);
@@ -369,6 +375,17 @@ impl Shared {
         }
     }
 
+    /// How many workers have a share of a job: all, if there are enough parts.
+    fn shares(&self, parts: u64) -> usize {
+        self.next.len().min(parts as usize)
+    }
+
+    /// The parts that worker `owner` takes first.
+    fn share(&self, parts: u64, owner: usize) -> Range<u64> {
+        let begin = |owner: usize| parts * owner as u64 / self.shares(parts) as u64;
+        begin(owner)..begin(owner + 1)
+    }
+
     /// Runs parts until none is left. Never unwinds.
     fn take_parts(&self, worker: usize) {
         // SAFETY: a worker is inside (law 1), or this is the caller, who wrote the job itself and has not
@@ -383,13 +400,18 @@ impl Shared {
         }
         let measured_before = job.measured.replace();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            while let Some(part) = Some(self.next.0.fetch_add(1, Relaxed)).filter(|&part| part < parts) {
-                body(worker, part as u32);
+            let shares = self.shares(parts);
+            for owner in (worker..shares).chain(0..worker) {
+                let end = self.share(parts, owner).end;
+                let take = || Some(self.next[owner].0.fetch_add(1, Relaxed)).filter(|&part| part < end);
+                while let Some(part) = take() {
+                    body(worker, part as u32);
+                }
             }
         }));
         measured_before.replace();
         if let Err(payload) = outcome {
-            self.next.0.store(parts, Relaxed);
+            self.next.iter().for_each(|next| next.0.store(parts, Relaxed));
             self.keep_first(payload);
         }
     }

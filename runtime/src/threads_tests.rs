@@ -69,12 +69,29 @@ fn a_caller_that_slept_is_woken() {
         pool.for_each(2, &|_, _| {
             if thread::current().id() == caller {
                 // The caller goes on when the worker has the other part.
-                spin_until(|| pool.shared.next.0.load(Relaxed) >= 2);
+                spin_until(|| pool.shared.next[1].0.load(Relaxed) >= 2);
             } else {
                 spin_until(|| pool.shared.gate.0.load(Relaxed) & CALLER_ASLEEP != 0);
             }
         });
         assert_eq!(pool.shared.gate.0.load(Relaxed) & CALLER_ASLEEP, 0);
+    }
+}
+
+#[test]
+fn each_worker_begins_with_its_share() {
+    let pool = ThreadPool::new(3);
+    for parts in [3, 8, 100] {
+        let firsts: Vec<AtomicU32> = (0..3).map(|_| AtomicU32::new(u32::MAX)).collect();
+        pool.for_each(parts, &|worker, part| {
+            let is_first = firsts[worker].compare_exchange(u32::MAX, part, Relaxed, Relaxed).is_ok();
+            if is_first {
+                // Until all have begun, so that nobody can take another's share.
+                spin_until(|| firsts.iter().all(|first| first.load(Relaxed) != u32::MAX));
+            }
+        });
+        let firsts: Vec<u32> = firsts.into_iter().map(AtomicU32::into_inner).collect();
+        assert_eq!(firsts, [0, parts / 3, parts * 2 / 3]);
     }
 }
 
