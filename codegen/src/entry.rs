@@ -96,6 +96,19 @@ pub(crate) fn emit_poison(image: &mut ImageBuilder) -> FunctionNumber {
     })
 }
 
+/// Emits the function with a kernel's interface that notes that a step is done; the descriptor is its number.
+pub(crate) fn emit_stamp(image: &mut ImageBuilder) -> FunctionNumber {
+    let pointer = image.pointer();
+    let kernel = image.signature(&[pointer, pointer, types::I32, pointer], &[]);
+    image.define("optc_stamp_step", kernel, |e| {
+        let descriptor = e.param(0);
+        let step = load(e, descriptor, 0);
+        let stamp = e.import("optc_stamp", &[types::I64], &[]);
+        e.ins.ins().call(stamp, &[step]);
+        e.ins.ins().return_(&[]);
+    })
+}
+
 /// Emits `(context, bases, table, first, end)`, which runs the calls of the records from `first` to `end`.
 fn emit_run(image: &mut ImageBuilder, kernel: Signature) -> FunctionNumber {
     let pointer = image.pointer();

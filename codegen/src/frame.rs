@@ -15,6 +15,7 @@
 //! weights are addresses on zero in a process, and distances on the weights in an object file. All of a
 //! record is read once and in order.
 
+use cranelift_entity::EntityRef;
 use ir::body::OpRef;
 use ir::flow::{Move, Transfer, transfers};
 use ir::size::tensor_bytes;
@@ -83,13 +84,28 @@ pub(crate) trait PlacedFunction {
     fn dead(&self, op: Op) -> &[(Address, u64)];
 }
 
+/// The functions that calls between steps call: numbers of functions, or addresses.
+#[derive(Clone, Copy)]
+pub(crate) struct DebugCalls<F> {
+    /// Poisons its operand.
+    pub(crate) poison: F,
+    /// Notes that a step is done, where steps are timed.
+    pub(crate) stamp: Option<F>,
+}
+
+impl<F> DebugCalls<F> {
+    pub(crate) fn map<G>(self, to: impl Fn(F) -> G) -> DebugCalls<G> {
+        DebugCalls { poison: to(self.poison), stamp: self.stamp.map(to) }
+    }
+}
+
 /// Writes the frame of a function.
 pub(crate) struct FrameWriter<'w, P> {
     placed: &'w P,
     buffers: PointerCounts,
     machine: Machine,
-    /// The address of the function that poisons its operand.
-    poison: u64,
+    /// The addresses of these functions.
+    debug: DebugCalls<u64>,
     known: &'w KnownWeights,
     words: Vec<i64>,
     missing: Vec<Missing>,
@@ -111,21 +127,12 @@ impl<'w, P: PlacedFunction> FrameWriter<'w, P> {
         placed: &'w P,
         buffers: PointerCounts,
         machine: Machine,
-        poison: u64,
+        debug: DebugCalls<u64>,
         known: &'w KnownWeights,
         expected_words: usize,
     ) -> Self {
         let words = Vec::with_capacity(expected_words);
-        FrameWriter {
-            placed,
-            buffers,
-            machine,
-            poison,
-            known,
-            words,
-            missing: Vec::new(),
-            faults: Vec::new(),
-        }
+        FrameWriter { placed, buffers, machine, debug, known, words, missing: Vec::new(), faults: Vec::new() }
     }
 
     /// All words.
@@ -179,9 +186,13 @@ impl<'w, P: PlacedFunction> FrameWriter<'w, P> {
         if which != CallRange::First {
             for (address, bytes) in placed.dead(op) {
                 let pair = self.pair(*address);
-                self.begin(self.poison, 1, None, 1, 8);
+                self.begin(self.debug.poison, 1, None, 1, 8);
                 self.words.extend(pair);
                 self.words.push(*bytes as i64);
+            }
+            if let Some(stamp) = self.debug.stamp {
+                self.begin(stamp, 1, None, 0, 8);
+                self.words.push(op.index() as i64);
             }
         }
     }

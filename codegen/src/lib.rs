@@ -78,7 +78,9 @@ pub use ::kernels::{Isa, KernelFn};
 pub use entry::NAME as ENTRY;
 pub use plan::{PlaceMemory, ReadPlan, ValuePlace};
 pub use prepared::{Prepared, PreparedMisses, PreparedWeight, WeightKey};
-pub use program::{CodegenOptions, DeadMemory, compile, element_kind, open_outputs, weights_bytes};
+pub use program::{
+    CodegenOptions, DeadMemory, StepTimes, compile, element_kind, open_outputs, weights_bytes,
+};
 pub use relocatable::{FrameCallee, RelocatableProgram, relocatable};
 pub use row::{KernelRow, KernelWork};
 pub use sized::{KernelNeeds, Offsets, SizeFault, SizedCode, SizedPlan, SizedStep, Workspace};

@@ -18,8 +18,11 @@ use crate::cranelift::{FunctionNumber, ImageBuilder};
 use crate::elem::ElemType;
 use crate::flow::{CodeBlock, segments};
 use crate::forms::Forms;
-use crate::frame::{Callee, FrameWords, FrameWriter, PlacedFunction, PointerCounts, fault, function_words};
+use crate::frame::{
+    Callee, DebugCalls, FrameWords, FrameWriter, PlacedFunction, PointerCounts, fault, function_words,
+};
 use crate::prepared::Prepared;
+use crate::program::StepTimes;
 use crate::row::Machine;
 use crate::store::WeightStore;
 use crate::weights::{KnownWeights, Missing, SizedWeights, WeightTable};
@@ -32,7 +35,7 @@ pub(crate) struct CompiledCode {
     segments: Vec<CodeBlock>,
     buffers: PointerCounts,
     forms: Forms<FunctionNumber>,
-    poison: FunctionNumber,
+    debug: DebugCalls<FunctionNumber>,
     faults: Arc<[String]>,
 }
 
@@ -45,8 +48,7 @@ pub(crate) struct MachineCode<C = LoadedCode> {
     segments: Vec<CodeBlock>,
     buffers: PointerCounts,
     forms: Forms<u64>,
-    /// The address of the function that poisons its operand.
-    poison: u64,
+    debug: DebugCalls<u64>,
     /// What the code's statuses 1, 2, ... mean.
     faults: Arc<[String]>,
 }
@@ -81,24 +83,27 @@ impl CompiledCode {
         weights: &WeightSet,
         machine: Machine,
         samples: Samples<'_>,
-        prepared: Option<&Prepared>,
+        (steps, prepared): (StepTimes, Option<&Prepared>),
     ) -> Result<CompiledCode, Vec<Diagnostic>> {
         let CodeOutline { faults, segments, buffers } = CodeOutline::of(ctx, body, weights, &samples)?;
         let Samples { lowered, copied, .. } = samples;
         let calls = || lowered.iter().flat_map(|(_, lowered)| &lowered.calls);
         let name = body.symbol(ctx).unwrap_or_default();
+        // What is prepared stamps no steps.
+        let prepared = prepared.filter(|_| steps == StepTimes::Unknown);
         let known = prepared.and_then(|prepared| prepared.image(name));
         let is_new = known.is_none();
         let mut image = ImageBuilder::new(machine.isa, known).map_err(fault)?;
         let forms = Forms::compile(&mut image, calls().map(|call| &call.code), copied.as_deref());
-        let poison = entry::emit_poison(&mut image);
+        let stamp = (steps == StepTimes::Stamped).then(|| entry::emit_stamp(&mut image));
+        let debug = DebugCalls { poison: entry::emit_poison(&mut image), stamp };
         entry::emit(&mut image, &segments, buffers);
         let image = image.finish().map_err(fault)?;
         if let Some(prepared) = prepared.filter(|_| is_new) {
             prepared.add_image(name, image.clone());
         }
         let faults = faults.into_iter().map(|fault| fault.1).collect();
-        Ok(CompiledCode { machine, image, segments, buffers, forms, poison, faults })
+        Ok(CompiledCode { machine, image, segments, buffers, forms, debug, faults })
     }
 
     /// The code in memory, where it can be run.
@@ -123,9 +128,9 @@ impl CompiledCode {
     }
 
     fn at<C>(self, code: C, addresses: &[u64]) -> MachineCode<C> {
-        let CompiledCode { machine, segments, buffers, forms, poison, faults, .. } = self;
-        let poison = addresses[poison.index()];
-        MachineCode { machine, code, segments, buffers, poison, forms: forms.located(addresses), faults }
+        let CompiledCode { machine, segments, buffers, forms, debug, faults, .. } = self;
+        let debug = debug.map(|function| addresses[function.index()]);
+        MachineCode { machine, code, segments, buffers, debug, forms: forms.located(addresses), faults }
     }
 }
 
@@ -166,7 +171,7 @@ impl<C> MachineCode<C> {
         known: &KnownWeights,
         expected_words: usize,
     ) -> Result<FrameWords, Vec<Diagnostic>> {
-        let writer = FrameWriter::new(placed, self.buffers, self.machine, self.poison, known, expected_words);
+        let writer = FrameWriter::new(placed, self.buffers, self.machine, self.debug, known, expected_words);
         writer.write(&self.segments)
     }
 
@@ -256,7 +261,9 @@ pub(crate) fn weights_bytes(
     let CodeOutline { segments, buffers, .. } = CodeOutline::of(ctx, body, weights, samples)?;
     let known = KnownWeights::default();
     // A frame names all weights, and is thrown away.
-    let written = FrameWriter::new(placed, buffers, machine, 0, &known, 0).write(&segments)?;
+    let written =
+        FrameWriter::new(placed, buffers, machine, DebugCalls { poison: 0, stamp: None }, &known, 0)
+            .write(&segments)?;
     let mut table = WeightTable::default();
     for missing in &written.missing {
         table.add_missing(ctx, body, missing);

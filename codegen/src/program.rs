@@ -44,14 +44,22 @@ pub struct CodegenOptions {
     pub cpu: Cpu,
     /// What happens to dead memory.
     pub dead: DeadMemory,
+    /// Whether runs can be timed step by step.
+    pub steps: StepTimes,
     /// What is made already, and where what is made now is kept for others.
     pub prepared: Option<Arc<Prepared>>,
 }
 
 impl CodegenOptions {
-    /// The processor that this process runs on; dead memory is left as it is.
+    /// The processor that this process runs on; dead memory is left as it is, and steps are not timed.
     pub fn new(threads: usize) -> CodegenOptions {
-        CodegenOptions { threads, cpu: *Cpu::native(), dead: DeadMemory::Kept, prepared: None }
+        CodegenOptions {
+            threads,
+            cpu: *Cpu::native(),
+            dead: DeadMemory::Kept,
+            steps: StepTimes::Unknown,
+            prepared: None,
+        }
     }
 }
 
@@ -62,6 +70,15 @@ pub enum DeadMemory {
     Kept,
     /// It is filled with NaN at once, so that a wrong plan shows in the results.
     Poisoned,
+}
+
+/// Whether code says when its steps are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepTimes {
+    /// It does not.
+    Unknown,
+    /// After each step it calls [`runtime::optc_stamp`] with the index of the operation in the function.
+    Stamped,
 }
 
 /// Compiles a planned function of `module` for this machine, with the kernels of the processor that it is
@@ -148,6 +165,7 @@ pub(crate) struct Planned<'a> {
     callees: Vec<Vec<Callee>>,
     /// Bytes that die with each operation, where they are to be poisoned.
     dead: HashMap<Op, Vec<(Address, u64)>>,
+    steps: StepTimes,
 }
 
 impl<'a> Planned<'a> {
@@ -175,7 +193,9 @@ impl<'a> Planned<'a> {
             DeadMemory::Poisoned => dead_bytes(ctx, body, &graph, &weights, &aliases, &places),
         };
         let (lowered, numbers, callees) = (Vec::new(), SecondaryMap::new(), Vec::new());
-        let mut planned = Planned { ctx, body, machine, weights, places, lowered, numbers, callees, dead };
+        let steps = options.steps;
+        let mut planned =
+            Planned { ctx, body, machine, weights, places, lowered, numbers, callees, dead, steps };
         let mut faults = Vec::new();
         for (_, event) in graph.events() {
             match event.act {
@@ -215,7 +235,8 @@ impl<'a> Planned<'a> {
         prepared: Option<&Prepared>,
     ) -> Result<CompiledCode, Vec<Diagnostic>> {
         let samples = self.samples(copied);
-        CompiledCode::compile(self.ctx, self.body, &self.weights, self.machine, samples, prepared)
+        let made = (self.steps, prepared);
+        CompiledCode::compile(self.ctx, self.body, &self.weights, self.machine, samples, made)
     }
 
     fn samples(&self, copied: Option<Vec<(ElemType, usize)>>) -> Samples<'_> {

@@ -188,8 +188,8 @@ impl SizedCode {
             inputs: inputs.len(),
             outputs: outputs.len(),
         };
-        let prepared = options.prepared.as_deref();
-        let code = CompiledCode::compile(ctx, body, &weights, machine, samples, prepared);
+        let made = (options.steps, options.prepared.as_deref());
+        let code = CompiledCode::compile(ctx, body, &weights, machine, samples, made);
         let code = code.and_then(CompiledCode::load).map_err(SizeFault::Code)?;
         let (numbers, scratch) = numbered(&homes);
         let sized_weights = SizedWeights::of(ctx, body, &weights);

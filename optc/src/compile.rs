@@ -19,7 +19,7 @@ use crate::budget;
 use crate::failure::Failure;
 use crate::specialize::{self, AllSizes, has_named_sizes};
 
-pub use codegen::{DeadMemory, Prepared};
+pub use codegen::{DeadMemory, Prepared, StepTimes};
 pub use passes::precision::Precision;
 pub use passes::tradeoff::Goal;
 
@@ -38,6 +38,8 @@ pub struct CompileOptions {
     pub entry: Option<String>,
     /// What happens to memory that no later step reads.
     pub dead: DeadMemory,
+    /// Whether runs can be timed step by step.
+    pub steps: StepTimes,
     /// Inputs, by name, whose memory the program may use for other values once it has read them.
     pub donated: Vec<String>,
     /// What the plan is to be best at.
@@ -89,6 +91,7 @@ impl Default for CompileOptions {
             threads,
             entry: None,
             dead: DeadMemory::Kept,
+            steps: StepTimes::Unknown,
             donated: Vec::new(),
             goal: Goal::default(),
             precision: Precision::default(),
@@ -145,6 +148,7 @@ impl CompileOptions {
             threads: self.threads,
             cpu: self.cpu,
             dead: self.dead,
+            steps: self.steps,
             prepared: self.prepared.clone(),
         }
     }

@@ -90,6 +90,7 @@ pub mod levers;
 pub mod lit;
 pub mod load;
 pub mod lsp;
+mod machine_rates;
 pub mod model;
 pub mod module_diff;
 mod npy;
@@ -102,6 +103,7 @@ pub mod protobuf;
 pub mod sizes;
 mod specializations;
 pub mod specialize;
+mod step_work;
 pub mod view;
 mod whole_file;
 
@@ -126,7 +128,9 @@ pub use apart::{BufferUse, are_apart};
 pub use arrays::{Array, ArrayElement};
 pub use artifact::Artifact;
 pub use cache::Cache;
-pub use compile::{CompileOptions, DeadMemory, Goal, Precision, SizeOptions, compile, run_pipeline};
+pub use compile::{
+    CompileOptions, DeadMemory, Goal, Precision, SizeOptions, StepTimes, compile, run_pipeline,
+};
 pub use explain::Explained;
 pub use failure::{Failure, Fault};
 pub use import::onnx::StrippedWeights;

@@ -4,6 +4,7 @@
 //! an object file.
 
 use crate::buffer::poison;
+use crate::stamps::optc_stamp;
 use crate::threads::ThreadPool;
 
 /// A kernel, as compiled code hands it to [`optc_parallel`]: a descriptor of sizes (its layout is between
@@ -73,8 +74,12 @@ pub unsafe extern "C" fn optc_poison(ptr: *mut u8, bytes: u64) {
 }
 
 /// The symbols that compiled code may import from this crate, for the JIT's table.
-pub fn symbols() -> [(&'static str, *const u8); 2] {
-    [("optc_parallel", optc_parallel as *const u8), ("optc_poison", optc_poison as *const u8)]
+pub fn symbols() -> [(&'static str, *const u8); 3] {
+    [
+        ("optc_parallel", optc_parallel as *const u8),
+        ("optc_poison", optc_poison as *const u8),
+        ("optc_stamp", optc_stamp as *const u8),
+    ]
 }
 
 #[cfg(test)]

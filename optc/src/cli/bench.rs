@@ -1,24 +1,28 @@
 //! `optc bench`: how long loading, compiling and running take.
 
+mod profile;
 pub(super) mod report;
 
 use import::onnx::declared::DeclaredSizes;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
 use runtime::{CountingAllocator, InputBuffer};
 
+use self::profile::{Profile, StepTimings};
 use self::report::{BenchReport, Comparison, InputFigures, Latency, OldReport};
 use super::compiled::CompileArgs;
-use super::inputs::InputArgs;
+use super::inputs::{InputArgs, RunInputs};
 use super::output::{check_writable, instead, json};
-use super::source::{ArtifactArgs, ProgramSource};
+use super::source::{ArtifactArgs, ProgramSource, SourceProgram};
 use super::summary::Specialized;
 use super::{FileArgs, write_output};
 use crate::arrays::Array;
 use crate::compile::DeadMemory;
 use crate::failure::Failure;
+use crate::machine_rates::MachineRates;
 use crate::model::Model;
 
 /// Time a program: loading, compilation, the first run, and the latency of those that follow.
@@ -42,6 +46,11 @@ pub(super) struct BenchArgs {
     /// than the noise of both, which is what lies between the fastest run and the median.
     #[arg(long, value_name = "OLD.json")]
     compare: Option<PathBuf>,
+    /// Time each step as well: prints a table of the longest ones, beside what this machine reaches, and
+    /// writes a run as a trace that Perfetto and chrome://tracing show. Named sizes are those of the inputs;
+    /// of several inputs, the first are timed.
+    #[arg(long, value_name = "TRACE.json")]
+    profile: Option<PathBuf>,
     #[command(flatten)]
     artifact: ArtifactArgs,
 }
@@ -51,6 +60,7 @@ const WARM_UP_RUNS: u64 = 3;
 
 pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(), Failure> {
     check_writable(&args.json)?;
+    check_writable(&args.profile)?;
     let start = Instant::now();
     let limits = args.compile.limits.hold()?;
     let source = ProgramSource {
@@ -60,8 +70,8 @@ pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(),
         said: &DeclaredSizes::new(),
     };
     let mut program = source.program(&args.artifact, DeadMemory::Kept)?;
-    let cases = args.inputs.cases(&program.module, &program.entry)?;
-    if args.inputs.fix_sizes() {
+    let mut cases = args.inputs.cases(&program.module, &program.entry)?;
+    if args.inputs.fix_sizes() || args.profile.is_some() {
         program.fix_sizes(&cases)?;
     }
     let load_ms = milliseconds(start);
@@ -70,10 +80,10 @@ pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(),
     let compile_ms = milliseconds(start);
     drop(limits);
     let threads = program.threads;
-    drop(program);
+    let profiled = args.profile.as_ref().map(|path| (path, program));
     let old = args.compare.as_deref().map(OldReport::read).transpose()?;
     let mut figures = Vec::new();
-    for (number, mut case) in cases.into_iter().enumerate() {
+    for (number, case) in cases.iter_mut().enumerate() {
         let timed = time(&mut model, &mut case.inputs, args.runs, allocator)?;
         let compare = old.as_ref().map(|old| Comparison::of(&old.latency(number), &timed.latency_ms));
         figures.push(InputFigures { compare, ..timed });
@@ -88,8 +98,24 @@ pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(),
         first: figures[0].clone(),
         inputs: if figures.len() > 1 { figures } else { Vec::new() },
     };
-    let table = report.table(&args.file.file.display().to_string());
+    let mut table = report.table(&args.file.file.display().to_string());
+    if let Some((path, program)) = profiled {
+        drop(model);
+        let profile = profile(program, &mut cases, args.runs)?;
+        table += &profile.table();
+        table = instead(&Some(path.clone()), || profile.trace(), table)?;
+    }
     write_output(&instead(&args.json, || json(&report), table)?, None)
+}
+
+/// Compiles the program again so that its steps can be timed, and times them.
+fn profile(mut program: SourceProgram, cases: &mut [RunInputs], runs: u64) -> Result<Profile, Failure> {
+    program.time_steps();
+    let mut model = program.compile(cases)?;
+    let SourceProgram { module, entry, .. } = &program;
+    let timings = StepTimings::measure((module, entry), &mut model, &mut cases[0].inputs, runs)?;
+    drop(model);
+    Ok(Profile { timings, rates: MachineRates::measure(program.cpu(), program.threads)? })
 }
 
 /// The figures of runs on some inputs, at their sizes.
@@ -101,27 +127,22 @@ fn time(
 ) -> Result<InputFigures, Failure> {
     let specialized = Specialized::of(model, inputs)?;
     let mut outputs = model.empty_outputs()?;
-    let donated = Donated::of(model, inputs)?;
+    let mut once_more = inputs.to_vec();
     let start = Instant::now();
-    model.run_donating(inputs, &mut outputs)?;
+    model.run_donating(&mut once_more, &mut outputs)?;
     let first_run_ms = milliseconds(start);
-    let mut bound = model.bind_donating(inputs)?;
-    let mut views: Vec<&mut [u8]> = outputs.iter_mut().map(|output| &mut output.bytes[..]).collect();
-    for _ in 0..WARM_UP_RUNS {
-        donated.fill_again(&mut bound);
-        model.run_buffers(&mut bound, &mut views)?;
-    }
+    drop((once_more, outputs));
     let mut latencies = Vec::with_capacity(runs as usize);
-    let (done, allocations) = allocator.measure(|| {
-        (0..runs).try_for_each(|_| {
-            donated.fill_again(&mut bound);
-            let start = Instant::now();
-            model.run_buffers(&mut bound, &mut views)?;
-            latencies.push(milliseconds(start));
-            Ok(())
-        })
-    });
-    done?;
+    let allocations = repeat(model, inputs, |run| {
+        let (done, allocations) = allocator.measure(|| {
+            (0..runs).try_for_each(|_| {
+                let Range { start, end } = run()?;
+                latencies.push((end - start).as_secs_f64() * 1e3);
+                Ok(())
+            })
+        });
+        done.map(|()| allocations)
+    })?;
     latencies.sort_by(f64::total_cmp);
     let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share).round() as usize];
     Ok(InputFigures {
@@ -133,6 +154,27 @@ fn time(
         allocations_per_run: allocations.count / runs,
         compare: None,
     })
+}
+
+/// Warms a program up, and hands `work` what runs it once, on inputs as they were at first, and says from
+/// when to when.
+fn repeat<R>(
+    model: &mut Model,
+    inputs: &mut [Array],
+    work: impl FnOnce(&mut dyn FnMut() -> Result<Range<Instant>, Failure>) -> Result<R, Failure>,
+) -> Result<R, Failure> {
+    let mut outputs = model.empty_outputs()?;
+    let donated = Donated::of(model, inputs)?;
+    let mut bound = model.bind_donating(inputs)?;
+    let mut views: Vec<&mut [u8]> = outputs.iter_mut().map(|output| &mut output.bytes[..]).collect();
+    let mut run = || {
+        donated.fill_again(&mut bound);
+        let start = Instant::now();
+        model.run_buffers(&mut bound, &mut views)?;
+        Ok(start..Instant::now())
+    };
+    (0..WARM_UP_RUNS).try_for_each(|_| run().map(drop))?;
+    work(&mut run)
 }
 
 /// What the inputs that a program overwrites held, by their place among its inputs.

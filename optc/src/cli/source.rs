@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use codegen::Cpu;
 use import::onnx::declared::DeclaredSizes;
 use ir::Module;
 use ir::memory_pools::parse_bytes;
@@ -12,7 +13,7 @@ use super::inputs::{InputArgs, RunInputs, fix_sizes, sample};
 use super::{FileArgs, progress};
 use crate::artifact::{Artifact, ArtifactCode, ArtifactOptions, is_artifact};
 use crate::cache::{Cache, MOST_BYTES};
-use crate::compile::{CompileOptions, DeadMemory, entry};
+use crate::compile::{CompileOptions, DeadMemory, StepTimes, entry};
 use crate::failure::Failure;
 use crate::load::load;
 use crate::model::Model;
@@ -120,6 +121,17 @@ impl SourceProgram {
             self.options = CompileOptions { dead: self.options.dead, ..options };
         }
         Model::compile_for(&mut self.module, &self.options, self.threads)
+    }
+
+    /// Has its code say when steps are done. No cache keeps such code.
+    pub(super) fn time_steps(&mut self) {
+        self.options.steps = StepTimes::Stamped;
+        self.cache = None;
+    }
+
+    /// The processor that it is compiled for.
+    pub(super) fn cpu(&self) -> Cpu {
+        self.options.cpu
     }
 
     /// What was done to it before its first run.

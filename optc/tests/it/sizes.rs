@@ -241,6 +241,39 @@ fn bench_prints_a_table_and_compares_with_older_figures() {
 }
 
 #[test]
+fn bench_times_each_step() {
+    const STEPS: &str = "func.func @main(%x: tensor<?x8xf32, #optc.dims<N>>) -> tensor<?x8xf32, #optc.dims<N>> {
+      %w = arith.constant dense<1.0> : tensor<8x8xf32>
+      %0 = nn.cum_sum %x {axis = 0} : tensor<?x8xf32, #optc.dims<N>>
+      %1 = nn.matmul %0, %w : (tensor<?x8xf32, #optc.dims<N>>, tensor<8x8xf32>) -> tensor<?x8xf32, #optc.dims<N>>
+      %2 = nn.softmax %1 {axis = 1} : tensor<?x8xf32, #optc.dims<N>>
+      return %2 : tensor<?x8xf32, #optc.dims<N>>
+    }";
+    let program = file("steps.mlir", STEPS.as_bytes()).display().to_string();
+    let four = path("steps.npz");
+    write_npz(&four, &[Array::f32("arg0", &[4, 8], &[0.5; 32])]).expect("the test's file can be written");
+    let four = four.display().to_string();
+    let trace = path("trace.json").display().to_string();
+    let bench = ["bench", &program, "--inputs", &four, "--runs=3", "--profile", &trace];
+    let table = printed(&bench);
+    assert!(table.contains("\n3 steps, ") && table.contains(" GFLOP/s (a matrix product)"), "{table}");
+    let trace = std::fs::read_to_string(trace).expect("the trace is there");
+    let trace: serde_json::Value = serde_json::from_str(&trace).expect("it is JSON");
+    let events = trace["traceEvents"].as_array().expect("a list of events");
+    let ops: Vec<&str> = events.iter().filter_map(|event| event["args"]["op"].as_str()).collect();
+    assert_eq!(ops, ["nn.cum_sum", "nn.matmul", "nn.softmax"]);
+    let work = |event: usize| (&events[event]["args"]["flops"], &events[event]["args"]["bytes"]);
+    assert_eq!(work(1), (&(2 * 4 * 8 * 8).into(), &(4 * (4 * 8 + 8 * 8 + 4 * 8)).into()));
+    assert_eq!(work(2), (&32.into(), &256.into()));
+    let number = |event: usize, of: &str| events[event][of].as_f64().expect("a number");
+    assert_eq!(number(0, "ts"), 0.0);
+    for event in 0..2 {
+        let end = number(event, "ts") + number(event, "dur");
+        assert!((number(event + 1, "ts") - end).abs() < 1e-3 && number(event, "dur") > 0.0, "{events:?}");
+    }
+}
+
+#[test]
 fn an_array_that_is_no_input_is_refused() {
     let program = file("misnamed.mlir", PROGRAM.as_bytes()).display().to_string();
     let path = file("misnamed.npz", b"");

@@ -1,0 +1,55 @@
+//! When the steps of a run were done: for runs that are timed step by step.
+//!
+//! Code that is compiled for it calls [`optc_stamp`] after each step, in the thread that entered it. Stamps
+//! are kept for [`stamped`] of that thread, and are dropped where nobody asked for them.
+
+use std::cell::RefCell;
+use std::time::Instant;
+
+/// That a step was done.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp {
+    /// The number that the code gives the step.
+    pub step: u64,
+    /// When.
+    pub at: Instant,
+}
+
+thread_local! {
+    static STAMPS: RefCell<Option<Vec<Stamp>>> = const { RefCell::new(None) };
+}
+
+/// Runs `work` and gives the stamps of the steps that it ran in this thread, in the order in which they were
+/// done.
+pub fn stamped<R>(work: impl FnOnce() -> R) -> (R, Vec<Stamp>) {
+    let before = STAMPS.replace(Some(Vec::new()));
+    let result = work();
+    let stamps = STAMPS.replace(before);
+    (result, stamps.unwrap_or_default())
+}
+
+/// Notes that a step is done. Code that is compiled to be timed calls it after each.
+pub extern "C" fn optc_stamp(step: u64) {
+    STAMPS.with_borrow_mut(|stamps| {
+        stamps.iter_mut().for_each(|all| all.push(Stamp { step, at: Instant::now() }))
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_are_those_of_the_work() {
+        optc_stamp(7);
+        let (inner, outer) = stamped(|| {
+            optc_stamp(1);
+            let inner = stamped(|| optc_stamp(2)).1;
+            optc_stamp(3);
+            inner
+        });
+        let steps = |stamps: &[Stamp]| stamps.iter().map(|stamp| stamp.step).collect::<Vec<_>>();
+        assert_eq!([steps(&inner), steps(&outer)], [vec![2], vec![1, 3]]);
+        assert!(outer[0].at <= inner[0].at && inner[0].at <= outer[1].at);
+    }
+}
