@@ -7,6 +7,7 @@ use kernels::{
     Activation, Conv2d, Conv2dShape, ConvNumbers, ConvPrologue, ConvStrides, Isa, Kernel, PairConv2d,
     StoredFloat, Winograd,
 };
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -68,33 +69,40 @@ const LAYERS: &[Layer] = &[
     ("fc 2048>1000", 2048, 1000, [1, 1], [1, 1], 1, 1),
 ];
 
-/// A kernel run from several threads: they meet at `round` and take parts until none is left.
+/// A kernel run from several threads: they meet at `round` and take parts until none is left, each its own
+/// share first, as in a program.
 struct Pool<'k, K> {
     kernel: &'k K,
     operands: [usize; 5],
-    next: AtomicU32,
+    /// Of each thread's share the first part that nobody has taken.
+    next: Vec<AtomicU32>,
     round: AtomicU32,
     done: AtomicU32,
 }
 
 impl<K: Kernel + Sync> Pool<'_, K> {
-    fn take_parts(&self, scratch: &mut [[u64; 8]]) {
+    fn share(&self, owner: usize) -> Range<u32> {
+        let begin = |owner: usize| self.kernel.parts() * owner as u32 / self.next.len() as u32;
+        begin(owner)..begin(owner + 1)
+    }
+
+    fn take_parts(&self, worker: usize, scratch: &mut [[u64; 8]]) {
         let operands = self.operands.map(|address| address as *mut u8);
-        loop {
-            let part = self.next.fetch_add(1, Ordering::AcqRel);
-            if part >= self.kernel.parts() {
-                return;
-            }
-            // SAFETY: operands were made for this kernel; scratch is this thread's and large enough; each
-            // part is taken once.
-            unsafe {
-                let desc = self.kernel.as_bytes().as_ptr();
-                (self.kernel.entry())(desc, operands.as_ptr(), part, scratch.as_mut_ptr().cast());
+        for owner in (worker..self.next.len()).chain(0..worker) {
+            let end = self.share(owner).end;
+            let take = || Some(self.next[owner].fetch_add(1, Ordering::AcqRel)).filter(|part| *part < end);
+            while let Some(part) = take() {
+                // SAFETY: operands were made for this kernel; scratch is this thread's and large enough; each
+                // part is taken once.
+                unsafe {
+                    let desc = self.kernel.as_bytes().as_ptr();
+                    (self.kernel.entry())(desc, operands.as_ptr(), part, scratch.as_mut_ptr().cast());
+                }
             }
         }
     }
 
-    fn work(&self, scratch_lines: usize) {
+    fn work(&self, worker: usize, scratch_lines: usize) {
         let mut scratch = aligned_lines(scratch_lines);
         let mut seen = 0;
         loop {
@@ -107,7 +115,7 @@ impl<K: Kernel + Sync> Pool<'_, K> {
                 continue;
             }
             seen = round;
-            self.take_parts(&mut scratch);
+            self.take_parts(worker, &mut scratch);
             self.done.fetch_add(1, Ordering::AcqRel);
         }
     }
@@ -115,9 +123,11 @@ impl<K: Kernel + Sync> Pool<'_, K> {
     /// Runs once with `helpers` other threads.
     fn run(&self, helpers: u32, scratch: &mut [[u64; 8]]) {
         self.done.store(0, Ordering::Release);
-        self.next.store(0, Ordering::Release);
+        for (owner, next) in self.next.iter().enumerate() {
+            next.store(self.share(owner).start, Ordering::Release);
+        }
         self.round.fetch_add(1, Ordering::AcqRel);
-        self.take_parts(scratch);
+        self.take_parts(0, scratch);
         while self.done.load(Ordering::Acquire) < helpers {
             std::hint::spin_loop();
         }
@@ -132,12 +142,14 @@ fn aligned_lines(count: usize) -> Vec<[u64; 8]> {
 fn measure(kernel: &(impl Kernel + Sync), operands: [*mut u8; 5], threads: usize) -> Duration {
     let operands = operands.map(|pointer| pointer as usize);
     let zero = || AtomicU32::new(0);
-    let pool = Pool { kernel, operands, next: zero(), round: zero(), done: zero() };
+    let next = (0..threads).map(|_| zero()).collect();
+    let pool = Pool { kernel, operands, next, round: zero(), done: zero() };
     let helpers = threads as u32 - 1;
     let lines = kernel.scratch_bytes() / 64 + 1;
     std::thread::scope(|scope| {
-        for _ in 0..helpers {
-            scope.spawn(|| pool.work(lines));
+        for worker in 1..threads {
+            let pool = &pool;
+            scope.spawn(move || pool.work(worker, lines));
         }
         let mut scratch = aligned_lines(lines);
         let mut times = Vec::new();
