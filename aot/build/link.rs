@@ -16,6 +16,9 @@ const CRATES: [&str; 4] = ["kernels-", "libm-", "math-", "standalone-"];
 /// Tables of functions; what each entry points to is known by the table's name and its number.
 const TABLES: [&str; 2] = ["optc_kernels", "optc_strips"];
 
+/// Which entries of the first table are for no object file: a byte for each kernel.
+const ONLY_HERE: &str = "optc_only_here";
+
 /// What Rust calls where it panics.
 const TRAP: &str = "optc_standalone_trap";
 
@@ -108,7 +111,8 @@ impl<'a> Linker<'a> {
         let mut names: Vec<&str> =
             self.defined.keys().copied().filter(|name| name.starts_with("optc_")).collect();
         names.sort_unstable();
-        for name in names {
+        let only_here = self.only_here()?;
+        for name in names.into_iter().filter(|name| *name != ONLY_HERE) {
             let (key, offset) = self.defined[name];
             if !TABLES.contains(&name) {
                 self.add_root(name.to_owned(), key, offset)?;
@@ -119,6 +123,9 @@ impl<'a> Linker<'a> {
             entries.sort_by_key(|entry| entry.0);
             for (at, relocation) in entries.into_iter().filter(|entry| entry.0 >= offset) {
                 let number = (at - offset) / 8;
+                if name == TABLES[0] && only_here[number as usize / 3] != 0 {
+                    continue;
+                }
                 let (found, within) =
                     self.place(key.0, &relocation)?.map_err(|name| format!("{name} is no kernel"))?;
                 self.add_root(
@@ -129,6 +136,12 @@ impl<'a> Linker<'a> {
             }
         }
         Ok(())
+    }
+
+    fn only_here(&self) -> Result<&'a [u8], String> {
+        let (key, offset) = self.defined.get(ONLY_HERE).ok_or(format!("{ONLY_HERE} is missing"))?;
+        let data = self.section(*key)?.data().map_err(|error| error.to_string())?;
+        Ok(&data[*offset as usize..])
     }
 
     fn add_root(&mut self, name: String, key: SectionKey, offset: u64) -> Result<(), String> {

@@ -126,8 +126,6 @@ pub struct FasterMethod {
     pub error: f64,
     /// Scratch of all threads together that it prefers, in bytes.
     pub scratch_bytes: u64,
-    /// The least that it can do with.
-    pub least_scratch_bytes: u64,
 }
 
 /// That a kernel can run in bands of rows: each band's rows of the result are written before a later band

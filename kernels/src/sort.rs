@@ -1,7 +1,5 @@
 //! Sorting along one axis: the indices of elements in the order of the elements.
 
-use std::cmp::Ordering;
-
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
 use crate::along::{Arithmetic, Direction, NumberType, OperandLines, by_number};
 use crate::isa::Isa;
@@ -20,11 +18,75 @@ pub struct ArgSort {
     isa: Isa,
 }
 
-/// The order of two elements, with NaN as the largest.
+/// Numbers, whatever their type, are sorted as unsigned keys: the code of a sort is large, and so there is
+/// little of it.
+trait SortKey: Arithmetic {
+    /// Whether all keys fit into 32 bits.
+    const IS_NARROW: bool;
+    /// A number whose order is that of the elements: equal for equal elements, and largest for NaN.
+    fn key(self) -> u64;
+}
+
+macro_rules! sort_keys {
+    ($($ty:ty as $bits:ty, $element:ident => $key:expr;)*) => {$(
+        impl SortKey for $ty {
+            const IS_NARROW: bool = size_of::<$ty>() <= 4;
+            #[inline(always)]
+            fn key(self) -> u64 {
+                let $element = self;
+                let key: $bits = $key;
+                u64::from(key)
+            }
+        }
+    )*};
+}
+
+sort_keys! {
+    f32 as u32, x => if x.is_nan() { u32::MAX } else { ordered((x + 0.0).to_bits()) };
+    f64 as u64, x => if x.is_nan() { u64::MAX } else { ordered_wide((x + 0.0).to_bits()) };
+    i8 as u32, x => x as i32 as u32 ^ (1 << 31);
+    i16 as u32, x => x as i32 as u32 ^ (1 << 31);
+    i32 as u32, x => x as u32 ^ (1 << 31);
+    i64 as u64, x => x as u64 ^ (1 << 63);
+    u8 as u32, x => u32::from(x);
+    u16 as u32, x => u32::from(x);
+    u32 as u32, x => x;
+    u64 as u64, x => x;
+}
+
+/// The bits of a float as a number of the same order: those of negative numbers count downwards.
 #[inline(always)]
-fn order<T: PartialOrd + Copy>(a: T, b: T) -> Ordering {
-    let is_nan = |x: T| x.partial_cmp(&x).is_none();
-    a.partial_cmp(&b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)))
+fn ordered(bits: u32) -> u32 {
+    bits ^ (((bits as i32) >> 31) as u32 | 1 << 31)
+}
+
+/// The same of 64 bits.
+#[inline(always)]
+fn ordered_wide(bits: u64) -> u64 {
+    bits ^ (((bits as i64) >> 63) as u64 | 1 << 63)
+}
+
+/// Sorts so many indices, from 0 on, by their keys, and by themselves where these are equal: each key and its
+/// index are one number.
+#[inline(always)]
+fn sort_narrow(indices: &mut [i64], key: impl Fn(usize) -> u64) {
+    for (index, packed) in indices.iter_mut().enumerate() {
+        // The order of the keys is unsigned, that of `i64` is not.
+        *packed = ((key(index) << 32 | index as u64) ^ (1 << 63)) as i64;
+    }
+    indices.sort_unstable();
+    for packed in indices {
+        *packed &= i64::from(u32::MAX);
+    }
+}
+
+/// The same where a key and its index are too large for one number; `flip` is 0, or all ones where the
+/// largest key is first.
+fn sort_wide(indices: &mut [i64], key: &dyn Fn(usize) -> u64, flip: u64) {
+    for (index, place) in indices.iter_mut().enumerate() {
+        *place = index as i64;
+    }
+    indices.sort_unstable_by_key(|index| (key(*index as usize) ^ flip, *index));
 }
 
 impl ArgSort {
@@ -41,24 +103,24 @@ impl ArgSort {
     }
 
     #[inline(always)]
-    unsafe fn part<T: Arithmetic>(&self, operands: OperandTable, part: u32, scratch: *mut u8) {
+    unsafe fn part<T: SortKey>(&self, operands: OperandTable, part: u32, scratch: *mut u8) {
         let (count, inner) = self.lines.count_and_inner();
+        let flip = if self.direction == Direction::Forward { 0 } else { u64::MAX };
         for (_, start) in self.lines.of_part(self.parts, part) {
             // SAFETY: the operands have the extents that the descriptor was made for, scratch that of `count`
             // indices; parts write other lines, and have scratch of their own.
             unsafe {
                 let x = operands.get::<T>(1).add(start);
                 let scratch = scratch.cast::<i64>();
-                for index in 0..count {
-                    scratch.add(index).write(index as i64);
-                }
+                scratch.write_bytes(0, count);
                 let indices = std::slice::from_raw_parts_mut(scratch, count);
-                let element = |index: i64| *x.add(index as usize * inner);
-                indices.sort_unstable_by(|a, b| {
-                    let order = order(element(*a), element(*b));
-                    let order = if self.direction == Direction::Forward { order } else { order.reverse() };
-                    order.then(a.cmp(b))
-                });
+                let key = |index: usize| (*x.add(index * inner)).key();
+                if T::IS_NARROW && u32::try_from(count).is_ok() {
+                    let flip = flip & u64::from(u32::MAX);
+                    sort_narrow(indices, |index| key(index) ^ flip);
+                } else {
+                    sort_wide(indices, &key, flip);
+                }
                 for (at, index) in indices.iter().enumerate() {
                     *operands.get::<i64>(0).add(start + at * inner) = *index;
                 }

@@ -69,9 +69,19 @@ pub fn kernel_count() -> usize {
     NAMES.len()
 }
 
+/// Which kernels have descriptors that say what only the machine that they were made on can do: object files
+/// have none of these.
+// SAFETY: nothing else has a name that begins with `optc_`.
+#[unsafe(export_name = "optc_only_here")]
+static ONLY_HERE: [bool; NAMES.len()] = {
+    let mut only_here = [false; NAMES.len()];
+    only_here[Number::PairConv2d as usize] = true;
+    only_here
+};
+
 /// Whether descriptors of a kernel say what only the machine that they were made on can do.
 pub fn is_for_this_machine(number: usize) -> bool {
-    number == Number::PairConv2d as usize
+    ONLY_HERE[number]
 }
 
 /// The name of a kernel.

@@ -16,3 +16,4 @@ func.func @main(%x: tensor<?x64xf32, #optc.dims<N>>) -> tensor<?x64xf32, #optc.d
 //           64 bytes  scratch of `nn.softmax`
 // a smaller arena at all sizes, each tried by planning again:
 //   --donate=arg0: 64 bytes, 4096 bytes fewer; 3 steps
+//   --dim='N<=8': 2112 bytes, 2048 bytes fewer; 3 steps

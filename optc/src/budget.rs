@@ -14,7 +14,7 @@ use passes::plan::{ArenaProblem, peak};
 
 use crate::compile::{CompileOptions, Goal, PassSequence, PlanRoute, complete_with, donate};
 use crate::failure::{Failure, Fault};
-use crate::levers::{Lever, changes_beside_budget, levers_of, planned_cost};
+use crate::levers::{Advice, changes_beside_budget, levers_of, planned_cost};
 use crate::specialize::AllSizes;
 
 /// Takes a module through the stages that its entry lacks, such that its arena has at most `budget_bytes`.
@@ -119,6 +119,6 @@ fn advice(module: &Module, entry: &str, options: &CompileOptions, least_bytes: u
         Ok(planned_cost(&trial, entry))
     };
     let levers = levers_of(changes_beside_budget(module, entry, options), least_bytes, &cost);
-    let line = |lever: Lever| format!("{} saves {} bytes", lever.flags, lever.saved_bytes);
+    let line = |Advice { lever, .. }| format!("{} saves {} bytes", lever.flags, lever.saved_bytes);
     levers.into_iter().map(line).collect()
 }

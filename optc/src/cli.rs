@@ -62,7 +62,8 @@ static VERSION: LazyLock<String> = LazyLock::new(|| format!("{BUILD} for {}", co
 /// intermediate a place in one arena, and compiles the program to machine code. Without a verb it runs the
 /// passes of `--passes` and prints the IR. Exit status: 0 done, 1 the input is at fault, 2 wrong usage.
 #[derive(Parser)]
-#[command(name = "optc", version = VERSION.as_str(), args_conflicts_with_subcommands = true, arg_required_else_help = true)]
+#[command(name = "optc", version = VERSION.as_str())]
+#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     verb: Option<Verb>,
@@ -172,11 +173,13 @@ struct MemoryArgs {
     donate: Vec<String>,
     /// What to optimize for: `memory` takes the smallest arena, `speed` the fastest kernels (also
     /// those that round otherwise), `balanced` saves memory where that costs almost no time.
-    #[arg(long, value_name = "GOAL", default_value = Goal::default().name(), value_parser = Goal::NAMES.to_vec())]
+    #[arg(long, value_name = "GOAL", default_value = Goal::default().name())]
+    #[arg(value_parser = Goal::NAMES.to_vec())]
     optimize: String,
     /// In which numbers products are made and values between steps stored: `bf16` halves weights and much of
     /// the arena, with sums in `f32`, where there are kernels for that.
-    #[arg(long, value_name = "NUMBERS", default_value = Precision::default().name(), value_parser = Precision::NAMES.to_vec())]
+    #[arg(long, value_name = "NUMBERS", default_value = Precision::default().name())]
+    #[arg(value_parser = Precision::NAMES.to_vec())]
     precision: String,
     /// Declare a memory pool for values with `mem.pool`; the name `arena` sets properties of the arena; may
     /// be repeated. `align` and `pitch` (rows of images begin at its multiples) are powers of two, `capacity`

@@ -10,18 +10,21 @@ use passes::memory::bound::Bound;
 use serde::Serialize;
 
 use crate::budget::least_bytes;
-use crate::compile::{CompileOptions, Goal, plan_known_sizes, signature};
+use crate::compile::{CompileOptions, Goal, Precision, plan_known_sizes, signature};
 use crate::failure::Failure;
 use crate::specialize::AllSizes;
 
 /// The most inputs whose donation is tried.
 const MOST_DONATIONS: usize = 8;
 
+/// The flag that computes in other numbers.
+const HALF_NUMBERS: &str = "--precision=bf16";
+
 /// How the flag of a budget begins.
 const BUDGET: &str = "--budget=";
 
 /// A change that makes the arena smaller.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Lever {
     /// What is added to the command line.
@@ -32,6 +35,15 @@ pub struct Lever {
     pub saved_bytes: u64,
     /// How many operations run with it.
     pub steps: usize,
+    /// How many times as long a run takes with it, if that was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_ratio: Option<f64>,
+}
+
+/// A change that makes the arena smaller, with the options that were tried.
+pub(crate) struct Advice {
+    pub(crate) lever: Lever,
+    pub(crate) options: CompileOptions,
 }
 
 /// A change of options, with the words of the command line that make it.
@@ -57,6 +69,26 @@ impl Change {
     fn alone(options: &CompileOptions) -> Option<Change> {
         let change = |changed: &mut CompileOptions| changed.threads = 1;
         (options.threads > 1).then(|| Change::new("--threads=1".to_owned(), options, change))
+    }
+
+    /// To numbers of 16 bits, if those of the program are what it computes in.
+    fn in_half_numbers(options: &CompileOptions) -> Option<Change> {
+        let change = |changed: &mut CompileOptions| changed.precision = Precision::Bf16;
+        (options.precision == Precision::default())
+            .then(|| Change::new(HALF_NUMBERS.to_owned(), options, change))
+    }
+
+    /// To half of what each named size is planned for; these are the sizes, with the least that they may be.
+    fn halved_sizes(options: &CompileOptions, sizes: &[SizeToHalve]) -> Vec<Change> {
+        let halved = |size: &SizeToHalve| {
+            let range = (size.least, size.planned / 2);
+            let flag = format!("--dim='{}<={}'", size.name, range.1);
+            let change = |changed: &mut CompileOptions| {
+                changed.sizes.ranges.insert(size.name.clone(), range);
+            };
+            Change::new(flag, options, change)
+        };
+        sizes.iter().filter(|size| size.planned / 2 > size.least).map(halved).collect()
     }
 
     /// To one with this input donated, for each input that is not.
@@ -89,8 +121,27 @@ pub(crate) fn changes_beside_budget(module: &Module, entry: &str, options: &Comp
     Change::donations(module, entry, options).into_iter().chain(Change::alone(options)).collect()
 }
 
-/// All changes that there are for named sizes, too.
-pub(crate) fn changes_at_any_sizes(module: &Module, entry: &str, options: &CompileOptions) -> Vec<Change> {
+/// A named size that could be smaller.
+pub(crate) struct SizeToHalve {
+    pub(crate) name: String,
+    pub(crate) least: u64,
+    /// What it is planned for.
+    pub(crate) planned: u64,
+}
+
+/// All changes that there are for named sizes.
+pub(crate) fn changes_at_named_sizes(
+    module: &Module,
+    entry: &str,
+    options: &CompileOptions,
+    sizes: &[SizeToHalve],
+) -> Vec<Change> {
+    let halved = Change::halved_sizes(options, sizes);
+    changes_at_any_sizes(module, entry, options).into_iter().chain(halved).collect()
+}
+
+/// All changes that there are for known and for named sizes.
+fn changes_at_any_sizes(module: &Module, entry: &str, options: &CompileOptions) -> Vec<Change> {
     let mut changes = quick_changes(options);
     if let (Some(sparing), true) = (Change::sparing(options), options.threads > 1) {
         let both = Change::alone(&sparing.options);
@@ -104,7 +155,8 @@ pub(crate) fn changes_at_any_sizes(module: &Module, entry: &str, options: &Compi
 /// All changes.
 pub(crate) fn all_changes(module: &Module, entry: &str, options: &CompileOptions) -> Vec<Change> {
     let recomputing = Change::recomputing(module, entry, options);
-    changes_at_any_sizes(module, entry, options).into_iter().chain(recomputing).collect()
+    let others = recomputing.into_iter().chain(Change::in_half_numbers(options));
+    changes_at_any_sizes(module, entry, options).into_iter().chain(others).collect()
 }
 
 /// What a plan with some options takes: bytes of the arena, and operations that run.
@@ -112,7 +164,7 @@ pub(crate) type PlanCost = (u64, usize);
 
 /// Those changes that make the arena of a module, which is not planned yet, smaller than `arena_bytes`; the
 /// one that saves most first.
-pub(crate) fn levers(module: &Module, entry: &str, changes: Vec<Change>, arena_bytes: u64) -> Vec<Lever> {
+pub(crate) fn levers(module: &Module, entry: &str, changes: Vec<Change>, arena_bytes: u64) -> Vec<Advice> {
     let cost = |options: &CompileOptions| {
         let mut trial = module.clone();
         plan_known_sizes(&mut trial, entry, options)?;
@@ -127,7 +179,7 @@ pub(crate) fn levers_at_named_sizes(
     module: &Module,
     options: &CompileOptions,
     changes: Vec<Change>,
-) -> Vec<Lever> {
+) -> Vec<Advice> {
     let cost = |options: &CompileOptions| {
         let all = AllSizes::decide(&mut module.clone(), options)?;
         let (at_sample, _) = planned_cost(&all.at(all.sample())?, all.entry());
@@ -150,19 +202,21 @@ pub(crate) fn levers_of(
     changes: Vec<Change>,
     arena_bytes: u64,
     cost: &dyn Fn(&CompileOptions) -> Result<PlanCost, Failure>,
-) -> Vec<Lever> {
-    let lever = |Change { flags, options }: Change| {
+) -> Vec<Advice> {
+    let advice = |Change { flags, options }: Change| {
         let (found, steps) = cost(&options).ok()?;
         let saved_bytes = arena_bytes.checked_sub(found).filter(|saved| *saved > 0)?;
-        Some(Lever { flags, arena_bytes: found, saved_bytes, steps })
+        let lever = Lever { flags, arena_bytes: found, saved_bytes, steps, run_ratio: None };
+        Some(Advice { lever, options })
     };
-    let mut levers: Vec<Lever> = changes.into_iter().filter_map(lever).collect();
-    levers.sort_by_key(|lever| Reverse(lever.saved_bytes));
-    // A budget that another change meets by itself says nothing new.
-    let least =
-        levers.iter().filter(|lever| !lever.flags.starts_with(BUDGET)).map(|lever| lever.arena_bytes).min();
-    levers.retain(|lever| {
-        !lever.flags.starts_with(BUDGET) || least.is_none_or(|least| lever.arena_bytes < least)
+    let mut all: Vec<Advice> = changes.into_iter().filter_map(advice).collect();
+    all.sort_by_key(|advice| Reverse(advice.lever.saved_bytes));
+    // A budget that another change meets by itself, with the same numbers, says nothing new.
+    let is_budget = |lever: &Lever| lever.flags.starts_with(BUDGET);
+    let same_numbers = all.iter().map(|advice| &advice.lever).filter(|lever| lever.flags != HALF_NUMBERS);
+    let least = same_numbers.filter(|lever| !is_budget(lever)).map(|lever| lever.arena_bytes).min();
+    all.retain(|Advice { lever, .. }| {
+        !is_budget(lever) || least.is_none_or(|least| lever.arena_bytes < least)
     });
-    levers
+    all
 }

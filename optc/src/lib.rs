@@ -91,6 +91,7 @@ pub mod lit;
 pub mod load;
 pub mod lsp;
 mod machine_rates;
+mod measure;
 pub mod model;
 pub mod module_diff;
 mod npy;

@@ -365,7 +365,7 @@ impl PrecisionChooser<'_> {
     /// A value rounded to `bf16`, as `f32`; itself if it was `bf16`.
     fn rounded(&mut self, block: Block, value: Value) -> Value {
         let producer = self.body.defining_op(value).map(|op| self.body.at(self.ctx, op));
-        let was_bf16 = producer.is_some_and(|op| op.name() == CAST && self.is_bf16(op.operand(0)));
+        let was_bf16 = producer.is_some_and(|op| op.has(Traits::CAST) && self.is_bf16(op.operand(0)));
         if was_bf16 {
             return value;
         }

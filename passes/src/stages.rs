@@ -15,8 +15,8 @@ use crate::variants::guard;
 /// Images turn to the layout that the target wants.
 pub(crate) static LAYOUT: PassDef = PassDef {
     name: "layout",
-    doc: "Gives convolutions and pooling the layout that the target prefers, and moves the transposes that this needs \
-          to the ends of the program.",
+    doc: "Gives convolutions and pooling the layout that the target prefers, and moves the transposes that \
+         this needs to the ends of the program.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<1x3x4x4xf32>) -> tensor<1x3x2x2xf32> {
@@ -41,8 +41,8 @@ pub(crate) static LAYOUT: PassDef = PassDef {
 /// Operations are put into groups that run as one.
 pub(crate) static FUSE: PassDef = PassDef {
     name: "fuse",
-    doc: "Fuses operations into groups that run as one step: a contraction with its bias, residual and activation, or a \
-          chain of elementwise operations. Values inside a group are never stored.",
+    doc: "Fuses operations into groups that run as one step: a contraction with its bias, residual and \
+         activation, or a chain of elementwise operations. Values inside a group are never stored.",
     options: &[OptionDef {
         name: "max-ops",
         kind: OptionKind::Int { min: 1, max: i64::MAX },
@@ -78,8 +78,9 @@ pub(crate) static FUSE: PassDef = PassDef {
 /// Numbers become `bf16`.
 pub(crate) static PRECISION: PassDef = PassDef {
     name: "precision",
-    doc: "Lets contractions with weights multiply `bf16`, with sums in `f32`, and stores what lies between steps as \
-          `bf16`, where the target has kernels for that. Each rounding is an operation. Sizes must be known.",
+    doc: "Lets contractions with weights multiply `bf16`, with sums in `f32`, and stores what lies between \
+         steps as `bf16`, where the target has kernels for that. Each rounding is an operation. \
+         Sizes must be known.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<2x8xf32>) -> tensor<2x4xf32> {
@@ -115,8 +116,8 @@ pub(crate) static PRECISION: PassDef = PassDef {
 /// Kernels are chosen.
 pub(crate) static SELECT: PassDef = PassDef {
     name: "select",
-    doc: "Selects for each step a kernel of the target, its scratch for the function's number of threads, and the pool of \
-          its results.",
+    doc: "Selects for each step a kernel of the target, its scratch for the function's number of threads, \
+         and the pool of its results.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<2x8xf32>) -> tensor<2x4xf32> {
@@ -143,10 +144,10 @@ pub(crate) static SELECT: PassDef = PassDef {
 /// Results overwrite operands that die.
 pub(crate) static INPLACE: PassDef = PassDef {
     name: "inplace",
-    doc: "Saves copies before anything is placed: operands are written directly into their concatenation or padding, \
-          views are read where their operand lies, and results overwrite operands without a later reader. \
-          `--remarks=inplace` says why not, where it does not. A slice that outlives the rest of its value is copied \
-          if that lowers the peak.",
+    doc: "Saves copies before anything is placed: operands are written directly into their concatenation or \
+         padding, views are read where their operand lies, and results overwrite operands without a later \
+         reader. `--remarks=inplace` says why not, where it does not. A slice that outlives the rest of its \
+         value is copied if that lowers the peak.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -191,31 +192,33 @@ pub(crate) static INPLACE: PassDef = PassDef {
 /// Every value gets its place.
 pub(crate) static PLAN: PassDef = PassDef {
     name: "plan",
-    doc: "Gives every value that needs storage, and the scratch of every step, a place in one arena (or in the pool that it asks for), and has the plan checked \
-          by code that shares nothing with the planner. Of a function of named sizes it writes the buffers, with live ranges and sizes as \
-          expressions (`optc.buffers`); their offsets are found for the sizes of each run.",
+    doc: "Gives every value that needs storage, and the scratch of every step, a place in one arena (or in \
+         the pool that it asks for), and has the plan checked by code that shares nothing with the planner. \
+         Of a function of named sizes it writes the buffers, with live ranges and sizes as expressions \
+         (`optc.buffers`); their offsets are found for the sizes of each run.",
     options: &[
         OptionDef {
             name: "planner",
             kind: OptionKind::Text,
             default: "auto",
-            doc: "Which planner places them; `auto` tries several orders, walks a little way through others, then \
-              searches, and stops at the lower bound.",
+            doc: "Which planner places them; `auto` tries several orders, walks a little way through \
+                 others, then searches, and stops at the lower bound.",
         },
         OptionDef {
             name: "optimize",
             kind: OptionKind::OneOf(Goal::NAMES),
             default: "balanced",
-            doc: "What is traded: `memory` writes results over rows of operands that were read, and gives kernels little scratch, \
-              wherever that makes the arena smaller; `balanced` does so where it costs next to no time; `speed` never does, and computes \
-              windows of 3x3 by Winograd's algorithm where that is faster, which rounds otherwise.",
+            doc: "What is traded: `memory` writes results over rows of operands that were read, and gives \
+                 kernels little scratch, wherever that makes the arena smaller; `balanced` does so where it \
+                 costs next to no time; `speed` never does, and computes windows of 3x3 by Winograd's \
+                 algorithm where that is faster, which rounds otherwise.",
         },
         OptionDef {
             name: "pools",
             kind: OptionKind::Text,
             default: "",
-            doc: "Pools beside those that the function and its target name: `\"vtcm:align=128,capacity=1MiB; image:pitch=64\"`. The name \
-              `arena` says more of the arena.",
+            doc: "Pools beside those that the function and its target name: \
+                 `\"vtcm:align=128,capacity=1MiB; image:pitch=64\"`. The name `arena` says more of the arena.",
         },
     ],
     example: Example {

@@ -7,4 +7,5 @@ mod conv;
 mod gemm;
 mod map;
 mod pairs;
+mod sort;
 mod winograd;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use runtime::{CountingAllocator, InputBuffer};
+use runtime::CountingAllocator;
 
 use self::profile::{Profile, StepTimings};
 use self::report::{BenchReport, Comparison, InputFigures, Latency, OldReport};
@@ -23,6 +23,7 @@ use crate::arrays::Array;
 use crate::compile::DeadMemory;
 use crate::failure::Failure;
 use crate::machine_rates::MachineRates;
+use crate::measure::DonatedInputs;
 use crate::model::Model;
 
 /// Time a program: loading, compilation, the first run, and the latency of those that follow.
@@ -164,7 +165,7 @@ fn repeat<R>(
     work: impl FnOnce(&mut dyn FnMut() -> Result<Range<Instant>, Failure>) -> Result<R, Failure>,
 ) -> Result<R, Failure> {
     let mut outputs = model.empty_outputs()?;
-    let donated = Donated::of(model, inputs)?;
+    let donated = DonatedInputs::of(model, inputs)?;
     let mut bound = model.bind_donating(inputs)?;
     let mut views: Vec<&mut [u8]> = outputs.iter_mut().map(|output| &mut output.bytes[..]).collect();
     let mut run = || {
@@ -175,31 +176,6 @@ fn repeat<R>(
     };
     (0..WARM_UP_RUNS).try_for_each(|_| run().map(drop))?;
     work(&mut run)
-}
-
-/// What the inputs that a program overwrites held, by their place among its inputs.
-struct Donated(Vec<(usize, Vec<u8>)>);
-
-impl Donated {
-    fn of(model: &mut Model, inputs: &mut [Array]) -> Result<Donated, Failure> {
-        let specialization = model.prepare()?;
-        let bound = model.bind_donating(inputs)?;
-        let mut held = Vec::new();
-        for (index, (desc, buffer)) in specialization.inputs().iter().zip(bound).enumerate() {
-            if let (true, InputBuffer::Donated(bytes)) = (desc.overwritten, buffer) {
-                held.push((index, bytes.to_vec()));
-            }
-        }
-        Ok(Donated(held))
-    }
-
-    fn fill_again(&self, buffers: &mut [InputBuffer<'_>]) {
-        for (index, bytes) in &self.0 {
-            if let InputBuffer::Donated(buffer) = &mut buffers[*index] {
-                buffer.copy_from_slice(bytes);
-            }
-        }
-    }
 }
 
 fn milliseconds(start: Instant) -> f64 {

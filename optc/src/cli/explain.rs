@@ -4,18 +4,21 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use ir::{Diagnostic, Location};
+use ir::dims::Ranges;
+use ir::{Diagnostic, Location, Module};
 use serde::Serialize;
 
 use super::compiled::CompileArgs;
+use super::inputs::InputArgs;
 use super::output::{check_writable, instead, json};
 use super::summary::{arena_text, bytes, counted};
 use super::{FileArgs, progress, write_output};
-use crate::compile::{DeadMemory, entry};
+use crate::compile::{CompileOptions, DeadMemory, entry};
 use crate::explain::{ArenaOverTime, Explained, LiveBuffer, node_text};
 use crate::failure::Failure;
-use crate::levers::{Lever, all_changes, changes_at_any_sizes, levers_at_named_sizes};
+use crate::levers::{Advice, Lever, SizeToHalve, all_changes, changes_at_named_sizes, levers_at_named_sizes};
 use crate::load::load;
+use crate::measure::RunsInTurn;
 use crate::plan_report::ValueReport;
 
 /// How many columns a line of bars has at most.
@@ -31,6 +34,11 @@ pub(super) struct ExplainArgs {
     what: String,
     #[command(flatten)]
     compile: CompileArgs,
+    /// Also measure how many times as long a run takes with each piece of advice: the ratio of the medians of
+    /// RUNS runs on pseudo-random inputs, made in turn with runs without it.
+    #[arg(long, value_name = "RUNS", num_args = 0..=1, require_equals = true, default_missing_value = "9",
+        value_parser = clap::value_parser!(u16).range(1..))]
+    measure: Option<u16>,
     /// The most buffers of a step that are listed.
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
@@ -56,18 +64,58 @@ pub(super) fn text(args: &ExplainArgs) -> Result<String, Failure> {
     let options = args.compile.options(&entry, DeadMemory::Kept)?;
     let explained = Explained::of(&module, &entry, &options, &[])?;
     if args.what == "peak" {
-        let found = if explained.sizes.is_empty() {
+        let mut found = if explained.sizes.is_empty() {
             explained.levers(&module, all_changes(&module, &explained.entry, &options))
         } else {
-            let changes = changes_at_any_sizes(&module, &explained.entry, &options);
+            let sizes = sizes_to_halve(&module, &explained);
+            let changes = changes_at_named_sizes(&module, &explained.entry, &options, &sizes);
             levers_at_named_sizes(&module, &options, changes)
         };
+        measure(&mut found, &module, &explained, &options, args)?;
+        let found: Vec<Lever> = found.into_iter().map(|advice| advice.lever).collect();
         return explained.peak(&found, args);
     }
     if let Ok(step) = args.what.parse::<usize>() {
         return explained.step(step, args);
     }
     explained.value(args)
+}
+
+/// The named sizes at which a program is explained, with the least that each may be.
+fn sizes_to_halve(module: &Module, explained: &Explained) -> Vec<SizeToHalve> {
+    let body = module.function(&explained.entry).expect("the entry was planned");
+    let ranges = Ranges::of_function(&module.ctx, body);
+    let size = |(name, planned): &(String, u64)| SizeToHalve {
+        name: name.clone(),
+        least: ranges.of(module.ctx.ident(name)).0,
+        planned: *planned,
+    };
+    explained.sizes.iter().map(size).collect()
+}
+
+/// Measures how long runs take with each piece of advice, if that is asked for. Of those that save as much,
+/// the fastest is first then.
+fn measure(
+    found: &mut [Advice],
+    module: &Module,
+    explained: &Explained,
+    options: &CompileOptions,
+    args: &ExplainArgs,
+) -> Result<(), Failure> {
+    let Some(runs) = args.measure else { return Ok(()) };
+    progress::say("measuring");
+    let sizes = explained.sizes.iter().cloned().collect();
+    let inputs = InputArgs::random_arrays(module, &explained.entry, &sizes)?;
+    let turns = RunsInTurn { module, inputs: &inputs, sizes: &explained.sizes, runs: runs.into() };
+    let others: Vec<&CompileOptions> = found.iter().map(|advice| &advice.options).collect();
+    let ratios = turns.ratios(options, &others)?;
+    found.iter_mut().zip(ratios).for_each(|(advice, ratio)| advice.lever.run_ratio = ratio);
+    let ratio = |advice: &Advice| advice.lever.run_ratio.unwrap_or(f64::INFINITY);
+    found.sort_by(|a, b| {
+        let more_bytes = b.lever.saved_bytes.cmp(&a.lever.saved_bytes);
+        more_bytes.then(ratio(a).total_cmp(&ratio(b)))
+    });
+    Ok(())
 }
 
 impl Explained {
@@ -232,14 +280,11 @@ pub(super) fn levers_text(at: &str, levers: &[Lever]) -> String {
     }
     let at = if at.is_empty() { String::new() } else { format!(" {at}") };
     let mut text = format!("a smaller arena{at}, each tried by planning again:\n");
-    for Lever { flags, arena_bytes, saved_bytes, steps } in levers {
-        writeln!(
-            text,
-            "  {flags}: {}, {saved_bytes} bytes fewer; {}",
-            bytes(*arena_bytes),
-            counted(*steps, "step")
-        )
-        .expect("text is written to memory");
+    for Lever { flags, arena_bytes, saved_bytes, steps, run_ratio } in levers {
+        let steps = counted(*steps, "step");
+        let time = run_ratio.map_or(String::new(), |ratio| format!("; {ratio:.2} times as long a run"));
+        let line = format!("  {flags}: {}, {saved_bytes} bytes fewer; {steps}{time}", bytes(*arena_bytes));
+        writeln!(text, "{line}").expect("text is written to memory");
     }
     text
 }

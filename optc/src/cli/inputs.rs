@@ -65,6 +65,19 @@ impl InputArgs {
         InputArgs { inputs: Vec::new(), input: Vec::new(), random: Some(None), fix_sizes: false, held: None }
     }
 
+    /// Pseudo-random numbers for every input, where named sizes are these.
+    ///
+    /// # Errors
+    /// If a size is not among them, or there is no memory.
+    pub(super) fn random_arrays(
+        module: &Module,
+        entry: &str,
+        sizes: &BTreeMap<String, u64>,
+    ) -> Result<Vec<Array>, Failure> {
+        let wanted = describe(&module.ctx, &signature(module, entry)?, sizes)?;
+        InputArgs::all_random().arrays(Vec::new(), &wanted)
+    }
+
     /// Whether the program is to be compiled for the sizes of its inputs alone.
     pub(super) fn fix_sizes(&self) -> bool {
         self.fix_sizes

@@ -94,7 +94,8 @@ pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
     let is_summary = !is_printed(&args.json) && !is_printed(&args.csv) && !is_printed(&args.html);
     let wants_levers = (is_summary || args.html.is_some()) && report.steps.len() <= MOST_STEPS;
     let changes = if wants_levers { quick_changes(&options) } else { Vec::new() };
-    let levers = explained.levers(&module, changes);
+    let levers: Vec<Lever> =
+        explained.levers(&module, changes).into_iter().map(|advice| advice.lever).collect();
     show(args, || view::page(&title(&args.file.file), &explained, &levers))?;
     let mut printed = String::new();
     if is_summary {

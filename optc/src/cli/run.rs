@@ -50,7 +50,8 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "EXPECTED")]
     check: Vec<PathBuf>,
     /// Run the program in these numbers too, and print how far the outputs are from what that gives.
-    #[arg(long, value_name = "NUMBERS", value_parser = Precision::NAMES.to_vec(), conflicts_with = "interpret")]
+    #[arg(long, value_name = "NUMBERS", conflicts_with = "interpret")]
+    #[arg(value_parser = Precision::NAMES.to_vec())]
     compare: Option<String>,
     /// How far off an output may be, as a share of its absolute maximum; a folder has tolerances of its own.
     #[arg(long, default_value_t = 1e-4)]

@@ -212,19 +212,22 @@ fn advice_at_named_sizes_is_what_the_command_gives() {
         at_all.or(plan["nominal"]["arena_bytes"].as_u64()).expect("bytes")
     };
     let named = crate::scratch::file("named.mlir", NAMED.as_bytes());
-    let mut advised = 0;
+    let (mut advised, mut halved) = (0, 0);
     for program in programs().into_iter().chain([named]) {
-        for bounds in [&["--threads=2"][..], &["--threads=2", "--dim", "N<=64"]] {
+        for bounds in [&["--threads=2"][..], &["--threads=2", "--dim=N<=64"]] {
             let program = program.display().to_string();
             let Some(explained) = json(&[&["explain", &program][..], bounds].concat()) else { continue };
             if explained.get("sizes").is_none() {
                 continue;
             }
             for lever in explained["levers"].as_array().expect("levers") {
-                let flags: Vec<&str> = lever["flags"].as_str().expect("flags").split(' ').collect();
-                // An option that is given twice is refused: the advice stands in the place of the first.
-                let kept = bounds.iter().filter(|flag| !lever["flags"].to_string().contains(&flag[..5]));
-                let kept: Vec<&str> = kept.copied().collect();
+                let flags = lever["flags"].as_str().expect("flags").replace('\'', "");
+                let flags: Vec<&str> = flags.split(' ').collect();
+                halved += flags.iter().filter(|flag| flag.starts_with("--dim")).count();
+                // An option that is given twice is refused, but for sizes: the advice stands in its place.
+                let is_kept =
+                    |flag: &&&str| flag.starts_with("--dim") || !flags.concat().contains("--threads");
+                let kept: Vec<&str> = bounds.iter().filter(is_kept).copied().collect();
                 let plan = json(&[&["plan", &program][..], &kept, &flags].concat());
                 let plan = plan.unwrap_or_else(|| panic!("{program}: {flags:?} is refused"));
                 assert_eq!(lever["arena_bytes"].as_u64(), Some(arena(&plan)), "{program} {flags:?}");
@@ -232,5 +235,37 @@ fn advice_at_named_sizes_is_what_the_command_gives() {
             }
         }
     }
-    assert!(advised > 4, "{advised} pieces of advice");
+    assert!(advised > 4 && halved > 2, "{advised} pieces of advice, {halved} of smaller sizes");
+}
+
+/// How long a run takes with a piece of advice is measured where that is asked for, and only there.
+#[test]
+fn the_time_of_advice_is_measured() {
+    let images = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lit-tests/lines");
+    let mut programs: Vec<PathBuf> = std::fs::read_dir(images)
+        .expect("it is there")
+        .map(|entry| entry.expect("it can be read").path())
+        .collect();
+    programs.sort();
+    programs.truncate(3);
+    programs.push(crate::scratch::file("timed.mlir", NAMED.as_bytes()));
+    let mut measured = 0;
+    for program in &programs {
+        let program = program.display().to_string();
+        let arguments = ["explain", &program, "--threads=2", "--dim=N<=64"];
+        let arguments = if program.ends_with("timed.mlir") { &arguments[..] } else { &arguments[..3] };
+        let Some(plain) = json(arguments) else { continue };
+        let timed = json(&[arguments, &["--measure=1"]].concat()).expect("what is explained can be run");
+        let levers = |explained: &Value| explained["levers"].as_array().expect("levers").clone();
+        assert!(levers(&plain).iter().all(|lever| lever.get("run_ratio").is_none()), "{plain}");
+        assert_eq!(levers(&plain).len(), levers(&timed).len(), "{program}");
+        for lever in levers(&timed) {
+            // A program of smaller sizes can't be run on the inputs of the larger ones.
+            let is_smaller = lever["flags"].as_str().is_some_and(|flags| flags.starts_with("--dim"));
+            let ratio = lever.get("run_ratio").and_then(Value::as_f64);
+            assert!(is_smaller || ratio.is_some_and(|ratio| ratio > 0.0), "{program}: {lever}");
+            measured += usize::from(!is_smaller);
+        }
+    }
+    assert!(measured > 4, "{measured} pieces of advice");
 }

@@ -33,7 +33,6 @@ pub(super) fn faster(whole: OpRef<'_>, machine: &Machine) -> Option<FasterMethod
         speedup,
         error: kernel.sample_error(),
         scratch_bytes: of_all_workers(kernel.scratch_bytes(), machine),
-        least_scratch_bytes: of_all_workers(kernel.least_scratch_bytes(), machine),
     })
 }
 
