@@ -10,8 +10,8 @@ use ir::dims::{self, Ranges, Requirement, SizeArithmetic};
 use ir::opdef::{Kind, OpDef, Presence, TypeClass};
 use ir::size::tensor_bytes;
 use ir::{
-    Attr, AttrData, Blob, Builder, Context, DenseData, Dim, DimExpr, FloatKind, InferError, Type, TypeData,
-    Value,
+    Attr, AttrData, Blob, Builder, Context, DenseData, Dim, DimExpr, FloatKind, InferError, Signedness, Type,
+    TypeData, Value,
 };
 
 use super::element::Element;
@@ -346,6 +346,19 @@ impl<'c> NodeConversion<'c, '_> {
         if let Ok(Some(numbers)) = self.known_ints(index) {
             return match numbers[..] {
                 [number] => Ok(Some(number as f64)),
+                _ => Err(format!("input {index} is not one number").into()),
+            };
+        }
+        if let Some(value) = self.optional(index)
+            && let TypeData::Integer { width, signedness } = *self.ctx().type_data(self.element(value))
+        {
+            let (_, bytes) = self.known_bytes(index, value)?;
+            let is_unsigned = signedness == Signedness::Unsigned;
+            return match (width, is_unsigned, &bytes[..]) {
+                (8, true, [byte]) => Ok(Some(f64::from(*byte))),
+                (8, false, [byte]) => Ok(Some(f64::from(byte.cast_signed()))),
+                (16, true, [low, high]) => Ok(Some(f64::from(u16::from_le_bytes([*low, *high])))),
+                (16, false, [low, high]) => Ok(Some(f64::from(i16::from_le_bytes([*low, *high])))),
                 _ => Err(format!("input {index} is not one number").into()),
             };
         }

@@ -226,3 +226,28 @@ fn a_shape_that_follows_from_shapes_is_a_constant() {
     let graph = graph.node("Shape", &["z"], &["s"], &[]).node("Reshape", &["x", "s"], &["y"], &[]);
     check(17, graph, &[3, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
 }
+
+#[test]
+fn products_of_wide_elements_are_sums_of_products() {
+    // The product of [2, 3] and [3, 1] of `f64`, with the column turned on its way.
+    let to = |kind: i64| [int("to", kind)];
+    let wide = Graph::default().input("x", &[2, 3]).weight(floats_tensor("w", &[3], &[1.0, 10.0, 100.0]));
+    let wide = wide.node("Cast", &["x"], &["a"], &to(11)).node("Cast", &["w"], &["b"], &to(11));
+    let vector = wide.clone().node("MatMul", &["a", "b"], &["p"], &[]);
+    check(13, vector.node("Cast", &["p"], &["y"], &to(1)).output("y"), &[2], &[321.0, 654.0]);
+    let row = wide.weight(ints_tensor("zero", &[0]));
+    let row = row.node("Unsqueeze", &["b", "zero"], &["r"], &[]);
+    let turned = row.node("Gemm", &["a", "r"], &["p"], &[int("transB", 1), float("alpha", 2.0)]);
+    check(13, turned.node("Cast", &["p"], &["y"], &to(1)).output("y"), &[2, 1], &[642.0, 1308.0]);
+}
+
+#[test]
+fn numbers_that_no_float_of_32_bits_is_surround_as_they_are() {
+    let padded = Graph::default().input("x", &[2]).weight(ints_tensor("pads", &[1, 0]));
+    let padded = padded.weight(ints_tensor("all", &[16_777_217])).weight(ints_tensor("base", &[16_777_216]));
+    let padded = padded.node("Cast", &["x"], &["i"], &[int("to", 7)]);
+    let padded = padded.node("Pad", &["i", "pads", "all"], &["p"], &[]);
+    let padded = padded.node("Sub", &["p", "base"], &["d"], &[]);
+    let padded = padded.node("Cast", &["d"], &["y"], &[int("to", 1)]).output("y");
+    check(13, padded, &[3], &[1.0, -16_777_215.0, -16_777_214.0]);
+}

@@ -17,7 +17,7 @@ use ir::{Blob, Context, dims};
 use runtime::ElementKind;
 
 use crate::arrays::{Array, read_npz};
-use crate::elements::onnx_element;
+use crate::elements::{of_onnx, onnx_element};
 use crate::items::inputs;
 use crate::load::map_file;
 use crate::protobuf::{HeldArrays, read_held};
@@ -48,17 +48,24 @@ impl Taken {
 /// The arrays of a run, by the names of the model's inputs; none if they are not of tensors alone.
 pub(super) fn arrays_of(model: &Path, given: Option<&Path>) -> Option<Vec<Array>> {
     let Some(given) = given else { return Some(Vec::new()) };
-    if !given.is_dir() {
-        return read_npz(given, &|_| None).ok();
-    }
     let file = map_file(model).ok()?;
     let model = ModelProto::read((*file).as_ref()).ok()?;
+    if !given.is_dir() {
+        return read_npz(given, &|name| element_of(&model, name)).ok();
+    }
     let named = inputs(&model).zip(read_held(given, "input").ok()?);
     let arrays = named.map(|((name, _), held)| match held {
         HeldArrays::Tensor(array) => Some(Array { name: name.to_owned(), ..array }),
         HeldArrays::Items(_) | HeldArrays::Nothing => None,
     });
     arrays.collect()
+}
+
+/// The type of an input's elements: numpy has no name for some.
+fn element_of(model: &ModelProto<'_>, name: &str) -> Option<ElementKind> {
+    let (_, ty) = inputs(model).find(|(input, _)| *input == name)?;
+    let TypeProto::Tensor { element, .. } = ty else { return None };
+    of_onnx(Element::from_number(*element)?)
 }
 
 /// What arrays say of a model's sizes, and of its small inputs; none if that is nothing.

@@ -1,7 +1,7 @@
 //! Conversion of operators along one axis (ArgMax, CumSum, Hardmax, ...), and of GlobalLpPool.
 
 use ir::dims::SizeArithmetic;
-use ir::{Dim, TypeData, Value};
+use ir::{Dim, FloatKind, TypeData, Value};
 
 use super::opened::RangeEnd;
 use crate::onnx::call::{NodeConversion, Refusal, Results};
@@ -26,19 +26,32 @@ fn arg(call: &mut NodeConversion<'_, '_>, name: &str) -> Results {
     if call.node.truth("select_last_index")?.unwrap_or(false) {
         attrs.push(("last", call.ctx().unit_attr()));
     }
-    let Some(open) = call.open_along(x, axis) else { return Ok(vec![call.emit(name, &[x], &attrs)?]) };
+    let Some(open) = call.open_along(x, axis) else {
+        let x = comparable(call, x)?;
+        return Ok(vec![call.emit(name, &[x], &attrs)?]);
+    };
     let x = match call.ctx().type_data(call.element(x)) {
         // No NaN is an extreme element, wherever it stands but first.
         TypeData::Float(_) => call.filled(x, open, f64::NAN)?,
         _ if name == "nn.arg_max" => call.filled(x, open, call.extreme(x, RangeEnd::Least))?,
         _ => call.filled(x, open, call.extreme(x, RangeEnd::Greatest))?,
     };
+    let x = comparable(call, x)?;
     let found = call.emit_open(name, &[x], &attrs, None)?;
     // Where the last of equal integers counts, those after the elements may be equal to all elements.
     let one = call.int(1)?;
     let last = call.two("nn.sub", open.count, one)?;
     let found = call.two("nn.min", found, last)?;
     Ok(vec![call.of_some(found, open.count)?])
+}
+
+/// The same numbers as elements of which kernels find the largest: floats of 16 bits are widened.
+fn comparable(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
+    let f32 = call.ctx().f32();
+    match call.ctx().type_data(call.element(x)) {
+        TypeData::Float(FloatKind::F16 | FloatKind::Bf16) => call.cast(x, f32),
+        _ => Ok(x),
+    }
 }
 
 /// CumSum.
@@ -125,6 +138,7 @@ pub(crate) fn hardmax(call: &mut NodeConversion<'_, '_>) -> Results {
     let line = count(&shape[axes.clone()]);
     let apart = [count(&shape[..axes.start]), line, count(&shape[axes.end..])];
     let lines = call.reshape_to(x, &apart)?;
+    let lines = comparable(call, lines)?;
     let attrs = [("axis", call.ctx().int_attr(1)), ("keepdims", call.ctx().unit_attr())];
     let found = call.emit("nn.arg_max", &[lines], &attrs)?;
     let indices = call.indices(line)?;

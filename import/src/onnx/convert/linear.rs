@@ -32,7 +32,67 @@ fn multiply(
             filled[1] = call.filled(operands[1], b, 0.0)?;
             call.emit_open("nn.matmul", &filled, attrs, None)
         }
-        _ => call.emit("nn.matmul", operands, attrs),
+        _ if has_kernel(call, operands[0]) => call.emit("nn.matmul", operands, attrs),
+        _ => {
+            let turned = ["transpose_a", "transpose_b"].map(is_turned);
+            multiply_elements(call, operands, turned)
+        }
+    }
+}
+
+/// Whether there is a kernel for products of such elements.
+fn has_kernel(call: &NodeConversion<'_, '_>, x: Value) -> bool {
+    match call.ctx().type_data(call.element(x)) {
+        TypeData::Float(kind) => *kind != FloatKind::F64,
+        TypeData::Integer { width, .. } => *width < 32,
+        _ => true,
+    }
+}
+
+/// The products of matrices element by element, as `nn.matmul` has them.
+fn multiply_elements(
+    call: &mut NodeConversion<'_, '_>,
+    operands: &[Value],
+    turned: [bool; 2],
+) -> Result<Value, Refusal> {
+    let one = Dim::Known(1);
+    let mut sides = [operands[0], operands[1]];
+    let is_line = [call.rank(sides[0])? == 1, call.rank(sides[1])? == 1];
+    let mut terms = [one; 2];
+    for side in 0..2 {
+        // The axis of the sums is the last of both, behind the rows of one and the columns of the other.
+        let rank = call.rank(sides[side])?;
+        if rank >= 2 && turned[side] == (side == 0) {
+            let mut order: Vec<i64> = (0..rank as i64).collect();
+            order.swap(rank - 2, rank - 1);
+            sides[side] = call.transposed(sides[side], &order)?;
+        }
+        let shape = call.dims(sides[side])?;
+        let (last, outer) = shape.split_last().ok_or("a number, expected a vector or matrices")?;
+        terms[side] = *last;
+        let apart = match (outer.split_last(), side) {
+            (None, _) => vec![one, one, *last],
+            (Some((rows, batches)), 0) => [batches, &[*rows, one, *last]].concat(),
+            (Some((columns, batches)), _) => [batches, &[one, *columns, *last]].concat(),
+        };
+        sides[side] = call.reshape_to(sides[side], &apart)?;
+    }
+    if let [Dim::Known(a), Dim::Known(b)] = terms
+        && a != b
+    {
+        return Err(format!("sums of {a} and of {b} products").into());
+    }
+    call.require_equal(terms[0], terms[1]);
+    let products = call.two("nn.mul", sides[0], sides[1])?;
+    let axes = call.ctx().ints_attr(&[call.rank(products)? as i64 - 1]);
+    let sums = call.emit("nn.reduce_sum", &[products], &[("axes", axes)])?;
+    let mut shape = call.dims(sums)?;
+    let columns = shape.pop().filter(|_| !is_line[1]);
+    let rows = shape.pop().filter(|_| !is_line[0]);
+    let sums = call.reshape_to(sums, &shape.into_iter().chain(rows).chain(columns).collect::<Vec<_>>())?;
+    match operands.get(2) {
+        Some(bias) => call.two("nn.add", sums, *bias),
+        None => Ok(sums),
     }
 }
 

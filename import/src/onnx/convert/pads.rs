@@ -1,7 +1,7 @@
 //! Conversion of Pad: a padding with a number, or a gather of the input's own elements.
 
 use ir::dims::{self, SizeArithmetic};
-use ir::{Dim, DimExpr, Value};
+use ir::{Context, Dim, DimExpr, Value};
 
 use super::pick::{broadcast, gather_along, number};
 use crate::onnx::call::{NodeConversion, Refusal, Results};
@@ -46,6 +46,10 @@ pub(crate) fn pad(call: &mut NodeConversion<'_, '_>) -> Results {
     match mode {
         "constant" => {
             let number = value.unwrap_or(0.0);
+            if f64::from(number as f32) != number && !number.is_nan() {
+                // `nn.pad` has a number of `f32`.
+                named.extend(taken_from(ctx, &mut low, &mut high));
+            }
             let value = ctx.f32_attr(number as f32);
             let attrs = [("low", ctx.ints_attr(&low)), ("high", ctx.ints_attr(&high)), ("value", value)];
             let mut padded = x;
@@ -62,6 +66,18 @@ pub(crate) fn pad(call: &mut NodeConversion<'_, '_>) -> Results {
         "reflect" => pad_from_inside(call, x, PadMode::Reflect, &low, &high),
         other => Err(format!("`mode` {other:?}, expected constant, edge, reflect or wrap").into()),
     }
+}
+
+/// Takes what is added along each axis, so that only what is cut off stays.
+fn taken_from(ctx: &Context, low: &mut [i64], high: &mut [i64]) -> Vec<(usize, [DimExpr; 2])> {
+    let mut taken = Vec::new();
+    for (axis, (low, high)) in low.iter_mut().zip(high).enumerate() {
+        let around = [low, high].map(|pad| std::mem::replace(pad, (*pad).min(0)).max(0));
+        if around != [0, 0] {
+            taken.push((axis, around.map(|pad| dims::constant(ctx, pad))));
+        }
+    }
+    taken
 }
 
 /// A value with a number before and after all along an axis, as often as sizes say.
