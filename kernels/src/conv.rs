@@ -435,8 +435,8 @@ impl Conv2d {
         (self.row_parts, self.panel_parts) = (best.2, best.1);
     }
 
-    /// About how many cycles a row (an output line, for lanes) takes longer where several parts have panels of
-    /// it.
+    /// About how many cycles a row (an output line, for lanes) takes longer where several parts have panels
+    /// of it.
     fn beside(&self) -> f64 {
         let blocks = self.depth().div_ceil(self.block_depth.max(1) as usize) as f64;
         match self.path {
