@@ -71,6 +71,96 @@ impl<'c> PairGather<'c> {
         }
     }
 
+    /// Whether the channels of a pixel lie apart from each other, as in an image whose channels come first.
+    #[inline(always)]
+    pub(super) fn has_channels_apart(&self) -> bool {
+        self.this.conv.strides.input.c != 1 && self.this.conv.prologue == ConvPrologue::None
+    }
+
+    /// As [`PairGather::row`] for `count` pixels from `first` on, whose rows are `stride` words from each other,
+    /// where channels lie apart: for each tap and channel all pixels of an output line, one after the other.
+    ///
+    /// # Safety
+    /// As for [`PairGather::row`], for each of the rows.
+    #[inline(always)]
+    pub(super) unsafe fn rows_apart(&self, first: Pixel, count: usize, to: *mut u16, stride: usize) {
+        let conv = &self.this.conv;
+        let out_w = conv.out_w as usize;
+        let mut pixel = first;
+        let mut done = 0;
+        while done < count {
+            let line = (out_w - pixel.x).min(count - done);
+            // SAFETY: passed on; the pixels are those of one output line.
+            unsafe { self.line_apart(pixel, line, to.add(done * stride), stride) };
+            done += line;
+            pixel = conv.next(Pixel { x: out_w - 1, ..pixel });
+        }
+    }
+
+    /// The same for pixels of one output line.
+    #[inline(always)]
+    unsafe fn line_apart(&self, pixel: Pixel, count: usize, to: *mut u16, stride: usize) {
+        let conv = &self.this.conv;
+        let [in_group, kernel_w] = [conv.in_group as usize, conv.kernel_w as usize];
+        let y = TapRange::of(pixel.y, conv.stride_h, conv.dilation_h, conv.pad_top, conv.kernel_h, conv.in_h);
+        for tap in 0..conv.kernel_h as usize * kernel_w {
+            let (ky, kx) = (tap / kernel_w, tap % kernel_w);
+            let x = (pixel.x * conv.stride_w as usize + kx * conv.dilation_w as usize) as isize
+                - conv.pad_left as isize;
+            let inside = match ky >= y.first && ky < y.end {
+                true => pixels_inside(x, conv.stride_w as isize, conv.in_w as isize, count),
+                false => 0..0,
+            };
+            let row = y.origin + (ky * conv.dilation_h as usize) as isize;
+            for channel in 0..in_group {
+                // SAFETY: pixels inside the image are readable, and each row has room for K.
+                unsafe {
+                    let to = to.add(tap * in_group + channel);
+                    (0..inside.start).chain(inside.end..count).for_each(|index| *to.add(index * stride) = 0);
+                    self.tap_apart([pixel.n as isize, row, x], channel, inside.clone(), (to, stride));
+                }
+            }
+        }
+        let depth = conv.depth();
+        if depth % 2 == 1 {
+            // SAFETY: a row has room for K, rounded up to pairs.
+            (0..count).for_each(|index| unsafe { *to.add(index * stride + depth) = 0 });
+        }
+    }
+
+    /// Copies a tap's numbers of a channel, for those `inside` of the pixels of an output line; the first pixel
+    /// of all has the tap at `[n, row, x]`.
+    #[inline(always)]
+    unsafe fn tap_apart(
+        &self,
+        [n, row, x]: [isize; 3],
+        channel: usize,
+        inside: Range<usize>,
+        (to, stride): (*mut u16, usize),
+    ) {
+        let conv = &self.this.conv;
+        let input = &conv.strides.input;
+        let from = n * input.n as isize
+            + row * input.h as isize
+            + x * input.w as isize
+            + ((self.channel + channel) * input.c as usize) as isize;
+        let step = conv.stride_w as isize * input.w as isize;
+        let at = |index: usize| from + index as isize * step;
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.this.input {
+                StoredFloat::F32 => {
+                    let x = self.images.x.cast::<f32>();
+                    inside.for_each(|index| *to.add(index * stride) = nearest_bf16(*x.offset(at(index))));
+                }
+                StoredFloat::Bf16 => {
+                    let x = self.images.x.cast::<u16>();
+                    inside.for_each(|index| *to.add(index * stride) = *x.offset(at(index)));
+                }
+            }
+        }
+    }
+
     /// Copies `n` numbers from element `from` on, at the distance of channels; may write up to a vector more.
     #[inline(always)]
     unsafe fn copy<S: Simd>(&self, s: S, from: isize, to: *mut u16, n: usize) {
@@ -142,6 +232,15 @@ impl<'c> PairGather<'c> {
             }
         }
     }
+}
+
+/// Which of `count` pixels read inside an axis of `size`, where the first reads at `x` and each further one
+/// `step` after it.
+#[inline(always)]
+fn pixels_inside(x: isize, step: isize, size: isize, count: usize) -> Range<usize> {
+    let below = |bound: isize| ((bound - x).max(0) + step - 1) / step;
+    let end = (below(size) as usize).min(count);
+    (below(0) as usize).min(end)..end
 }
 
 /// Copies `n` words; may write up to a vector more.

@@ -89,6 +89,10 @@ unsafe fn block_rows<S: Simd>(
         // SAFETY: scratch has the sums, `block_rows` rows of `slab_stride` words, and a vector more.
         unsafe {
             let slab = sums.add(SUMS).cast::<u16>();
+            if gather.has_channels_apart() {
+                gather.rows_apart(pixel, rows.len(), slab, stride);
+                return PairRows { start: slab, stride, sums };
+            }
             for index in 0..rows.len() {
                 gather.row(s, pixel, slab.add(index * stride));
                 pixel = conv.next(pixel);
