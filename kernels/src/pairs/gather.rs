@@ -77,8 +77,9 @@ impl<'c> PairGather<'c> {
         self.this.conv.strides.input.c != 1 && self.this.conv.prologue == ConvPrologue::None
     }
 
-    /// As [`PairGather::row`] for `count` pixels from `first` on, whose rows are `stride` words from each other,
-    /// where channels lie apart: for each tap and channel all pixels of an output line, one after the other.
+    /// As [`PairGather::row`] for `count` pixels from `first` on, whose rows are `stride` words from each
+    /// other, where channels lie apart: for each tap and channel all pixels of an output line, one after the
+    /// other.
     ///
     /// # Safety
     /// As for [`PairGather::row`], for each of the rows.
@@ -128,8 +129,8 @@ impl<'c> PairGather<'c> {
         }
     }
 
-    /// Copies a tap's numbers of a channel, for those `inside` of the pixels of an output line; the first pixel
-    /// of all has the tap at `[n, row, x]`.
+    /// Copies a tap's numbers of a channel, for those `inside` of the pixels of an output line; the first
+    /// pixel of all has the tap at `[n, row, x]`.
     #[inline(always)]
     unsafe fn tap_apart(
         &self,
