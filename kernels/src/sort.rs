@@ -66,7 +66,7 @@ fn ordered_wide(bits: u64) -> u64 {
     bits ^ (((bits as i64) >> 63) as u64 | 1 << 63)
 }
 
-/// Sorts so many indices, from 0 on, by their keys, and by themselves where these are equal: each key and its
+/// Sorts the indices from 0 on by their keys, and by themselves where these are equal: each key and its
 /// index are one number.
 #[inline(always)]
 fn sort_narrow(indices: &mut [i64], key: impl Fn(usize) -> u64) {

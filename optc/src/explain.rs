@@ -185,7 +185,7 @@ impl Grid {
     }
 }
 
-/// How many points each of so many sizes has, for [`MOST_PLANS`] in all.
+/// How many points each of `sizes` sizes has, for [`MOST_PLANS`] in all.
 fn points_of_each(sizes: usize) -> usize {
     let is_enough = |points: &usize| points.checked_pow(sizes as u32).is_some_and(|all| all <= MOST_PLANS);
     (1..=MOST_POINTS).take_while(is_enough).last().unwrap_or(1)

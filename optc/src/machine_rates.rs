@@ -25,7 +25,7 @@ const SIDE: u64 = 448;
 const MANY: u64 = 32 << 20;
 
 impl MachineRates {
-    /// Measures them with a processor's kernels on so many threads, in some tenths of a second.
+    /// Measures them with a processor's kernels on `threads` threads, in some tenths of a second.
     ///
     /// # Errors
     /// If there is no memory for it.

@@ -1,5 +1,6 @@
 //! How much longer a run takes with other options: measured, in turn with a run without them.
 
+use std::ops::Range;
 use std::time::Instant;
 
 use ir::Module;
@@ -11,34 +12,27 @@ use crate::failure::Failure;
 use crate::model::Model;
 
 /// Runs that warm caches and are not timed.
-const WARM_UP_RUNS: usize = 2;
+const WARM_UP_RUNS: usize = 3;
 
-/// A compiled program with inputs, which is run again and again.
-struct Timed {
-    model: Model,
-    inputs: Vec<Array>,
-    outputs: Vec<Array>,
-    donated: DonatedInputs,
-}
-
-impl Timed {
-    fn of(module: &Module, options: &CompileOptions, inputs: &[Array]) -> Result<Timed, Failure> {
-        let mut model = Model::compile(&mut module.clone(), options)?;
-        model.prepare_for(inputs)?;
-        let (mut inputs, outputs) = (inputs.to_vec(), model.empty_outputs()?);
-        let donated = DonatedInputs::of(&mut model, &mut inputs)?;
-        Ok(Timed { model, inputs, outputs, donated })
-    }
-
-    /// The seconds that a run takes.
-    fn run(&mut self) -> Result<f64, Failure> {
-        let mut bound = self.model.bind_donating(&mut self.inputs)?;
-        self.donated.fill_again(&mut bound);
-        let mut views: Vec<&mut [u8]> = self.outputs.iter_mut().map(|output| &mut output.bytes[..]).collect();
+/// Warms a program up, and hands `work` what runs it once, on inputs as they were at first, and says from
+/// when to when.
+pub(crate) fn repeat<R>(
+    model: &mut Model,
+    inputs: &mut [Array],
+    work: impl FnOnce(&mut dyn FnMut() -> Result<Range<Instant>, Failure>) -> Result<R, Failure>,
+) -> Result<R, Failure> {
+    let mut outputs = model.empty_outputs()?;
+    let donated = DonatedInputs::of(model, inputs)?;
+    let mut bound = model.bind_donating(inputs)?;
+    let mut views: Vec<&mut [u8]> = outputs.iter_mut().map(|output| &mut output.bytes[..]).collect();
+    let mut run = || {
+        donated.fill_again(&mut bound);
         let start = Instant::now();
-        self.model.run_buffers(&mut bound, &mut views)?;
-        Ok(start.elapsed().as_secs_f64())
-    }
+        model.run_buffers(&mut bound, &mut views)?;
+        Ok(start..Instant::now())
+    };
+    (0..WARM_UP_RUNS).try_for_each(|_| run().map(drop))?;
+    work(&mut run)
 }
 
 /// Runs in turn of a program with several options.
@@ -63,23 +57,36 @@ impl RunsInTurn<'_> {
         options: &CompileOptions,
         others: &[&CompileOptions],
     ) -> Result<Vec<Option<f64>>, Failure> {
-        let mut base = self.timed(options)?;
+        let mut base = self.model(options)?;
         let ratio = |other: &&CompileOptions| {
             if !self.fits(other) {
                 return Ok(None);
             }
-            let Ok(mut other) = self.timed(other) else { return Ok(None) };
-            let mut seconds = [Vec::new(), Vec::new()];
-            for run in 0..WARM_UP_RUNS + self.runs {
-                let taken = [base.run()?, other.run()?];
-                if run >= WARM_UP_RUNS {
-                    seconds.iter_mut().zip(taken).for_each(|(all, taken)| all.push(taken));
-                }
-            }
-            let [base, other] = seconds.map(median);
-            Ok(Some(other / base))
+            let Ok(mut other) = self.model(other) else { return Ok(None) };
+            self.ratio(&mut base, &mut other).map(Some)
         };
         others.iter().map(ratio).collect()
+    }
+
+    /// How many times as long a run of `other` takes as one of `base`.
+    fn ratio(&self, base: &mut Model, other: &mut Model) -> Result<f64, Failure> {
+        let mut times = [Vec::new(), Vec::new()];
+        let [mut of_base, mut of_other] = [self.inputs.to_vec(), self.inputs.to_vec()];
+        repeat(base, &mut of_base, |base| {
+            repeat(other, &mut of_other, |other| {
+                (0..self.runs).try_for_each(|_| {
+                    for (all, span) in times.iter_mut().zip([base()?, other()?]) {
+                        all.push(span.end - span.start);
+                    }
+                    Ok(())
+                })
+            })
+        })?;
+        let [base, other] = times.map(|mut times| {
+            times.sort();
+            times[times.len() / 2].as_secs_f64()
+        });
+        Ok(other / base)
     }
 
     /// Whether the inputs have sizes that a program with these options takes.
@@ -90,22 +97,21 @@ impl RunsInTurn<'_> {
         })
     }
 
-    fn timed(&self, options: &CompileOptions) -> Result<Timed, Failure> {
+    /// The program compiled with these options, ready for the inputs.
+    fn model(&self, options: &CompileOptions) -> Result<Model, Failure> {
         let sizes = SizeOptions { sample: self.sizes.to_vec(), ..options.sizes.clone() };
-        Timed::of(self.module, &CompileOptions { sizes, ..options.unobserved() }, self.inputs)
+        let options = CompileOptions { sizes, ..options.unobserved() };
+        let mut model = Model::compile(&mut self.module.clone(), &options)?;
+        model.prepare_for(self.inputs)?;
+        Ok(model)
     }
 }
 
-fn median(mut seconds: Vec<f64>) -> f64 {
-    seconds.sort_by(f64::total_cmp);
-    seconds[seconds.len() / 2]
-}
-
 /// What the inputs that a program overwrites held, by their place among its inputs.
-pub(crate) struct DonatedInputs(Vec<(usize, Vec<u8>)>);
+struct DonatedInputs(Vec<(usize, Vec<u8>)>);
 
 impl DonatedInputs {
-    pub(crate) fn of(model: &mut Model, inputs: &mut [Array]) -> Result<DonatedInputs, Failure> {
+    fn of(model: &mut Model, inputs: &mut [Array]) -> Result<DonatedInputs, Failure> {
         let specialization = model.prepare()?;
         let bound = model.bind_donating(inputs)?;
         let mut held = Vec::new();
@@ -117,7 +123,7 @@ impl DonatedInputs {
         Ok(DonatedInputs(held))
     }
 
-    pub(crate) fn fill_again(&self, buffers: &mut [InputBuffer<'_>]) {
+    fn fill_again(&self, buffers: &mut [InputBuffer<'_>]) {
         for (index, bytes) in &self.0 {
             if let InputBuffer::Donated(buffer) = &mut buffers[*index] {
                 buffer.copy_from_slice(bytes);

@@ -300,7 +300,7 @@ fn unlike(what: &str, array: &Array, desc: &TensorDesc) -> String {
     )
 }
 
-/// Which array is input `index` of so many: by name, or by position where as many are given as there are
+/// Which array is input `index` of `count`: by name, or by position where as many are given as there are
 /// inputs.
 fn find(name: &str, index: usize, count: usize, inputs: &[Array]) -> Option<usize> {
     let by_name = inputs.iter().position(|array| array.name == name);

@@ -218,7 +218,8 @@ pub(crate) static PLAN: PassDef = PassDef {
             kind: OptionKind::Text,
             default: "",
             doc: "Pools beside those that the function and its target name: \
-                 `\"vtcm:align=128,capacity=1MiB; image:pitch=64\"`. The name `arena` says more of the arena.",
+                 `\"vtcm:align=128,capacity=1MiB; image:pitch=64\"`. The name `arena` says more of the \
+                  arena.",
         },
     ],
     example: Example {

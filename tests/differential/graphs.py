@@ -43,8 +43,8 @@ class LpNormalization(OpRun):
 
 
 class Slice(OpRun):
-    """As the standard says: onnx 1.23's own takes numpy's slices, in which a start before the first element is
-    no element where the step is negative."""
+    """As the standard says: onnx 1.23's own takes numpy's slices, in which a start before the first element
+    is no element where the step is negative."""
 
     op_domain = ""
 

@@ -48,7 +48,10 @@ local function main()
   vim.api.nvim_buf_set_lines(0, 1, 2, false, { "  %0 = nn.relu %x : tensor<4xf32>" })
   wait_for("no fault", function() return #vim.diagnostic.get(0) == 0 end)
   say("mended: no fault is left")
-  local at = { textDocument = vim.lsp.util.make_text_document_params(), position = { line = 1, character = 9 } }
+  local at = {
+    textDocument = vim.lsp.util.make_text_document_params(),
+    position = { line = 1, character = 9 },
+  }
   local answers = vim.lsp.buf_request_sync(0, "textDocument/hover", at, 20000) or {}
   local _, answer = next(answers)
   local told = vim.inspect(answer and answer.result and answer.result.contents)

@@ -149,8 +149,8 @@ impl<'m> GraphLowering<'m> {
         }
     }
 
-    /// Learns what is required, and goes back to the first node that it concerns; returns the step to go on
-    /// with, of so many.
+    /// Learns what is required, and goes back to the first node that it concerns. Returns the step to go on
+    /// with, of `steps`.
     fn go_back(&mut self, next: usize, steps: usize) -> usize {
         let symbols = self.symbols();
         let news = self.facts.learn(self.ctx, &symbols, &std::mem::take(&mut self.required));

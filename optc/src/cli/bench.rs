@@ -23,7 +23,7 @@ use crate::arrays::Array;
 use crate::compile::DeadMemory;
 use crate::failure::Failure;
 use crate::machine_rates::MachineRates;
-use crate::measure::DonatedInputs;
+use crate::measure::repeat;
 use crate::model::Model;
 
 /// Time a program: loading, compilation, the first run, and the latency of those that follow.
@@ -55,9 +55,6 @@ pub(super) struct BenchArgs {
     #[command(flatten)]
     artifact: ArtifactArgs,
 }
-
-/// Runs that warm caches and are not timed.
-const WARM_UP_RUNS: u64 = 3;
 
 pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(), Failure> {
     check_writable(&args.json)?;
@@ -155,27 +152,6 @@ fn time(
         allocations_per_run: allocations.count / runs,
         compare: None,
     })
-}
-
-/// Warms a program up, and hands `work` what runs it once, on inputs as they were at first, and says from
-/// when to when.
-fn repeat<R>(
-    model: &mut Model,
-    inputs: &mut [Array],
-    work: impl FnOnce(&mut dyn FnMut() -> Result<Range<Instant>, Failure>) -> Result<R, Failure>,
-) -> Result<R, Failure> {
-    let mut outputs = model.empty_outputs()?;
-    let donated = DonatedInputs::of(model, inputs)?;
-    let mut bound = model.bind_donating(inputs)?;
-    let mut views: Vec<&mut [u8]> = outputs.iter_mut().map(|output| &mut output.bytes[..]).collect();
-    let mut run = || {
-        donated.fill_again(&mut bound);
-        let start = Instant::now();
-        model.run_buffers(&mut bound, &mut views)?;
-        Ok(start..Instant::now())
-    };
-    (0..WARM_UP_RUNS).try_for_each(|_| run().map(drop))?;
-    work(&mut run)
 }
 
 fn milliseconds(start: Instant) -> f64 {

@@ -197,12 +197,27 @@ impl RunArgs {
     }
 }
 
-/// Runs the program, compiled as `compile` says. A model that can't be had with named sizes is run for those
-/// of its inputs, as standard error says then.
+/// Why there was no run.
+enum RunFailure {
+    /// The program could not be read.
+    Read(Failure),
+    /// It could, and something failed after that.
+    Run(Failure),
+}
+
+impl RunFailure {
+    fn failure(self) -> Failure {
+        let (RunFailure::Read(failure) | RunFailure::Run(failure)) = self;
+        failure
+    }
+}
+
+/// Runs the program, compiled as `compile` says. A model that can't be read with named sizes is run for those
+/// of its inputs, as standard error says then. What fails after reading is a fault to be told.
 fn ran(args: &RunArgs, compile: &CompileArgs) -> Result<Ran, Failure> {
     let failure = match ran_on(args, compile, &args.inputs, &DeclaredSizes::new()) {
-        Err(Failure::Input(faults)) if !compile.memory.has_budget() => Failure::Input(faults),
-        result => return result,
+        Err(RunFailure::Read(failure @ Failure::Input(_))) if !compile.memory.has_budget() => failure,
+        result => return result.map_err(RunFailure::failure),
     };
     let model = args.file.as_ref().map(|file| file.file.as_path());
     let model = model.filter(|path| path.extension().is_some_and(|extension| extension == "onnx"));
@@ -248,14 +263,24 @@ fn ran_on(
     compile: &CompileArgs,
     inputs: &InputArgs,
     said: &DeclaredSizes,
-) -> Result<Ran, Failure> {
-    let Some(file) = &args.file else { return Err(Failure::Usage("a file is required".to_owned())) };
+) -> Result<Ran, RunFailure> {
+    let file = args.file.as_ref().ok_or_else(|| Failure::Usage("a file is required".to_owned()));
+    let file = file.map_err(RunFailure::Run)?;
     let dead = if args.poison { DeadMemory::Poisoned } else { DeadMemory::Kept };
-    let limits = compile.limits.hold()?;
+    let limits = compile.limits.hold().map_err(RunFailure::Run)?;
     let source = ProgramSource { file, inputs, compile, said };
-    let mut program = source.program(&args.artifact, dead)?;
-    let (module, entry) = (&mut program.module, &program.entry);
-    let cases = inputs.cases(module, entry)?;
+    let program = source.program(&args.artifact, dead).map_err(RunFailure::Read)?;
+    ran_program(args, program, inputs, limits).map_err(RunFailure::Run)
+}
+
+/// Runs a program that was read.
+fn ran_program(
+    args: &RunArgs,
+    mut program: SourceProgram,
+    inputs: &InputArgs,
+    limits: HeldLimits,
+) -> Result<Ran, Failure> {
+    let cases = inputs.cases(&program.module, &program.entry)?;
     if args.interpret || args.inputs.fix_sizes() {
         program.fix_sizes(&cases)?;
     }

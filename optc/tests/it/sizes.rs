@@ -242,12 +242,13 @@ fn bench_prints_a_table_and_compares_with_older_figures() {
 
 #[test]
 fn bench_times_each_step() {
-    const STEPS: &str = "func.func @main(%x: tensor<?x8xf32, #optc.dims<N>>) -> tensor<?x8xf32, #optc.dims<N>> {
+    const STEPS: &str = "#n = #optc.dims<N>
+    func.func @main(%x: tensor<?x8xf32, #n>) -> tensor<?x8xf32, #n> {
       %w = arith.constant dense<1.0> : tensor<8x8xf32>
-      %0 = nn.cum_sum %x {axis = 0} : tensor<?x8xf32, #optc.dims<N>>
-      %1 = nn.matmul %0, %w : (tensor<?x8xf32, #optc.dims<N>>, tensor<8x8xf32>) -> tensor<?x8xf32, #optc.dims<N>>
-      %2 = nn.softmax %1 {axis = 1} : tensor<?x8xf32, #optc.dims<N>>
-      return %2 : tensor<?x8xf32, #optc.dims<N>>
+      %0 = nn.cum_sum %x {axis = 0} : tensor<?x8xf32, #n>
+      %1 = nn.matmul %0, %w : (tensor<?x8xf32, #n>, tensor<8x8xf32>) -> tensor<?x8xf32, #n>
+      %2 = nn.softmax %1 {axis = 1} : tensor<?x8xf32, #n>
+      return %2 : tensor<?x8xf32, #n>
     }";
     let program = file("steps.mlir", STEPS.as_bytes()).display().to_string();
     let four = path("steps.npz");

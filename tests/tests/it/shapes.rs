@@ -116,7 +116,7 @@ fn arena_bytes(program: &Program, case: &Case) -> usize {
     bytes
 }
 
-/// What an arena of so many bytes takes, with what aligns its beginning.
+/// What an arena of `arena_bytes` takes, with what aligns its beginning.
 fn padded(arena_bytes: usize) -> u64 {
     let padding = if arena_bytes >= 0x1_0000 { 4096 } else { 64 };
     (arena_bytes + padding) as u64

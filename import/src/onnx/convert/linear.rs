@@ -60,7 +60,7 @@ fn multiply_elements(
     let is_line = [call.rank(sides[0])? == 1, call.rank(sides[1])? == 1];
     let mut terms = [one; 2];
     for side in 0..2 {
-        // The axis of the sums is the last of both, behind the rows of one and the columns of the other.
+        // The axis of the sums is the last of both, after the rows of one and the columns of the other.
         let rank = call.rank(sides[side])?;
         if rank >= 2 && turned[side] == (side == 0) {
             let mut order: Vec<i64> = (0..rank as i64).collect();

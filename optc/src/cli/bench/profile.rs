@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::arrays::Array;
 use crate::failure::Failure;
 use crate::machine_rates::MachineRates;
+use crate::measure::repeat;
 use crate::model::Model;
 use crate::step_work::StepWork;
 
@@ -70,7 +71,7 @@ impl StepTimings {
         let known = KnownSteps::of(&module.ctx, body);
         let mut times: Vec<BTreeMap<usize, Duration>> = Vec::new();
         let mut last = Vec::new();
-        super::repeat(model, inputs, |run| {
+        repeat(model, inputs, |run| {
             (0..runs).try_for_each(|_| {
                 let (span, stamps) = stamped(&mut *run);
                 last = known.events(span?.start, &stamps);
