@@ -1,8 +1,11 @@
 //! Names this build of the compiler, for artifacts: by the contents of the sources that decide what machine
-//! code is made and what it is called with. And leaves the symbols out of the released command.
+//! code is made and what it is called with. And links the released command without symbols and duplicates.
 
+use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hasher};
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::{env, fs};
 
 /// The crates beside this one, where they are: a published crate is named by its version.
@@ -20,16 +23,42 @@ fn main() {
     }
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-env=OPTC_BUILD={:08x}", hasher.finish() >> 32);
-    strip();
+    shrink();
 }
 
-/// The profile says `strip`, but Cargo forgets that for a package whose own entry in the profile says
-/// something else, as this one's does. `--profile lines` has line tables, and keeps its symbols.
-fn strip() {
+/// The released command is for users, without symbols, and functions of the same code are in it once. The
+/// profile says `strip`, but Cargo forgets that for a package whose own entry in the profile says something
+/// else, as this one's does. `--profile lines` has line tables, and keeps its symbols.
+fn shrink() {
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
-    if is("PROFILE", "release") && is("DEBUG", "false") && is("CARGO_CFG_TARGET_OS", "linux") {
-        println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");
+    if !(is("PROFILE", "release") && is("DEBUG", "false") && is("CARGO_CFG_TARGET_OS", "linux")) {
+        return;
     }
+    println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");
+    // Functions are nowhere told apart by their addresses, which may be equal in Rust anyway.
+    if links_with(FOLD_SAME_CODE) == Some(true) {
+        println!("cargo::rustc-link-arg-bins={FOLD_SAME_CODE}");
+    }
+}
+
+/// An option of LLD (Rust's own linker on x86-64), gold and mold, but not of GNU ld.
+const FOLD_SAME_CODE: &str = "-Wl,--icf=all";
+
+/// Whether the linker that links the command takes an option: it is tried on an empty program.
+fn links_with(argument: &str) -> Option<bool> {
+    let output = PathBuf::from(env::var_os("OUT_DIR")?).join("linked");
+    let mut rustc = Command::new(env::var_os("RUSTC")?);
+    rustc.args(env::var("CARGO_ENCODED_RUSTFLAGS").ok()?.split('\x1f').filter(|flag| !flag.is_empty()));
+    rustc.args(["--crate-name=linked", "--crate-type=bin", "--target", &env::var("TARGET").ok()?]);
+    if let Some(linker) = env::var_os("RUSTC_LINKER") {
+        let mut option = OsString::from("linker=");
+        option.push(linker);
+        rustc.arg("-C").arg(option);
+    }
+    rustc.args(["-C", &format!("link-arg={argument}"), "-", "-o"]).arg(output);
+    let mut running = rustc.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
+    running.stdin.take()?.write_all(b"fn main() {}").ok()?;
+    Some(running.wait().ok()?.success())
 }
 
 /// Adds the contents of all files in a folder, in the order of their names.
