@@ -175,6 +175,10 @@ impl ReduceArgs {
         let command = ProgramCommand::new(words, self.timeout).map_err(unable)?;
         let first = command.run(original).map_err(unable)?;
         self.check_first(&first)?;
+        if self.status.is_none() && self.stderr.is_none() {
+            let empty = command.run(&Module::new(original.ctx.clone())).map_err(unable)?;
+            check_tells_apart(&first, &empty)?;
+        }
         let wanted = self.status.map_or(first.end, ProcessEnd::Status);
         let place = first.panic_place().map(str::to_owned);
         Ok(Box::new(move |module| {
@@ -188,8 +192,7 @@ impl ReduceArgs {
 
     /// The original must fail.
     fn check_first(&self, first: &Outcome) -> Result<(), Failure> {
-        let said =
-            first.stderr.trim_end().lines().take(5).map(|line| format!("\n  {line}")).collect::<String>();
+        let said = lines_of(first);
         if let Some(text) = self.stderr.as_ref().filter(|text| !first.stderr.contains(*text)) {
             let what = "on the original, the command does not write to standard error";
             return Err(Failure::input(format!("{what}: {text}{said}")));
@@ -198,6 +201,12 @@ impl ReduceArgs {
             (end, Some(status)) if end != ProcessEnd::Status(status) => Err(Failure::input(format!(
                 "on the original, the command ends with {end}, not {status}{said}"
             ))),
+            (ProcessEnd::Status(status @ (CANT_EXECUTE | NOT_FOUND)), None) => {
+                let what = if status == NOT_FOUND { "was not found" } else { "can't be executed" };
+                Err(Failure::input(format!(
+                    "exit status {status} says that a command {what} (`--status={status}` if it does not){said}"
+                )))
+            }
             (ProcessEnd::Status(status), None) if self.crash.is_some() && status != PANIC => {
                 let what = "the passes neither panic on the original, nor are they killed";
                 Err(Failure::input(format!("{what}: they end with exit status {status}{said}")))
@@ -225,6 +234,23 @@ impl ReduceArgs {
     }
 }
 
+/// A command whose exit status is that of the original even on a program of nothing says nothing of programs.
+fn check_tells_apart(first: &Outcome, empty: &Outcome) -> Result<(), Failure> {
+    match first.end {
+        ProcessEnd::Status(status) if first.panic_place().is_none() && empty.end == first.end => {
+            let what = format!("the command ends with exit status {status} on an empty program too");
+            let help = "say by --stderr=TEXT or --status=N which failure is meant";
+            Err(Failure::input(format!("{what}: {help}{}", lines_of(first))))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The first lines of what a command wrote to standard error.
+fn lines_of(outcome: &Outcome) -> String {
+    outcome.stderr.trim_end().lines().take(5).map(|line| format!("\n  {line}")).collect()
+}
+
 /// What is returned; a panic is no more than an error, and says nothing.
 fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, &'static str> {
     let hook = take_hook();
@@ -236,6 +262,12 @@ fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, &'static str> {
 
 /// The exit status of a Rust program that panicked.
 const PANIC: i32 = 101;
+
+/// The exit status of a shell that can't execute what it was asked to.
+const CANT_EXECUTE: i32 = 126;
+
+/// The exit status of a shell that does not find it.
+const NOT_FOUND: i32 = 127;
 
 /// Passes that may change what programs compute.
 struct Differs {

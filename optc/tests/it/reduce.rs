@@ -99,6 +99,17 @@ fn what_does_not_fail_is_refused() {
     assert!(status == Some(1) && said.contains("exit status 1, not 2"), "{said}");
     let (status, said) = refused(&["--", "/no/such/command"]);
     assert!(status == Some(1) && said.contains("can't run `/no/such/command`"), "{said}");
+    let (status, said) = refused(&["--", "sh", "-c", "no_such_command {}"]);
+    assert!(
+        status == Some(1) && said.contains("exit status 127 says that a command was not found"),
+        "{said}"
+    );
+    assert!(said.contains("no_such_command: "), "{said}");
+    let (status, said) = refused(&["--", "sh", "-c", "/ {}"]);
+    assert!(status == Some(1) && said.contains("exit status 126 says that a command can't be"), "{said}");
+    let (status, said) = refused(&["--", env!("CARGO_BIN_EXE_optc"), "--passes=fuze"]);
+    assert!(status == Some(1) && said.contains("exit status 1 on an empty program too"), "{said}");
+    assert!(said.contains("there is no pass `fuze`"), "{said}");
     assert_eq!(refused(&[]).0, Some(2));
     assert_eq!(refused(&["--crash=dce", "--differs=dce"]).0, Some(2));
 }
