@@ -103,6 +103,22 @@ fn a_new_size_interns_nothing_and_lowers_each_class_once() {
 }
 
 #[test]
+fn sizes_outside_their_ranges_are_refused() {
+    let mut options = options();
+    options.sizes.ranges = [("N".to_owned(), (2, 8))].into();
+    let program = compile(&mut network(), &options).unwrap_or_else(|failure| panic!("{failure}"));
+    for outside in [[1, 12], [9, 12]] {
+        let refused = program.at(&outside).expect_err("the function says which sizes there are").to_string();
+        assert!(refused.ends_with("expected 2 <= N <= 8"), "{refused}");
+    }
+    program.at(&[8, 12]).unwrap_or_else(|error| panic!("{error}"));
+    options.sizes.sample = vec![("N".to_owned(), 9)];
+    let refused = Model::compile(&mut network(), &options).err().map(|failure| failure.to_string());
+    let refused = refused.expect("no code can be made first");
+    assert!(refused.contains("for `N` = 9, expected 2 <= N <= 8"), "{refused}");
+}
+
+#[test]
 fn specializations_take_as_much_memory_as_the_plan_in_the_ir() {
     let made = specializations(&network(), DeadMemory::Kept);
     for sizes in [[1, 64], [1, 9], [2, 33], [5, 128]] {

@@ -160,6 +160,7 @@ impl AllSizes {
                 "the shapes of the inputs do not say what `{name}` is, expected an input of that size"
             )));
         }
+        check_sample(&symbols, &sample)?;
         let output = |result: &ir::plan::signature::Returned| {
             tensor_spec(&ctx, "output", &result.name, result.ty, &mut names.clone())
         };
@@ -333,6 +334,20 @@ impl AllSizes {
         *module.function_mut(&self.entry).expect("the entry was found before") = body;
         Ok(module)
     }
+}
+
+/// Whether all symbols may have the sizes of a sample.
+fn check_sample(symbols: &[Symbol], sample: &[u64]) -> Result<(), Failure> {
+    let outside = |(symbol, size): (&Symbol, &u64)| {
+        let Symbol { name, least, most, .. } = symbol;
+        let expected = match *most {
+            u64::MAX => format!("{name} >= {least}"),
+            most => format!("{least} <= {name} <= {most}"),
+        };
+        let is_outside = !(*least..=*most).contains(size);
+        is_outside.then(|| format!("code can't be made first for `{name}` = {size}, expected {expected}"))
+    };
+    Failure::unless_none(symbols.iter().zip(sample).filter_map(outside))
 }
 
 /// A sample, the least sizes, and some next to the sample: loops of one round are others than loops of many,

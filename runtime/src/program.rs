@@ -265,7 +265,8 @@ impl Program {
     /// Others are not kept waiting meanwhile.
     ///
     /// # Errors
-    /// [`ShapeError::Refused`] if the program can't be run at these sizes.
+    /// [`ShapeError::Refused`] if the program can't be run at these sizes, or a symbol may not have one of
+    /// them.
     ///
     /// # Panics
     /// If there are not as many sizes as symbols.
@@ -274,6 +275,7 @@ impl Program {
         if let Some(kept) = self.kept.find(sizes) {
             return Ok(kept);
         }
+        self.declared.check_ranges(sizes).map_err(|message| self.declared.refused(sizes, message))?;
         let specialize = self.specialize.as_ref().expect("the only specialization is kept");
         let made = specialize.specialize(sizes).map_err(|message| self.declared.refused(sizes, message))?;
         self.check(sizes, &made);

@@ -283,6 +283,16 @@ impl Declared {
         }
     }
 
+    /// Whether each symbol may have its size.
+    ///
+    /// # Errors
+    /// What is asked of the first that may not.
+    pub(crate) fn check_ranges(&self, sizes: &[u64]) -> Result<(), String> {
+        let is_outside = |(symbol, size): &(&Symbol, &u64)| !(symbol.least..=symbol.most).contains(*size);
+        let wrong = self.symbols.iter().zip(sizes).position(|pair| is_outside(&pair));
+        wrong.map_or(Ok(()), |symbol| Err(format!("expected {}", self.constraint(&Extent::Symbol(symbol)))))
+    }
+
     /// How a dimension is written.
     fn text(&self, extent: &Extent) -> String {
         match extent {
