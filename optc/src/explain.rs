@@ -1,10 +1,11 @@
 //! Why a plan takes the memory that it does: what is live when, and where a value is.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use cranelift_entity::EntityRef;
 use ir::alias::AliasSets;
-use ir::{Body, Context, Module, Op, Value};
+use ir::{Body, Context, Diagnostic, Location, Module, Op, Value};
 use passes::manager::Remark;
 use passes::place::{live_bytes, peak_of};
 use passes::plan::peak::main_op;
@@ -82,7 +83,7 @@ impl Explained {
         let names = all.symbols().iter().map(|symbol| symbol.name.clone());
         let sizes = names.zip(numbers.iter().copied()).collect();
         let is_at_greatest = all.symbols().iter().zip(numbers).all(|(symbol, size)| symbol.most == *size);
-        let explained = Explained::planned(all.at(numbers)?, all.entry(), sizes, Vec::new())?;
+        let explained = Explained::planned(all.at(numbers)?, all.entry(), sizes, all.remarks().to_vec())?;
         Ok(Explained { is_at_greatest, ..explained })
     }
 
@@ -102,6 +103,25 @@ impl Explained {
     /// Which of these changes make the arena smaller; the module is the one that was planned.
     pub(crate) fn levers(&self, module: &Module, changes: Vec<Change>) -> Vec<Advice> {
         levers(module, &self.entry, changes, self.memory.arena_bytes)
+    }
+
+    /// What was remarked on operations of the entry's outer block, in the order of steps. Operations that
+    /// stand at one place of a model have the remarks of all of them.
+    pub(crate) fn remarks_by_op(&self) -> Vec<(Op, &Diagnostic)> {
+        let body = self.body();
+        let mut at: HashMap<Location, Vec<&Diagnostic>> = HashMap::new();
+        let remarks = self.remarks.iter().map(|remark| &remark.diagnostic);
+        for remark in remarks.filter(|remark| remark.location != Location::UNKNOWN) {
+            let known = at.entry(remark.location).or_default();
+            // A variant of a function may have the same one.
+            if !known.contains(&remark) {
+                known.push(remark);
+            }
+        }
+        let ops = body.entry(body.root()).into_iter().flat_map(|block| body.ops(block));
+        let remarks_on =
+            |op: Op| at.get(&body.location(op)).into_iter().flatten().map(move |found| (op, *found));
+        ops.flat_map(remarks_on).collect()
     }
 
     /// The function.
@@ -158,14 +178,10 @@ pub struct Grid {
 
 impl Grid {
     /// Plans a program of named sizes: from the least of each size up to the greatest, or up to four times
-    /// what is taken where none is said, in equal ratios. Nothing is shown on the way.
-    ///
-    /// # Errors
-    /// Every fault of the first stage that finds some.
-    pub fn of(module: &Module, options: &CompileOptions) -> Result<Grid, Failure> {
-        let all = AllSizes::decide(&mut module.clone(), &options.unobserved())?;
+    /// what is taken where none is said, in equal ratios.
+    pub fn of(all: &AllSizes) -> Grid {
         let count = points_of_each(all.symbols().len());
-        let explained = sizes_to_explain(&all, &[]);
+        let explained = sizes_to_explain(all, &[]);
         let sizes =
             all.symbols().iter().zip(all.sample()).zip(explained).map(|((symbol, sample), (name, at))| {
                 let most = if symbol.most == u64::MAX { sample.saturating_mul(4) } else { symbol.most };
@@ -174,8 +190,8 @@ impl Grid {
                 SizePoints { name, points, at }
             });
         let sizes: Vec<SizePoints> = sizes.collect();
-        let plans = combinations(&sizes).into_iter().map(|numbers| Explained::at(&all, &numbers).ok());
-        Ok(Grid { plans: plans.collect(), sizes })
+        let plans = combinations(&sizes).into_iter().map(|numbers| Explained::at(all, &numbers).ok());
+        Grid { plans: plans.collect(), sizes }
     }
 
     /// The plan that is shown first.
@@ -327,8 +343,9 @@ impl ArenaOverTime {
     }
 }
 
-/// The operation's name (of a group, of what it is built around), and the name of the model's node.
-fn said(ctx: &Context, body: &Body, op: Op) -> (String, String) {
+/// What an operation is called: its name (of a group, of what it is built around), and the name of the
+/// model's node.
+pub(crate) fn said(ctx: &Context, body: &Body, op: Op) -> (String, String) {
     let name = body.at(ctx, main_op(ctx, body, op)).name().to_owned();
     (name, ctx.location_name(body.location(op)).unwrap_or("").to_owned())
 }

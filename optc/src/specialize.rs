@@ -13,7 +13,7 @@ use ir::memory_pools::add_pools;
 use ir::plan::attrs;
 use ir::plan::signature::Signature;
 use ir::{Body, Context, Dim, DimExpr, Ident, Module, Type};
-use passes::manager::{BEFORE_STAGES, Stage};
+use passes::manager::{BEFORE_STAGES, Remark, Stage};
 use passes::memory::bound::Bound;
 use passes::memory::buffers::Buffers;
 use passes::memory::specialize::Specializer;
@@ -80,6 +80,8 @@ pub struct AllSizes {
     plans: Specializer,
     bound: Result<Bound, String>,
     variants: Vec<Variant>,
+    /// What the passes remarked that decided it.
+    remarks: Vec<Remark>,
 }
 
 /// What runs in the place of a function at some sizes.
@@ -124,8 +126,8 @@ impl AllSizes {
         let missing = FRONT.into_iter().filter(|stage| Some(*stage) > reached).map(Stage::name);
         let pipeline: Vec<&str> =
             reached.is_none().then_some(BEFORE_STAGES).into_iter().chain(missing).collect();
-        options.run_passes(module, &pipeline.join(","))?;
-        let mut all = AllSizes::of(module, entry, options)?;
+        let remarks = options.run_passes(module, &pipeline.join(","))?.remarks;
+        let mut all = AllSizes { remarks, ..AllSizes::of(module, entry, options)? };
         all.variants = all.variants_of(module, options)?;
         if let Some(budget_bytes) = options.budget_bytes {
             budget::meet_at_all_sizes(&all, budget_bytes)?;
@@ -173,7 +175,6 @@ impl AllSizes {
         let plans = Specializer::new(&ctx, target, buffers, &names, threads, *goal, &samples);
         let module = module.clone();
         let compile = options.clone();
-        let variants = Vec::new();
         Ok(AllSizes {
             module,
             entry,
@@ -185,7 +186,8 @@ impl AllSizes {
             compile,
             plans,
             bound,
-            variants,
+            variants: Vec::new(),
+            remarks: Vec::new(),
         })
     }
 
@@ -246,6 +248,11 @@ impl AllSizes {
     /// The function that is the program.
     pub fn entry(&self) -> &str {
         &self.entry
+    }
+
+    /// What the passes remarked that decided it, its variants' functions included.
+    pub fn remarks(&self) -> &[Remark] {
+        &self.remarks
     }
 
     /// The sizes for which code is made first, one for each symbol.

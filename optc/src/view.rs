@@ -10,10 +10,7 @@
 
 mod columns;
 
-use std::collections::HashMap;
-
-use ir::{Body, Location};
-use passes::manager::Remark;
+use ir::{Diagnostic, Op};
 use serde::Serialize;
 
 use crate::explain::{Explained, Grid, SizePoints};
@@ -69,7 +66,7 @@ struct PlanData<'a> {
 
 impl<'a> PlanData<'a> {
     fn of(title: &'a str, explained: &'a Explained, levers: &'a [Lever]) -> PlanData<'a> {
-        let Explained { planned, report, memory, remarks, .. } = explained;
+        let Explained { planned, report, memory, .. } = explained;
         let body = explained.body();
         PlanData {
             title,
@@ -82,7 +79,7 @@ impl<'a> PlanData<'a> {
             live_bytes: &memory.live_bytes,
             peak: memory.peak,
             levers,
-            remarks: remarks_by_value(body, remarks),
+            remarks: remarks_by_value(explained),
             text: ir::text::print_body(&planned.ctx, body),
         }
     }
@@ -136,21 +133,13 @@ fn script_text(data: &impl Serialize) -> String {
 }
 
 /// The remarks on the operations that make values, each by the name of the first value.
-fn remarks_by_value(body: &Body, remarks: &[Remark]) -> Vec<(String, String)> {
+fn remarks_by_value(explained: &Explained) -> Vec<(String, String)> {
+    let body = explained.body();
     let Some(block) = body.entry(body.root()) else { return Vec::new() };
     let names = names(body, block);
-    let mut at: HashMap<Location, Vec<&str>> = HashMap::new();
-    for Remark { diagnostic, .. } in
-        remarks.iter().filter(|remark| remark.diagnostic.location != Location::UNKNOWN)
-    {
-        at.entry(diagnostic.location).or_default().push(&diagnostic.message);
-    }
-    let mut found = Vec::new();
-    for op in body.ops(block) {
-        let Some(result) = body.results(op).next() else { continue };
-        for message in at.get(&body.location(op)).into_iter().flatten() {
-            found.push((names[result].clone(), (*message).to_owned()));
-        }
-    }
-    found
+    let remark = |(op, remark): (Op, &Diagnostic)| {
+        let result = body.results(op).next()?;
+        Some((names[result].clone(), remark.message.clone()))
+    };
+    explained.remarks_by_op().into_iter().filter_map(remark).collect()
 }

@@ -1,11 +1,12 @@
 //! `optc explain`: what the peak of an arena is made of, what would lower it, and where a value is.
 
+use std::cmp::Reverse;
 use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
 use ir::dims::Ranges;
-use ir::{Diagnostic, Location, Module};
+use ir::{Diagnostic, Module};
 use serde::Serialize;
 
 use super::compiled::CompileArgs;
@@ -14,7 +15,7 @@ use super::output::{check_writable, instead, json};
 use super::summary::{arena_text, bytes, counted};
 use super::{FileArgs, progress, write_output};
 use crate::compile::{CompileOptions, DeadMemory, entry};
-use crate::explain::{ArenaOverTime, Explained, LiveBuffer, node_text};
+use crate::explain::{ArenaOverTime, Explained, LiveBuffer, node_text, said};
 use crate::failure::Failure;
 use crate::levers::{Advice, Lever, SizeToHalve, all_changes, changes_at_named_sizes, levers_at_named_sizes};
 use crate::load::load;
@@ -39,7 +40,7 @@ pub(super) struct ExplainArgs {
     #[arg(long, value_name = "RUNS", num_args = 0..=1, require_equals = true, default_missing_value = "9",
         value_parser = clap::value_parser!(u16).range(1..))]
     measure: Option<u16>,
-    /// The most buffers of a step that are listed.
+    /// The most buffers of a step that are listed, or values that had or will have a value's bytes.
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
     /// Write the explanation as JSON to a file; `-` prints it instead of the text.
@@ -161,12 +162,12 @@ impl Explained {
             is_apart && meets && other.pool == value.pool && other.root != value.root
         };
         let same_bytes: Vec<&ValueReport> = self.values().filter(is_elsewhen).collect();
-        let remarks: Vec<String> = self.remarks_on(value).map(|remark| remark.message.clone()).collect();
+        let remarks = self.remarks_on(value);
         let maker = self.memory.steps.iter().find(|step| step.index == value.step);
         let (op, node) = maker.map_or(("", ""), |step| (&*step.op, &*step.name));
         let found =
             ValueJson { version: 1, sizes: &self.sizes, value, op, node, shares, same_bytes, remarks };
-        let text = self.sizes_text() + &self.value_text(&found);
+        let text = self.sizes_text() + &self.value_text(&found, args.top);
         instead(&args.json, || json(&found), text)
     }
 
@@ -190,25 +191,29 @@ impl Explained {
         })
     }
 
-    /// What passes remarked about the operation that makes a value, and those that read it.
-    fn remarks_on<'a>(&'a self, value: &'a ValueReport) -> impl Iterator<Item = &'a Diagnostic> {
-        let body = self.body();
-        let mut places: Vec<Location> = Vec::new();
-        if let Some(block) = body.entry(body.root()) {
-            let names = crate::plan_report::names(body, block);
-            for op in body.ops(block) {
-                let mut values = body.results(op).chain(body.operands(op));
-                if values.any(|known| names[known] == value.name) {
-                    places.push(body.location(op));
-                }
+    /// What passes remarked about the operation that makes a value, and those that read it; each remark with
+    /// the first of the operations that it is of.
+    fn remarks_on(&self, value: &ValueReport) -> Vec<RemarkJson> {
+        let (ctx, body) = (&self.planned.ctx, self.body());
+        let Some(block) = body.entry(body.root()) else { return Vec::new() };
+        let names = crate::plan_report::names(body, block);
+        let mut told: Vec<&Diagnostic> = Vec::new();
+        let mut remarks = Vec::new();
+        for (op, remark) in self.remarks_by_op() {
+            let mut values = body.results(op).chain(body.operands(op));
+            if !values.any(|known| names[known] == value.name) || told.contains(&remark) {
+                continue;
             }
+            told.push(remark);
+            let makes = body.results(op).next().map(|result| names[result].clone());
+            let (op, node) = said(ctx, body, op);
+            let message = remark.message.clone();
+            remarks.push(RemarkJson { op, node, makes, message, notes: remark.note_texts(ctx) });
         }
-        places.retain(|place| *place != Location::UNKNOWN);
-        let remarks = self.remarks.iter().map(|remark| &remark.diagnostic);
-        remarks.filter(move |remark| places.contains(&remark.location))
+        remarks
     }
 
-    fn value_text(&self, found: &ValueJson<'_>) -> String {
+    fn value_text(&self, found: &ValueJson<'_>, top: usize) -> String {
         let ValueReport { name, pool, offset, size_bytes, first, last, kind, .. } = found.value;
         let maker = if found.op.is_empty() {
             String::new()
@@ -226,12 +231,24 @@ impl Explained {
             let names: Vec<&str> = found.shares.iter().map(|value| value.name.as_str()).collect();
             say(&mut text, &format!("one buffer with {} (overwritten, or views)", names.join(", ")));
         }
-        for other in &found.same_bytes {
-            let when = if other.last < *first { "before" } else { "after" };
-            let ValueReport { name, first, last, .. } = other;
-            say(&mut text, &format!("{when} it, in the same bytes: {name}, steps {first} to {last}"));
+        let (mut before, mut after): (Vec<&ValueReport>, Vec<&ValueReport>) =
+            found.same_bytes.iter().partition(|other| other.last < *first);
+        // Those that are nearest in time come first.
+        before.sort_by_key(|other| Reverse(other.last));
+        after.sort_by_key(|other| other.first);
+        for (when, others) in [("before", before), ("after", after)] {
+            for ValueReport { name, first, last, .. } in others.iter().take(top) {
+                say(&mut text, &format!("{when} it, in the same bytes: {name}, steps {first} to {last}"));
+            }
+            if others.len() > top {
+                say(&mut text, &format!("{when} it, in the same bytes: {} more", others.len() - top));
+            }
         }
-        found.remarks.iter().for_each(|remark| say(&mut text, &format!("remark: {remark}")));
+        for RemarkJson { op, node, makes, message, notes } in &found.remarks {
+            let makes = makes.as_ref().map_or(String::new(), |name| format!(", which makes {name}"));
+            say(&mut text, &format!("remark on {}{makes}: {message}", node_text(op, node)));
+            notes.iter().for_each(|note| say(&mut text, &format!("  {note}")));
+        }
         text
     }
 }
@@ -325,5 +342,20 @@ pub(super) struct ValueJson<'a> {
     /// The values that have some of its bytes at other times.
     same_bytes: Vec<&'a ValueReport>,
     /// What passes remarked about the operations that make and read it.
-    remarks: Vec<String>,
+    remarks: Vec<RemarkJson>,
+}
+
+/// What a pass remarked about an operation.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct RemarkJson {
+    op: String,
+    /// The name of the model's node, if any.
+    node: String,
+    /// The first value that it makes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    makes: Option<String>,
+    message: String,
+    /// What else there is to see, each with its place.
+    notes: Vec<String>,
 }

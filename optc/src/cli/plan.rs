@@ -21,7 +21,7 @@ use crate::explain::{Explained, Grid};
 use crate::failure::Failure;
 use crate::levers::{Lever, quick_changes};
 use crate::load::load;
-use crate::specialize::has_named_sizes;
+use crate::specialize::{AllSizes, has_named_sizes};
 use crate::view;
 
 /// Print the size of the arena; with `--json`, the place of every value.
@@ -57,8 +57,10 @@ pub(super) fn run(args: &PlanArgs) -> Result<(), Failure> {
 
 /// What is printed.
 pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
-    if [&args.json, &args.csv].iter().all(|path| path.as_ref().is_some_and(|path| is_stdout(path))) {
-        return Err(Failure::Usage("--json and --csv can't both go to standard output".to_owned()));
+    if [&args.json, &args.csv, &args.html].into_iter().filter(|path| is_printed(path)).count() > 1 {
+        return Err(Failure::Usage(
+            "only one of --json, --csv and --html can go to standard output".to_owned(),
+        ));
     }
     check_writable([&args.json, &args.csv, &args.html, &args.output].into_iter().flatten())?;
     let _limits = args.compile.limits.hold()?;
@@ -76,21 +78,22 @@ pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
                 "a placement problem is one of known sizes: give them with `--dim NAME=SIZE`",
             ));
         }
+        let all = AllSizes::decide(&mut module, &options)?;
         if args.html.is_some() {
-            let mut grid = Grid::of(&module, &options)?;
+            let mut grid = Grid::of(&all);
             for plan in grid.plans.iter_mut().flatten() {
                 plan.report.weights_bytes = weights(&plan.planned, &plan.entry, &options).0;
             }
             show(args, || view::page_of_sizes(&title(&args.file.file), &grid))?;
         }
-        let report = symbolic::report(&mut module, &options)?;
-        return instead(&args.json, || json(&report), report.text());
+        let report = symbolic::report(&all)?;
+        let text = if is_printed(&args.html) { String::new() } else { report.text() };
+        return instead(&args.json, || json(&report), text);
     }
     let mut explained = Explained::of(&module, &entry, &options, &[])?;
     let (weights_bytes, note) = weights(&explained.planned, &explained.entry, &options);
     explained.report.weights_bytes = weights_bytes;
     let (planned, report) = (&explained.planned, &explained.report);
-    let is_printed = |path: &Option<PathBuf>| path.as_ref().is_some_and(|path| is_stdout(path));
     let is_summary = !is_printed(&args.json) && !is_printed(&args.csv) && !is_printed(&args.html);
     let wants_levers = (is_summary || args.html.is_some()) && report.steps.len() <= MOST_STEPS;
     let changes = if wants_levers { quick_changes(&options) } else { Vec::new() };
@@ -130,8 +133,12 @@ fn compare(args: &PlanArgs, other: &Path) -> Result<String, Failure> {
     show(args, || view::page_of_two([&name, &other_name], [&before, &after]))?;
     let lines = [(name, before), (other_name, after)]
         .map(|(name, explained)| format!("{name}: {}", memory_summary(&explained.report)));
-    let is_printed = args.html.as_ref().is_some_and(|path| is_stdout(path));
-    Ok(if is_printed { String::new() } else { lines.concat() })
+    Ok(if is_printed(&args.html) { String::new() } else { lines.concat() })
+}
+
+/// Whether a text is asked for on standard output.
+fn is_printed(path: &Option<PathBuf>) -> bool {
+    path.as_ref().is_some_and(|path| is_stdout(path))
 }
 
 /// The name of a program's file.

@@ -12,7 +12,6 @@ use ir::states::{STATE, states};
 use ir::{Attr, AttrData, Body, Context, Ident, Value, flow};
 use serde::Serialize;
 
-use crate::compile::CompileOptions;
 use crate::failure::Failure;
 use crate::plan_report::names;
 use crate::specialize::{AllSizes, Variant};
@@ -96,9 +95,8 @@ struct NominalReport {
     arena_bytes: u64,
 }
 
-/// The plan of a module's entry.
-pub(super) fn report(module: &mut ir::Module, options: &CompileOptions) -> Result<SymbolicReport, Failure> {
-    let symbolic = AllSizes::decide(module, options)?;
+/// The plan of a function for all sizes.
+pub(super) fn report(symbolic: &AllSizes) -> Result<SymbolicReport, Failure> {
     let planned = symbolic.planned()?;
     let ctx = planned.ctx.clone();
     let body = planned.function(symbolic.entry()).expect("the entry was decided");
@@ -109,13 +107,13 @@ pub(super) fn report(module: &mut ir::Module, options: &CompileOptions) -> Resul
         SymbolReport { name: ctx.str(symbol).to_owned(), least, most }
     });
     let bound = symbolic.bound();
-    let nominal = nominal(&symbolic)?;
+    let nominal = nominal(symbolic)?;
     Ok(SymbolicReport {
         version: 1,
         symbols: symbols.collect(),
-        pools: pool_reports(&symbolic),
+        pools: pool_reports(symbolic),
         values: buffers(&ctx, body, &nominal.sizes),
-        variants: symbolic.variants().iter().map(|variant| variant_report(&symbolic, variant)).collect(),
+        variants: symbolic.variants().iter().map(|variant| variant_report(symbolic, variant)).collect(),
         nominal,
         grows: bound.err().map(str::to_owned),
     })

@@ -150,6 +150,29 @@ fn each_point_of_a_slider_is_what_a_run_allocates() {
         arenas.insert(prepared.arena_bytes());
     }
     assert_eq!(arenas.len(), points.len(), "the arena grows with the size");
+    let refused =
+        serde_json::json!(["%1", "result 0 does not overwrite operand 0: its bytes are read later"]);
+    let says_why =
+        |plan: &Value| plan["remarks"].as_array().is_some_and(|remarks| remarks.contains(&refused));
+    assert!(plans.iter().all(says_why), "{}", plans[0]["remarks"]);
+}
+
+/// A refusal is of the operation that would have overwritten something, which makes the value or reads it.
+#[test]
+fn a_remark_says_of_which_operation_it_is() {
+    let fixed = NAMED.replace("?x16xf32, #optc.dims<N>", "64x16xf32");
+    for text in [NAMED, &fixed] {
+        let program = crate::scratch::file("refused.mlir", text.as_bytes()).display().to_string();
+        let said = json(&["explain", &program, "%1", "--threads=1"]).expect("it can be explained");
+        let remark = &said["remarks"][0];
+        assert_eq!([&remark["op"], &remark["makes"]], ["nn.cum_sum", "%1"], "{said}");
+        let note = remark["notes"][0].as_str().expect("a note says where it is read");
+        assert!(note.ends_with("refused.mlir:6:8: it is read here"), "{note}");
+        assert_eq!(
+            json(&["explain", &program, "%2"]).expect("it can be explained")["remarks"],
+            Value::Array(vec![])
+        );
+    }
 }
 
 /// The second program has an operation more, before the last reader of the first value.
