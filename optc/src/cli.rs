@@ -52,6 +52,7 @@ use crate::failure::Failure;
 use crate::load::LoadOptions;
 use crate::opt::Setup;
 use crate::sizes::{self, DimArg};
+use crate::whole_file::remove_unfinished;
 
 /// The version, the build that artifacts name, and the CPU that programs are compiled for.
 static VERSION: LazyLock<String> = LazyLock::new(|| format!("{BUILD} for {}", codegen::Isa::detect().name()));
@@ -257,7 +258,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, allocator: &CountingA
         Ok(cli) => cli,
         Err(error) => return misused(&error),
     };
-    cli.color.choose();
+    begin(&cli.color);
     let setup = Setup { threads: runtime::available_threads().clamp(1, 2), ..Setup::default() };
     let done = match cli.verb {
         None => passes::run(&setup, &cli.passes),
@@ -280,6 +281,15 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, allocator: &CountingA
         Some(Verb::Man(args)) => shell::manual(&args),
     };
     exit(done)
+}
+
+/// What is to be done before all else. A system without a thread more ends without clearing away.
+fn begin(color: &color::ColorArgs) {
+    let _ = runtime::before_interrupt(|| {
+        remove_unfinished();
+        progress::clear_if_idle();
+    });
+    color.choose();
 }
 
 /// What a verb prints of a file, without times: for lit tests.

@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 use ir::{Module, text};
 use tempfile::TempDir;
 
+use crate::whole_file::UnfinishedPath;
+
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessEnd {
@@ -62,6 +64,7 @@ pub struct ProgramCommand {
     words: Vec<OsString>,
     timeout: Duration,
     folder: TempDir,
+    _unfinished: UnfinishedPath,
 }
 
 impl ProgramCommand {
@@ -72,13 +75,14 @@ impl ProgramCommand {
     /// If there is no folder for the program.
     pub fn new(words: &[OsString], timeout: Duration) -> io::Result<ProgramCommand> {
         assert!(!words.is_empty(), "a command has a first word");
-        let folder = tempfile::Builder::new().prefix("optc_").tempdir()?;
+        let mut folder = tempfile::Builder::new();
+        let (folder, unfinished) = UnfinishedPath::of(|| folder.prefix("optc_").tempdir(), TempDir::path)?;
         let path = folder.path().join("candidate.mlir");
         let mut replaced: Vec<OsString> = words.iter().map(|word| with_path(word, &path)).collect();
         if replaced == words {
             replaced.push(path.into());
         }
-        Ok(ProgramCommand { words: replaced, timeout, folder })
+        Ok(ProgramCommand { words: replaced, timeout, folder, _unfinished: unfinished })
     }
 
     /// Runs the command on a program.

@@ -1,10 +1,53 @@
-//! Files that are written whole, or not at all.
+//! Files that are written whole, or not at all, also where the process is told to end.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::NamedTempFile;
+
+/// What is to be taken away if the process is told to end now.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes away the files and folders that are not finished. To be called where the process ends next: nothing
+/// can be begun after that.
+pub(crate) fn remove_unfinished() {
+    let unfinished = unfinished();
+    for path in unfinished.iter() {
+        // What can't be removed stays, as there is nobody to tell.
+        let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    }
+    std::mem::forget(unfinished);
+}
+
+/// A file or folder that is taken away, with what is in it, if the process is told to end before this goes.
+pub(crate) struct UnfinishedPath(PathBuf);
+
+impl UnfinishedPath {
+    /// What `make` makes, with its path.
+    pub(crate) fn of<T>(
+        make: impl FnOnce() -> io::Result<T>,
+        path: impl FnOnce(&T) -> &Path,
+    ) -> io::Result<(T, UnfinishedPath)> {
+        let mut unfinished = unfinished();
+        let made = make()?;
+        let path = path(&made).to_owned();
+        unfinished.insert(path.clone());
+        Ok((made, UnfinishedPath(path)))
+    }
+}
+
+impl Drop for UnfinishedPath {
+    fn drop(&mut self) {
+        unfinished().remove(&self.0);
+    }
+}
 
 /// A file that takes the place of what its path holds when it is finished. If it is dropped before, the path
 /// holds what it did. What is no regular file, as a pipe, is written piece by piece.
@@ -14,7 +57,7 @@ pub(crate) struct WholeFile {
 }
 
 enum Written {
-    Beside(NamedTempFile),
+    Beside { file: NamedTempFile, _unfinished: UnfinishedPath },
     InPlace(File),
 }
 
@@ -35,8 +78,10 @@ impl WholeFile {
         let mut builder = tempfile::Builder::new();
         let permissions = old.map_or_else(new_permissions, |old| old.permissions());
         builder.prefix(".optc-").permissions(permissions);
-        let file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
-        Ok(WholeFile { path, written: Written::Beside(file) })
+        // A relative path would be another one in another folder.
+        let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")))?;
+        let (file, unfinished) = UnfinishedPath::of(|| builder.tempfile_in(folder), NamedTempFile::path)?;
+        Ok(WholeFile { path, written: Written::Beside { file, _unfinished: unfinished } })
     }
 
     /// Hands what was written to the disk.
@@ -45,7 +90,7 @@ impl WholeFile {
     /// If the disk refuses.
     pub(crate) fn sync(&self) -> io::Result<()> {
         match &self.written {
-            Written::Beside(file) => file.as_file().sync_all(),
+            Written::Beside { file, .. } => file.as_file().sync_all(),
             Written::InPlace(_) => Ok(()),
         }
     }
@@ -57,7 +102,7 @@ impl WholeFile {
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.flush()?;
         match self.written {
-            Written::Beside(file) => file.persist(&self.path).map(drop).map_err(|error| error.error),
+            Written::Beside { file, .. } => file.persist(&self.path).map(drop).map_err(|error| error.error),
             Written::InPlace(_) => Ok(()),
         }
     }
@@ -66,14 +111,14 @@ impl WholeFile {
 impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.written {
-            Written::Beside(file) => file.write(bytes),
+            Written::Beside { file, .. } => file.write(bytes),
             Written::InPlace(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.written {
-            Written::Beside(file) => file.flush(),
+            Written::Beside { file, .. } => file.flush(),
             Written::InPlace(file) => file.flush(),
         }
     }
@@ -124,6 +169,20 @@ mod tests {
         begin().finish().expect("it can be replaced");
         assert_eq!(fs::read(&path).expect("it is there"), b"new");
         assert_eq!(names(folder.path()), ["a.txt"]);
+    }
+
+    #[test]
+    fn a_file_is_unfinished_until_it_is_at_its_path() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let own = fs::canonicalize(folder.path()).expect("it is there");
+        let count = || unfinished().iter().filter(|path| path.starts_with(&own)).count();
+        let path = folder.path().join("a.txt");
+        let file = WholeFile::create(&path).expect("the folder can be written");
+        assert_eq!(count(), 1);
+        file.finish().expect("it can be put there");
+        assert_eq!(count(), 0);
+        drop(WholeFile::create(&path).expect("the folder can be written"));
+        assert_eq!(count(), 0);
     }
 
     #[cfg(unix)]

@@ -60,6 +60,7 @@ mod error;
 mod exact;
 mod extent;
 mod image;
+mod interrupt;
 mod large;
 mod machine;
 mod mapped;
@@ -85,6 +86,7 @@ pub use extent::{Extent, SizeExpr, SizeStep};
 pub use image::{
     CodeImage, FUNCTION_ALIGNMENT, ImageFunction, LoadError, Relocation, RelocationKind, RelocationTarget,
 };
+pub use interrupt::before_interrupt;
 pub use machine::{available_threads, cpu_features, own_resident_bytes, peak_resident_bytes};
 pub use mapped::MappedFile;
 pub use program::{NamedSizes, Program, ProgramParts, Weights};

@@ -10,6 +10,7 @@ use ir::memory_pools::parse_bytes;
 
 use super::progress;
 use crate::failure::Failure;
+use crate::whole_file::remove_unfinished;
 
 /// How often the limits are looked at.
 const INTERVAL: Duration = Duration::from_millis(5);
@@ -57,6 +58,7 @@ impl LimitArgs {
             while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 if let Some(breach) = limits.breach(start) {
                     progress::print_error(&(Failure::input(breach).styled() + "\n"));
+                    remove_unfinished();
                     exit(1);
                 }
             }

@@ -31,6 +31,14 @@ pub(super) fn clear() {
     }
 }
 
+/// Takes the line off the terminal, where nobody writes it just now.
+pub(super) fn clear_if_idle() {
+    let idle = NOW.try_lock();
+    if idle.is_ok_and(|now| now.is_shown) {
+        clear();
+    }
+}
+
 /// What was said last.
 pub(super) fn step() -> String {
     NOW.lock().unwrap_or_else(PoisonError::into_inner).step.clone()

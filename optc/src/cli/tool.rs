@@ -9,7 +9,7 @@ use super::color::ColorArgs;
 use super::list::{self, NameArgs, OpsArgs};
 use super::lit::{self, LitArgs};
 use super::passes::{self, PassesArgs};
-use super::{exit, misused};
+use super::{begin, exit, misused};
 use crate::opt::Setup;
 
 /// Runs passes over IR text and prints it.
@@ -54,7 +54,7 @@ pub fn tool(setup: &Setup<'_>, arguments: impl IntoIterator<Item = OsString>) ->
         Ok(tool) => tool,
         Err(error) => return misused(&error),
     };
-    tool.color.choose();
+    begin(&tool.color);
     exit(match tool.verb {
         None => passes::run(setup, &tool.passes),
         Some(ToolVerb::Passes(args)) => list::passes(setup, &args),

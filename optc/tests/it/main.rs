@@ -18,3 +18,4 @@ mod replay;
 mod scratch;
 mod shell;
 mod sizes;
+mod terminal;

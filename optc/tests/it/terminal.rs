@@ -1,0 +1,105 @@
+//! What `optc` does on a terminal, and what it leaves when it is told to end.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::scratch;
+
+const OPTC: &str = env!("CARGO_BIN_EXE_optc");
+
+const PROGRAM: &str = "func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = nn.softmax %x {axis = 1} : tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+";
+
+/// Takes the line of progress off, or begins it.
+const NEW_LINE: &str = "\r\u{1b}[2K";
+
+/// What a command shows on a terminal of its own; none where there is no `script` to make one.
+fn on_terminal(command: &str) -> Option<String> {
+    let run = Command::new("script").args(["-qc", command, "/dev/null"]).env_remove("NO_COLOR").output();
+    match run {
+        Ok(Output { stdout, .. }) => Some(String::from_utf8_lossy(&stdout).into_owned()),
+        Err(error) => {
+            eprintln!("`script` can't be started, nothing was tested: {error}");
+            None
+        }
+    }
+}
+
+#[test]
+fn work_is_shown_on_a_terminal_and_nowhere_else() {
+    let path = scratch::file("shown.mlir", PROGRAM.as_bytes());
+    let path = path.display();
+    let Some(shown) = on_terminal(&format!("'{OPTC}' plan '{path}'")) else { return };
+    for step in ["loading", "compiling: fuse", "compiling: plan"] {
+        assert!(shown.contains(&format!("{NEW_LINE}{step}")), "{shown}");
+    }
+    let (_, last) = shown.rsplit_once(NEW_LINE).expect("the line was cleared");
+    assert!(last.starts_with("arena "), "{shown}");
+    let reduced = on_terminal(&format!("'{OPTC}' reduce '{path}' -- grep -c nn.softmax")).unwrap_or_default();
+    assert!(reduced.contains("1 of 1 operations left after 1 programs; trying "), "{reduced}");
+    let piped = Command::new(OPTC).args(["plan", &path.to_string()]).output().expect("the command starts");
+    assert!(piped.status.success() && piped.stderr.is_empty(), "{}", String::from_utf8_lossy(&piped.stderr));
+}
+
+#[test]
+fn colours_are_for_terminals_unless_they_are_asked_for() {
+    const COLOUR: &str = "\u{1b}[1m";
+    let plan = |environment: &str, option: &str| {
+        on_terminal(&format!("{environment} '{OPTC}' plan /no/such/program {option}"))
+    };
+    let Some(shown) = plan("", "") else { return };
+    assert!(shown.contains(COLOUR) && shown.contains("No such file"), "{shown}");
+    for (environment, option) in [("NO_COLOR=1", ""), ("", "--color=never"), ("NO_COLOR=1", "--color=auto")] {
+        let shown = plan(environment, option).unwrap_or_default();
+        assert!(!shown.contains(COLOUR) && shown.contains("No such file"), "{environment} {option}: {shown}");
+    }
+    let shown = plan("NO_COLOR=1", "--color=always").unwrap_or_default();
+    assert!(shown.contains(COLOUR), "{shown}");
+}
+
+/// The names in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("the folder is there");
+    let names = entries.map(|entry| entry.expect("it can be read").file_name());
+    names.map(|name| name.to_string_lossy().into_owned()).collect()
+}
+
+/// `optc reduce`, started by a shell, whose command tells it to end each time.
+fn ended(folder: &Path, shell: &str) -> Output {
+    let program = scratch::file("ended.mlir", PROGRAM.as_bytes());
+    let seen = folder.join("seen");
+    let kills =
+        format!("ls -d '{}'/optc_* > '{}'; kill -TERM $PPID; exit 3", folder.display(), seen.display());
+    let mut command = Command::new("sh");
+    command.args(["-c", shell, OPTC, "reduce"]).arg(program).arg("-o").arg(folder.join("small.mlir"));
+    command.args(["--stderr=", "--", "sh", "-c", &kills]).env("TMPDIR", folder);
+    command.output().expect("the command starts")
+}
+
+#[test]
+fn who_is_told_to_end_takes_away_what_is_not_finished() {
+    const SIGTERM: i32 = 15;
+    let folder = scratch::path("ended");
+    fs::create_dir(&folder).expect("a folder can be made");
+    let output = ended(&folder, "exec \"$0\" \"$@\"");
+    assert_eq!(output.status.signal(), Some(SIGTERM), "{}", String::from_utf8_lossy(&output.stderr));
+    let seen = fs::read_to_string(folder.join("seen")).expect("the command was run");
+    assert!(seen.contains("/optc_"), "a folder was there: {seen}");
+    assert_eq!(names(&folder), ["seen"]);
+}
+
+#[test]
+fn a_signal_that_is_ignored_ends_nothing() {
+    let folder = scratch::path("ignored");
+    fs::create_dir(&folder).expect("a folder can be made");
+    let output = ended(&folder, "trap '' TERM; exec \"$0\" \"$@\"");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut names = names(&folder);
+    names.sort();
+    assert_eq!(names, ["seen", "small.mlir"]);
+}

@@ -1,0 +1,61 @@
+//! How what a command began is cleared away when it is told to end (Ctrl-C).
+//!
+//! The signals are blocked in all threads, and one thread waits for them. So what is done then may take locks
+//! and memory, which a signal handler must not. The signal ends the process after that as it would have.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::ptr::{null, null_mut};
+use std::thread;
+
+/// What asks a process to end, from a terminal or a shell.
+const ENDING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
+/// Calls `clear` before a signal ends the process. Signals that are ignored, as in the background of a shell,
+/// stay so. To be called by a command as it begins, before it has threads: a library leaves signals to its
+/// user.
+///
+/// # Errors
+/// If no thread can be started.
+pub fn before_interrupt(clear: fn()) -> io::Result<()> {
+    let Some(set) = ending_signals() else { return Ok(()) };
+    // SAFETY: the set was initialized; the old mask is not asked for.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, null_mut()) };
+    let wait = move || {
+        let mut signal = 0;
+        // SAFETY: the set was initialized, and the number is written to a variable of this frame.
+        if unsafe { libc::sigwait(&raw const set, &raw mut signal) } != 0 {
+            return;
+        }
+        clear();
+        // SAFETY: the set was initialized. The signal has its default action, which ends the process.
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, null_mut());
+            libc::raise(signal);
+        }
+    };
+    thread::Builder::new().name("signals".to_owned()).stack_size(STACK_BYTES).spawn(wait).map(drop)
+}
+
+const STACK_BYTES: usize = 256 << 10;
+
+/// The signals that would end the process now; none if all are ignored or handled.
+fn ending_signals() -> Option<libc::sigset_t> {
+    let mut set = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: a set is initialized by this.
+    unsafe { libc::sigemptyset(set.as_mut_ptr()) };
+    let mut is_any = false;
+    for signal in ENDING {
+        let mut action = MaybeUninit::<libc::sigaction>::uninit();
+        // SAFETY: no action is given, so that the present one is only written to `action`.
+        let asked = unsafe { libc::sigaction(signal, null(), action.as_mut_ptr()) };
+        // SAFETY: it was written if the call says so.
+        if asked == 0 && unsafe { action.assume_init() }.sa_sigaction == libc::SIG_DFL {
+            is_any = true;
+            // SAFETY: the set was initialized above.
+            unsafe { libc::sigaddset(set.as_mut_ptr(), signal) };
+        }
+    }
+    // SAFETY: the set was initialized above.
+    is_any.then(|| unsafe { set.assume_init() })
+}
