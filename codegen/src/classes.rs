@@ -10,12 +10,14 @@ use ir::alias::{AliasSets, is_free_view};
 use ir::body::OpRef;
 use ir::plan::attrs;
 use ir::sized::has_symbols;
+use ir::target::FasterMethod;
 use ir::{Body, Context, Op, Value};
 use std::collections::{HashMap, HashSet};
 
 use crate::call::{Condition, KernelCode, Lowered, LoweredCall, Pointer};
 use crate::constant::is_weight;
 use crate::kernels::conv::prepared::{ImageLayout, PreparedConv};
+use crate::kernels::row_of;
 use crate::lower::{lower, lower_plain};
 use crate::refusal::CodeRefusal;
 use crate::row::Machine;
@@ -117,6 +119,20 @@ impl StepClasses {
         match self.prepared.get(self.of_step[step] as usize) {
             Some(Some(prepared)) => prepared.lower(op, machine),
             _ => lower(op, machine),
+        }
+    }
+
+    /// The faster algorithm of a step at the sizes that `body` has, with so much room for scratch.
+    pub(crate) fn faster(
+        &self,
+        step: usize,
+        op: OpRef<'_>,
+        machine: &Machine,
+        room_bytes: u64,
+    ) -> Option<FasterMethod> {
+        match self.prepared.get(self.of_step[step] as usize) {
+            Some(Some(prepared)) => prepared.faster(op, machine, room_bytes),
+            _ => row_of(op, machine.own)?.faster.and_then(|faster| faster(op, machine, room_bytes)),
         }
     }
 

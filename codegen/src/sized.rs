@@ -17,7 +17,7 @@ use ir::opdef::Access;
 use ir::plan::signature::Signature;
 use ir::plan::storage::Storage;
 use ir::sized::{SizedBody, SizedTypes};
-use ir::target::Bands;
+use ir::target::{Bands, FasterMethod};
 use ir::weights::WeightSet;
 use ir::{Body, Context, Diagnostic, Ident, Op, Type, Value};
 use runtime::{Specialization, StateDesc, TensorDesc};
@@ -289,6 +289,12 @@ impl SizedCode {
                 bands: lowered.bands,
             }
         })
+    }
+
+    /// The faster algorithm of a step with so much room for scratch, if it has one, once sizes are set.
+    pub fn faster(&self, step: usize, room_bytes: u64, work: &Workspace) -> Option<FasterMethod> {
+        let op = work.sized.body().at(work.sized.ctx(), self.homes.steps[step].op);
+        self.classes.faster(step, op, &self.code.machine, room_bytes)
     }
 
     /// Lowers a step otherwise than its class: with the attributes that `set` gives it, and

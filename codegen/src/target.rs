@@ -125,8 +125,8 @@ impl Target for Cpu {
         })
     }
 
-    fn faster(&self, op: OpRef<'_>, threads: usize) -> Option<FasterMethod> {
-        row_of(op, self.own)?.faster.and_then(|faster| faster(op, &self.machine(threads)))
+    fn faster(&self, op: OpRef<'_>, threads: usize, room_bytes: u64) -> Option<FasterMethod> {
+        row_of(op, self.own)?.faster.and_then(|faster| faster(op, &self.machine(threads), room_bytes))
     }
 
     fn access(&self, op: OpRef<'_>, operand: usize) -> Access {

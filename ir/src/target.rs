@@ -30,10 +30,12 @@ pub trait Target: Sync {
     /// The kernel that runs an operation (or group) and what it needs; none where general code is generated.
     fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice>;
 
-    /// A faster algorithm for an operation, if there is one that rounds otherwise or takes more scratch. An
-    /// operation whose `mem.method` names it is computed so, and [`Target::select`] says what that takes.
-    fn faster(&self, op: OpRef<'_>, threads: usize) -> Option<FasterMethod> {
-        let _ = (op, threads);
+    /// A faster algorithm for an operation, if there is one that rounds otherwise or takes more scratch, with
+    /// at most `room_bytes` of scratch, as far as it can do with them ([`FasterMethod::least_room_bytes`]).
+    /// Whether there is one must not depend on the number of threads. An operation whose `mem.method` names it
+    /// is computed so, and [`Target::select`] says what that takes.
+    fn faster(&self, op: OpRef<'_>, threads: usize, room_bytes: u64) -> Option<FasterMethod> {
+        let _ = (op, threads, room_bytes);
         None
     }
 
@@ -124,8 +126,10 @@ pub struct FasterMethod {
     pub speedup: f64,
     /// The largest error of a sample, as a share of its largest result.
     pub error: f64,
-    /// Scratch of all threads together that it prefers, in bytes.
+    /// Scratch of all threads together that it takes of the room, in bytes.
     pub scratch_bytes: u64,
+    /// The least room that it can do with, in bytes: the same on any number of threads.
+    pub least_room_bytes: u64,
 }
 
 /// That a kernel can run in bands of rows: each band's rows of the result are written before a later band

@@ -83,8 +83,14 @@ const DISTURBANCE: f64 = 0.25;
 const DIRECT_CYCLES: f64 = 1.2;
 
 impl Winograd {
-    /// The convolution of a shape; none if it is not 3x3 with stride and dilation 1 and one group, or its
-    /// input's channels lie apart.
+    /// Whether it can compute a convolution of a shape: 3x3 with stride and dilation 1 and one group.
+    pub fn computes(shape: &Conv2dShape) -> bool {
+        let Conv2dShape { kernel, stride, dilation, groups, .. } = *shape;
+        kernel == [FILTER_SIDE; 2] && [stride, dilation] == [[1; 2]; 2] && groups == 1
+    }
+
+    /// The convolution of a shape; none if it can't compute that ([`Winograd::computes`]), or the input's
+    /// channels lie apart.
     pub fn new(
         shape: &Conv2dShape,
         strides: &ConvStrides,
@@ -92,11 +98,9 @@ impl Winograd {
         isa: Isa,
         threads: usize,
     ) -> Option<Winograd> {
-        let Conv2dShape { kernel, stride, dilation, groups, .. } = *shape;
-        let is_fit = kernel == [FILTER_SIDE; 2] && [stride, dilation] == [[1; 2]; 2] && groups == 1;
         let [out_h, out_w] = shape.output();
         let count = shape.batch * out_h * out_w * shape.in_channels * shape.out_channels;
-        if !is_fit || strides.input.c != 1 || count == 0 {
+        if !Winograd::computes(shape) || strides.input.c != 1 || count == 0 {
             return None;
         }
         let blocks = shape.in_channels.div_ceil(MOST_DEPTH);

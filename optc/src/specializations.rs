@@ -16,8 +16,9 @@ use ir::plan::attrs;
 use ir::plan::signature::Signature;
 use ir::plan::storage::Storage;
 use ir::{Body, Context, Diagnostic, Location, Value};
-use passes::memory::assign::{Saving, StepNeeds};
+use passes::memory::assign::{StepChoice, StepNeeds};
 use passes::memory::buffers::Buffers;
+use passes::memory::faster::RunningSteps;
 use passes::memory::specialize::AssignFault;
 use passes::place::BufferId;
 use runtime::{Specialization, Specialize, StateDesc};
@@ -98,14 +99,16 @@ impl Specializations {
             bands: needs.bands,
         }));
         let at = (lowered.ctx(), lowered.body());
-        let plan = plans.assign(at, sizes, needs, self.all.bound().ok(), values);
+        let faster = |step, room_bytes| code.faster(step, room_bytes, lowered);
+        let running = RunningSteps { needs, faster: &faster };
+        let plan = plans.assign(at, sizes, running, self.all.bound().ok(), values);
         let plan = plan.map_err(|fault| match fault {
             AssignFault::Sizes => SizeFault::Types,
             AssignFault::Pool(message) => {
                 SizeFault::Code(vec![Diagnostic::error(Location::UNKNOWN, message)])
             }
         })?;
-        for Saving { step, scratch_bytes, banding } in &plan.savings {
+        for StepChoice { step, scratch_bytes, banding, method } in &plan.choices {
             let op = plans.buffers().runs[*step].op;
             let limit = scratch_bytes.unwrap_or(needs[*step].scratch_bytes);
             let set = |ctx: &Context, body: &mut Body| {
@@ -113,6 +116,7 @@ impl Specializations {
                     body.set_attr(ctx, op, attrs::MEM_SCRATCH, ctx.int_attr(limit as i64));
                 }
                 banding.iter().for_each(|banding| banding.write(ctx, body, op));
+                method.iter().for_each(|name| body.set_attr(ctx, op, attrs::MEM_METHOD, ctx.str_attr(name)));
             };
             code.lower_alone(*step, limit, set, lowered)?;
         }

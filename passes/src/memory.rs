@@ -9,6 +9,7 @@ pub mod assign;
 pub mod bound;
 pub mod buffers;
 pub(crate) mod bytes;
+pub mod faster;
 pub mod pools;
 mod shared_rows;
 pub mod specialize;

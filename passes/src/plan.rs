@@ -33,7 +33,7 @@ use crate::memory::bytes::are_as_large;
 use crate::overlap::{Banding, OperandRows, RowOrder};
 use crate::place::{Buffer, BufferId, Overlap, Problem, Step};
 
-mod faster;
+pub(crate) mod faster;
 mod lend;
 mod memory_pools;
 pub mod peak;

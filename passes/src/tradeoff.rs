@@ -314,6 +314,23 @@ pub(crate) fn at_peak(
     Some((bytes, at_peak.map(|need| need.op).collect()))
 }
 
+/// The most bytes of tensors at a step, if results are written over operands wherever that can be: no arena
+/// is smaller, on however many threads. The question is that for the smallest arena.
+pub(crate) fn peak_of_tensors(question: &impl Question) -> u64 {
+    let share = *Goal::Memory.band_shares().last().expect("it has some");
+    let mut steps = question.steps();
+    steps.sort_by_key(|step| std::cmp::Reverse(step.live));
+    let mut peak = 0;
+    for RunningStep { op, live, wished } in steps {
+        if live <= peak {
+            break;
+        }
+        let overlap = question.scratch(op, wished).1.and_then(|bands| question.candidate(op, bands, share));
+        peak = peak.max(live - overlap.map_or(0, |overlap| overlap.saved(overlap.band_rows)));
+    }
+    peak
+}
+
 /// The bytes that no step should exceed.
 fn target_bytes(needs: &[Need], goal: Goal) -> u64 {
     let least = needs.iter().map(Need::least_bytes).max().unwrap_or(0);
@@ -325,7 +342,7 @@ fn target_bytes(needs: &[Need], goal: Goal) -> u64 {
 }
 
 /// What is asked about each step.
-struct Asker<'a> {
+pub(crate) struct Asker<'a> {
     ctx: &'a Context,
     target: &'a dyn Target,
     body: &'a Body,
@@ -335,7 +352,7 @@ struct Asker<'a> {
 }
 
 impl<'a> Asker<'a> {
-    fn new(
+    pub(crate) fn new(
         ctx: &'a Context,
         target: &'a dyn Target,
         body: &'a Body,

@@ -133,15 +133,14 @@ fn rowwise(op: OpRef<'_>, machine: &Machine) -> Result<Rowwise, CodeRefusal> {
 /// The calls that run a convolution with what is fused to it.
 fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let fused = Fused::of_stored(whole)?;
-    let call = Call2d::new(whole, &fused, machine)?;
+    lower_call(whole, Call2d::new(whole, &fused, machine)?, machine)
+}
+
+/// The calls of a convolution, by the algorithm, in bands and with the scratch that its attributes say.
+fn lower_call(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     if whole.attr(attrs::MEM_METHOD).is_some() {
         return winograd::lower(whole, call, machine);
     }
-    lower_call(whole, call, machine)
-}
-
-/// The calls of a convolution, in bands and with the scratch that its attributes say.
-fn lower_call(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     // Each worker's piece is a multiple of 64.
     let shared_bytes = call.shared_bytes();
     let scratch = attrs::scratch_bytes(whole).map(|bytes| bytes.saturating_sub(shared_bytes) as usize);

@@ -15,6 +15,7 @@ use ir::{Body, Context, DimExpr, Op, Target};
 
 use super::bound::Bound;
 use super::buffers::{BufferSize, Buffers};
+use super::faster::{FasterSteps, RunningSteps};
 use super::pools::{PoolAssigner, PoolAssignment};
 use super::shared_rows::SharedRows;
 use crate::overlap::{Banding, OperandRows, RowOrder};
@@ -41,8 +42,8 @@ pub struct Assignment {
     pub placed: BoundedPlacement,
     /// The bytes of each.
     pub sizes: PrimaryMap<BufferId, u64>,
-    /// What steps do to save memory.
-    pub savings: Vec<Saving>,
+    /// What steps do otherwise than their usual kernels prefer.
+    pub choices: Vec<StepChoice>,
     /// Where the buffers of each pool beside the arena are.
     pub pools: Vec<PoolAssignment>,
     /// The bytes of all pools, the arena among them.
@@ -57,15 +58,17 @@ impl Assignment {
     }
 }
 
-/// What a step does to save memory.
+/// What a step does otherwise than its usual kernel prefers, to save memory or time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Saving {
+pub struct StepChoice {
     /// The step.
     pub step: usize,
     /// The bytes of scratch that it gets, if its kernel prefers more.
     pub scratch_bytes: Option<u64>,
     /// The rows in bands of which it is written over an operand.
     pub banding: Option<Banding>,
+    /// The faster algorithm that computes it.
+    pub method: Option<&'static str>,
 }
 
 /// What assigns offsets to the buffers of a function, at any sizes.
@@ -100,7 +103,7 @@ impl Assigner {
     }
 
     /// Places all buffers, in no more bytes than the bound, where there is one; `body` is the function with
-    /// the sizes' types, `at` gives the numbers of the table's expressions, `needs` are those of its runs.
+    /// the sizes' types, `at` gives the numbers of the table's expressions, `running` what its runs need.
     ///
     /// # Errors
     /// Which pool holds too little.
@@ -109,10 +112,10 @@ impl Assigner {
         ctx: &Context,
         body: &Body,
         at: &dyn Fn(SizeId) -> u64,
-        needs: &[StepNeeds],
+        running: RunningSteps<'_>,
         bound: Option<&Bound>,
     ) -> Result<Assignment, String> {
-        let mut found = self.assign_arena(ctx, body, at, needs, bound);
+        let mut found = self.assign_arena(ctx, body, at, running, bound);
         let mut pools = vec![MemoryPool { size_bytes: found.placed.size_bytes, ..self.buffers.pool.clone() }];
         for (number, pool) in self.pools.iter().enumerate() {
             let placed = pool.assign(at, bound.map(|bound| &bound.pools()[number]));
@@ -130,21 +133,52 @@ impl Assigner {
         Ok(found)
     }
 
+    /// Places the buffers of the arena. Where that takes more than the bound or the pool has, if steps are
+    /// computed by faster algorithms, they are computed as usual.
     fn assign_arena(
         &self,
         ctx: &Context,
         body: &Body,
         at: &dyn Fn(SizeId) -> u64,
-        needs: &[StepNeeds],
+        running: RunningSteps<'_>,
         bound: Option<&Bound>,
     ) -> Assignment {
-        let found = self.assign_freely(ctx, body, at, needs);
+        let faster = self.faster((ctx, body), at, running);
+        if !faster.is_empty() {
+            let needs = faster.needs(running.needs);
+            let most = bound.map_or(u64::MAX, Bound::arena_bytes);
+            let most = most.min(self.buffers.pool.capacity.unwrap_or(u64::MAX));
+            let fits = |found: &Assignment| found.placed.size_bytes <= most;
+            let freely = || Some(self.assign_freely(ctx, body, at, &needs));
+            let in_order = || {
+                let bound = bound.filter(|bound| bound.has_room_for(&self.buffers, &faster))?;
+                Some(self.assign_in_order(ctx, body, at, &needs, bound))
+            };
+            if let Some(mut found) = freely().filter(fits).or_else(|| in_order().filter(fits)) {
+                faster.write(&mut found.choices);
+                return found;
+            }
+        }
+        let found = self.assign_freely(ctx, body, at, running.needs);
         match bound {
             Some(bound) if found.placed.size_bytes > bound.arena_bytes() => {
-                self.assign_in_order(ctx, body, at, needs, bound)
+                self.assign_in_order(ctx, body, at, running.needs, bound)
             }
             _ => found,
         }
+    }
+
+    /// The steps that are computed by faster algorithms.
+    fn faster(
+        &self,
+        (ctx, body): (&Context, &Body),
+        at: &dyn Fn(SizeId) -> u64,
+        running: RunningSteps<'_>,
+    ) -> FasterSteps {
+        let RunningSteps { needs, faster } = running;
+        let sizes = self.sizes(at, needs);
+        let asked = TradeOffQuery::new((ctx, body), &self.buffers, Goal::Memory, needs, &sizes);
+        FasterSteps::of(&asked, self.goal, faster)
     }
 
     /// Places all buffers in the order for which the bound is proved, those in rows of others that it says.
@@ -206,9 +240,16 @@ impl Assigner {
     }
 
     /// Keeps the orders that are good at some sizes, with and without saving, for others.
-    pub fn learn(&mut self, ctx: &Context, body: &Body, at: &dyn Fn(SizeId) -> u64, needs: &[StepNeeds]) {
-        let sizes = self.sizes(at, needs);
-        let asked = TradeOffQuery::new((ctx, body), &self.buffers, self.goal, needs, &sizes);
+    pub fn learn(
+        &mut self,
+        ctx: &Context,
+        body: &Body,
+        at: &dyn Fn(SizeId) -> u64,
+        running: RunningSteps<'_>,
+    ) {
+        let needs = self.faster((ctx, body), at, running).needs(running.needs);
+        let sizes = self.sizes(at, &needs);
+        let asked = TradeOffQuery::new((ctx, body), &self.buffers, self.goal, &needs, &sizes);
         let way = self.goal.band_shares().first().and_then(|share| tradeoff::way(&asked, *share));
         let saved = way.map(|way| asked.saved(&self.orders, &way, Effort::Full));
         let whole = self.orders.place(&sizes, Vec::new(), 0, Effort::Full);
@@ -251,7 +292,7 @@ fn settled(
     buffers: &Buffers,
     placed: BoundedPlacement,
     sizes: PrimaryMap<BufferId, u64>,
-    mut savings: Vec<Saving>,
+    mut choices: Vec<StepChoice>,
     offers: &[Offer],
 ) -> Assignment {
     for Offer { op, operand, band_rows, rows } in offers {
@@ -260,16 +301,20 @@ fn settled(
         let Some((rows, order)) = tradeoff::settled(*rows, *band_rows, places) else { continue };
         let step = buffers.number(*op).expect("only runs are in bands");
         let banding = Some(Banding { operand: *operand, rows, order });
-        match savings.iter_mut().find(|saving| saving.step == step) {
-            Some(saving) => saving.banding = banding,
-            None => savings.push(Saving { step, scratch_bytes: None, banding }),
+        match choices.iter_mut().find(|choice| choice.step == step) {
+            Some(choice) => choice.banding = banding,
+            None => choices.push(StepChoice { step, scratch_bytes: None, banding, method: None }),
         }
     }
-    of_arena(placed, sizes, savings)
+    of_arena(placed, sizes, choices)
 }
 
-fn of_arena(placed: BoundedPlacement, sizes: PrimaryMap<BufferId, u64>, savings: Vec<Saving>) -> Assignment {
-    Assignment { placed, sizes, savings, pools: Vec::new(), size_bytes: 0 }
+fn of_arena(
+    placed: BoundedPlacement,
+    sizes: PrimaryMap<BufferId, u64>,
+    choices: Vec<StepChoice>,
+) -> Assignment {
+    Assignment { placed, sizes, choices, pools: Vec::new(), size_bytes: 0 }
 }
 
 /// The bytes of the tensors that are live at each step, each rounded up to a whole number of places.
@@ -325,16 +370,16 @@ impl<'a> TradeOffQuery<'a> {
     fn saved(&self, orders: &KnownOrders, way: &TradeOff, effort: Effort) -> Assignment {
         let buffers = self.buffers;
         let mut sizes = self.sizes.clone();
-        let mut savings: Vec<Saving> = Vec::new();
+        let mut choices: Vec<StepChoice> = Vec::new();
         for (op, bytes) in &way.scratch {
             let step = buffers.number(*op).expect("only runs have scratch to save");
             sizes[buffers.runs[step].scratch] = *bytes;
-            savings.push(Saving { step, scratch_bytes: Some(*bytes), banding: None });
+            choices.push(StepChoice { step, scratch_bytes: Some(*bytes), banding: None, method: None });
         }
         let both = |offer| [RowOrder::Down, RowOrder::Up].map(|order| overlap(buffers, offer, order));
         let overlaps = way.offers.iter().flat_map(both).collect();
         let placed = orders.place(&sizes, overlaps, way.target_bytes, effort);
-        settled(buffers, placed, sizes, savings, &way.offers)
+        settled(buffers, placed, sizes, choices, &way.offers)
     }
 }
 

@@ -25,6 +25,7 @@ use ir::{Body, Context, DimExpr, Ident, Target};
 
 use super::assign::{StepNeeds, TradeOffQuery, needs, overlap};
 use super::buffers::{BufferSize, Buffers};
+use super::faster::FasterSteps;
 use super::pools::PoolBound;
 use super::shared_rows::SharedRows;
 use super::structure::write_rows;
@@ -66,18 +67,28 @@ impl Bound {
         dims::greatest_in(ctx, &mut greatest, &ranges).map_err(|faults| faults[0].message.clone())?;
         let mut in_rows = greatest.clone();
         write_rows(ctx, &mut in_rows);
-        let scratch = most_scratch(ctx, target, buffers, [&greatest, &in_rows], threads)?;
-        let expr = |(id, size): (BufferId, &BufferSize)| match *size {
-            BufferSize::Bytes(expr) | BufferSize::Moves(expr) => expr,
-            BufferSize::Scratch(_) => dims::constant(ctx, scratch[id].unwrap_or(0) as i64),
+        let mut scratch = most_scratch(ctx, target, buffers, [&greatest, &in_rows], threads)?;
+        let mut sizes = BufferSizes::of(ctx, buffers, &scratch, &ranges);
+        let greatest = sizes.at_greatest(&buffers.problem);
+        let bytes = greatest.buffers.values().map(|buffer| buffer.size_bytes).collect();
+        let usual = needs(ctx, target, buffers, &in_rows, threads);
+        let asked = TradeOffQuery::new((ctx, &in_rows), buffers, Goal::Memory, &usual, &bytes);
+        let method = |step: usize, room_bytes| {
+            target.faster(in_rows.at(ctx, buffers.runs[step].op), threads, room_bytes)
         };
-        let sizes = BufferSizes::new(ctx, buffers.sizes.iter().map(expr), &ranges);
+        let faster = FasterSteps::of(&asked, goal, &method);
+        if !faster.is_empty() {
+            for (id, bytes) in faster.scratch(buffers) {
+                scratch[id] = scratch[id].max(Some(bytes));
+            }
+            sizes = BufferSizes::of(ctx, buffers, &scratch, &ranges);
+        }
         let pools = buffers.pools.iter().map(|pool| PoolBound::of(ctx, pool, &ranges));
         let pools: Vec<PoolBound> = pools.collect::<Result<_, _>>()?;
         let problem = sizes.at_greatest(&buffers.problem);
         let (order, maximum) = sizes.stacked(&problem);
         let whole = Bound { maximum, order, scratch, shared_rows: Vec::new(), pools, size_bytes: 0 };
-        let needs = needs(ctx, target, buffers, &in_rows, threads);
+        let needs = faster.needs(&usual);
         let (order, shared_rows) =
             share_rows(ctx, buffers, &ranges, problem.clone(), (&in_rows, &needs), goal);
         if shared_rows.is_empty() {
@@ -129,6 +140,13 @@ impl Bound {
     /// All buffers of the arena from the bottom up: first fit in this order never takes more bytes.
     pub fn order(&self) -> &[BufferId] {
         &self.order
+    }
+
+    /// Whether steps that are computed faster have no more scratch than here, and share no rows.
+    pub(super) fn has_room_for(&self, buffers: &Buffers, faster: &FasterSteps) -> bool {
+        let has_room = |(id, bytes): (BufferId, u64)| self.scratch[id].is_some_and(|most| bytes <= most);
+        let shares = |rows: &SharedRows| buffers.number(rows.op).is_some_and(|step| faster.contains(step));
+        faster.scratch(buffers).all(has_room) && !self.shared_rows.iter().any(shares)
     }
 
     /// The results that are written over rows of operands in that order.
@@ -214,6 +232,20 @@ pub(super) struct BufferSizes<'a> {
 }
 
 impl<'a> BufferSizes<'a> {
+    /// The sizes of the arena's buffers, of which those of scratch have these bytes.
+    fn of(
+        ctx: &'a Context,
+        buffers: &Buffers,
+        scratch: &PrimaryMap<BufferId, Option<u64>>,
+        ranges: &Ranges,
+    ) -> BufferSizes<'a> {
+        let expr = |(id, size): (BufferId, &BufferSize)| match *size {
+            BufferSize::Bytes(expr) | BufferSize::Moves(expr) => expr,
+            BufferSize::Scratch(_) => dims::constant(ctx, scratch[id].unwrap_or(0) as i64),
+        };
+        BufferSizes::new(ctx, buffers.sizes.iter().map(expr), ranges)
+    }
+
     /// The sizes of buffers, in their order.
     pub(super) fn new(
         ctx: &'a Context,

@@ -11,17 +11,19 @@ use ir::dims::{Bindings, SizeTable, SizeValues};
 use ir::plan::attrs;
 use ir::plan::storage::Storage;
 use ir::ranges::without;
-use ir::{Body, Context, Diagnostic, Ident, Target};
+use ir::target::FasterMethod;
+use ir::{Body, Context, Diagnostic, Ident, Op, Target};
 
 use super::assign::{Assigner, Assignment, StepNeeds, needs};
 use super::bound::Bound;
 use super::buffers::{Buffers, fault};
+use super::faster::RunningSteps;
 use super::structure::at_sizes;
 use crate::check::check;
 use crate::manager::Stage;
 use crate::place::orders::BoundedPlacement;
 use crate::place::{BufferId, Placement, Problem};
-use crate::plan::{ArenaProblem, BufferContent};
+use crate::plan::{ArenaProblem, BufferContent, faster};
 use crate::select::select;
 use crate::tradeoff::Goal;
 
@@ -61,7 +63,9 @@ impl Specializer {
             let mut values = SizeValues::default();
             if let Ok(at) = specializer.at(ctx, target, &sizes, &mut values) {
                 let needs = specializer.needs(ctx, target, &at);
-                specializer.assigner.learn(ctx, &at, &|id| values.get(id), &needs);
+                let faster = specializer.faster(ctx, target, &at);
+                let running = RunningSteps { needs: &needs, faster: &faster };
+                specializer.assigner.learn(ctx, &at, &|id| values.get(id), running);
             }
         }
         specializer
@@ -72,7 +76,7 @@ impl Specializer {
         &self.assigner.buffers
     }
 
-    /// Assigns offsets at given sizes, of which `body` has the types, for runs with these needs; `values` are
+    /// Assigns offsets at given sizes, of which `body` has the types, for steps that run so; `values` are
     /// written over.
     ///
     /// # Errors
@@ -81,12 +85,12 @@ impl Specializer {
         &self,
         (ctx, body): (&Context, &Body),
         sizes: &[u64],
-        needs: &[StepNeeds],
+        running: RunningSteps<'_>,
         bound: Option<&Bound>,
         values: &mut SizeValues,
     ) -> Result<Assignment, AssignFault> {
         self.table.evaluate(ctx, sizes, values).ok_or(AssignFault::Sizes)?;
-        let found = self.assigner.assign(ctx, body, &|id| values.get(id), needs, bound);
+        let found = self.assigner.assign(ctx, body, &|id| values.get(id), running, bound);
         found.map_err(AssignFault::Pool)
     }
 
@@ -146,10 +150,14 @@ impl Specializer {
     ) -> Result<Body, Vec<Diagnostic>> {
         let mut values = SizeValues::default();
         let mut at = self.at(ctx, target, sizes, &mut values)?;
-        let needs = self.needs(ctx, target, &at);
-        let found = self.assigner.assign(ctx, &at, &|id| values.get(id), &needs, bound);
+        let found = {
+            let needs = self.needs(ctx, target, &at);
+            let faster = self.faster(ctx, target, &at);
+            let running = RunningSteps { needs: &needs, faster: &faster };
+            self.assigner.assign(ctx, &at, &|id| values.get(id), running, bound)
+        };
         let found = found.map_err(|message| fault(&message))?;
-        self.write(ctx, &mut at, &found)?;
+        self.write(ctx, target, &mut at, &found)?;
         let faults = check(ctx, &at);
         if faults.is_empty() { Ok(at) } else { Err(faults) }
     }
@@ -158,15 +166,35 @@ impl Specializer {
         needs(ctx, target, self.buffers(), at, self.threads)
     }
 
+    /// The faster algorithms of the steps of the function at its sizes.
+    fn faster<'a>(
+        &self,
+        ctx: &'a Context,
+        target: &'a dyn Target,
+        at: &'a Body,
+    ) -> impl Fn(usize, u64) -> Option<FasterMethod> + use<'a> {
+        let ops: Vec<Op> = self.buffers().runs.iter().map(|run| run.op).collect();
+        let threads = self.threads;
+        move |step, room_bytes| target.faster(at.at(ctx, ops[step]), threads, room_bytes)
+    }
+
     /// Writes an assignment into the function at its sizes.
-    fn write(&self, ctx: &Context, at: &mut Body, found: &Assignment) -> Result<(), Vec<Diagnostic>> {
+    fn write(
+        &self,
+        ctx: &Context,
+        target: &dyn Target,
+        at: &mut Body,
+        found: &Assignment,
+    ) -> Result<(), Vec<Diagnostic>> {
         let buffers = self.buffers();
-        for saving in &found.savings {
-            let op = buffers.runs[saving.step].op;
-            if let Some(bytes) = saving.scratch_bytes {
+        for choice in &found.choices {
+            let op = buffers.runs[choice.step].op;
+            if let Some((method, bytes)) = choice.method.zip(choice.scratch_bytes) {
+                faster::set(ctx, target, at, op, Some((method, bytes)));
+            } else if let Some(bytes) = choice.scratch_bytes {
                 at.set_attr(ctx, op, attrs::MEM_SCRATCH, ctx.int_attr(bytes as i64));
             }
-            saving.banding.iter().for_each(|banding| banding.write(ctx, at, op));
+            choice.banding.iter().for_each(|banding| banding.write(ctx, at, op));
         }
         let aliases = AliasSets::of(ctx, at);
         let arena = ArenaProblem::sharing(ctx, at, &aliases, &buffers.shared)?;

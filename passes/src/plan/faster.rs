@@ -4,11 +4,14 @@
 //! conv2d {mem.kernel = "conv2d"}   =>   conv2d {mem.kernel = "winograd", mem.method = "winograd"}
 //! ```
 //!
-//! Decided after the arena is known that the usual algorithms take, and for `speed` alone: a step is computed
-//! faster wherever the error of a sample of it is at most 1e-3 of its largest number. A remark says what is,
-//! and what is not.
+//! - `speed`: wherever the error of a sample of the step is at most 1e-3 of its largest number.
+//! - `balanced`: where that is at most 1e-4, and the scratch of four workers fits beside what is live at the
+//!   step beneath the peak, which no arena is below ([`tradeoff::peak_of_tensors`]).
+//! - `memory`: nowhere.
 //!
-//! Results must not depend on the number of threads, so neither may the choice.
+//! A remark says what is computed faster, and what is not. Results must not depend on the number of threads,
+//! so neither may the choice; it is the same rule for known sizes, after the arena of the usual algorithms is
+//! known, and for named ones, at each size ([`crate::memory::assign`]).
 
 use ir::alias::AliasSets;
 use ir::plan::attrs;
@@ -17,34 +20,65 @@ use ir::{Body, Context, Diagnostic, Op, Target};
 
 use super::ArenaProblem;
 use crate::manager::Changes;
-use crate::place::{Placement, Placer, Step};
+use crate::place::{Placement, Placer};
 use crate::select::select_again;
-use crate::tradeoff::Goal;
+use crate::tradeoff::{self, Asker, Goal, Question, RunningStep};
 
 /// The problem that a placement solves, with the remarks on it.
 pub(super) type Placed<'a> = (ArenaProblem<'a>, Placement, Vec<Diagnostic>);
 
-/// How far results may be from exact ones, as a share of the largest.
-const MOST_ERROR: f64 = 1e-3;
+/// How much scratch faster algorithms may take, and how far their results may be from exact ones.
+pub(crate) struct Room {
+    /// The bytes beneath which they stay, with what is live; none if any are theirs.
+    most_bytes: Option<u64>,
+    /// As a share of the largest number.
+    most_error: f64,
+}
+
+impl Room {
+    /// The room in a function of which the question for the smallest arena is asked; none if the goal allows
+    /// no such algorithm.
+    pub(crate) fn of(goal: Goal, question: &impl Question) -> Option<Room> {
+        match goal {
+            Goal::Memory => None,
+            Goal::Balanced => {
+                let peak = tradeoff::peak_of_tensors(question);
+                Some(Room { most_bytes: Some(peak), most_error: 1e-4 })
+            }
+            Goal::Speed => Some(Room { most_bytes: None, most_error: 1e-3 }),
+        }
+    }
+
+    /// The room for scratch beside so many live bytes.
+    pub(crate) fn beside(&self, live: u64) -> u64 {
+        self.most_bytes.map_or(u64::MAX, |most| most.saturating_sub(live))
+    }
+
+    /// The scratch of a step that may be computed by a method, with that room.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub(crate) fn scratch(&self, method: &FasterMethod, room_bytes: u64) -> Result<u64, String> {
+        let FasterMethod { error, scratch_bytes, least_room_bytes, .. } = *method;
+        if least_room_bytes > room_bytes {
+            return Err(format!(
+                "it needs {least_room_bytes} bytes of scratch, of which {room_bytes} are free"
+            ));
+        }
+        if error > self.most_error {
+            let most = self.most_error;
+            return Err(format!("its error of {error:.0e} of the largest number is above {most:.0e}"));
+        }
+        Ok(scratch_bytes)
+    }
+}
 
 /// A step that could be computed faster.
 struct FasterStep {
     op: Op,
     method: FasterMethod,
-}
-
-impl FasterStep {
-    /// The scratch of the step, if it may be computed faster.
-    ///
-    /// # Errors
-    /// Why it may not.
-    fn scratch(&self) -> Result<u64, String> {
-        let FasterMethod { error, scratch_bytes, .. } = self.method;
-        match error <= MOST_ERROR {
-            true => Ok(scratch_bytes),
-            false => Err(format!("its error of {error:.0e} of the largest number is above {MOST_ERROR:.0e}")),
-        }
-    }
+    /// Its scratch, or why it is not computed so.
+    scratch: Result<u64, String>,
 }
 
 /// Forgets what an earlier plan chose.
@@ -68,17 +102,12 @@ pub(super) fn choose<'a>(
     aliases: &'a AliasSets,
     (goal, placer, changes): (Goal, Placer, &Changes),
 ) -> Result<Placed<'a>, Vec<Diagnostic>> {
-    if goal != Goal::Speed {
-        return Ok((arena, placement, Vec::new()));
-    }
-    let threads = attrs::threads(ctx, body).unwrap_or(1);
-    let steps = faster_steps(ctx, target, body, &arena, threads);
+    let steps = faster_steps(ctx, target, body, &arena, goal);
     let mut remarks = Vec::new();
     let mut earlier = Vec::new();
     for step in &steps {
-        let scratch = step.scratch();
-        remarks.push(remark(body, step, scratch.as_ref().err()));
-        let Ok(scratch) = scratch else { continue };
+        remarks.push(remark(body, step, step.scratch.as_ref().err()));
+        let Ok(scratch) = step.scratch else { continue };
         let name = step.method.name;
         if changes.allow(|| format!("{} is computed by {name}", body.at(ctx, step.op).describe())) {
             earlier.push(EarlierChoice::of(ctx, body, step.op));
@@ -105,13 +134,17 @@ fn faster_steps(
     target: &dyn Target,
     body: &Body,
     arena: &ArenaProblem<'_>,
-    threads: usize,
+    goal: Goal,
 ) -> Vec<FasterStep> {
-    let of = |(_, op): (Step, Op)| {
-        let method = target.faster(body.at(ctx, op), threads)?;
-        Some(FasterStep { op, method })
+    let question = Asker::new(ctx, target, body, arena, Goal::Memory);
+    let Some(room) = Room::of(goal, &question) else { return Vec::new() };
+    let threads = attrs::threads(ctx, body).unwrap_or(1);
+    let of = |RunningStep { op, live, .. }: RunningStep| {
+        let bytes = room.beside(live);
+        let method = target.faster(body.at(ctx, op), threads, bytes)?;
+        Some(FasterStep { op, method, scratch: room.scratch(&method, bytes) })
     };
-    arena.steps().iter().filter_map(of).collect()
+    question.steps().into_iter().filter_map(of).collect()
 }
 
 fn remark(body: &Body, step: &FasterStep, refusal: Option<&String>) -> Diagnostic {
@@ -148,7 +181,7 @@ impl EarlierChoice {
 }
 
 /// Has a step computed by a method with so much scratch, or as usual.
-fn set(ctx: &Context, target: &dyn Target, body: &mut Body, op: Op, method: Option<(&str, u64)>) {
+pub(crate) fn set(ctx: &Context, target: &dyn Target, body: &mut Body, op: Op, method: Option<(&str, u64)>) {
     body.remove_attr(ctx, op, attrs::MEM_METHOD);
     let Some((name, scratch)) = method else { return select_again(ctx, target, body, op) };
     body.remove_attr(ctx, op, attrs::MEM_OVERLAP);

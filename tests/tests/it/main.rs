@@ -15,6 +15,7 @@ mod control_flow;
 mod corpus;
 mod damaged_plans;
 mod examples;
+mod faster_methods;
 mod imported_models;
 mod kernel_rows;
 mod kernel_sizes;

@@ -68,7 +68,9 @@ fn check(model: &Path, expected: &Path, limits: Limits) {
     let (_, on_one) = run(&mut source.clone(), 1, DeadMemory::Poisoned, Goal::Balanced);
     assert!(on_one == on_two, "{}: other bits on one thread, or with dead memory poisoned", model.display());
     let (small, smallest) = run(&mut source.clone(), 2, DeadMemory::Poisoned, Goal::Memory);
-    assert!(smallest == on_two, "{}: other bits in the smallest arena", model.display());
+    // Steps that the goal has computed by faster algorithms are rounded otherwise.
+    optc::expect::check(&smallest, expected, 1e-4)
+        .unwrap_or_else(|failure| panic!("{} in the smallest arena: {failure}", model.display()));
     let [arena, least] = [&two, &small].map(|model| {
         let only = model.program().only();
         only.expect("its sizes are known").arena_bytes() as u64

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use ir::Module;
 use ir::dims::{Bindings, substitute};
 use optc::specialize::AllSizes;
-use optc::{Array, CompileOptions, DeadMemory, Model};
+use optc::{Array, CompileOptions, DeadMemory, Goal, Model};
 use passes::manager::RunOptions;
 use runtime::RunContext;
 use tests::programs::{array, floats, interpret};
@@ -41,6 +41,9 @@ fn options(seed: u64) -> CompileOptions {
     let mut options = CompileOptions { threads, dead, ..CompileOptions::default() };
     if seed % 5 == 3 {
         options.target = Some(Arc::new(Pooled));
+    }
+    if seed % 5 == 1 {
+        options.goal = Goal::Speed;
     }
     if seed.is_multiple_of(3) {
         let ends = [(1, 3), (1, 40), (1, 40)];

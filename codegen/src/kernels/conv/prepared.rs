@@ -7,13 +7,14 @@
 use ir::body::OpRef;
 use ir::opdef::Contract;
 use ir::plan::attrs;
+use ir::target::FasterMethod;
 use ir::window::is_plain;
 use ir::{Body, Context, Kind, Value};
-use kernels::{Conv2dShape, ConvStrides, ImageStrides};
+use kernels::{Conv2dShape, ConvStrides, ImageStrides, Winograd};
 
 use super::{
     Call2d, Convolution, ROW, conv_operands, conv2d_shape, has_weights, image_of, image_strides, lower_call,
-    prologue_of,
+    prologue_of, winograd,
 };
 use crate::arrangement;
 use crate::call::{Lowered, Pointer};
@@ -84,6 +85,18 @@ impl PreparedConv {
     /// # Errors
     /// As for [`crate::lower::lower`].
     pub(crate) fn lower(&self, op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
+        lower_call(op, self.call(op, machine)?, machine)
+    }
+
+    /// Its faster algorithm, as [`winograd::faster`] finds it.
+    pub(crate) fn faster(&self, op: OpRef<'_>, machine: &Machine, room_bytes: u64) -> Option<FasterMethod> {
+        if !Winograd::computes(&self.conv.shape) {
+            return None;
+        }
+        winograd::of_call(&self.call(op, machine).ok()?, machine, room_bytes)
+    }
+
+    fn call(&self, op: OpRef<'_>, machine: &Machine) -> Result<Call2d, CodeRefusal> {
         let unknown = || CodeRefusal::new("a size is not known");
         let [image, result] = self.values.map(|value| sizes(op.ctx, op.body, value));
         let image = image.ok_or_else(unknown)?;
@@ -97,7 +110,7 @@ impl PreparedConv {
         };
         let conv = Convolution { shape, strides, ..self.conv };
         let kernel = conv.kernel(None, machine)?;
-        lower_call(op, Call2d::of(conv, kernel, self.operands.clone(), self.image), machine)
+        Ok(Call2d::of(conv, kernel, self.operands.clone(), self.image))
     }
 
     /// How images lie at the sizes that the function of `op` has now.

@@ -8,7 +8,7 @@ use ir::plan::attrs;
 use ir::target::FasterMethod;
 use kernels::{ConvPrologue, Kernel, Winograd};
 
-use super::{Call2d, Convolution};
+use super::{Call2d, Convolution, conv2d_shape};
 use crate::call::{Lowered, LoweredCall};
 use crate::group::Fused;
 use crate::refusal::CodeRefusal;
@@ -20,19 +20,32 @@ const NAME: &str = "winograd";
 /// It must be this many times as fast, or what it takes is not worth it.
 const LEAST_SPEEDUP: f64 = 1.15;
 
+/// Workers whose scratch must fit into the room that there is, however many there are.
+const WORKERS: u64 = 4;
+
 /// Winograd's algorithm, where it is faster.
-pub(super) fn faster(whole: OpRef<'_>, machine: &Machine) -> Option<FasterMethod> {
+pub(super) fn faster(whole: OpRef<'_>, machine: &Machine, room_bytes: u64) -> Option<FasterMethod> {
     let fused = Fused::of(whole).ok()?;
-    let call = Call2d::new(whole, &fused, machine).ok()?;
-    let kernel = kernel(&call, machine)?;
+    if !Winograd::computes(&conv2d_shape(fused.root).ok()?) {
+        return None;
+    }
+    of_call(&Call2d::new(whole, &fused, machine).ok()?, machine, room_bytes)
+}
+
+/// The same of a convolution that is read.
+pub(super) fn of_call(call: &Call2d, machine: &Machine, room_bytes: u64) -> Option<FasterMethod> {
     // Results do not depend on the number of threads, so neither does the choice.
-    let alone = self::kernel(&call, &Machine { threads: 1, ..*machine })?;
+    let alone = self::kernel(call, &Machine { threads: 1, ..*machine })?;
+    let worker_bytes = (room_bytes / WORKERS / 64 * 64) as usize;
+    let alone = alone.within(worker_bytes, 1);
     let speedup = alone.speedup(1);
+    let kernel = kernel(call, machine)?.within(worker_bytes, machine.threads);
     (speedup >= LEAST_SPEEDUP).then(|| FasterMethod {
         name: NAME,
         speedup,
         error: kernel.sample_error(),
         scratch_bytes: of_all_workers(kernel.scratch_bytes(), machine),
+        least_room_bytes: alone.least_scratch_bytes().next_multiple_of(64) as u64 * WORKERS,
     })
 }
 

@@ -1,0 +1,76 @@
+//! Which steps of a function are computed by faster algorithms at given sizes, by the rule of `plan::faster`.
+
+use ir::target::FasterMethod;
+
+use super::assign::{StepChoice, StepNeeds, TradeOffQuery};
+use super::buffers::Buffers;
+use crate::place::BufferId;
+use crate::plan::faster::Room;
+use crate::tradeoff::{Goal, Question, RunningStep};
+
+/// The faster algorithm of a step, by its number, with so many bytes of room for scratch, if it has one.
+pub type FasterOf<'a> = dyn Fn(usize, u64) -> Option<FasterMethod> + 'a;
+
+/// What runs at given sizes.
+#[derive(Clone, Copy)]
+pub struct RunningSteps<'a> {
+    /// What each step's usual kernel needs.
+    pub needs: &'a [StepNeeds],
+    /// The steps' faster algorithms.
+    pub faster: &'a FasterOf<'a>,
+}
+
+/// The steps that are computed faster.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FasterSteps {
+    /// Each step, with its algorithm's name and its scratch in bytes.
+    steps: Vec<(usize, &'static str, u64)>,
+}
+
+impl FasterSteps {
+    /// Those of a function in a plan of a goal; `asked` says what is live, and what the smallest arena would
+    /// have.
+    pub(super) fn of(asked: &TradeOffQuery<'_>, goal: Goal, faster: &FasterOf<'_>) -> FasterSteps {
+        let Some(room) = Room::of(goal, asked) else { return FasterSteps::default() };
+        let of = |(number, step): (usize, RunningStep)| {
+            let bytes = room.beside(step.live);
+            let method = faster(number, bytes)?;
+            Some((number, method.name, room.scratch(&method, bytes).ok()?))
+        };
+        FasterSteps { steps: asked.steps().into_iter().enumerate().filter_map(of).collect() }
+    }
+
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// What all steps need, if these are computed faster: in no bands, and with other scratch.
+    pub(super) fn needs(&self, usual: &[StepNeeds]) -> Vec<StepNeeds> {
+        let mut needs = usual.to_vec();
+        for (step, _, bytes) in &self.steps {
+            needs[*step] = StepNeeds { scratch_bytes: *bytes, least_scratch_bytes: *bytes, bands: None };
+        }
+        needs
+    }
+
+    /// What the steps do otherwise than usual, added to what is chosen beside.
+    pub(super) fn write(&self, choices: &mut Vec<StepChoice>) {
+        choices.extend(self.steps.iter().map(|(step, name, bytes)| StepChoice {
+            step: *step,
+            scratch_bytes: Some(*bytes),
+            banding: None,
+            method: Some(name),
+        }));
+    }
+
+    /// The buffers of their scratch, with the bytes that these have.
+    pub(super) fn scratch<'a>(&'a self, buffers: &'a Buffers) -> impl Iterator<Item = (BufferId, u64)> + 'a {
+        self.steps.iter().map(|(step, _, bytes)| (buffers.runs[*step].scratch, *bytes))
+    }
+
+    /// Whether a step is one of them.
+    pub(super) fn contains(&self, step: usize) -> bool {
+        self.steps.iter().any(|faster| faster.0 == step)
+    }
+}

@@ -1,0 +1,124 @@
+//! Which convolutions are computed by a faster algorithm: the same on any number of threads, for known sizes
+//! and for named ones, and only where its scratch fits beneath the peak.
+
+use std::sync::Arc;
+
+use ir::plan::attrs;
+use ir::{Context, Module};
+use optc::specialize::AllSizes;
+use optc::{Array, CompileOptions, DeadMemory, Goal, Model, SizeOptions};
+use tests::programs::array;
+
+/// Two convolutions of an image, the second of which is at the peak, and two of a quarter of it; the sizes of
+/// the image are numbers, or names where they are none.
+fn text(image: Option<[u64; 2]>) -> String {
+    let ty = |channels: u64, side: u64| match image {
+        Some([h, w]) => format!("tensor<1x{}x{}x{channels}xf32>", h / side, w / side),
+        None => {
+            let dims = ["H", "W"].map(|name| match side {
+                1 => name.to_owned(),
+                _ => format!("{name} floordiv {side}"),
+            });
+            format!("tensor<1x?x?x{channels}xf32, #optc.dims<{}, {}>>", dims[0], dims[1])
+        }
+    };
+    let (x, wide, small) = (ty(16, 1), ty(64, 1), ty(64, 4));
+    let conv = "{pads = array<i64: 1, 1, 1, 1>, layout = \"NHWC\"}";
+    let (first, filter) = ("tensor<64x16x3x3xf32>", "tensor<64x64x3x3xf32>");
+    format!(
+        "func.func @main(%x: {x} {{optc.name = \"x\"}}) -> {small} {{
+  %a = nn.constant dense<0.03125> : {first}
+  %b = nn.constant dense<-0.015625> : {filter}
+  %0 = nn.conv2d %x, %a {conv} : ({x}, {first}) -> {wide}
+  %1 = nn.conv2d %0, %b {conv} : ({wide}, {filter}) -> {wide}
+  %2 = nn.max_pool2d %1 {{kernel = array<i64: 4, 4>, strides = array<i64: 4, 4>, layout = \"NHWC\"}} : ({wide}) -> {small}
+  %3 = nn.conv2d %2, %b {conv} : ({small}, {filter}) -> {small}
+  %4 = nn.conv2d %3, %b {conv} : ({small}, {filter}) -> {small}
+  return %4 : {small}
+}}"
+    )
+}
+
+fn parse(image: Option<[u64; 2]>) -> Module {
+    let ctx = Arc::new(Context::new());
+    let module = ir::text::parse(&ctx, "faster.mlir", text(image));
+    module.unwrap_or_else(|faults| panic!("{}", faults[0].render(&ctx)))
+}
+
+fn options(threads: usize, goal: Goal) -> CompileOptions {
+    let sample = vec![("H".to_owned(), 96), ("W".to_owned(), 96)];
+    let ranges = ["H", "W"].map(|name| (name.to_owned(), (4, 160))).into();
+    let sizes = SizeOptions { sample, ranges, ..SizeOptions::default() };
+    CompileOptions { threads, goal, sizes, dead: DeadMemory::Poisoned, ..CompileOptions::default() }
+}
+
+fn image([h, w]: [u64; 2]) -> Array {
+    let numbers: Vec<f32> = (0..h * w * 16).map(|index| (index * 37 % 101) as f32 * 0.01 - 0.5).collect();
+    array("x", &[1, h, w, 16], &numbers)
+}
+
+/// Of each convolution of a planned module, whether it is computed faster.
+fn chosen(module: &Module) -> Vec<bool> {
+    let body = module.function("main").expect("it is there");
+    let mut chosen = Vec::new();
+    ir::flow::walk(&module.ctx, body, |op| {
+        let op = body.at(&module.ctx, op);
+        if op.text(attrs::MEM_KERNEL).is_some_and(|kernel| ["conv2d", "winograd"].contains(&kernel)) {
+            chosen.push(op.attr(attrs::MEM_METHOD).is_some());
+        }
+    });
+    chosen
+}
+
+fn planned(sizes: [u64; 2], options: &CompileOptions) -> (Vec<bool>, u64, Vec<Array>) {
+    let mut module = parse(Some(sizes));
+    let mut model = Model::compile(&mut module, options).unwrap_or_else(|failure| panic!("{failure}"));
+    let found = model.run(&[image(sizes)]).unwrap_or_else(|failure| panic!("{failure}"));
+    let arena = model.program().only().expect("its sizes are known").arena_bytes() as u64;
+    (chosen(&module), arena, found)
+}
+
+#[test]
+fn a_balanced_plan_computes_faster_what_fits_beneath_the_peak() {
+    let (at_peak, beneath) = ([false, false], [true, true]);
+    let expected = [at_peak, beneath].concat();
+    let (found, arena, bits) = planned([128, 128], &options(1, Goal::Balanced));
+    assert_eq!(found, expected);
+    // The second convolution is written over what it reads: there is one large image, and some rows.
+    let image = 128 * 128 * 64 * 4;
+    assert!(arena <= image + image / 16, "{arena} bytes beside an image of {image}");
+    assert!(!planned([128, 128], &options(1, Goal::Memory)).0.contains(&true), "faster for memory's sake");
+    assert_eq!(planned([128, 128], &options(1, Goal::Speed)).0, [true; 4]);
+    for threads in [2, 3, 5] {
+        let (again, _, others) = planned([128, 128], &options(threads, Goal::Balanced));
+        assert_eq!(again, expected, "on {threads} threads");
+        assert!(others == bits, "other bits on {threads} threads");
+    }
+}
+
+#[test]
+fn named_sizes_choose_at_each_size_what_known_ones_do() {
+    let mut seen = Vec::new();
+    for goal in [Goal::Balanced, Goal::Speed] {
+        let options = options(2, goal);
+        let all = AllSizes::decide(&mut parse(None), &options).unwrap_or_else(|failure| panic!("{failure}"));
+        let bound = all.bound().expect("the sizes have greatest numbers").size_bytes();
+        let mut model =
+            Model::compile(&mut parse(None), &options).unwrap_or_else(|failure| panic!("{failure}"));
+        for sizes in [[128, 128], [16, 24], [96, 160], [160, 160], [128, 128]] {
+            let (expected, _, bits) = planned(sizes, &options);
+            let number = |symbol: &runtime::Symbol| sizes[usize::from(symbol.name == "W")];
+            let at: Vec<u64> = all.symbols().iter().map(number).collect();
+            let printed = all.at(&at).unwrap_or_else(|failure| panic!("{failure}"));
+            assert_eq!(chosen(&printed), expected, "{sizes:?} for {goal:?}");
+            let found = model.run(&[image(sizes)]).unwrap_or_else(|failure| panic!("{failure}"));
+            assert!(found == bits, "other bits at {sizes:?} for {goal:?}");
+            let arena = model.prepare().unwrap_or_else(|failure| panic!("{failure}")).arena_bytes() as u64;
+            assert!(arena <= bound, "{arena} bytes at {sizes:?} for {goal:?}, above the bound of {bound}");
+            seen.push(expected);
+        }
+    }
+    seen.sort();
+    seen.dedup();
+    assert!(seen.len() > 2, "sizes and goals decide: {seen:?}");
+}
