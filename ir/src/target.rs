@@ -31,9 +31,9 @@ pub trait Target: Sync {
     fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice>;
 
     /// A faster algorithm for an operation, if there is one that rounds otherwise or takes more scratch, with
-    /// at most `room_bytes` of scratch, as far as it can do with them ([`FasterMethod::least_room_bytes`]).
-    /// Whether there is one must not depend on the number of threads. An operation whose `mem.method` names it
-    /// is computed so, and [`Target::select`] says what that takes.
+    /// at most `room_bytes` of scratch, unless it needs more ([`FasterMethod::least_room_bytes`]). Whether
+    /// there is one must not depend on the number of threads. An operation whose `mem.method` names it is
+    /// computed so, and [`Target::select`] says what that takes.
     fn faster(&self, op: OpRef<'_>, threads: usize, room_bytes: u64) -> Option<FasterMethod> {
         let _ = (op, threads, room_bytes);
         None
