@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use import::onnx::external::SharedBytes;
+use ir::SharedBytes;
 use import::onnx::{ImportOptions, StrippedWeights, import};
 use ir::Context;
 use libfuzzer_sys::fuzz_target;

@@ -25,7 +25,7 @@ use ir::{Context, Module, SharedBytes};
 use optc::expect::elements_agree;
 use optc::items;
 use optc::protobuf::{HeldArrays, append_bytes, array_of, held_in};
-use optc::{Array, CompileOptions, Failure, Model};
+use optc::{Array, CompileOptions, Failure, LoadOptions, Model};
 use runtime::ElementKind;
 use tests::given::given;
 use tests::workspace::root;
@@ -354,10 +354,59 @@ impl fmt::Display for Count {
 }
 
 /// The sample is an archive of numpy's with the files of some tests as bytes; `tests/onnx/sample` makes it.
+fn sample() -> Vec<Array> {
+    let arrays = optc::arrays::read_npz(&root().join("tests/data/conformance.npz"), &|_| None);
+    arrays.unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+/// Reads models of which one input or output has an axis less, or one of no elements: how many are refused,
+/// how many are not, and which panic.
+fn read_with_other_shapes(models: impl Iterator<Item = (String, Vec<u8>)>) -> ([usize; 2], Vec<String>) {
+    // A dimension of a shape, of which the number follows: a field that is not known is skipped.
+    const DIMENSION: [u8; 3] = [0x0a, 0x02, 0x08];
+    const UNKNOWN: u8 = 0x7a;
+    let mut counts = [0; 2];
+    let mut panics = Vec::new();
+    for (name, model) in models {
+        let dimensions = model.windows(DIMENSION.len()).enumerate();
+        let places = dimensions.filter(|(_, bytes)| *bytes == DIMENSION).map(|(place, _)| place);
+        for (place, byte) in places.flat_map(|place| [(place, UNKNOWN), (place + DIMENSION.len(), 0)]) {
+            let mut bytes = model.clone();
+            bytes[place] = byte;
+            let load = || optc::load_model_bytes("m.onnx", bytes, &LoadOptions::default()).is_ok();
+            match catch_unwind(AssertUnwindSafe(load)) {
+                Ok(is_read) => counts[usize::from(is_read)] += 1,
+                Err(_) => panics.push(format!("{name}: byte {place} as {byte}")),
+            }
+        }
+    }
+    (counts, panics)
+}
+
+#[test]
+fn values_of_another_rank_are_refused_or_read_but_no_panic() {
+    let models = sample().into_iter().filter(|file| file.name.ends_with("/model.onnx"));
+    let (counts, panics) = read_with_other_shapes(models.map(|file| (file.name, file.bytes)));
+    assert!(panics.is_empty(), "{} panics:\n{}", panics.len(), panics.join("\n"));
+    assert!(counts.iter().all(|count| *count > 100), "{counts:?} were refused and read");
+}
+
+#[test]
+#[cfg_attr(not(given = "OPTC_ONNX_TESTS"), ignore = "needs OPTC_ONNX_TESTS")]
+fn no_operator_of_onnx_s_own_tests_panics_for_another_rank() {
+    let folders = std::fs::read_dir(given("OPTC_ONNX_TESTS").join("node")).expect("the folder has tests");
+    let model = |folder: std::io::Result<std::fs::DirEntry>| {
+        let path = folder.expect("the folder can be read").path().join("model.onnx");
+        Some((path.display().to_string(), std::fs::read(&path).ok()?))
+    };
+    let (counts, panics) = read_with_other_shapes(folders.filter_map(model));
+    assert!(panics.is_empty(), "{} panics:\n{}", panics.len(), panics.join("\n"));
+    assert!(counts.iter().all(|count| *count > 1000), "{counts:?} were refused and read");
+}
+
 #[test]
 fn a_sample_of_onnx_s_own_tests_is_passed() {
-    let arrays = optc::arrays::read_npz(&root().join("tests/data/conformance.npz"), &|_| None);
-    let arrays = arrays.unwrap_or_else(|failure| panic!("{failure}"));
+    let arrays = sample();
     let files: BTreeMap<&str, &[u8]> = arrays.iter().map(|file| (&file.name[..], &file.bytes[..])).collect();
     let names: BTreeSet<&str> = files.keys().filter_map(|name| name.strip_suffix("/model.onnx")).collect();
     assert!(names.len() > 200, "only {} tests are in the sample", names.len());

@@ -166,7 +166,9 @@ impl QueryAndKey {
         }
         let valid = match call.optional(6) {
             Some(valid) => {
-                let batch = call.dims(valid)?[0];
+                let [batch] = call.dims(valid)?[..] else {
+                    return Err("lengths that are not one for each batch".into());
+                };
                 let int64 = call.ctx().int(64);
                 let valid = call.cast(valid, int64)?;
                 Some(call.reshape_to(valid, &[batch, Dim::Known(1), Dim::Known(1), Dim::Known(1)])?)

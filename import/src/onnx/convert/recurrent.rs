@@ -356,7 +356,7 @@ impl RecurrentDirection {
         first: u64,
         count: u64,
     ) -> Result<Value, Refusal> {
-        let axis = call.rank(x)? - 1;
+        let axis = call.rank(x)?.checked_sub(1).ok_or("weights without axes")?;
         call.part(x, axis, Dim::Known(first * self.hidden), Dim::Known(count * self.hidden))
     }
 

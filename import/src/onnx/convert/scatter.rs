@@ -116,7 +116,11 @@ pub(crate) fn tensor_scatter(call: &mut NodeConversion<'_, '_>) -> Results {
     if axis == 0 {
         return Err("the axis of batches".into());
     }
-    let steps = call.dims(updates)?[axis];
+    let sizes = call.dims(updates)?;
+    if sizes.len() != shape.len() {
+        return Err(format!("updates of {} axes for a value of {}", sizes.len(), shape.len()).into());
+    }
+    let steps = sizes[axis];
     let outer = &shape[..axis];
     let mut index = call.indices_along(steps, axis, axis + 1)?;
     if let Some(first) = call.optional(2) {

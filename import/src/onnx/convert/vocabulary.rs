@@ -108,7 +108,11 @@ impl NodeConversion<'_, '_> {
         start: Dim,
         size: Dim,
     ) -> Result<Value, Refusal> {
-        let mut part = SliceWindow::whole(&self.dims(x)?);
+        let sizes = self.dims(x)?;
+        if axis >= sizes.len() {
+            return Err(format!("a value of {} axes where axis {axis} is read", sizes.len()).into());
+        }
+        let mut part = SliceWindow::whole(&sizes);
         part.starts[axis] = start;
         part.sizes[axis] = size;
         part.emit(self, x)
