@@ -12,9 +12,9 @@ func.func @main(%x: tensor<?x8xf32, #optc.dims<N>>) -> tensor<?x8xf32, #optc.dim
 }
 // ----- output
 // sizes 1 <= N <= 100: offsets are found at each size; `--dim N=4` plans for one
-// buffer 0: 32 * N bytes, steps 1 to 4; %1
-// buffer 1: 32 * N bytes in `bank`, steps 0 to 1; %0
-// buffer 2: 32 * N bytes in `bank`, steps 2 to 3; %2
+// buffer 0: 32 * N bytes, steps 1 to 4; %1 of `nn.cum_sum`
+// buffer 1: 32 * N bytes in `bank`, steps 0 to 1; %0 of `nn.cum_sum`
+// buffer 2: 32 * N bytes in `bank`, steps 2 to 3; %2 of `nn.cum_sum`
 // at N = 100: arena and pools 7296 bytes
 // at all sizes: arena 3200 bytes, the joint maximum
 // at all sizes: pool `bank` 3200 bytes, the joint maximum

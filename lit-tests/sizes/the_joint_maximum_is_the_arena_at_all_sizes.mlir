@@ -10,7 +10,7 @@ func.func @main(%x: tensor<?x?xi32, #optc.dims<n, m>> {optc.name = "x"}) -> tens
 }
 // ----- output
 // sizes 1 <= m <= 5, 1 <= n <= 20: offsets are found at each size; `--dim m=4` plans for one
-// buffer 0: 4 * m * n * max(-m + n, 1) bytes, steps 0 to 2; %0 %1
+// buffer 0: 4 * m * n * max(-m + n, 1) bytes, steps 0 to 2; %0 %1 of `nn.broadcast`
 // where n = 1: `main_at_n_1` runs, 2 steps in place of 3
 // at n = 20, m = 5: arena 6000 bytes
 // at all sizes: arena 6000 bytes, the joint maximum

@@ -31,6 +31,7 @@ func.func @main(%x: tensor<?x4xf32, #optc.dims<N>>) -> tensor<4x?xf32, #optc.dim
 //       "names": [
 //         "%0"
 //       ],
+//       "op": "nn.add",
 //       "size_bytes": "16 * N",
 //       "first": 0,
 //       "last": 1,

@@ -9,15 +9,20 @@ use ir::dims::{self, Ranges};
 use ir::memory_pools::{ARENA, MemoryPool};
 use ir::plan::attrs;
 use ir::states::{STATE, states};
-use ir::{Attr, AttrData, Body, Context, Ident, Value, flow};
+use ir::{Attr, AttrData, Body, Context, Ident, Op, Value, flow};
 use serde::Serialize;
 
+use super::summary::bytes;
+use crate::explain::{node_text, said};
 use crate::failure::Failure;
 use crate::plan_report::names;
 use crate::specialize::{AllSizes, Variant};
 
 /// The most buffers that the text lists.
 const MOST_BUFFERS: usize = 10;
+
+/// The most values of a buffer that it names.
+const MOST_NAMES: usize = 4;
 
 /// Everything that `optc plan --json` says of such a program.
 #[derive(Serialize)]
@@ -64,6 +69,12 @@ struct ArenaReport {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct BufferReport {
     names: Vec<String>,
+    /// The operation that makes the first of them, or whose scratch it is; none for arguments and states.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    op: String,
+    /// The name of the model's node, if any.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    node: String,
     /// An expression of the named sizes.
     size_bytes: String,
     first: i64,
@@ -166,8 +177,13 @@ fn buffers(ctx: &Context, body: &Body, sizes: &[(String, u64)]) -> Vec<BufferRep
     for ((holder, _), state) in in_state.zip(states(ctx, body).unwrap_or_default()) {
         holder.insert(0, names[state.value].clone());
     }
-    let report = |(buffer, names): (&Attr, Vec<String>)| buffer_report(ctx, *buffer, names, sizes);
-    buffers.iter().zip(holders).map(report).collect()
+    let makers = makers(ctx, body, buffers.len());
+    let reports = buffers.iter().zip(holders).zip(makers).map(|((buffer, names), maker)| {
+        let maker = maker.filter(|_| pool(buffer) != Some(STATE));
+        let (op, node) = maker.map_or_else(Default::default, |op| said(ctx, body, op));
+        BufferReport { op, node, ..buffer_report(ctx, *buffer, names, sizes) }
+    });
+    reports.collect()
 }
 
 fn buffer_report(ctx: &Context, buffer: Attr, names: Vec<String>, sizes: &[(String, u64)]) -> BufferReport {
@@ -188,7 +204,23 @@ fn buffer_report(ctx: &Context, buffer: Attr, names: Vec<String>, sizes: &[(Stri
         };
     let nominal_bytes = nominal.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0);
     let pool = entry.get(3).and_then(|name| ctx.str_value(*name)).unwrap_or(ARENA).to_owned();
-    BufferReport { names, size_bytes, first: step(0), last: step(1), pool, nominal_bytes }
+    let (op, node) = (String::new(), String::new());
+    BufferReport { names, op, node, size_bytes, first: step(0), last: step(1), pool, nominal_bytes }
+}
+
+/// The first operation that writes to each buffer.
+fn makers(ctx: &Context, body: &Body, buffers: usize) -> Vec<Option<Op>> {
+    let mut makers = vec![None; buffers];
+    flow::walk(ctx, body, |op| {
+        let numbers = body.at(ctx, op).attr(attrs::MEM_BUFFER).and_then(|numbers| ctx.array_value(numbers));
+        for number in numbers.unwrap_or(&[]) {
+            let number = ctx.int_value(*number).and_then(|number| usize::try_from(number).ok());
+            if let Some(maker) = number.and_then(|number| makers.get_mut(number)) {
+                maker.get_or_insert(op);
+            }
+        }
+    });
+    makers
 }
 
 /// The names of the values in each buffer, or of the operation whose scratch it is.
@@ -219,6 +251,23 @@ fn equations(sizes: &[(String, u64)]) -> String {
     sizes.iter().map(|(name, size)| format!("{name} = {size}")).collect::<Vec<_>>().join(", ")
 }
 
+impl BufferReport {
+    /// The first values, how many more there are, and what makes the first.
+    fn names_text(&self) -> String {
+        let BufferReport { names, op, node, .. } = self;
+        let mut text = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(" ");
+        if names.len() > MOST_NAMES {
+            write!(text, " and {} more", names.len() - MOST_NAMES).expect("text is written to memory");
+        }
+        let is_value = names.first().is_some_and(|name| name.starts_with('%'));
+        match (is_value, op.is_empty(), node.is_empty()) {
+            (true, false, _) => text + " of " + &node_text(op, node),
+            (false, _, false) => format!("{text} ({node})"),
+            _ => text,
+        }
+    }
+}
+
 impl SymbolicReport {
     /// A line for the symbols, one for each of the largest buffers and each variant, one for the arena at
     /// nominal sizes, and one for that at all sizes.
@@ -234,20 +283,21 @@ impl SymbolicReport {
         let mut ranked: Vec<(usize, &BufferReport)> = self.values.iter().enumerate().collect();
         ranked.sort_by_key(|(_, buffer)| Reverse(buffer.nominal_bytes));
         for (index, buffer) in ranked.iter().take(MOST_BUFFERS) {
-            let BufferReport { names, size_bytes, first, last, pool, .. } = buffer;
-            let names = names.join(" ");
+            let BufferReport { size_bytes, first, last, pool, .. } = buffer;
+            let names = buffer.names_text();
             let place = if pool == ARENA { String::new() } else { format!(" in `{pool}`") };
             writeln!(text, "buffer {index}: {size_bytes} bytes{place}, steps {first} to {last}; {names}")
                 .expect("text is written to memory");
         }
         let (shown, all) = (MOST_BUFFERS.min(ranked.len()), ranked.len());
         if shown < all {
-            let bytes: u64 = ranked[shown..].iter().map(|(_, buffer)| buffer.nominal_bytes).sum();
+            let rest: u64 = ranked[shown..].iter().map(|(_, buffer)| buffer.nominal_bytes).sum();
             let at = equations(&self.nominal.sizes);
             writeln!(
                 text,
-                "and {} smaller buffers, of {bytes} bytes at {at}; `--json=-` has all",
-                all - shown
+                "and {} smaller buffers, of {} at {at}; `--json=-` has all",
+                all - shown,
+                bytes(rest)
             )
             .expect("text is written to memory");
         }
@@ -257,7 +307,7 @@ impl SymbolicReport {
         }
         let NominalReport { sizes, arena_bytes } = &self.nominal;
         let what = if self.pools.len() == 1 { "arena" } else { "arena and pools" };
-        writeln!(text, "at {}: {what} {arena_bytes} bytes", equations(sizes))
+        writeln!(text, "at {}: {what} {}", equations(sizes), bytes(*arena_bytes))
             .expect("text is written to memory");
         text + &self.arena()
     }
@@ -267,10 +317,10 @@ impl SymbolicReport {
             return format!("the arena grows with the sizes: {why}\n");
         }
         let pools = self.pools.iter().filter_map(|ArenaReport { name, size_bytes, is_exact, .. }| {
-            let bytes = (*size_bytes)?;
+            let bytes = bytes((*size_bytes)?);
             let verdict = if *is_exact { "the joint maximum" } else { "an upper bound" };
             let name = if name == ARENA { name.clone() } else { format!("pool `{name}`") };
-            Some(format!("at all sizes: {name} {bytes} bytes, {verdict}\n"))
+            Some(format!("at all sizes: {name} {bytes}, {verdict}\n"))
         });
         pools.collect()
     }

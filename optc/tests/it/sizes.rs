@@ -88,7 +88,8 @@ fn a_model_is_planned_for_all_sizes_that_are_symbolized() {
     let all = printed(&[&arguments[..], &["N<=2", "--json", &plan]].concat());
     assert!(all.starts_with("sizes 1 <= N <= 2: offsets are found at each size"), "{all}");
     let arena = all.lines().last().and_then(|line| line.strip_prefix("at all sizes: arena "));
-    let arena = arena.and_then(|rest| rest.strip_suffix(" bytes, the joint maximum"));
+    let arena = arena.and_then(|rest| rest.strip_suffix(" bytes), the joint maximum"));
+    let arena = arena.and_then(|rest| Some(rest.split_once(" MB (")?.1));
     let arena: u64 = arena.and_then(|bytes| bytes.parse().ok()).expect("the last line says the arena");
     let json = std::fs::read_to_string(&plan).expect("the plan is written");
     let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
