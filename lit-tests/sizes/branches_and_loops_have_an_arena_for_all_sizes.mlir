@@ -23,8 +23,8 @@ func.func @main(%c: i1, %x: tensor<?x8xi32, #optc.dims<N>> {optc.name = "x"}) ->
 }
 // ----- output
 // sizes 1 <= N <= 100: offsets are found at each size; `--dim N=4` plans for one
-// buffer 0: 32 * N bytes, steps 0 to 6; %3  of `nn.cum_sum`
-// buffer 1: 32 * N bytes, steps 2 to 14;   
-// buffer 2: 8 bytes, steps 10 to 10; 
+// buffer 0: 32 * N bytes, steps 0 to 6; %3 of `nn.cum_sum`
+// buffer 1: 32 * N bytes, steps 2 to 14; values without names of `nn.cum_sum`
+// buffer 2: 8 bytes, steps 10 to 10; values without names
 // at N = 100: arena 6400 bytes
 // at all sizes: arena 6400 bytes, the joint maximum

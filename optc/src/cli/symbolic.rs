@@ -252,14 +252,18 @@ fn equations(sizes: &[(String, u64)]) -> String {
 }
 
 impl BufferReport {
-    /// The first values, how many more there are, and what makes the first.
+    /// The first values that have names, how many more there are, and what makes the first.
     fn names_text(&self) -> String {
         let BufferReport { names, op, node, .. } = self;
-        let mut text = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(" ");
+        let names: Vec<&str> = names.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+        let mut text = match names.is_empty() {
+            true => "values without names".to_owned(),
+            false => names[..names.len().min(MOST_NAMES)].join(" "),
+        };
         if names.len() > MOST_NAMES {
             write!(text, " and {} more", names.len() - MOST_NAMES).expect("text is written to memory");
         }
-        let is_value = names.first().is_some_and(|name| name.starts_with('%'));
+        let is_value = names.first().is_none_or(|name| name.starts_with('%'));
         match (is_value, op.is_empty(), node.is_empty()) {
             (true, false, _) => text + " of " + &node_text(op, node),
             (false, _, false) => format!("{text} ({node})"),
