@@ -115,6 +115,10 @@ fn named_sizes_choose_at_each_size_what_known_ones_do() {
             assert!(found == bits, "other bits at {sizes:?} for {goal:?}");
             let arena = model.prepare().unwrap_or_else(|failure| panic!("{failure}")).arena_bytes() as u64;
             assert!(arena <= bound, "{arena} bytes at {sizes:?} for {goal:?}, above the bound of {bound}");
+            let body = printed.function("main").expect("it is there");
+            let planned = body.own_attr(&printed.ctx, printed.ctx.ident(attrs::OPTC_ARENA));
+            let planned = planned.and_then(|bytes| printed.ctx.int_value(bytes));
+            assert_eq!(Some(arena as i64), planned, "what is printed at {sizes:?} for {goal:?} is what runs");
             seen.push(expected);
         }
     }
