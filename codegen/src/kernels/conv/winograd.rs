@@ -20,7 +20,8 @@ const NAME: &str = "winograd";
 /// It must be this many times as fast, or what it takes is not worth it.
 const LEAST_SPEEDUP: f64 = 1.15;
 
-/// Workers whose scratch must fit into the room that there is, however many there are.
+/// Workers whose scratch must fit into the room that there is, however many there are: if more, each gets a
+/// share of the room, or the least that it can do with.
 const WORKERS: u64 = 4;
 
 /// Winograd's algorithm, where it is faster.
@@ -36,10 +37,10 @@ pub(super) fn faster(whole: OpRef<'_>, machine: &Machine, room_bytes: u64) -> Op
 pub(super) fn of_call(call: &Call2d, machine: &Machine, room_bytes: u64) -> Option<FasterMethod> {
     // Results do not depend on the number of threads, so neither does the choice.
     let alone = self::kernel(call, &Machine { threads: 1, ..*machine })?;
-    let worker_bytes = (room_bytes / WORKERS / 64 * 64) as usize;
-    let alone = alone.within(worker_bytes, 1);
+    let share = |workers: u64| (room_bytes / workers / 64 * 64) as usize;
+    let alone = alone.within(share(WORKERS), 1);
     let speedup = alone.speedup(1);
-    let kernel = kernel(call, machine)?.within(worker_bytes, machine.threads);
+    let kernel = kernel(call, machine)?.within(share(WORKERS.max(machine.threads as u64)), machine.threads);
     (speedup >= LEAST_SPEEDUP).then(|| FasterMethod {
         name: NAME,
         speedup,
