@@ -129,7 +129,8 @@ impl Specializations {
                 DeadMemory::Poisoned => plans.dead(&plan),
             },
         };
-        code.specialization(lowered, &offsets).map_err(SizeFault::Code)
+        let made = code.specialization(lowered, &offsets).map_err(SizeFault::Code)?;
+        Ok(made.with_given_up(plan.given_up))
     }
 }
 

@@ -33,6 +33,7 @@ pub struct Specialization {
     parts: SpecializationParts,
     /// Where in the arena each state begins.
     states: Vec<usize>,
+    given_up: usize,
 }
 
 impl Specialization {
@@ -49,7 +50,7 @@ impl Specialization {
             let TensorDesc { name, align, .. } = desc;
             assert!(align.is_power_of_two(), "{name} is aligned to {align}, which is no power of two");
         }
-        Specialization { parts, states: Vec::new() }
+        Specialization { parts, states: Vec::new(), given_up: 0 }
     }
 
     /// The same, where each of the program's [states](crate::Program::states) begins at one of these bytes of
@@ -57,6 +58,19 @@ impl Specialization {
     #[must_use]
     pub fn with_states(self, states: Vec<usize>) -> Specialization {
         Specialization { states, ..self }
+    }
+
+    /// The same, of which that many steps are computed as usual since the arena of all sizes has no room for
+    /// the scratch of their faster algorithm.
+    #[must_use]
+    pub fn with_given_up(self, given_up: usize) -> Specialization {
+        Specialization { given_up, ..self }
+    }
+
+    /// How many steps are computed as usual since the arena of all sizes has no room for the scratch of their
+    /// faster algorithm.
+    pub fn given_up(&self) -> usize {
+        self.given_up
     }
 
     /// The bytes of arena that a run needs.

@@ -53,6 +53,8 @@ pub(super) struct Specialized {
     /// What it took to specialize the program at these sizes; none if that was done before.
     cost: Option<Duration>,
     arena_bytes: usize,
+    /// How many steps have no room for their faster algorithm.
+    given_up: usize,
 }
 
 impl Specialized {
@@ -60,12 +62,13 @@ impl Specialized {
     pub(super) fn of(model: &mut Model, inputs: &[Array]) -> Result<Specialized, Failure> {
         let before = model.program().specialized();
         let start = Instant::now();
-        let arena_bytes = model.prepare_for(inputs)?.arena_bytes();
+        let prepared = model.prepare_for(inputs)?;
         let taken = start.elapsed();
         let is_new = model.program().specialized() > before;
         let names = model.program().symbols().iter().map(|symbol| symbol.name.clone());
         let sizes = names.zip(model.sizes().iter().copied()).collect();
-        Ok(Specialized { sizes, cost: is_new.then_some(taken), arena_bytes })
+        let (arena_bytes, given_up) = (prepared.arena_bytes(), prepared.given_up());
+        Ok(Specialized { sizes, cost: is_new.then_some(taken), arena_bytes, given_up })
     }
 
     /// The sizes, and what a run at them needs; nothing if none has a name.
@@ -74,7 +77,11 @@ impl Specialized {
             return String::new();
         }
         let sizes: Vec<String> = self.sizes.iter().map(|(name, size)| format!("{name} = {size}")).collect();
-        format!("at {}: arena {} bytes\n", sizes.join(", "), self.arena_bytes)
+        let given_up = match self.given_up {
+            0 => String::new(),
+            count => format!("; the arena of all sizes has no room to compute {count} of its steps faster"),
+        };
+        format!("at {}: arena {} bytes{given_up}\n", sizes.join(", "), self.arena_bytes)
     }
 
     /// What a new size cost.

@@ -44,6 +44,9 @@ pub struct Assignment {
     pub sizes: PrimaryMap<BufferId, u64>,
     /// What steps do otherwise than their usual kernels prefer.
     pub choices: Vec<StepChoice>,
+    /// How many steps are computed as usual only since the bound or the pool has no room for the scratch of
+    /// their faster algorithm.
+    pub given_up: usize,
     /// Where the buffers of each pool beside the arena are.
     pub pools: Vec<PoolAssignment>,
     /// The bytes of all pools, the arena among them.
@@ -160,12 +163,13 @@ impl Assigner {
             }
         }
         let found = self.assign_freely(ctx, body, at, running.needs);
-        match bound {
+        let found = match bound {
             Some(bound) if found.placed.size_bytes > bound.arena_bytes() => {
                 self.assign_in_order(ctx, body, at, running.needs, bound)
             }
             _ => found,
-        }
+        };
+        Assignment { given_up: faster.len(), ..found }
     }
 
     /// The steps that are computed by faster algorithms.
@@ -314,7 +318,7 @@ fn of_arena(
     sizes: PrimaryMap<BufferId, u64>,
     choices: Vec<StepChoice>,
 ) -> Assignment {
-    Assignment { placed, sizes, choices, pools: Vec::new(), size_bytes: 0 }
+    Assignment { placed, sizes, choices, given_up: 0, pools: Vec::new(), size_bytes: 0 }
 }
 
 /// The bytes of the tensors that are live at each step, each rounded up to a whole number of places.

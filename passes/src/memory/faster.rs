@@ -8,7 +8,7 @@ use crate::place::BufferId;
 use crate::plan::faster::Room;
 use crate::tradeoff::{Goal, Question, RunningStep};
 
-/// The faster algorithm of a step, by its number, with so many bytes of room for scratch, if it has one.
+/// The faster algorithm of a step, if it has one: by the step's number and the bytes of room for scratch.
 pub type FasterOf<'a> = dyn Fn(usize, u64) -> Option<FasterMethod> + 'a;
 
 /// What runs at given sizes.
@@ -43,6 +43,11 @@ impl FasterSteps {
     /// Whether there is none.
     pub(super) fn is_empty(&self) -> bool {
         self.steps.is_empty()
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.steps.len()
     }
 
     /// What all steps need, if these are computed faster: in no bands, and with other scratch.

@@ -24,14 +24,16 @@ fn text(image: Option<[u64; 2]>) -> String {
     };
     let (x, wide, small) = (ty(16, 1), ty(64, 1), ty(64, 4));
     let conv = "{pads = array<i64: 1, 1, 1, 1>, layout = \"NHWC\"}";
-    let (first, filter) = ("tensor<64x16x3x3xf32>", "tensor<64x64x3x3xf32>");
+    let pool = "{kernel = array<i64: 4, 4>, strides = array<i64: 4, 4>, layout = \"NHWC\"}";
+    let first = "tensor<64x16x3x3xf32>";
+    let filter = "tensor<64x64x3x3xf32>";
     format!(
         "func.func @main(%x: {x} {{optc.name = \"x\"}}) -> {small} {{
   %a = nn.constant dense<0.03125> : {first}
   %b = nn.constant dense<-0.015625> : {filter}
   %0 = nn.conv2d %x, %a {conv} : ({x}, {first}) -> {wide}
   %1 = nn.conv2d %0, %b {conv} : ({wide}, {filter}) -> {wide}
-  %2 = nn.max_pool2d %1 {{kernel = array<i64: 4, 4>, strides = array<i64: 4, 4>, layout = \"NHWC\"}} : ({wide}) -> {small}
+  %2 = nn.max_pool2d %1 {pool} : ({wide}) -> {small}
   %3 = nn.conv2d %2, %b {conv} : ({small}, {filter}) -> {small}
   %4 = nn.conv2d %3, %b {conv} : ({small}, {filter}) -> {small}
   return %4 : {small}
@@ -80,8 +82,8 @@ fn planned(sizes: [u64; 2], options: &CompileOptions) -> (Vec<bool>, u64, Vec<Ar
 
 #[test]
 fn a_balanced_plan_computes_faster_what_fits_beneath_the_peak() {
-    let (at_peak, beneath) = ([false, false], [true, true]);
-    let expected = [at_peak, beneath].concat();
+    // Those of the large image are at the peak.
+    let expected = [false, false, true, true];
     let (found, arena, bits) = planned([128, 128], &options(1, Goal::Balanced));
     assert_eq!(found, expected);
     // The second convolution is written over what it reads: there is one large image, and some rows.
@@ -125,4 +127,39 @@ fn named_sizes_choose_at_each_size_what_known_ones_do() {
     seen.sort();
     seen.dedup();
     assert!(seen.len() > 2, "sizes and goals decide: {seen:?}");
+}
+
+/// A large image of fixed size is the peak at all sizes. On 32 threads the scratch of a convolution at a
+/// small size is then larger than the arena of all sizes, in which the largest computes none faster.
+#[test]
+fn steps_for_which_all_sizes_have_no_room_are_counted() {
+    let (fixed, wide) = ("tensor<1x128x128x16xf32>", "tensor<1x128x128x64xf32>");
+    let sized = |channels: u64| format!("tensor<1x?x?x{channels}xf32, #optc.dims<H, W>>");
+    let (y, own) = (sized(16), sized(64));
+    let conv = "{pads = array<i64: 1, 1, 1, 1>, layout = \"NHWC\"}";
+    let (first, filter) = ("tensor<64x16x3x3xf32>", "tensor<64x64x3x3xf32>");
+    let text = format!(
+        "func.func @main(%x: {fixed} {{optc.name = \"fixed\"}}, %y: {y} {{optc.name = \"x\"}})
+    -> ({wide}, {own}) {{
+  %a = nn.constant dense<0.03125> : {first}
+  %b = nn.constant dense<-0.015625> : {filter}
+  %0 = nn.conv2d %x, %a {conv} : ({fixed}, {first}) -> {wide}
+  %1 = nn.conv2d %0, %b {conv} : ({wide}, {filter}) -> {wide}
+  %2 = nn.conv2d %y, %a {conv} : ({y}, {first}) -> {own}
+  %3 = nn.conv2d %2, %b {conv} : ({own}, {filter}) -> {own}
+  return %1, %3 : {wide}, {own}
+}}"
+    );
+    let given_up = |threads: usize| {
+        let module = ir::text::parse(&Arc::new(Context::new()), "faster.mlir", text.clone());
+        let mut options = options(threads, Goal::Balanced);
+        options.sizes.ranges = ["H", "W"].map(|name| (name.to_owned(), (4, 120))).into();
+        let mut model = Model::compile(&mut module.expect("it is read"), &options).expect("it is compiled");
+        let bound = model.program().bound_bytes().expect("the sizes have greatest numbers");
+        let prepared = model.prepare_for(&[image([64, 64])]).expect("the sizes are allowed");
+        assert!(prepared.arena_bytes() <= bound as usize, "{} of {bound} bytes", prepared.arena_bytes());
+        prepared.given_up()
+    };
+    assert_eq!(given_up(4), 0);
+    assert!(given_up(32) > 0, "its scratch is larger than the arena");
 }
