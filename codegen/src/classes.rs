@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use crate::call::{Condition, KernelCode, Lowered, LoweredCall, Pointer};
 use crate::constant::is_weight;
 use crate::kernels::conv::prepared::{ImageLayout, PreparedConv};
-use crate::kernels::row_of;
+use crate::kernels::faster;
 use crate::lower::{lower, lower_plain};
 use crate::refusal::CodeRefusal;
 use crate::row::Machine;
@@ -122,7 +122,8 @@ impl StepClasses {
         }
     }
 
-    /// The faster algorithm of a step at the sizes that `body` has, with so much room for scratch.
+    /// The faster algorithm of a step, if it has one in `room_bytes` of scratch, at the sizes that its
+    /// function has now.
     pub(crate) fn faster(
         &self,
         step: usize,
@@ -132,7 +133,7 @@ impl StepClasses {
     ) -> Option<FasterMethod> {
         match self.prepared.get(self.of_step[step] as usize) {
             Some(Some(prepared)) => prepared.faster(op, machine, room_bytes),
-            _ => row_of(op, machine.own)?.faster.and_then(|faster| faster(op, machine, room_bytes)),
+            _ => faster(op, machine, room_bytes),
         }
     }
 

@@ -291,7 +291,7 @@ impl SizedCode {
         })
     }
 
-    /// The faster algorithm of a step with so much room for scratch, if it has one, once sizes are set.
+    /// The faster algorithm of a step, if it has one in `room_bytes` of scratch, once sizes are set.
     pub fn faster(&self, step: usize, room_bytes: u64, work: &Workspace) -> Option<FasterMethod> {
         let op = work.sized.body().at(work.sized.ctx(), self.homes.steps[step].op);
         self.classes.faster(step, op, &self.code.machine, room_bytes)

@@ -11,7 +11,7 @@ use ir::window::Arrangement;
 use kernels::Isa;
 
 use crate::arrangement;
-use crate::kernels::{row_of, rows};
+use crate::kernels::{faster, row_of, rows};
 use crate::lower::lower;
 use crate::row::{KernelRow, Machine};
 
@@ -126,7 +126,7 @@ impl Target for Cpu {
     }
 
     fn faster(&self, op: OpRef<'_>, threads: usize, room_bytes: u64) -> Option<FasterMethod> {
-        row_of(op, self.own)?.faster.and_then(|faster| faster(op, &self.machine(threads), room_bytes))
+        faster(op, &self.machine(threads), room_bytes)
     }
 
     fn access(&self, op: OpRef<'_>, operand: usize) -> Access {

@@ -18,8 +18,9 @@ pub(crate) mod reduce;
 pub(crate) mod suppress;
 
 use ir::body::OpRef;
+use ir::target::FasterMethod;
 
-use crate::row::KernelRow;
+use crate::row::{KernelRow, Machine};
 
 /// The kernels of this crate; each operation is run by the first that runs it.
 static KERNELS: &[KernelRow] = &[
@@ -59,6 +60,11 @@ pub fn kernels() -> &'static [KernelRow] {
 /// The kernel that runs an operation, or a group around one: an embedder's own, or one of this crate.
 pub(crate) fn row_of(op: OpRef<'_>, own: &'static [KernelRow]) -> Option<&'static KernelRow> {
     KernelRow::find(own, op).or_else(|| KernelRow::find(KERNELS, op))
+}
+
+/// The faster algorithm of an operation, or of a group around one, if it has one in `room_bytes` of scratch.
+pub(crate) fn faster(op: OpRef<'_>, machine: &Machine, room_bytes: u64) -> Option<FasterMethod> {
+    row_of(op, machine.own)?.faster.and_then(|faster| faster(op, machine, room_bytes))
 }
 
 /// All kernels, an embedder's own first.

@@ -8,7 +8,7 @@ use ir::plan::attrs;
 use ir::target::FasterMethod;
 use kernels::{ConvPrologue, Kernel, Winograd};
 
-use super::{Call2d, Convolution, conv2d_shape};
+use super::{Call2d, Convolution};
 use crate::call::{Lowered, LoweredCall};
 use crate::group::Fused;
 use crate::refusal::CodeRefusal;
@@ -27,9 +27,6 @@ const WORKERS: u64 = 4;
 /// Winograd's algorithm, where it is faster.
 pub(super) fn faster(whole: OpRef<'_>, machine: &Machine, room_bytes: u64) -> Option<FasterMethod> {
     let fused = Fused::of(whole).ok()?;
-    if !Winograd::computes(&conv2d_shape(fused.root).ok()?) {
-        return None;
-    }
     of_call(&Call2d::new(whole, &fused, machine).ok()?, machine, room_bytes)
 }
 
