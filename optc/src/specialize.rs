@@ -346,12 +346,9 @@ impl AllSizes {
 /// Whether all symbols may have the sizes of a sample.
 fn check_sample(symbols: &[Symbol], sample: &[u64]) -> Result<(), Failure> {
     let outside = |(symbol, size): (&Symbol, &u64)| {
-        let Symbol { name, least, most, .. } = symbol;
-        let expected = match *most {
-            u64::MAX => format!("{name} >= {least}"),
-            most => format!("{least} <= {name} <= {most}"),
-        };
-        let is_outside = !(*least..=*most).contains(size);
+        let Symbol { name, .. } = symbol;
+        let expected = symbol.range_text();
+        let is_outside = !symbol.may_be(*size);
         is_outside.then(|| format!("code can't be made first for `{name}` = {size}, expected {expected}"))
     };
     Failure::unless_none(symbols.iter().zip(sample).filter_map(outside))

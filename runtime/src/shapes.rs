@@ -23,6 +23,22 @@ pub struct Symbol {
     pub default: Option<u64>,
 }
 
+impl Symbol {
+    /// Whether it may have a size.
+    pub fn may_be(&self, size: u64) -> bool {
+        (self.least..=self.most).contains(&size)
+    }
+
+    /// The sizes that it may have, as messages say them.
+    pub fn range_text(&self) -> String {
+        let Symbol { name, least, most, .. } = self;
+        match *most {
+            u64::MAX => format!("{name} >= {least}"),
+            most => format!("{least} <= {name} <= {most}"),
+        }
+    }
+}
+
 /// A dimension of an input, as messages name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputDimension {
@@ -268,13 +284,7 @@ impl Declared {
 
     /// What is asked of a dimension.
     fn constraint(&self, extent: &Extent) -> String {
-        let ranges = extent.symbols().into_iter().map(|symbol| {
-            let Symbol { name, least, most, .. } = &self.symbols[symbol];
-            match *most {
-                u64::MAX => format!("{name} >= {least}"),
-                most => format!("{least} <= {name} <= {most}"),
-            }
-        });
+        let ranges = extent.symbols().into_iter().map(|symbol| self.symbols[symbol].range_text());
         let ranges = ranges.collect::<Vec<_>>().join(", ");
         match extent {
             Extent::Known(size) => size.to_string(),
@@ -288,9 +298,8 @@ impl Declared {
     /// # Errors
     /// What is asked of the first that may not.
     pub(crate) fn check_ranges(&self, sizes: &[u64]) -> Result<(), String> {
-        let is_outside = |(symbol, size): &(&Symbol, &u64)| !(symbol.least..=symbol.most).contains(*size);
-        let wrong = self.symbols.iter().zip(sizes).position(|pair| is_outside(&pair));
-        wrong.map_or(Ok(()), |symbol| Err(format!("expected {}", self.constraint(&Extent::Symbol(symbol)))))
+        let wrong = self.symbols.iter().zip(sizes).find(|(symbol, size)| !symbol.may_be(**size));
+        wrong.map_or(Ok(()), |(symbol, _)| Err(format!("expected {}", symbol.range_text())))
     }
 
     /// How a dimension is written.
