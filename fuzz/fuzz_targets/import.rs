@@ -8,9 +8,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use ir::SharedBytes;
 use import::onnx::{ImportOptions, StrippedWeights, import};
-use ir::Context;
+use ir::{Context, SharedBytes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -203,9 +203,8 @@ impl ReduceArgs {
             ))),
             (ProcessEnd::Status(status @ (CANT_EXECUTE | NOT_FOUND)), None) => {
                 let what = if status == NOT_FOUND { "was not found" } else { "can't be executed" };
-                Err(Failure::input(format!(
-                    "exit status {status} says that a command {what} (`--status={status}` if it does not){said}"
-                )))
+                let means = format!("exit status {status} says that a command {what}");
+                Err(Failure::input(format!("{means} (`--status={status}` if it does not){said}")))
             }
             (ProcessEnd::Status(status), None) if self.crash.is_some() && status != PANIC => {
                 let what = "the passes neither panic on the original, nor are they killed";

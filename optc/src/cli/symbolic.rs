@@ -69,7 +69,7 @@ struct ArenaReport {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct BufferReport {
     names: Vec<String>,
-    /// The operation that makes the first of them, or whose scratch it is; none for arguments and states.
+    /// What makes the first of them, or what it is the scratch of; none for inputs and states.
     #[serde(skip_serializing_if = "String::is_empty")]
     op: String,
     /// The name of the model's node, if any.
@@ -180,13 +180,19 @@ fn buffers(ctx: &Context, body: &Body, sizes: &[(String, u64)]) -> Vec<BufferRep
     let makers = makers(ctx, body, buffers.len());
     let reports = buffers.iter().zip(holders).zip(makers).map(|((buffer, names), maker)| {
         let maker = maker.filter(|_| pool(buffer) != Some(STATE));
-        let (op, node) = maker.map_or_else(Default::default, |op| said(ctx, body, op));
-        BufferReport { op, node, ..buffer_report(ctx, *buffer, names, sizes) }
+        let said = maker.map_or_else(Default::default, |op| said(ctx, body, op));
+        buffer_report(ctx, *buffer, names, said, sizes)
     });
     reports.collect()
 }
 
-fn buffer_report(ctx: &Context, buffer: Attr, names: Vec<String>, sizes: &[(String, u64)]) -> BufferReport {
+fn buffer_report(
+    ctx: &Context,
+    buffer: Attr,
+    names: Vec<String>,
+    (op, node): (String, String),
+    sizes: &[(String, u64)],
+) -> BufferReport {
     let entry = ctx.array_value(buffer).unwrap_or(&[]);
     let step = |index: usize| entry.get(index).and_then(|step| ctx.int_value(*step)).unwrap_or(0);
     let bytes = entry.get(2).copied().unwrap_or(Attr::EMPTY);
@@ -204,7 +210,6 @@ fn buffer_report(ctx: &Context, buffer: Attr, names: Vec<String>, sizes: &[(Stri
         };
     let nominal_bytes = nominal.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0);
     let pool = entry.get(3).and_then(|name| ctx.str_value(*name)).unwrap_or(ARENA).to_owned();
-    let (op, node) = (String::new(), String::new());
     BufferReport { names, op, node, size_bytes, first: step(0), last: step(1), pool, nominal_bytes }
 }
 

@@ -49,7 +49,7 @@ impl Room {
         }
     }
 
-    /// The room for scratch beside so many live bytes.
+    /// The bytes of room for the scratch of a step at which `live` bytes of tensors are live.
     pub(crate) fn beside(&self, live: u64) -> u64 {
         self.most_bytes.map_or(u64::MAX, |most| most.saturating_sub(live))
     }
@@ -180,7 +180,7 @@ impl EarlierChoice {
     }
 }
 
-/// Has a step computed by a method with so much scratch, or as usual.
+/// Has a step computed by a method with these bytes of scratch, or as usual.
 pub(crate) fn set(ctx: &Context, target: &dyn Target, body: &mut Body, op: Op, method: Option<(&str, u64)>) {
     body.remove_attr(ctx, op, attrs::MEM_METHOD);
     let Some((name, scratch)) = method else { return select_again(ctx, target, body, op) };
