@@ -90,7 +90,7 @@ pub(super) struct TextReader<'c> {
     /// Greater numbers of values are names like others.
     number_limit: usize,
     /// Operands of the line that is being read; kept for their room.
-    numbers: Vec<lines::NumberedName>,
+    numbers: Vec<lines::ScannedName>,
     /// Operands of the operation that is being read; kept for its room.
     mentions: Vec<values::Mention<'c>>,
     after_fault: AfterFault,

@@ -1,13 +1,14 @@
 //! Which operations are like one that was read before.
 //!
-//! Most lines of a long text in generic form differ from an earlier one in the names of values only:
+//! Most lines of a long text differ from an earlier one in the names of values only:
 //!
 //! ```text
 //! %12 = "arith.addf"(%11, %5) <{fastmath = #arith.fastmath<none>}> : (f32, f32) -> f32
+//! %13 = nn.add %12, %x : tensor<4x16xf32>
 //! ```
 //!
 //! So the name, with all that stands after the operands, is looked up as it stands, byte for byte; if it was
-//! read before, only the numbers of values are. Whatever is not as plain as that is left to the reader of
+//! read before, only the names of values are. Whatever is not as plain as that is left to the reader of
 //! single tokens, which remembers the lines that this one will know.
 
 use std::rc::Rc;
@@ -15,12 +16,13 @@ use std::rc::Rc;
 use memchr::memchr;
 
 use super::memo::OpTypes;
-use super::ops::OperandList;
+use super::ops::{OperandList, ReadOp};
 use super::values::{Mention, OpenBody};
 use super::{MAX_DEPTH, TextReader};
 use crate::body::OpParts;
 use crate::entities::{Attr, Block, OpName, Type, Value};
 use crate::text::Unregistered;
+use crate::text::lexer;
 
 const SLOTS: usize = 1024;
 
@@ -43,7 +45,7 @@ pub(super) struct SeenLines<'c> {
 }
 
 struct SeenLine<'c> {
-    /// The name, in its quotes.
+    /// The name; in its quotes in the generic form.
     name: &'c [u8],
     /// What stands after the operands.
     tail: &'c [u8],
@@ -52,20 +54,24 @@ struct SeenLine<'c> {
     height: u32,
 }
 
-/// A value whose name is a number: `%12`, `%12#1`.
+/// A value as it stands in a line: `%12`, `%12#1`, `%x`.
 #[derive(Clone, Copy)]
-pub(super) struct NumberedName {
+pub(super) struct ScannedName {
+    /// The name, if it is a number, else [`NO_NUMBER`].
     value: usize,
     part: u32,
-    /// First digit.
+    /// After the sigil.
     start: usize,
-    /// After the last digit of the name.
+    /// The end of the name.
     end: usize,
 }
 
+/// What no value's number is.
+const NO_NUMBER: usize = usize::MAX;
+
 /// What stands where in a line.
 struct Scan<'c> {
-    result: Option<NumberedName>,
+    result: Option<ScannedName>,
     name_start: usize,
     name: &'c [u8],
     tail: &'c [u8],
@@ -97,7 +103,7 @@ impl<'c> TextReader<'c> {
         &mut self,
         frame: &mut OpenBody<'c>,
         block: Block,
-        numbers: &mut Vec<NumberedName>,
+        numbers: &mut Vec<ScannedName>,
     ) -> Option<()> {
         let scan = scan(self.bytes(), self.token.start, numbers)?;
         let SeenLine { ending, height, .. } = self.lines.find(scan.name, scan.tail)?;
@@ -113,14 +119,14 @@ impl<'c> TextReader<'c> {
         self.deepest = self.deepest.max(deepest);
         let pairs = numbers.iter().zip(&signature.inputs);
         let operands: OperandList =
-            pairs.map(|(number, ty)| self.numbered_value(frame, *number, *ty)).collect();
+            pairs.map(|(number, ty)| self.scanned_value(frame, *number, *ty)).collect();
         let location = self.location(scan.name_start);
         let parts = OpParts { name, properties, attrs, location };
         let op = frame.body.make(parts, &operands, &signature.results);
         frame.body.append(op, block);
         self.resume(scan.end);
         self.make_room(frame);
-        if let Some(NumberedName { value, start, end, .. }) = scan.result {
+        if let Some(ScannedName { value, start, end, .. }) = scan.result {
             let result = frame.body.result(op, 0);
             if value >= self.number_limit || !frame.define_next(value, result) {
                 self.define(frame, &self.text[start..end], start - 1, result, 1);
@@ -129,8 +135,8 @@ impl<'c> TextReader<'c> {
         Some(())
     }
 
-    fn numbered_value(&mut self, frame: &mut OpenBody<'c>, number: NumberedName, ty: Type) -> Value {
-        let NumberedName { value, part, start, end } = number;
+    fn scanned_value(&mut self, frame: &mut OpenBody<'c>, name: ScannedName, ty: Type) -> Value {
+        let ScannedName { value, part, start, end } = name;
         match frame.single(value, ty) {
             Some(found) if part == 0 => found,
             _ => {
@@ -140,76 +146,100 @@ impl<'c> TextReader<'c> {
         }
     }
 
-    /// Remembers the line whose name stands at `name_start` and whose operands end at `tail_start`, if it
-    /// ends here.
-    pub(super) fn remember_line(
-        &mut self,
-        name_start: usize,
-        tail_start: usize,
-        ending: LineMeaning,
-        height: u32,
-    ) {
-        let tail_end = self.passed;
-        let bytes = self.bytes();
-        let is_known =
-            self.ctx.def(ending.name).is_some() || self.options.unregistered == Unregistered::Allow;
-        if bytes.get(tail_end) != Some(&b'\n') || tail_end - name_start > LONGEST || !is_known {
+    /// Remembers the line of an operation whose name stands at byte `at`, if the operation ends here, at the
+    /// end of the line; it nests `height` deep.
+    pub(super) fn remember_line(&mut self, at: usize, op: &ReadOp, height: u32) {
+        let ReadOp { name, properties, attrs, .. } = *op;
+        let has_blocks = !op.successors.is_empty() || !op.regions.is_empty() || op.child.is_some();
+        let is_known = self.ctx.def(name).is_some() || self.options.unregistered == Unregistered::Allow;
+        // One with a location of its own is not remembered.
+        if has_blocks || !is_known || op.location != self.location(at) {
             return;
         }
-        let Some(name_end) = name_end(bytes, name_start) else { return };
-        let (name, tail) = (&bytes[name_start..name_end], &bytes[tail_start..tail_end]);
-        if name.contains(&b'\\') || tail.contains(&b'\n') {
+        let mut operands = std::mem::take(&mut self.numbers);
+        operands.clear();
+        let scan = scan(self.bytes(), at, &mut operands);
+        let is_all_said = operands.len() == op.operands.len();
+        self.numbers = operands;
+        let Some(Scan { name: word, tail, end, .. }) = scan.filter(|_| is_all_said) else { return };
+        let is_plain = !word.contains(&b'\\') && !tail.contains(&b'%');
+        if end != self.passed || !is_plain {
             return;
         }
         if self.lines.slots.is_empty() {
             self.lines.slots.resize_with(SLOTS, || None);
         }
-        self.lines.slots[slot(name, tail)] = Some(SeenLine { name, tail, ending, height });
+        let ending = LineMeaning { name, properties, attrs, signature: op.results.clone() };
+        self.lines.slots[slot(word, tail)] = Some(SeenLine { name: word, tail, ending, height });
     }
 }
 
-/// Takes a line apart: `%12 = "name"(%1, %2#1)tail`.
-fn scan<'c>(text: &'c [u8], mut at: usize, operands: &mut Vec<NumberedName>) -> Option<Scan<'c>> {
+/// Takes a line apart: `%12 = "name"(%1, %2#1)tail`, or `%12 = name %1, %2tail`.
+fn scan<'c>(text: &'c [u8], mut at: usize, operands: &mut Vec<ScannedName>) -> Option<Scan<'c>> {
     let mut result = None;
     if text.get(at) == Some(&b'%') {
-        let number = digits(text, at + 1)?;
-        at = number.end;
-        result = Some(number);
+        let name = value_name(text, at + 1)?;
+        at = name.end;
+        result = Some(name);
         if !text[at..].starts_with(b" = ") {
             return None;
         }
         at += 3;
     }
     let name_start = at;
-    let name_end = name_end(text, at)?;
-    if text.get(name_end) != Some(&b'(') {
+    let is_generic = text.get(at) == Some(&b'"');
+    let name_end = if is_generic { name_end(text, at)? } else { word_end(text, at) };
+    if text.get(name_end) != Some(if is_generic { &b'(' } else { &b' ' }) {
         return None;
     }
     at = name_end + 1;
-    if text.get(at) != Some(&b')') {
-        loop {
-            if text.get(at) != Some(&b'%') {
-                return None;
-            }
-            let mut operand = digits(text, at + 1)?;
-            at = operand.end;
-            if text.get(at) == Some(&b'#') {
-                let part = digits(text, at + 1)?;
-                operand.part = part.value as u32;
-                at = part.end;
-            }
-            operands.push(operand);
-            match text.get(at..at + 2)? {
-                b", " => at += 2,
-                [b')', _] => break,
-                _ => return None,
-            }
-        }
+    if !(is_generic && text.get(at) == Some(&b')')) {
+        at = values(text, at, operands)?;
     }
-    let tail_start = at + 1;
+    if is_generic && text.get(at) != Some(&b')') {
+        return None;
+    }
+    let tail_start = at + usize::from(is_generic);
     let end = tail_start + memchr(b'\n', &text[tail_start..])?;
     let (name, tail) = (&text[name_start..name_end], &text[tail_start..end]);
-    (tail.len() <= LONGEST).then_some(Scan { result, name_start, name, tail, end })
+    let is_whole = is_generic || ends_pretty_op(text, end);
+    (is_whole && tail.len() <= LONGEST).then_some(Scan { result, name_start, name, tail, end })
+}
+
+/// The values of a list that begins here, at least one; gives the list's end.
+fn values(text: &[u8], mut at: usize, operands: &mut Vec<ScannedName>) -> Option<usize> {
+    loop {
+        if text.get(at) != Some(&b'%') {
+            return None;
+        }
+        let mut operand = value_name(text, at + 1)?;
+        at = operand.end;
+        if text.get(at) == Some(&b'#') {
+            let part = digits(text, at + 1)?;
+            operand.part = part.value as u32;
+            at = part.end;
+        }
+        operands.push(operand);
+        if !text[at..].starts_with(b", ") {
+            return Some(at);
+        }
+        at += 2;
+    }
+}
+
+/// Whether an operation in pretty form ends with its line, for the next line can't be more of it: types,
+/// regions, a location.
+fn ends_pretty_op(text: &[u8], line_end: usize) -> bool {
+    let next = lexer::skip_space(text, line_end);
+    match text.get(next) {
+        Some(b'%' | b'}' | b'^' | b'"') => true,
+        _ => !matches!(&text[next..word_end(text, next)], b"" | b"to" | b"loc"),
+    }
+}
+
+/// The end of the word that begins here.
+fn word_end(text: &[u8], start: usize) -> usize {
+    start + text[start..].iter().take_while(|byte| lexer::is_word_byte(**byte)).count()
 }
 
 /// The end of the string that begins here, if nothing in it is escaped.
@@ -221,8 +251,18 @@ fn name_end(text: &[u8], start: usize) -> Option<usize> {
     Some(start + length + 2)
 }
 
+/// The name of a value that begins here, after its sigil.
+fn value_name(text: &[u8], start: usize) -> Option<ScannedName> {
+    let length = text[start..].iter().take_while(|byte| lexer::is_name_byte(**byte)).count();
+    match text.get(start)? {
+        b'0'..=b'9' => digits(text, start),
+        _ if length == 0 => None,
+        _ => Some(ScannedName { value: NO_NUMBER, part: 0, start, end: start + length }),
+    }
+}
+
 /// A number of at most nine digits, without zeros before it.
-fn digits(text: &[u8], start: usize) -> Option<NumberedName> {
+fn digits(text: &[u8], start: usize) -> Option<ScannedName> {
     let mut value = 0;
     let mut end = start;
     while let Some(byte @ b'0'..=b'9') = text.get(end) {
@@ -233,7 +273,7 @@ fn digits(text: &[u8], start: usize) -> Option<NumberedName> {
         }
     }
     let is_canonical = end == start + 1 || end > start && text[start] != b'0';
-    is_canonical.then_some(NumberedName { value, part: 0, start, end })
+    is_canonical.then_some(ScannedName { value, part: 0, start, end })
 }
 
 fn slot(name: &[u8], tail: &[u8]) -> usize {

@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use super::lines::LineMeaning;
 use super::memo::OpTypes;
 use super::regions::RegionArity;
 use super::values::{Mention, OpenBody};
@@ -176,7 +175,6 @@ impl<'c> TextReader<'c> {
         mentions.clear();
         self.expect(b'(')?;
         self.list(b')', |reader| reader.push_mention(&mut mentions))?;
-        let tail_start = self.passed;
         let outside = std::mem::replace(&mut self.deepest, self.depth);
         let successors = self.successors(frame)?;
         let mut properties = Attr::EMPTY;
@@ -207,13 +205,10 @@ impl<'c> TextReader<'c> {
         let signature = self.signature()?;
         let operands = self.operands(frame, &mentions, &signature.inputs, at)?;
         self.mentions = mentions;
-        if successors.is_empty() && regions.is_empty() && child.is_none() {
-            let ending = LineMeaning { name, properties, attrs, signature: signature.clone() };
-            self.remember_line(at, tail_start, ending, self.deepest - self.depth);
-        }
+        let height = self.deepest - self.depth;
         self.deepest = self.deepest.max(outside);
         let location = self.trailing_location(at)?;
-        Ok(ReadOp {
+        let op = ReadOp {
             name,
             properties,
             attrs,
@@ -223,7 +218,9 @@ impl<'c> TextReader<'c> {
             regions,
             child,
             location,
-        })
+        };
+        self.remember_line(at, &op, height);
+        Ok(op)
     }
 
     /// The name of an operation in quotes, and its row.

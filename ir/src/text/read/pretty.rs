@@ -42,6 +42,7 @@ impl<'c> TextReader<'c> {
         };
         self.advance();
         let head = PrettyHead { name, def, at };
+        let outside = std::mem::replace(&mut self.deepest, self.depth);
         let parts = match PrettyForm::of(def) {
             PrettyForm::Function => self.function(head)?,
             PrettyForm::Module => self.module(head)?,
@@ -54,6 +55,8 @@ impl<'c> TextReader<'c> {
             PrettyForm::Syntax(syntax) => self.by_syntax(frame, head, syntax)?,
             PrettyForm::Plain => self.plain(frame, head)?,
         };
+        self.remember_line(at, &parts, self.deepest - self.depth);
+        self.deepest = self.deepest.max(outside);
         Ok(Some(parts))
     }
 

@@ -108,3 +108,55 @@ fn an_unregistered_operation_is_refused_each_time() {
     let text = "module {\n  \"t.a\"() : () -> ()\n  \"t.a\"() : () -> ()\n}";
     assert_eq!(parse(&ctx, "t", text.to_owned()).err().map_or(0, |errors| errors.len()), 2);
 }
+
+/// The same for operations in pretty form.
+#[track_caller]
+fn check_pretty(ops: &str, expected: &str) {
+    let text = format!("func.func @f(%x: tensor<4xf32>, %0: tensor<4xf32>) {{\n{ops}\n  return\n}}\n");
+    let found = meaning(&text);
+    assert!(found.contains(expected), "{found}");
+    assert_eq!(found, meaning(&text.replace('\n', " \n")));
+}
+
+const TYPE: &str = "tensor<4xf32>";
+
+#[test]
+fn pretty_lines_differ_in_their_values() {
+    check_pretty(
+        &format!("%1 = nn.add %0, %0 : {TYPE}\n%y = nn.add %1, %x : {TYPE}\n%2 = nn.add %y, %1 : {TYPE}"),
+        "%2 = \"nn.add\"(%1, %0)",
+    );
+    check_pretty(
+        &format!("%1 = nn.relu %0 {{a = 1 : i8}} : {TYPE}\n%2 = nn.relu %x {{a = 2 : i8}} : {TYPE}"),
+        "a = 2 : i8",
+    );
+    check_pretty(&format!("%1 = nn.add %0, %0 : {TYPE}\n%2 = nn.add %1 : {TYPE}"), "\"nn.add\"(%0) :");
+    check_pretty(&format!("%1 = nn.add %0, %0 : {TYPE}\nnn.add %1, %0 : {TYPE}"), "\"nn.add\"(%0, %arg1)");
+}
+
+#[test]
+fn a_pretty_operation_may_go_on_in_the_next_line() {
+    let cast = format!("%1 = nn.cast %0 : {TYPE}\n%2 = nn.cast %1 : {TYPE}");
+    check_pretty(&format!("{cast}\n  to tensor<4xi32>"), "(tensor<4xf32>) -> tensor<4xi32>");
+    check_pretty(&format!("{cast} loc(\"here\")"), "loc(\"here\")");
+    check_pretty(&format!("{cast}\n // why\n loc(\"here\")"), "loc(\"here\")");
+    check_pretty(&format!("%1 = nn.add %0, %0 : {TYPE}\n%2 = nn.add %1,\n  %0 : {TYPE}"), "(%0, %arg1)");
+    check_pretty(&format!("%1 = nn.add %0, %0 : {TYPE}\n%2 = nn.add %1, %0\n  : {TYPE}"), "(%0, %arg1)");
+}
+
+#[test]
+fn faults_of_pretty_lines_are_where_they_stand() {
+    let add = format!("%1 = nn.add %0, %0 : {TYPE}");
+    check_pretty(&format!("{add}\n%2 = nn.add %1, %3 : {TYPE}"), "`%3`");
+    check_pretty(
+        &format!("{add}\n%y = nn.add %x, %0 : {TYPE}\n%y = nn.add %1, %0 : {TYPE}"),
+        "defined twice",
+    );
+    check_pretty(&format!("{add}\n%01 = nn.add %1, %0 : {TYPE}"), "");
+    check_pretty(
+        &format!(
+            "{add}\n%i = arith.cmpi eq, %a, %a : i32\n%2 = nn.relu %1 : {TYPE}\n%3 = nn.relu %i : {TYPE}"
+        ),
+        "`%a`",
+    );
+}
