@@ -8,6 +8,7 @@ mod compiled;
 mod diff;
 mod doctor;
 mod explain;
+mod fewer_samples;
 mod inputs;
 mod limits;
 mod list;

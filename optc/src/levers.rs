@@ -29,6 +29,11 @@ const BUDGET: &str = "--budget=";
 pub struct Lever {
     /// What is added to the command line.
     pub flags: String,
+    /// What it stands for on the command line, which goes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
+    /// Over how many runs the samples of one are spread with it.
+    pub runs: usize,
     /// The bytes of the arena with it.
     pub arena_bytes: u64,
     /// How many fewer that is.
@@ -38,6 +43,16 @@ pub struct Lever {
     /// How many times as long a run takes with it, if that was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_ratio: Option<f64>,
+}
+
+impl Lever {
+    /// One that adds flags to the command line, for an arena that had `arena_bytes`; none if it is not
+    /// smaller with them.
+    pub(crate) fn new(flags: String, arena_bytes: u64, (found, steps): PlanCost) -> Option<Lever> {
+        let saved_bytes = arena_bytes.checked_sub(found).filter(|saved| *saved > 0)?;
+        let (replaces, run_ratio) = (None, None);
+        Some(Lever { flags, replaces, runs: 1, arena_bytes: found, saved_bytes, steps, run_ratio })
+    }
 }
 
 /// A change that makes the arena smaller, with the options that were tried.
@@ -204,10 +219,8 @@ pub(crate) fn levers_of(
     cost: &dyn Fn(&CompileOptions) -> Result<PlanCost, Failure>,
 ) -> Vec<Advice> {
     let advice = |Change { flags, options }: Change| {
-        let (found, steps) = cost(&options).ok()?;
-        let saved_bytes = arena_bytes.checked_sub(found).filter(|saved| *saved > 0)?;
-        let lever = Lever { flags, arena_bytes: found, saved_bytes, steps, run_ratio: None };
-        Some(Advice { lever, options })
+        let found = cost(&options).ok()?;
+        Some(Advice { lever: Lever::new(flags, arena_bytes, found)?, options })
     };
     let mut all: Vec<Advice> = changes.into_iter().filter_map(advice).collect();
     all.sort_by_key(|advice| Reverse(advice.lever.saved_bytes));

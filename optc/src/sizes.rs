@@ -45,6 +45,23 @@ pub struct DimArg {
     high: u64,
 }
 
+impl DimArg {
+    /// A symbol that is a number.
+    pub fn of(name: &str, number: u64) -> DimArg {
+        DimArg { name: name.to_owned(), low: number, high: number }
+    }
+
+    /// The symbol.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The number that it is, if it is one.
+    pub fn number(&self) -> Option<u64> {
+        (self.low == self.high).then_some(self.high)
+    }
+}
+
 /// Reads `N=4` or `N<=512`.
 ///
 /// # Errors

@@ -10,6 +10,7 @@ use ir::{Diagnostic, Module};
 use serde::Serialize;
 
 use super::compiled::CompileArgs;
+use super::fewer_samples::fewer_samples;
 use super::inputs::InputArgs;
 use super::output::{check_writable, instead, json};
 use super::summary::{arena_text, bytes, counted};
@@ -73,7 +74,12 @@ pub(super) fn text(args: &ExplainArgs) -> Result<String, Failure> {
             levers_at_named_sizes(&module, &options, changes)
         };
         measure(&mut found, &module, &explained, &options, args)?;
-        let found: Vec<Lever> = found.into_iter().map(|advice| advice.lever).collect();
+        let mut found: Vec<Lever> = found.into_iter().map(|advice| advice.lever).collect();
+        if explained.sizes.is_empty() {
+            let arena_bytes = explained.memory.arena_bytes;
+            found.extend(fewer_samples(&args.file, &module, &explained.entry, &options, arena_bytes));
+        }
+        found.sort_by_key(|lever| Reverse(lever.saved_bytes));
         return explained.peak(&found, args);
     }
     if let Ok(step) = args.what.parse::<usize>() {
@@ -297,10 +303,13 @@ pub(super) fn levers_text(at: &str, levers: &[Lever]) -> String {
     }
     let at = if at.is_empty() { String::new() } else { format!(" {at}") };
     let mut text = format!("a smaller arena{at}, each tried by planning again:\n");
-    for Lever { flags, arena_bytes, saved_bytes, steps, run_ratio } in levers {
+    for Lever { flags, replaces, runs, arena_bytes, saved_bytes, steps, run_ratio } in levers {
+        let place = replaces.as_ref().map_or(String::new(), |flag| format!(" in place of {flag}"));
         let steps = counted(*steps, "step");
         let time = run_ratio.map_or(String::new(), |ratio| format!("; {ratio:.2} times as long a run"));
-        let line = format!("  {flags}: {}, {saved_bytes} bytes fewer; {steps}{time}", bytes(*arena_bytes));
+        let runs = if *runs == 1 { String::new() } else { format!("; {runs} runs for the same samples") };
+        let arena = bytes(*arena_bytes);
+        let line = format!("  {flags}{place}: {arena}, {saved_bytes} bytes fewer; {steps}{time}{runs}");
         writeln!(text, "{line}").expect("text is written to memory");
     }
     text

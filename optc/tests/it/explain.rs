@@ -292,3 +292,45 @@ fn the_time_of_advice_is_measured() {
     }
     assert!(measured > 4, "{measured} pieces of advice");
 }
+
+/// A batch that the model has a number for, and one that the command line gives, are tried in parts.
+#[test]
+fn a_batch_is_advised_in_parts() {
+    use crate::own_sizes::{info, message};
+    // The greatest of each row of `Softmax(x)`, which is kept until then.
+    let softmax = message(&[(1, b"x"), (2, b"t"), (4, b"Softmax")]);
+    let axes = [&message(&[(1, b"axes")])[..], &[8 << 3, 1, 0xA0, 0x01, 7]].concat();
+    let reduce = message(&[(1, b"t"), (2, b"y"), (4, b"ReduceMax"), (5, &axes)]);
+    let model = |sizes: &[&str]| {
+        let input = info(b"x", 1, sizes);
+        let fields = [(1, &softmax[..]), (1, &reduce), (11, &input), (12, &message(&[(1, b"y")]))];
+        [&[1 << 3, 8][..], &message(&[(7, &message(&fields)), (8, &[2 << 3, 17])])].concat()
+    };
+    let arena = |plan: &Value| plan["pools"][0]["size_bytes"].as_u64().expect("bytes");
+    let advice = |arguments: &[&str]| -> Vec<Value> {
+        let explained = json(&[&["explain"], arguments].concat()).expect("it is explained");
+        let levers = explained["levers"].as_array().expect("levers").clone();
+        let is_smaller = |lever: &Value| lever["flags"].as_str().is_some_and(|flags| flags.contains("--dim"));
+        levers.into_iter().filter(is_smaller).collect()
+    };
+    for (name, sizes, parts) in [("six", ["6", "40"], 2), ("nine", ["9", "40"], 3)] {
+        let path = crate::scratch::file(&format!("{name}.onnx"), &model(&sizes)).display().to_string();
+        let found = advice(&[&path]);
+        assert_eq!(found.len(), 1, "{found:?}");
+        let number: u64 = sizes[0].parse().expect("a number");
+        let flags = format!("--symbolize=x:0=N --dim=N={}", number / parts);
+        assert_eq!(found[0]["flags"], flags);
+        assert_eq!((found[0]["runs"].as_u64(), found[0].get("replaces")), (Some(parts), None));
+        let flags: Vec<&str> = flags.split(' ').collect();
+        let plan = json(&[&["plan", &path][..], &flags].concat()).expect("it is planned");
+        assert_eq!(found[0]["arena_bytes"].as_u64(), Some(arena(&plan)));
+
+        let whole = format!("--dim=N={number}");
+        let again = advice(&[&path, "--symbolize=x:0=N", &whole]);
+        assert_eq!(again.len(), 1, "{again:?}");
+        assert_eq!(again[0]["flags"], format!("--dim=N={}", number / parts));
+        assert_eq!(again[0]["replaces"], whole);
+        assert_eq!(again[0]["runs"].as_u64(), Some(parts));
+        assert_eq!(again[0]["arena_bytes"], found[0]["arena_bytes"]);
+    }
+}

@@ -7,14 +7,14 @@ use optc::Array;
 use optc::protobuf::{append_bytes, read_folder, write_folder};
 
 /// A message of fields that hold bytes.
-fn message(fields: &[(u8, &[u8])]) -> Vec<u8> {
+pub(crate) fn message(fields: &[(u8, &[u8])]) -> Vec<u8> {
     let mut message = Vec::new();
     fields.iter().for_each(|(field, bytes)| append_bytes(&mut message, *field, bytes));
     message
 }
 
 /// An input or output with an element type, and sizes that are names or, if they are digits, numbers.
-fn info(name: &[u8], element: u8, sizes: &[&str]) -> Vec<u8> {
+pub(crate) fn info(name: &[u8], element: u8, sizes: &[&str]) -> Vec<u8> {
     let dim = |size: &&str| match size.parse::<u8>() {
         Ok(number) => vec![1 << 3, number],
         Err(_) => message(&[(2, size.as_bytes())]),
