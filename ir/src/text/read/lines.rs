@@ -159,11 +159,9 @@ impl<'c> TextReader<'c> {
         let mut operands = std::mem::take(&mut self.numbers);
         operands.clear();
         let scan = scan(self.bytes(), at, &mut operands);
-        let is_all_said = operands.len() == op.operands.len();
         self.numbers = operands;
-        let Some(Scan { name: word, tail, end, .. }) = scan.filter(|_| is_all_said) else { return };
-        let is_plain = !word.contains(&b'\\') && !tail.contains(&b'%');
-        if end != self.passed || !is_plain {
+        let Some(Scan { name: word, tail, end, .. }) = scan else { return };
+        if end != self.passed || word.contains(&b'\\') {
             return;
         }
         if self.lines.slots.is_empty() {
@@ -202,7 +200,7 @@ fn scan<'c>(text: &'c [u8], mut at: usize, operands: &mut Vec<ScannedName>) -> O
     let tail_start = at + usize::from(is_generic);
     let end = tail_start + memchr(b'\n', &text[tail_start..])?;
     let (name, tail) = (&text[name_start..name_end], &text[tail_start..end]);
-    let is_whole = is_generic || ends_pretty_op(text, end);
+    let is_whole = ends_op(text, end);
     (is_whole && tail.len() <= LONGEST).then_some(Scan { result, name_start, name, tail, end })
 }
 
@@ -227,9 +225,9 @@ fn values(text: &[u8], mut at: usize, operands: &mut Vec<ScannedName>) -> Option
     }
 }
 
-/// Whether an operation in pretty form ends with its line, for the next line can't be more of it: types,
-/// regions, a location.
-fn ends_pretty_op(text: &[u8], line_end: usize) -> bool {
+/// Whether an operation ends with its line, for the next line can't be more of it: types, regions, or a
+/// location.
+fn ends_op(text: &[u8], line_end: usize) -> bool {
     let next = lexer::skip_space(text, line_end);
     match text.get(next) {
         Some(b'%' | b'}' | b'^' | b'"') => true,

@@ -109,6 +109,24 @@ fn an_unregistered_operation_is_refused_each_time() {
     assert_eq!(parse(&ctx, "t", text.to_owned()).err().map_or(0, |errors| errors.len()), 2);
 }
 
+#[test]
+fn a_location_may_stand_on_the_next_line() {
+    check(
+        &format!("{ADD}\n%2 = \"t.add\"(%1, %0) <{{a = 1 : i8}}> : (f32, f32) -> f32\n  loc(\"here\")"),
+        "loc(\"here\")",
+    );
+}
+
+#[test]
+fn a_line_that_says_its_location_keeps_it() {
+    let add = |result: u8| {
+        format!("%{result} = \"t.add\"(%0, %0) <{{a = 1 : i8}}> : (f32, f32) -> f32 loc(\"here\")\n")
+    };
+    check(&(1..4).map(add).collect::<String>(), "t.add");
+    let relu = |result: u8| format!("%{result} = nn.relu %0 : {TYPE} loc(\"here\")\n");
+    check_pretty(&(1..4).map(relu).collect::<String>(), "nn.relu");
+}
+
 /// The same for operations in pretty form.
 #[track_caller]
 fn check_pretty(ops: &str, expected: &str) {
