@@ -10,6 +10,7 @@ mod doctor;
 mod explain;
 mod fewer_samples;
 mod inputs;
+mod interrupt;
 mod limits;
 mod list;
 mod lit;
@@ -53,7 +54,6 @@ use crate::failure::Failure;
 use crate::load::LoadOptions;
 use crate::opt::Setup;
 use crate::sizes::{self, DimArg};
-use crate::whole_file::remove_unfinished;
 
 /// The version, the build that artifacts name, and the CPU that programs are compiled for.
 static VERSION: LazyLock<String> = LazyLock::new(|| format!("{BUILD} for {}", codegen::Isa::detect().name()));
@@ -284,12 +284,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, allocator: &CountingA
     exit(done)
 }
 
-/// What is to be done before all else. A system without a thread more ends without clearing away.
+/// What is to be done before all else.
 fn begin(color: &color::ColorArgs) {
-    let _ = runtime::before_interrupt(|| {
-        remove_unfinished();
-        progress::clear_if_idle();
-    });
+    interrupt::handle();
     color.choose();
 }
 

@@ -3,15 +3,17 @@
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use ir::{Module, text};
 use passes::manager::{Pipeline, Registry, Reproducer};
-use passes::reduce::{ReduceOptions, ReduceProgress, op_count, reduce};
+use passes::reduce::{ReduceOptions, ReduceProgress, Reduced, op_count, reduce};
 use serde::Serialize;
 
 use super::inputs::InputArgs;
+use super::interrupt::OnInterrupt;
 use super::limits::parse_seconds;
 use super::output::{check_writable, is_stdout, json};
 use super::progress;
@@ -31,6 +33,8 @@ use crate::outcome::{Outcome, ProcessEnd, ProgramCommand};
 /// A program fails if COMMAND ends on it as on the original: with the same exit status (which may be 0, of a
 /// command that says in this way whether a program is still of interest), or by the same signal, or after
 /// `--timeout`; and if it panicked, at the same place.
+///
+/// Ctrl-C ends it with the smallest program so far, which is written as at the end.
 ///
 /// Examples:
 ///   optc reduce big.mlir -o small.mlir -- optc --passes=fuse,plan
@@ -88,8 +92,17 @@ pub(super) struct ReduceReport {
     /// How many programs were tried.
     tried: usize,
     seconds: f64,
-    /// Whether nothing more could be taken away; else the time was over.
+    /// Whether nothing more could be taken away; else it was stopped before.
     is_minimal: bool,
+}
+
+/// Where the result goes.
+#[derive(Clone)]
+struct ReduceTarget {
+    output: Option<PathBuf>,
+    json: Option<PathBuf>,
+    ops_before: usize,
+    start: Instant,
 }
 
 pub(super) fn run(args: &ReduceArgs) -> Result<(), Failure> {
@@ -100,33 +113,59 @@ pub(super) fn run(args: &ReduceArgs) -> Result<(), Failure> {
     let start = Instant::now();
     let module = load(&args.file.file, &args.file.options()?)?;
     let before = op_count(&module);
+    let target =
+        ReduceTarget { output: args.output.clone(), json: args.json.clone(), ops_before: before, start };
+    let mut fails = args.test(&module)?;
+    let smallest = Arc::new(Mutex::new(None));
+    let interrupted = OnInterrupt::run({
+        let (target, smallest) = (target.clone(), smallest.clone());
+        move || lock(&smallest).take().into_iter().for_each(|reduced| target.write_interrupted(&reduced))
+    });
     let progress = |progress: &ReduceProgress| {
         let ReduceProgress { step, ops, tried } = progress;
         progress::say(&format!("{ops} of {before} operations left after {tried} programs; trying {step}"));
     };
+    let smaller = |reduced: Reduced| *lock(&smallest) = Some(reduced);
     let deadline = args.time_limit.and_then(|limit| start.checked_add(limit));
-    let options = ReduceOptions { deadline, progress: Some(&progress) };
-    let mut fails = args.test(&module)?;
+    let options = ReduceOptions { deadline, progress: Some(&progress), smaller: Some(&smaller) };
     let reduced = reduce(module, &options, &mut fails);
-    let report = ReduceReport {
-        version: 1,
-        ops_before: before,
-        ops_after: op_count(&reduced.module),
-        tried: reduced.tried,
-        seconds: start.elapsed().as_secs_f64(),
-        is_minimal: reduced.is_minimal,
-    };
-    progress::print_error(&report.text());
-    if let Some(path) = &args.json {
-        write_output(&json(&report), Some(path))?;
+    drop(interrupted);
+    target.write(&reduced)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ReduceTarget {
+    fn write(&self, reduced: &Reduced) -> Result<(), Failure> {
+        let report = ReduceReport {
+            version: 1,
+            ops_before: self.ops_before,
+            ops_after: op_count(&reduced.module),
+            tried: reduced.tried,
+            seconds: self.start.elapsed().as_secs_f64(),
+            is_minimal: reduced.is_minimal,
+        };
+        progress::print_error(&report.text());
+        if let Some(path) = &self.json {
+            write_output(&json(&report), Some(path))?;
+        }
+        write_output(&text::print(&reduced.module), self.output.as_ref())
     }
-    write_output(&text::print(&reduced.module), args.output.as_ref())
+
+    /// Writes the smallest program so far, before the command ends.
+    fn write_interrupted(&self, reduced: &Reduced) {
+        if let Err(failure) = self.write(reduced) {
+            progress::print_error(&(failure.styled() + "\n"));
+        }
+    }
 }
 
 impl ReduceReport {
     fn text(&self) -> String {
         let ReduceReport { ops_before, ops_after, tried, seconds, .. } = self;
-        let end = if self.is_minimal { "" } else { "; the time was over" };
+        let end = if self.is_minimal { "" } else { "; stopped early" };
         format!("{ops_before} -> {ops_after} operations, {tried} programs tried in {seconds:.1} s{end}\n")
     }
 }

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use ir::Module;
+use ir::diag::did_you_mean;
 use runtime::Program;
 
 use crate::arrays::Array;
@@ -124,10 +125,18 @@ fn arena_line(report: &PlanReport) -> String {
 }
 
 fn other_pools(report: &PlanReport) -> String {
-    let others = report.pools[1..]
-        .iter()
-        .map(|pool| format!("pool `{}` {}, {}\n", pool.name, bytes(pool.size_bytes), verdict(pool)));
-    others.collect()
+    let line = |pool: &PoolReport| match pool.size_bytes {
+        0 => empty_pool(&pool.name, report),
+        size_bytes => format!("pool `{}` {}, {}\n", pool.name, bytes(size_bytes), verdict(pool)),
+    };
+    report.pools[1..].iter().map(line).collect()
+}
+
+/// A pool that nothing lies in may have been declared under a mistyped name.
+fn empty_pool(name: &str, report: &PlanReport) -> String {
+    let others = report.pools.iter().map(|pool| pool.name.as_str()).filter(|other| *other != name);
+    let hint = did_you_mean(name, others).map(|hint| format!(" ({hint})")).unwrap_or_default();
+    format!("pool `{name}` is empty: no `mem.pool` names it{hint}\n")
 }
 
 /// How near a pool is to the least that it can take.

@@ -58,6 +58,8 @@ fn colours_are_for_terminals_unless_they_are_asked_for() {
     assert!(shown.contains(COLOUR), "{shown}");
 }
 
+const SIGTERM: i32 = 15;
+
 /// The names in a folder.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("the folder is there");
@@ -65,21 +67,25 @@ fn names(folder: &Path) -> Vec<String> {
     names.map(|name| name.to_string_lossy().into_owned()).collect()
 }
 
-/// `optc reduce`, started by a shell, whose command tells it to end each time.
-fn ended(folder: &Path, shell: &str) -> Output {
+/// `optc reduce`, started by a shell, with this script as its command.
+fn reduced(folder: &Path, shell: &str, script: &str) -> Output {
     let program = scratch::file("ended.mlir", PROGRAM.as_bytes());
-    let seen = folder.join("seen");
-    let kills =
-        format!("ls -d '{}'/optc_* > '{}'; kill -TERM $PPID; exit 3", folder.display(), seen.display());
     let mut command = Command::new("sh");
     command.args(["-c", shell, OPTC, "reduce"]).arg(program).arg("-o").arg(folder.join("small.mlir"));
-    command.args(["--stderr=", "--", "sh", "-c", &kills]).env("TMPDIR", folder);
+    command.args(["--stderr=", "--", "sh", "-c", script]).env("TMPDIR", folder);
     command.output().expect("the command starts")
+}
+
+/// One whose command tells it to end each time.
+fn ended(folder: &Path, shell: &str) -> Output {
+    let seen = folder.join("seen");
+    let script =
+        format!("ls -d '{}'/optc_* > '{}'; kill -TERM $PPID; exit 3", folder.display(), seen.display());
+    reduced(folder, shell, &script)
 }
 
 #[test]
 fn who_is_told_to_end_takes_away_what_is_not_finished() {
-    const SIGTERM: i32 = 15;
     let folder = scratch::path("ended");
     fs::create_dir(&folder).expect("a folder can be made");
     let output = ended(&folder, "exec \"$0\" \"$@\"");
@@ -98,4 +104,28 @@ fn a_signal_that_is_ignored_ends_nothing() {
     let mut names = names(&folder);
     names.sort();
     assert_eq!(names, ["seen", "small.mlir"]);
+}
+
+#[test]
+fn a_reduction_that_is_told_to_end_writes_the_smallest_program_so_far() {
+    let folder = scratch::path("interrupted");
+    fs::create_dir(&folder).expect("a folder can be made");
+    let smaller = folder.join("smaller");
+    let smaller = smaller.display();
+    // The first program without `nn.softmax` still fails; it is told to end at the next one.
+    let script = format!(
+        "grep -q @main {{}} || exit 4
+         if test -e '{smaller}'; then kill -TERM $PPID; sleep 1; fi
+         grep -q nn.softmax {{}} || touch '{smaller}'
+         exit 3"
+    );
+    let output = reduced(&folder, "exec \"$0\" \"$@\"", &script);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.signal(), Some(SIGTERM), "{said}");
+    assert!(said.contains("; stopped early"), "{said}");
+    let small = fs::read_to_string(folder.join("small.mlir")).expect("it was written");
+    assert!(small.contains("func.func @main") && !small.contains("nn.softmax"), "{small}");
+    let mut names = names(&folder);
+    names.sort();
+    assert_eq!(names, ["small.mlir", "smaller"]);
 }

@@ -16,6 +16,8 @@ pub struct ReduceOptions<'a> {
     pub deadline: Option<Instant>,
     /// Is told whenever a candidate has been tried.
     pub progress: Option<&'a dyn Fn(&ReduceProgress)>,
+    /// Is given each program that is smaller than those before, and still fails.
+    pub smaller: Option<&'a dyn Fn(Reduced)>,
 }
 
 /// How far a reduction is.
@@ -35,7 +37,7 @@ pub struct Reduced {
     pub module: Module,
     /// How many candidates were tried.
     pub tried: usize,
-    /// Whether nothing more can be left out; else the time was over.
+    /// Whether nothing more can be left out; else it was stopped before.
     pub is_minimal: bool,
 }
 
@@ -144,6 +146,10 @@ impl Search<'_> {
             self.progress.ops = op_count(&self.module);
         }
         self.progress.tried += 1;
+        if let Some(smaller) = self.options.smaller.filter(|_| fails) {
+            let Search { module, progress, .. } = &*self;
+            smaller(Reduced { module: module.clone(), tried: progress.tried, is_minimal: false });
+        }
         if let Some(progress) = self.options.progress {
             progress(&self.progress);
         }
