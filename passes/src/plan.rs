@@ -34,8 +34,8 @@ use crate::overlap::{Banding, OperandRows, RowOrder};
 use crate::place::{Buffer, BufferId, Overlap, Problem, Step};
 
 pub(crate) mod faster;
-mod lend;
 mod memory_pools;
+mod output_reuse;
 pub mod peak;
 mod pitch;
 mod solve;
@@ -136,7 +136,7 @@ impl<'a> ArenaProblem<'a> {
     fn complete(mut self, ctx: &Context, body: &Body) -> Result<ArenaProblem<'a>, Vec<Diagnostic>> {
         self.join_handed(ctx, body);
         self.fill_pools(ctx, body)?;
-        self.lend(ctx, body);
+        self.reuse_outputs(ctx, body);
         self.finish(ctx, body)?;
         Ok(self)
     }

@@ -96,7 +96,7 @@ pub fn check_placement(problem: &Problem, placement: &Placement) -> Vec<Violatio
     let mut violations = Vec::new();
     let mut highest = 0;
     for (id, buffer) in &problem.buffers {
-        judge_alone(problem, id, buffer, placement.offsets[id], &mut violations);
+        check_alone(problem, id, buffer, placement.offsets[id], &mut violations);
         highest = highest.max(end(buffer, placement.offsets[id]));
     }
     if placement.size_bytes != highest {
@@ -105,7 +105,7 @@ pub fn check_placement(problem: &Problem, placement: &Placement) -> Vec<Violatio
     if placement.size_bytes < placement.lower_bound_bytes {
         violations.push(Violation::BelowBound);
     }
-    judge_pairs(problem, placement, &mut violations);
+    check_pairs(problem, placement, &mut violations);
     violations
 }
 
@@ -114,7 +114,7 @@ fn end(buffer: &Buffer, offset: u64) -> u64 {
     if buffer.size_bytes == 0 { 0 } else { offset.saturating_add(buffer.size_bytes) }
 }
 
-fn judge_alone(
+fn check_alone(
     problem: &Problem,
     id: BufferId,
     buffer: &Buffer,
@@ -141,7 +141,7 @@ fn judge_alone(
 /// The distance of each overlap, by (input, output).
 type Distances = HashMap<(BufferId, BufferId), i64>;
 
-fn judge_pairs(problem: &Problem, placement: &Placement, violations: &mut Vec<Violation>) {
+fn check_pairs(problem: &Problem, placement: &Placement, violations: &mut Vec<Violation>) {
     let mut distances = Distances::new();
     for overlap in &problem.overlaps {
         let distance = distances.entry((overlap.input, overlap.output)).or_insert(i64::MAX);
@@ -164,14 +164,14 @@ fn judge_pairs(problem: &Problem, placement: &Placement, violations: &mut Vec<Vi
         let offset = placement.offsets[id];
         let end = end(buffer, placement.offsets[id]);
         live.for_each_meeting(offset, end, |other| {
-            violations.extend(judge_shared(&distances, placement, other, id));
+            violations.extend(check_shared(&distances, placement, other, id));
         });
         live.set(id, end);
     }
 }
 
 /// Two live buffers share bytes: is that allowed, and are they far enough apart?
-fn judge_shared(
+fn check_shared(
     distances: &Distances,
     placement: &Placement,
     first: BufferId,

@@ -22,7 +22,7 @@ use super::ArenaProblem;
 use crate::manager::Changes;
 use crate::place::{Placement, Placer};
 use crate::select::select_again;
-use crate::tradeoff::{self, Asker, Goal, Question, RunningStep};
+use crate::tradeoff::{self, ArenaQuery, Goal, Question, RunningStep};
 
 /// The problem that a placement solves, with the remarks on it.
 pub(super) type Placed<'a> = (ArenaProblem<'a>, Placement, Vec<Diagnostic>);
@@ -136,7 +136,7 @@ fn faster_steps(
     arena: &ArenaProblem<'_>,
     goal: Goal,
 ) -> Vec<FasterStep> {
-    let question = Asker::new(ctx, target, body, arena, Goal::Memory);
+    let question = ArenaQuery::new(ctx, target, body, arena, Goal::Memory);
     let Some(room) = Room::of(goal, &question) else { return Vec::new() };
     let threads = attrs::threads(ctx, body).unwrap_or(1);
     let of = |RunningStep { op, live, .. }: RunningStep| {

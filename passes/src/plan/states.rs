@@ -9,7 +9,7 @@
 //!
 //! A next state is made in its place if that is free by then, and copied there at the end of the function if
 //! it is not: at most twice, where states change places. Between the last read of the one and the first write
-//! of the other, the bytes may hold others (`lend`).
+//! of the other, the bytes may hold others (`output_reuse`).
 
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap};
 use ir::alias::AliasSets;

@@ -14,24 +14,24 @@ use crate::edit::kept_inputs;
 use crate::memory::bytes::is_at_most;
 use crate::place::Step;
 
-/// The most loans of a function: each is chosen in a sweep over all of it.
-const MOST_LOANS: usize = 16;
+/// The most reuses of a function: each is chosen in a sweep over all of it.
+const MOST_REUSES: usize = 16;
 
 impl ArenaProblem<'_> {
     /// Moves values of the steps at the peak into the callers' buffers.
-    pub(super) fn lend(&mut self, ctx: &Context, body: &Body) {
-        let lenders = self.lenders(ctx, body);
+    pub(super) fn reuse_outputs(&mut self, ctx: &Context, body: &Body) {
+        let buffers = self.callers_buffers(ctx, body);
         let runs = self.steps.events().filter(|(_, event)| event.act == Act::Run);
         let scratch: Vec<(Step, u64)> =
             runs.filter_map(|(step, event)| Some((step, scratch_bytes(ctx, body, event.op)?))).collect();
-        for _ in 0..MOST_LOANS {
-            let Some((value, lender)) = self.loan(ctx, &lenders, &scratch) else { return };
-            self.join(value, lender);
+        for _ in 0..MOST_REUSES {
+            let Some((value, buffer)) = self.next_reuse(ctx, &buffers, &scratch) else { return };
+            self.join(value, buffer);
         }
     }
 
     /// Donated inputs and outputs.
-    fn lenders(&self, ctx: &Context, body: &Body) -> Vec<Value> {
+    fn callers_buffers(&self, ctx: &Context, body: &Body) -> Vec<Value> {
         let kept = kept_inputs(ctx, body);
         let inputs = entry_args(body).iter().copied().filter(|arg| !kept[*arg]);
         let ends = returns(ctx, body);
@@ -41,8 +41,13 @@ impl ArenaProblem<'_> {
 
     /// The largest value of the step at the peak that fits a caller's buffer, with the value that the buffer
     /// is for.
-    fn loan(&self, ctx: &Context, lenders: &[Value], scratch: &[(Step, u64)]) -> Option<(Value, Value)> {
-        let capacity = lenders.iter().filter_map(|lender| self.aliases.size_bytes(*lender)).max()?;
+    fn next_reuse(
+        &self,
+        ctx: &Context,
+        buffers: &[Value],
+        scratch: &[(Step, u64)],
+    ) -> Option<(Value, Value)> {
+        let capacity = buffers.iter().filter_map(|buffer| self.aliases.size_bytes(*buffer)).max()?;
         let peak = self.peak(scratch)?;
         let is_live = |class: &Value| {
             self.classes.life(*class).is_some_and(|life| life.first <= peak && peak <= life.last)
@@ -53,26 +58,26 @@ impl ArenaProblem<'_> {
         // The caller's memory has no pitch.
         live.retain(|class| self.aliases.rows(*class).is_none());
         live.sort_by_key(|class| (Reverse(size(*class)), *class));
-        let home = |lender: &Value| self.homes[self.classes.class(*lender)];
-        let is_free = |value: Value, lender: &Value| {
-            let class = self.classes.class(*lender);
+        let home = |buffer: &Value| self.homes[self.classes.class(*buffer)];
+        let is_free = |value: Value, buffer: &Value| {
+            let class = self.classes.class(*buffer);
             !self.classes.conflict_in_steps(&self.steps, value, class)
         };
         // A function that returns at several places has several values for one buffer.
-        let fits = |value: Value, lender: &Value| {
-            let mut same = lenders.iter().filter(|other| home(other) == home(lender));
-            let is_small = size(value) <= size(*lender) && self.is_at_most(ctx, value, *lender);
+        let fits = |value: Value, buffer: &Value| {
+            let mut same = buffers.iter().filter(|other| home(other) == home(buffer));
+            let is_small = size(value) <= size(*buffer) && self.is_at_most(ctx, value, *buffer);
             is_small && same.all(|other| is_free(value, other))
         };
         live.into_iter().find_map(|value| {
-            let lender = lenders.iter().find(|lender| fits(value, lender))?;
-            Some((value, *lender))
+            let buffer = buffers.iter().find(|buffer| fits(value, buffer))?;
+            Some((value, *buffer))
         })
     }
 
     /// Whether a value that fits into a buffer fits at all sizes.
-    fn is_at_most(&self, ctx: &Context, value: Value, lender: Value) -> bool {
-        self.all_sizes.is_none_or(|SizeRanges { body, ranges }| is_at_most(ctx, body, value, lender, ranges))
+    fn is_at_most(&self, ctx: &Context, value: Value, buffer: Value) -> bool {
+        self.all_sizes.is_none_or(|SizeRanges { body, ranges }| is_at_most(ctx, body, value, buffer, ranges))
     }
 
     /// The classes that need bytes of the arena.
