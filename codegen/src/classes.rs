@@ -10,7 +10,6 @@ use ir::alias::{AliasSets, is_free_view};
 use ir::body::OpRef;
 use ir::plan::attrs;
 use ir::sized::has_symbols;
-use ir::target::FasterMethod;
 use ir::{Body, Context, Op, Value};
 use std::collections::{HashMap, HashSet};
 
@@ -20,7 +19,7 @@ use crate::kernels::conv::prepared::{ImageLayout, PreparedConv};
 use crate::kernels::faster;
 use crate::lower::{lower, lower_plain};
 use crate::refusal::CodeRefusal;
-use crate::row::Machine;
+use crate::row::{FasterInRoom, Machine};
 
 /// The classes of steps.
 pub(crate) struct StepClasses {
@@ -122,18 +121,18 @@ impl StepClasses {
         }
     }
 
-    /// The faster algorithm of a step, if it has one in `room_bytes` of scratch, at the sizes that its
-    /// function has now.
+    /// The faster algorithm of a class, if it has one, at the sizes that `body` has.
     pub(crate) fn faster(
         &self,
-        step: usize,
-        op: OpRef<'_>,
+        class: usize,
+        ctx: &Context,
+        body: &Body,
         machine: &Machine,
-        room_bytes: u64,
-    ) -> Option<FasterMethod> {
-        match self.prepared.get(self.of_step[step] as usize) {
-            Some(Some(prepared)) => prepared.faster(op, machine, room_bytes),
-            _ => faster(op, machine, room_bytes),
+    ) -> Option<FasterInRoom> {
+        let op = body.at(ctx, self.members[class]);
+        match self.prepared.get(class) {
+            Some(Some(prepared)) => prepared.faster(op, machine),
+            _ => faster(op, machine),
         }
     }
 

@@ -56,6 +56,7 @@ mod kernels;
 mod lines;
 mod lower;
 mod machine_code;
+mod options;
 mod place;
 mod plan;
 mod pointwise;
@@ -76,12 +77,11 @@ mod weights;
 pub use crate::kernels::kernels;
 pub use ::kernels::{Isa, KernelFn};
 pub use entry::NAME as ENTRY;
+pub use options::{CodegenOptions, DeadMemory, StepTimes};
 pub use plan::{PlaceMemory, ReadPlan, ValuePlace};
 pub use prepared::{Prepared, PreparedMisses, PreparedWeight, WeightKey};
-pub use program::{
-    CodegenOptions, DeadMemory, StepTimes, compile, element_kind, open_outputs, weights_bytes,
-};
-pub use relocatable::{FrameCallee, RelocatableProgram, relocatable};
+pub use program::{compile, element_kind, open_outputs, relocatable, weights_bytes};
+pub use relocatable::{FrameCallee, RelocatableProgram};
 pub use row::{KernelRow, KernelWork};
 pub use sized::{KernelNeeds, Offsets, SizeFault, SizedCode, SizedPlan, SizedStep, Workspace};
 pub use target::Cpu;

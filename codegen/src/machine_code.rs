@@ -21,8 +21,8 @@ use crate::forms::Forms;
 use crate::frame::{
     Callee, DebugCalls, FrameWords, FrameWriter, PlacedFunction, PointerCounts, fault, function_words,
 };
+use crate::options::StepTimes;
 use crate::prepared::Prepared;
-use crate::program::StepTimes;
 use crate::row::Machine;
 use crate::store::WeightStore;
 use crate::weights::{KnownWeights, Missing, SizedWeights, WeightTable};

@@ -26,6 +26,7 @@ use crate::elem::ElemType;
 use crate::frame::{Callee, FrameWords, PlacedFunction, WEIGHTS_BASE, check_scratch, fault};
 use crate::lower::lower;
 use crate::machine_code::{self, CompiledCode, MachineCode, Samples, Tensors, WeightSource};
+use crate::options::{CodegenOptions, DeadMemory, StepTimes};
 use crate::place::{Place, Places};
 use crate::prepared::Prepared;
 use crate::relocatable::{FrameCallee, RelocatableProgram};
@@ -33,53 +34,6 @@ use crate::row::Machine;
 use crate::store::WeightStore;
 use crate::target::Cpu;
 use crate::weights::{KnownWeights, SizedWeights, WeightTable};
-
-/// How a program is compiled.
-#[derive(Clone)]
-pub struct CodegenOptions {
-    /// Threads that scratch was planned for, and the most that may run the program.
-    pub threads: usize,
-    /// The processor whose kernels run what no plan says otherwise of (`optc.target`), and its embedder's own
-    /// kernels.
-    pub cpu: Cpu,
-    /// What happens to dead memory.
-    pub dead: DeadMemory,
-    /// Whether runs can be timed step by step.
-    pub steps: StepTimes,
-    /// What is made already, and where what is made now is kept for others.
-    pub prepared: Option<Arc<Prepared>>,
-}
-
-impl CodegenOptions {
-    /// The processor that this process runs on; dead memory is left as it is, and steps are not timed.
-    pub fn new(threads: usize) -> CodegenOptions {
-        CodegenOptions {
-            threads,
-            cpu: *Cpu::native(),
-            dead: DeadMemory::Kept,
-            steps: StepTimes::Unknown,
-            prepared: None,
-        }
-    }
-}
-
-/// What happens to memory that no later step reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeadMemory {
-    /// Nothing.
-    Kept,
-    /// It is filled with NaN at once, so that a wrong plan shows in the results.
-    Poisoned,
-}
-
-/// Whether code says when its steps are done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepTimes {
-    /// It does not.
-    Unknown,
-    /// After each step it calls [`runtime::optc_stamp`] with the index of the operation in the function.
-    Stamped,
-}
 
 /// Compiles a planned function of `module` for this machine, with the kernels of the processor that it is
 /// planned for.
@@ -100,6 +54,19 @@ pub fn compile(
     let open = open_outputs(planned.ctx, planned.signature());
     let states = state_descs(planned.ctx, planned.signature())?;
     Ok(Program::new(parts, specialization).with_open(open).with_states(states))
+}
+
+/// Compiles a planned function of `module` for the processor that it is planned for, which need not be this
+/// one.
+///
+/// # Errors
+/// As for [`compile`], but for instructions that this machine lacks.
+pub fn relocatable(
+    module: &Module,
+    function: &str,
+    options: &CodegenOptions,
+) -> Result<RelocatableProgram, Vec<Diagnostic>> {
+    Planned::of(module, function, options)?.relocatable()
 }
 
 /// The bytes that the weights of a planned function of `module` take, as its kernels want them packed. No

@@ -5,12 +5,10 @@
 
 use std::sync::Arc;
 
-use ir::{Diagnostic, Module};
 use kernels::{Isa, kernel_number};
 use runtime::{AlignedBuffer, CodeImage, OpenOutput, StateDesc, TensorDesc};
 
 use crate::machine_code::UNLOADED;
-use crate::program::{CodegenOptions, Planned};
 
 /// A program of known sizes that is at no address yet.
 pub struct RelocatableProgram {
@@ -59,17 +57,4 @@ impl FrameCallee {
         }
         kernel_number(word).map_or(FrameCallee::Unknown, |(number, isa)| FrameCallee::Kernel(number, isa))
     }
-}
-
-/// Compiles a planned function of `module` for the processor that it is planned for, which need not be this
-/// one.
-///
-/// # Errors
-/// As for [`crate::compile`], but for instructions that this machine lacks.
-pub fn relocatable(
-    module: &Module,
-    function: &str,
-    options: &CodegenOptions,
-) -> Result<RelocatableProgram, Vec<Diagnostic>> {
-    Planned::of(module, function, options)?.relocatable()
 }

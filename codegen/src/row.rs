@@ -69,7 +69,10 @@ pub(crate) type Joins = fn(OpRef<'_>, OpRef<'_>, GroupPosition) -> bool;
 pub(crate) type RunsAsOne = fn(&[OpRef<'_>]) -> bool;
 
 /// A faster algorithm for an operation.
-pub(crate) type Faster = fn(OpRef<'_>, &Machine, u64) -> Option<FasterMethod>;
+pub(crate) type Faster = fn(OpRef<'_>, &Machine) -> Option<FasterInRoom>;
+
+/// What a faster algorithm takes with that many bytes of scratch; none if it is not faster then.
+pub(crate) type FasterInRoom = Box<dyn Fn(u64) -> Option<FasterMethod> + Send>;
 
 /// An operation as a kernel that runs on any rows of its image.
 pub(crate) type ByRows = fn(OpRef<'_>, &Machine) -> Result<Rowwise, CodeRefusal>;

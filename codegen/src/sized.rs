@@ -8,6 +8,7 @@
 //! lowered once at each size, and each step's records are its class's with its own addresses. Intermediate
 //! results belong to a [`Workspace`], which is used again; its context forgets the types of the sizes before.
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,10 +30,11 @@ use crate::classes::StepClasses;
 use crate::elem::ElemType;
 use crate::frame::{Callee, PlacedFunction, fault};
 use crate::machine_code::{CompiledCode, MachineCode, Samples, Tensors, WeightSource};
+use crate::options::CodegenOptions;
 use crate::place::Place;
-use crate::program::{CodegenOptions, describe, state_descs};
+use crate::program::{describe, state_descs};
 use crate::refusal::CodeRefusal;
-use crate::row::Machine;
+use crate::row::{FasterInRoom, Machine};
 use crate::store::WeightStore;
 use crate::weights::{KnownWeights, SizedWeights};
 
@@ -117,8 +119,12 @@ pub struct Workspace {
     callees: Vec<Callee>,
     /// Which is the first of each class.
     firsts: Vec<usize>,
-    /// Steps that are lowered otherwise than their class.
-    own: Vec<(usize, Lowered, Vec<Callee>)>,
+    /// The faster algorithm of each class, once it is asked for.
+    faster: Vec<OnceCell<Option<FasterInRoom>>>,
+    /// How steps are lowered otherwise than their class.
+    own: Vec<(Lowered, Vec<Callee>)>,
+    /// Of each step, which of these it is.
+    own_of: Vec<Option<u32>>,
     known: KnownWeights,
     /// How many classes were lowered, at all sizes so far.
     lowerings: usize,
@@ -253,9 +259,13 @@ impl SizedCode {
     /// If the function can't have these sizes, or a step has no code there or may not overwrite what it is
     /// tied to.
     pub fn set(&self, sizes: &[u64], work: &mut Workspace) -> Result<(), SizeFault> {
-        let Workspace { sized, lowered, callees, firsts, own, lowerings, .. } = work;
+        let Workspace { sized, lowered, callees, firsts, faster, own, own_of, lowerings, .. } = work;
         sized.set(&self.types, sizes).ok_or(SizeFault::Types)?;
+        faster.clear();
+        faster.resize_with(self.classes.members.len(), OnceCell::new);
         own.clear();
+        own_of.clear();
+        own_of.resize(self.homes.steps.len(), None);
         lowered.clear();
         let machine = &self.code.machine;
         let found = self.classes.lower(sized.ctx(), sized.body(), machine, lowered);
@@ -293,8 +303,20 @@ impl SizedCode {
 
     /// The faster algorithm of a step, if it has one in `room_bytes` of scratch, once sizes are set.
     pub fn faster(&self, step: usize, room_bytes: u64, work: &Workspace) -> Option<FasterMethod> {
-        let op = work.sized.body().at(work.sized.ctx(), self.homes.steps[step].op);
-        self.classes.faster(step, op, &self.code.machine, room_bytes)
+        let class = self.classes.of_step[step] as usize;
+        let of_class = || self.classes.faster(class, work.sized.ctx(), work.sized.body(), &self.code.machine);
+        work.faster[class].get_or_init(of_class).as_ref()?(room_bytes)
+    }
+
+    /// Whether two steps become the same calls wherever they have the same attributes and scratch.
+    pub fn are_alike(&self, a: usize, b: usize) -> bool {
+        self.classes.of_step[a] == self.classes.of_step[b]
+    }
+
+    /// Lowers a step as another one, [which is like it](SizedCode::are_alike), was [lowered
+    /// alone](SizedCode::lower_alone).
+    pub fn lower_as(&self, step: usize, other: usize, work: &mut Workspace) {
+        work.own_of[step] = work.own_of[other];
     }
 
     /// Lowers a step otherwise than its class: with the attributes that `set` gives it, and
@@ -320,7 +342,8 @@ impl SizedCode {
         }
         let mut callees = Vec::new();
         self.code.callees(&own.calls, &mut callees).map_err(SizeFault::Code)?;
-        work.own.push((step, own, callees));
+        work.own_of[step] = Some(work.own.len() as u32);
+        work.own.push((own, callees));
         Ok(())
     }
 
@@ -350,7 +373,7 @@ impl SizedCode {
             inputs: self.inputs.iter().map(describe).collect::<Result<_, _>>()?,
             outputs: self.outputs.iter().map(describe).collect::<Result<_, _>>()?,
         };
-        let Workspace { sized, lowered, callees, firsts, own, known, words, .. } = work;
+        let Workspace { sized, lowered, callees, firsts, own, own_of, known, words, .. } = work;
         let mut weights = WeightSource {
             weights: &self.weights,
             sized: &self.sized_weights,
@@ -358,7 +381,8 @@ impl SizedCode {
             is_alone: false,
             known,
         };
-        let placed = SizedFunction { code: self, sized, lowered, callees, firsts, own, offsets, dead };
+        let placed =
+            SizedFunction { code: self, sized, lowered, callees, firsts, own, own_of, offsets, dead };
         let made = self.code.specialization(&placed, &mut weights, tensors, *words)?;
         *words = made.frame_bytes() / 8;
         let state = |state: &Value| match self.homes.values[*state] {
@@ -376,7 +400,9 @@ impl Workspace {
             lowered: Vec::new(),
             callees: Vec::new(),
             firsts: Vec::new(),
+            faster: Vec::new(),
             own: Vec::new(),
+            own_of: Vec::new(),
             known: KnownWeights::default(),
             lowerings: 0,
             words: 0,
@@ -391,7 +417,8 @@ struct SizedFunction<'a> {
     lowered: &'a [Lowered],
     callees: &'a [Callee],
     firsts: &'a [usize],
-    own: &'a [(usize, Lowered, Vec<Callee>)],
+    own: &'a [(Lowered, Vec<Callee>)],
+    own_of: &'a [Option<u32>],
     offsets: &'a Offsets<'a>,
     dead: HashMap<Op, Vec<(Address, u64)>>,
 }
@@ -423,7 +450,8 @@ impl PlacedFunction for SizedFunction<'_> {
 
     fn lowered(&self, op: Op) -> (&Lowered, &[Callee]) {
         let number = self.code.numbers[op] as usize;
-        if let Some((_, lowered, callees)) = self.own.iter().find(|own| own.0 == number) {
+        if let Some(own) = self.own_of[number] {
+            let (lowered, callees) = &self.own[own as usize];
             return (lowered, callees);
         }
         let class = self.code.classes.of_step[number] as usize;

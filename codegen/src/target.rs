@@ -126,7 +126,7 @@ impl Target for Cpu {
     }
 
     fn faster(&self, op: OpRef<'_>, threads: usize, room_bytes: u64) -> Option<FasterMethod> {
-        faster(op, &self.machine(threads), room_bytes)
+        faster(op, &self.machine(threads))?(room_bytes)
     }
 
     fn access(&self, op: OpRef<'_>, operand: usize) -> Access {

@@ -16,9 +16,9 @@ use ir::plan::attrs;
 use ir::plan::signature::Signature;
 use ir::plan::storage::Storage;
 use ir::{Body, Context, Diagnostic, Location, Value};
-use passes::memory::assign::{StepChoice, StepNeeds};
 use passes::memory::buffers::Buffers;
 use passes::memory::faster::RunningSteps;
+use passes::memory::price::{StepChoice, StepNeeds};
 use passes::memory::specialize::AssignFault;
 use passes::place::BufferId;
 use runtime::{Specialization, Specialize, StateDesc};
@@ -108,7 +108,15 @@ impl Specializations {
                 SizeFault::Code(vec![Diagnostic::error(Location::UNKNOWN, message)])
             }
         })?;
-        for StepChoice { step, scratch_bytes, banding, method } in &plan.choices {
+        for (index, choice) in plan.choices.iter().enumerate() {
+            let StepChoice { step, scratch_bytes, banding, method } = choice;
+            let is_like = |other: &&StepChoice| {
+                code.are_alike(other.step, *step) && StepChoice { step: *step, ..**other } == *choice
+            };
+            if let Some(other) = plan.choices[..index].iter().find(is_like) {
+                code.lower_as(*step, other.step, lowered);
+                continue;
+            }
             let op = plans.buffers().runs[*step].op;
             let limit = scratch_bytes.unwrap_or(needs[*step].scratch_bytes);
             let set = |ctx: &Context, body: &mut Body| {

@@ -11,6 +11,8 @@ pub mod buffers;
 pub(crate) mod bytes;
 pub mod faster;
 pub mod pools;
+pub mod price;
 mod shared_rows;
 pub mod specialize;
+mod stacked;
 pub mod structure;

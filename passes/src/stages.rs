@@ -246,7 +246,8 @@ pub(crate) static PLAN: PassDef = PassDef {
         if is_symbolic(pass.ctx, body) {
             let buffers = Buffers::of(pass.ctx, pass.target, body, pass.threads)?;
             let bound = Bound::of(pass.ctx, pass.target, &buffers, pass.threads, goal).ok();
-            buffers.write(pass.ctx, body, bound.as_ref());
+            let scratch_bytes = |id| bound.as_ref().and_then(|bound| bound.scratch_bytes(id));
+            buffers.write(pass.ctx, body, &scratch_bytes);
             return Ok(());
         }
         let planner = pass.options.text("planner");

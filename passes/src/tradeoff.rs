@@ -69,7 +69,7 @@ struct Need {
     /// Bytes of the tensors that are live.
     live: u64,
     /// Bytes of scratch: what its kernel prefers, and the least that it can run with.
-    wished: u64,
+    preferred: u64,
     least: u64,
     overlap: Option<OverlapCandidate>,
 }
@@ -122,25 +122,25 @@ impl Need {
 
     /// What the step saves so that it takes at most `target` bytes, if that can be: what it is written over,
     /// and the bytes of scratch.
-    fn savings(&self, target: u64) -> (Option<Offer>, u64) {
+    fn savings(&self, target: u64) -> (Option<BandCandidate>, u64) {
         let scratch = |live: u64| target.saturating_sub(live) / ALIGN_BYTES * ALIGN_BYTES;
         match self.overlap {
             Some(overlap) if self.live + self.least > target => {
-                let fits = |rows: &u64| self.live - overlap.saved(*rows) + self.wished <= target;
+                let fits = |rows: &u64| self.live - overlap.saved(*rows) + self.preferred <= target;
                 let wider = (overlap.band_rows..=overlap.rows.output).take_while(fits).last();
                 let band_rows = wider.unwrap_or(overlap.band_rows);
-                let bytes = scratch(self.live - overlap.saved(band_rows)).clamp(self.least, self.wished);
+                let bytes = scratch(self.live - overlap.saved(band_rows)).clamp(self.least, self.preferred);
                 let OverlapCandidate { operand, rows, .. } = overlap;
-                (Some(Offer { op: self.op, operand, band_rows, rows }), bytes)
+                (Some(BandCandidate { op: self.op, operand, band_rows, rows }), bytes)
             }
-            _ => (None, scratch(self.live).clamp(self.least, self.wished)),
+            _ => (None, scratch(self.live).clamp(self.least, self.preferred)),
         }
     }
 }
 
 /// An operation that may run in bands of at least that many rows, written over an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Offer {
+pub(crate) struct BandCandidate {
     pub(crate) op: Op,
     pub(crate) operand: usize,
     pub(crate) band_rows: u64,
@@ -151,7 +151,7 @@ pub(crate) struct Offer {
 /// A trade-off: what to overlap and which scratch to cut.
 pub(crate) struct TradeOff {
     /// What planners may overlap, in whichever order of rows suits them.
-    pub(crate) offers: Vec<Offer>,
+    pub(crate) candidates: Vec<BandCandidate>,
     /// The scratch of the steps that get less than they prefer.
     pub(crate) scratch: Vec<(Op, u64)>,
     /// The most bytes that a step takes.
@@ -163,7 +163,7 @@ pub(crate) struct TradeOff {
 pub(crate) struct RunningStep {
     pub(crate) op: Op,
     pub(crate) live: u64,
-    pub(crate) wished: u64,
+    pub(crate) preferred: u64,
 }
 
 /// What must be known of a function to save memory in it.
@@ -173,38 +173,38 @@ pub(crate) trait Question {
     /// All steps.
     fn steps(&self) -> Vec<RunningStep>;
     /// The least scratch that a step can run with, and how it may run in bands.
-    fn scratch(&self, op: Op, wished: u64) -> (u64, Option<Bands>);
+    fn scratch(&self, op: Op, preferred: u64) -> (u64, Option<Bands>);
     /// The operand and result that bands of a step may share, with bands that may take so large a share.
     fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<OverlapCandidate>;
 }
 
 /// How the steps at the peak save what they must, with bands that may take that share; none if nothing is
 /// saved.
-pub(crate) fn way(question: &impl Question, share: u64) -> Option<TradeOff> {
-    let needs = fullest_needs(question, share);
+pub(crate) fn trade_off(question: &impl Question, share: u64) -> Option<TradeOff> {
+    let needs = needs_near_peak(question, share);
     let target_bytes = target_bytes(&needs, question.goal());
-    let (mut offers, mut scratch) = (Vec::new(), Vec::new());
-    for need in needs.iter().filter(|need| need.live + need.wished > target_bytes) {
-        let (offer, bytes) = need.savings(target_bytes);
-        offers.extend(offer);
-        scratch.extend((bytes < need.wished).then_some((need.op, bytes)));
+    let (mut candidates, mut scratch) = (Vec::new(), Vec::new());
+    for need in needs.iter().filter(|need| need.live + need.preferred > target_bytes) {
+        let (candidate, bytes) = need.savings(target_bytes);
+        candidates.extend(candidate);
+        scratch.extend((bytes < need.preferred).then_some((need.op, bytes)));
     }
-    let is_way = !offers.is_empty() || !scratch.is_empty();
-    is_way.then_some(TradeOff { offers, scratch, target_bytes })
+    let saves = !candidates.is_empty() || !scratch.is_empty();
+    saves.then_some(TradeOff { candidates, scratch, target_bytes })
 }
 
 /// The needs of the steps at the peak, down to those that fit whole below what another needs at the least.
-fn fullest_needs(question: &impl Question, share: u64) -> Vec<Need> {
+fn needs_near_peak(question: &impl Question, share: u64) -> Vec<Need> {
     let mut steps = question.steps();
-    steps.sort_by_key(|step| std::cmp::Reverse(step.live + step.wished));
+    steps.sort_by_key(|step| std::cmp::Reverse(step.live + step.preferred));
     let (mut needs, mut least) = (Vec::new(), 0);
-    for RunningStep { op, live, wished } in steps {
-        if live + wished <= least {
+    for RunningStep { op, live, preferred } in steps {
+        if live + preferred <= least {
             break;
         }
-        let (scratch, bands) = question.scratch(op, wished);
+        let (scratch, bands) = question.scratch(op, preferred);
         let overlap = bands.and_then(|bands| question.candidate(op, bands, share));
-        let need = Need { op, live, wished, least: scratch.min(wished), overlap };
+        let need = Need { op, live, preferred, least: scratch.min(preferred), overlap };
         least = least.max(need.least_bytes());
         needs.push(need);
     }
@@ -226,15 +226,15 @@ pub(crate) fn place<'a>(
     goal: Goal,
     placer: Placer,
 ) -> Result<(ArenaProblem<'a>, Placement), Vec<Diagnostic>> {
-    let asker = Asker::new(ctx, target, body, &arena, goal);
+    let query = ArenaQuery::new(ctx, target, body, &arena, goal);
     let mut best: Option<(Placement, Problem, TradeOff)> = None;
     for share in goal.band_shares() {
-        let Some(way) = way(&asker, *share) else { break };
-        let problem = asker.problem(&way);
+        let Some(trade_off) = trade_off(&query, *share) else { break };
+        let problem = query.problem(&trade_off);
         let placement = placer.sketch(&problem);
-        let is_met = placement.size_bytes <= way.target_bytes;
+        let is_met = placement.size_bytes <= trade_off.target_bytes;
         if best.as_ref().is_none_or(|best| placement.size_bytes < best.0.size_bytes) {
-            best = Some((placement, problem, way));
+            best = Some((placement, problem, trade_off));
         }
         if is_met {
             break;
@@ -249,21 +249,20 @@ pub(crate) fn place<'a>(
             return Ok((arena, whole));
         }
     }
-    let (placement, problem, way) = best.expect("a way that saves nothing would have been placed whole");
+    let (placement, problem, trade_off) = best.expect("what saves nothing would have been placed whole");
     arena.problem = problem;
-    for (op, bytes) in &way.scratch {
+    for (op, bytes) in &trade_off.scratch {
         body.set_attr(ctx, *op, attrs::MEM_SCRATCH, ctx.int_attr(*bytes as i64));
     }
-    settle(ctx, body, &arena, &placement, &way.offers);
+    settle(ctx, body, &arena, &placement, &trade_off.candidates);
     refine(ctx, body, (arena, placement), aliases, placer)
 }
 
 /// The most times that the problem is changed by what a placement of it settles.
 const MOST_ROUNDS: usize = 4;
 
-/// Solves the problem that is written down, which has less to offer than the one by which it was decided what
-/// is traded: some bands are wider, and pairs that share no byte may not share any. The new placement may
-/// settle more.
+/// Solves the problem that is written down. It allows less than the one by which the trade-off was decided:
+/// some bands are wider, and pairs that share no byte may not share any. The new placement may settle more.
 fn refine<'a>(
     ctx: &Context,
     body: &mut Body,
@@ -282,21 +281,21 @@ fn refine<'a>(
         } else {
             break;
         }
-        let offers = settled_offers(ctx, body, &best.0);
-        if !settle(ctx, body, &best.0, &best.1, &offers) {
+        let candidates = settled_candidates(ctx, body, &best.0);
+        if !settle(ctx, body, &best.0, &best.1, &candidates) {
             break;
         }
     }
     Ok(best)
 }
 
-/// What steps that run in bands offer: their bands.
-fn settled_offers(ctx: &Context, body: &Body, arena: &ArenaProblem<'_>) -> Vec<Offer> {
-    let offer = |op: Op| {
+/// The bands of the steps that run in bands.
+fn settled_candidates(ctx: &Context, body: &Body, arena: &ArenaProblem<'_>) -> Vec<BandCandidate> {
+    let candidate = |op: Op| {
         let Banding { operand, rows: band_rows, .. } = Banding::of(body.at(ctx, op))?;
-        Some(Offer { op, operand, band_rows, rows: OperandRows::of(ctx, body, op, operand)? })
+        Some(BandCandidate { op, operand, band_rows, rows: OperandRows::of(ctx, body, op, operand)? })
     };
-    arena.steps().iter().filter_map(|(_, op)| offer(op)).collect()
+    arena.steps().iter().filter_map(|(_, op)| candidate(op)).collect()
 }
 
 /// The bytes that the smallest arena needs at the least, each step run as sparingly as it can be, and the
@@ -308,7 +307,7 @@ pub(crate) fn at_peak(
     arena: &ArenaProblem<'_>,
 ) -> Option<(u64, Vec<Op>)> {
     let share = *Goal::Memory.band_shares().first()?;
-    let needs = fullest_needs(&Asker::new(ctx, target, body, arena, Goal::Memory), share);
+    let needs = needs_near_peak(&ArenaQuery::new(ctx, target, body, arena, Goal::Memory), share);
     let bytes = needs.iter().map(Need::least_bytes).max()?;
     let at_peak = needs.iter().filter(|need| need.least_bytes() == bytes);
     Some((bytes, at_peak.map(|need| need.op).collect()))
@@ -321,11 +320,12 @@ pub(crate) fn peak_of_tensors(question: &impl Question) -> u64 {
     let mut steps = question.steps();
     steps.sort_by_key(|step| std::cmp::Reverse(step.live));
     let mut peak = 0;
-    for RunningStep { op, live, wished } in steps {
+    for RunningStep { op, live, preferred } in steps {
         if live <= peak {
             break;
         }
-        let overlap = question.scratch(op, wished).1.and_then(|bands| question.candidate(op, bands, share));
+        let overlap =
+            question.scratch(op, preferred).1.and_then(|bands| question.candidate(op, bands, share));
         peak = peak.max(live - overlap.map_or(0, |overlap| overlap.saved(overlap.band_rows)));
     }
     peak
@@ -342,7 +342,7 @@ fn target_bytes(needs: &[Need], goal: Goal) -> u64 {
 }
 
 /// What is asked about each step.
-pub(crate) struct Asker<'a> {
+pub(crate) struct ArenaQuery<'a> {
     ctx: &'a Context,
     target: &'a dyn Target,
     body: &'a Body,
@@ -351,22 +351,22 @@ pub(crate) struct Asker<'a> {
     threads: usize,
 }
 
-impl<'a> Asker<'a> {
+impl<'a> ArenaQuery<'a> {
     pub(crate) fn new(
         ctx: &'a Context,
         target: &'a dyn Target,
         body: &'a Body,
         arena: &'a ArenaProblem<'a>,
         goal: Goal,
-    ) -> Asker<'a> {
+    ) -> ArenaQuery<'a> {
         let threads = attrs::threads(ctx, body).unwrap_or(1);
-        Asker { ctx, target, body, arena, goal, threads }
+        ArenaQuery { ctx, target, body, arena, goal, threads }
     }
 
-    /// The placement problem of a way.
-    fn problem(&self, way: &TradeOff) -> Problem {
+    /// The placement problem of a trade-off.
+    fn problem(&self, trade_off: &TradeOff) -> Problem {
         let mut problem = self.arena.problem.clone();
-        let less: FxHashMap<Op, u64> = way.scratch.iter().copied().collect();
+        let less: FxHashMap<Op, u64> = trade_off.scratch.iter().copied().collect();
         for (id, content) in self.arena.contents.iter() {
             if let BufferContent::Scratch(op) = content
                 && let Some(bytes) = less.get(op)
@@ -374,7 +374,7 @@ impl<'a> Asker<'a> {
                 problem.buffers[id].size_bytes = *bytes;
             }
         }
-        for Offer { op, operand, band_rows: rows, .. } in way.offers.iter().copied() {
+        for BandCandidate { op, operand, band_rows: rows, .. } in trade_off.candidates.iter().copied() {
             let bandings = [RowOrder::Down, RowOrder::Up].map(|order| Banding { operand, rows, order });
             let overlap = |banding| self.arena.overlap(self.ctx, self.body, op, banding);
             problem.overlaps.extend(bandings.into_iter().filter_map(overlap));
@@ -383,7 +383,7 @@ impl<'a> Asker<'a> {
     }
 }
 
-impl Question for Asker<'_> {
+impl Question for ArenaQuery<'_> {
     fn goal(&self) -> Goal {
         self.goal
     }
@@ -392,15 +392,15 @@ impl Question for Asker<'_> {
         let live = live_bytes(self.arena);
         let runs = self.arena.steps().iter();
         let steps = runs.map(|(step, op)| {
-            let wished = attrs::scratch_bytes(self.body.at(self.ctx, op)).unwrap_or(0);
-            RunningStep { op, live: live[step.index()], wished }
+            let preferred = attrs::scratch_bytes(self.body.at(self.ctx, op)).unwrap_or(0);
+            RunningStep { op, live: live[step.index()], preferred }
         });
         steps.collect()
     }
 
-    fn scratch(&self, op: Op, wished: u64) -> (u64, Option<Bands>) {
+    fn scratch(&self, op: Op, preferred: u64) -> (u64, Option<Bands>) {
         let choice = self.target.select(self.body.at(self.ctx, op), self.threads);
-        choice.map_or((wished, None), |choice| (choice.least_scratch_bytes, choice.bands))
+        choice.map_or((preferred, None), |choice| (choice.least_scratch_bytes, choice.bands))
     }
 
     fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<OverlapCandidate> {
@@ -429,17 +429,17 @@ fn live_bytes(arena: &ArenaProblem<'_>) -> Vec<u64> {
     sums.collect()
 }
 
-/// Writes down which offers a placement takes (`mem.overlap`), with bands as wide as the places allow;
+/// Writes down which candidates a placement takes (`mem.overlap`), with bands as wide as the places allow;
 /// whether that is news.
 fn settle(
     ctx: &Context,
     body: &mut Body,
     arena: &ArenaProblem<'_>,
     placement: &Placement,
-    offers: &[Offer],
+    candidates: &[BandCandidate],
 ) -> bool {
     let mut is_news = false;
-    for &Offer { op, operand, band_rows, rows } in offers {
+    for &BandCandidate { op, operand, band_rows, rows } in candidates {
         let Some(pair) = arena.pair(body, op, operand) else { continue };
         let places = [pair.0, pair.1].map(|id| {
             let start = placement.offsets[id];

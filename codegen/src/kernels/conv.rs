@@ -2,7 +2,7 @@
 
 use ir::body::OpRef;
 use ir::dialects::nn::{SlidingWindow, window_of};
-use ir::opdef::Contract;
+use ir::opdef::{Contract, Strided};
 use ir::plan::attrs;
 use ir::target::{Bands, GroupPosition};
 use ir::window::Arrangement;
@@ -416,7 +416,11 @@ fn image_of(fused: &Fused<'_>) -> Option<usize> {
 
 /// How an NHWC image lies: without gaps, or as a part of a wider one.
 pub(crate) fn image_strides(op: OpRef<'_>, image: Value) -> Result<ImageStrides, CodeRefusal> {
-    let layout = known_layout(op, image)?;
+    strides_of(&known_layout(op, image)?)
+}
+
+/// The strides of an NHWC image.
+fn strides_of(layout: &Strided) -> Result<ImageStrides, CodeRefusal> {
     match layout.strides[..] {
         [n, h, w, c] => {
             let [n, h, w, c] = [n, h, w, c].map(|stride| stride as u64);

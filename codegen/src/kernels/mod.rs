@@ -18,9 +18,8 @@ pub(crate) mod reduce;
 pub(crate) mod suppress;
 
 use ir::body::OpRef;
-use ir::target::FasterMethod;
 
-use crate::row::{KernelRow, Machine};
+use crate::row::{FasterInRoom, KernelRow, Machine};
 
 /// The kernels of this crate; each operation is run by the first that runs it.
 static KERNELS: &[KernelRow] = &[
@@ -62,9 +61,9 @@ pub(crate) fn row_of(op: OpRef<'_>, own: &'static [KernelRow]) -> Option<&'stati
     KernelRow::find(own, op).or_else(|| KernelRow::find(KERNELS, op))
 }
 
-/// The faster algorithm of an operation, or of a group around one, if it has one in `room_bytes` of scratch.
-pub(crate) fn faster(op: OpRef<'_>, machine: &Machine, room_bytes: u64) -> Option<FasterMethod> {
-    row_of(op, machine.own)?.faster.and_then(|faster| faster(op, machine, room_bytes))
+/// The faster algorithm of an operation, or of a group around one, if it has one.
+pub(crate) fn faster(op: OpRef<'_>, machine: &Machine) -> Option<FasterInRoom> {
+    row_of(op, machine.own)?.faster.and_then(|faster| faster(op, machine))
 }
 
 /// All kernels, an embedder's own first.

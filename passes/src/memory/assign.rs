@@ -7,33 +7,22 @@
 
 use std::ops::Range;
 
-use cranelift_entity::{EntityRef, PrimaryMap};
+use cranelift_entity::PrimaryMap;
 use ir::dims::SizeId;
 use ir::memory_pools::{MemoryPool, stack};
-use ir::target::Bands;
-use ir::{Body, Context, DimExpr, Op, Target};
+use ir::{Body, Context, DimExpr};
 
 use super::bound::Bound;
 use super::buffers::{BufferSize, Buffers};
 use super::faster::{FasterSteps, RunningSteps};
 use super::pools::{PoolAssigner, PoolAssignment};
+use super::price::{StepChoice, StepNeeds, TradeOffQuery, overlap};
 use super::shared_rows::SharedRows;
 use crate::overlap::{Banding, OperandRows, RowOrder};
+use crate::place::BufferId;
 use crate::place::orders::{BoundedPlacement, ENOUGH, Effort, KnownOrders};
-use crate::place::{Buffer, BufferId, Overlap};
-use crate::plan::{ALIGN_BYTES, too_small};
-use crate::tradeoff::{self, Goal, Offer, OverlapCandidate, Question, RunningStep, TradeOff};
-
-/// What a step's kernel needs at some sizes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StepNeeds {
-    /// The scratch that it prefers, in bytes.
-    pub scratch_bytes: u64,
-    /// The least scratch that it can run with.
-    pub least_scratch_bytes: u64,
-    /// How it may run in bands.
-    pub bands: Option<Bands>,
-}
+use crate::plan::too_small;
+use crate::tradeoff::{self, BandCandidate, Goal, TradeOff};
 
 /// Where all buffers are at given sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,19 +48,6 @@ impl Assignment {
         let start = self.placed.offsets[buffer];
         start..start + self.sizes[buffer]
     }
-}
-
-/// What a step does otherwise than its usual kernel prefers, to save memory or time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StepChoice {
-    /// The step.
-    pub step: usize,
-    /// The bytes of scratch that it gets, if its kernel prefers more.
-    pub scratch_bytes: Option<u64>,
-    /// The rows in bands of which it is written over an operand.
-    pub banding: Option<Banding>,
-    /// The faster algorithm that computes it.
-    pub method: Option<&'static str>,
 }
 
 /// What assigns offsets to the buffers of a function, at any sizes.
@@ -180,6 +156,9 @@ impl Assigner {
         running: RunningSteps<'_>,
     ) -> FasterSteps {
         let RunningSteps { needs, faster } = running;
+        if !FasterSteps::may_be(self.goal, needs.len(), faster) {
+            return FasterSteps::default();
+        }
         let sizes = self.sizes(at, needs);
         let asked = TradeOffQuery::new((ctx, body), &self.buffers, Goal::Memory, needs, &sizes);
         FasterSteps::of(&asked, self.goal, faster)
@@ -195,17 +174,19 @@ impl Assigner {
         bound: &Bound,
     ) -> Assignment {
         let sizes = self.sizes(at, needs);
-        let offer = |shared: &SharedRows| {
+        let candidate = |shared: &SharedRows| {
             let bands = needs[self.buffers.number(shared.op)?].bands?;
             let rows = OperandRows::of(ctx, body, shared.op, shared.operand)?;
             let &SharedRows { op, operand, band_rows, order, .. } = shared;
-            (bands.operand == operand).then_some((Offer { op, operand, band_rows, rows }, order))
+            (bands.operand == operand).then_some((BandCandidate { op, operand, band_rows, rows }, order))
         };
-        let offers: Vec<(Offer, RowOrder)> = bound.shared_rows().iter().filter_map(offer).collect();
-        let overlaps = offers.iter().map(|(offer, order)| overlap(&self.buffers, offer, *order)).collect();
+        let candidates: Vec<(BandCandidate, RowOrder)> =
+            bound.shared_rows().iter().filter_map(candidate).collect();
+        let overlaps =
+            candidates.iter().map(|(candidate, order)| overlap(&self.buffers, candidate, *order)).collect();
         let placed = self.orders.place_in_order(&sizes, overlaps, bound.order());
-        let offers: Vec<Offer> = offers.into_iter().map(|(offer, _)| offer).collect();
-        settled(&self.buffers, placed, sizes, Vec::new(), &offers)
+        let candidates: Vec<BandCandidate> = candidates.into_iter().map(|(candidate, _)| candidate).collect();
+        settled(&self.buffers, placed, sizes, Vec::new(), &candidates)
     }
 
     fn assign_freely(
@@ -217,18 +198,18 @@ impl Assigner {
     ) -> Assignment {
         let sizes = self.sizes(at, needs);
         let asked = TradeOffQuery::new((ctx, body), &self.buffers, self.goal, needs, &sizes);
-        let way = self.goal.band_shares().first().and_then(|share| tradeoff::way(&asked, *share));
-        let Some(way) = way else {
+        let trade_off = self.goal.band_shares().first().and_then(|share| tradeoff::trade_off(&asked, *share));
+        let Some(trade_off) = trade_off else {
             return whole(self.orders.place(&sizes, Vec::new(), 0, Effort::AsNeeded), &sizes);
         };
-        let is_enough = |bytes: u64| bytes <= way.target_bytes + way.target_bytes / ENOUGH;
+        let is_enough = |bytes: u64| bytes <= trade_off.target_bytes + trade_off.target_bytes / ENOUGH;
         let quickly = || self.orders.place(&sizes, Vec::new(), 0, Effort::Little);
         // No placement of whole tensors is smaller than what is live at the peak.
         let quick = asked.peak().is_none_or(is_enough).then(quickly);
         if let Some(quick) = quick.as_ref().filter(|quick| is_enough(quick.size_bytes)) {
             return whole(quick.clone(), &sizes);
         }
-        let saved = asked.saved(&self.orders, &way, Effort::Little);
+        let saved = with_savings(&asked, &self.orders, &trade_off, Effort::Little);
         if is_enough(saved.placed.size_bytes) {
             return saved;
         }
@@ -236,7 +217,7 @@ impl Assigner {
         let (quick, saved) = match self.buffers.runs.len() {
             ..MANY => (
                 self.orders.place(&sizes, Vec::new(), 0, Effort::AsNeeded),
-                asked.saved(&self.orders, &way, Effort::AsNeeded),
+                with_savings(&asked, &self.orders, &trade_off, Effort::AsNeeded),
             ),
             _ => (quick.unwrap_or_else(quickly), saved),
         };
@@ -254,8 +235,8 @@ impl Assigner {
         let needs = self.faster((ctx, body), at, running).needs(running.needs);
         let sizes = self.sizes(at, &needs);
         let asked = TradeOffQuery::new((ctx, body), &self.buffers, self.goal, &needs, &sizes);
-        let way = self.goal.band_shares().first().and_then(|share| tradeoff::way(&asked, *share));
-        let saved = way.map(|way| asked.saved(&self.orders, &way, Effort::Full));
+        let trade_off = self.goal.band_shares().first().and_then(|share| tradeoff::trade_off(&asked, *share));
+        let saved = trade_off.map(|trade_off| with_savings(&asked, &self.orders, &trade_off, Effort::Full));
         let whole = self.orders.place(&sizes, Vec::new(), 0, Effort::Full);
         for placed in saved.map(|saved| saved.placed).into_iter().chain([whole]) {
             self.orders.learn(&sizes, &placed);
@@ -280,26 +261,16 @@ fn whole(placed: BoundedPlacement, sizes: &PrimaryMap<BufferId, u64>) -> Assignm
     of_arena(placed, sizes.clone(), Vec::new())
 }
 
-/// What an offer means for a placement, if the rows are written in this order.
-pub(super) fn overlap(buffers: &Buffers, offer: &Offer, order: RowOrder) -> Overlap {
-    let [input, output] = buffers.pair(offer.op, offer.operand).expect("a candidate is a pair");
-    let min_distance_bytes = offer.rows.distance(offer.band_rows, order);
-    match order {
-        RowOrder::Down => Overlap { input, output, min_distance_bytes },
-        RowOrder::Up => Overlap { input: output, output: input, min_distance_bytes },
-    }
-}
-
-/// Where the buffers are placed, with what steps do beside what they save otherwise: those offers that the
+/// Where the buffers are placed, with what steps do beside what they save otherwise: those bands that the
 /// places take.
 fn settled(
     buffers: &Buffers,
     placed: BoundedPlacement,
     sizes: PrimaryMap<BufferId, u64>,
     mut choices: Vec<StepChoice>,
-    offers: &[Offer],
+    candidates: &[BandCandidate],
 ) -> Assignment {
-    for Offer { op, operand, band_rows, rows } in offers {
+    for BandCandidate { op, operand, band_rows, rows } in candidates {
         let pair = buffers.pair(*op, *operand).expect("a candidate is a pair");
         let places = pair.map(|id| placed.offsets[id]..placed.offsets[id] + sizes[id]);
         let Some((rows, order)) = tradeoff::settled(*rows, *band_rows, places) else { continue };
@@ -321,114 +292,23 @@ fn of_arena(
     Assignment { placed, sizes, choices, given_up: 0, pools: Vec::new(), size_bytes: 0 }
 }
 
-/// The bytes of the tensors that are live at each step, each rounded up to a whole number of places.
-fn live(buffers: &Buffers, sizes: &PrimaryMap<BufferId, u64>) -> Vec<u64> {
-    let problem = &buffers.problem;
-    let steps = problem.buffers.values().map(|buffer| buffer.last.index() + 2).max().unwrap_or(0);
-    let mut changes = vec![0i64; steps];
-    for (id, size) in buffers.sizes.iter() {
-        if !matches!(size, BufferSize::Scratch(_)) {
-            let Buffer { first, last, .. } = problem.buffers[id];
-            let bytes = sizes[id].next_multiple_of(ALIGN_BYTES) as i64;
-            changes[first.index()] += bytes;
-            changes[last.index() + 1] -= bytes;
-        }
+/// The placement in which the steps at the peak save memory.
+fn with_savings(
+    asked: &TradeOffQuery<'_>,
+    orders: &KnownOrders,
+    trade_off: &TradeOff,
+    effort: Effort,
+) -> Assignment {
+    let buffers = asked.buffers;
+    let mut sizes = asked.sizes.clone();
+    let mut choices: Vec<StepChoice> = Vec::new();
+    for (op, bytes) in &trade_off.scratch {
+        let step = buffers.number(*op).expect("only runs have scratch to save");
+        sizes[buffers.runs[step].scratch] = *bytes;
+        choices.push(StepChoice { step, scratch_bytes: Some(*bytes), banding: None, method: None });
     }
-    let sums = changes.iter().scan(0, |sum, change| {
-        *sum += change;
-        Some(*sum as u64)
-    });
-    sums.collect()
-}
-
-/// What [`crate::tradeoff`] asks about a function at given sizes.
-pub(super) struct TradeOffQuery<'a> {
-    ctx: &'a Context,
-    body: &'a Body,
-    buffers: &'a Buffers,
-    goal: Goal,
-    needs: &'a [StepNeeds],
-    live: Vec<u64>,
-    sizes: &'a PrimaryMap<BufferId, u64>,
-}
-
-impl<'a> TradeOffQuery<'a> {
-    /// Of a function that has the types of the sizes.
-    pub(super) fn new(
-        (ctx, body): (&'a Context, &'a Body),
-        buffers: &'a Buffers,
-        goal: Goal,
-        needs: &'a [StepNeeds],
-        sizes: &'a PrimaryMap<BufferId, u64>,
-    ) -> TradeOffQuery<'a> {
-        TradeOffQuery { ctx, body, buffers, goal, needs, live: live(buffers, sizes), sizes }
-    }
-
-    /// The most bytes that are live at a step.
-    fn peak(&self) -> Option<u64> {
-        let runs = self.buffers.runs.iter().zip(self.needs);
-        runs.map(|(run, needs)| self.live[run.step.index()] + needs.scratch_bytes).max()
-    }
-
-    /// The placement in which the steps at the peak save memory.
-    fn saved(&self, orders: &KnownOrders, way: &TradeOff, effort: Effort) -> Assignment {
-        let buffers = self.buffers;
-        let mut sizes = self.sizes.clone();
-        let mut choices: Vec<StepChoice> = Vec::new();
-        for (op, bytes) in &way.scratch {
-            let step = buffers.number(*op).expect("only runs have scratch to save");
-            sizes[buffers.runs[step].scratch] = *bytes;
-            choices.push(StepChoice { step, scratch_bytes: Some(*bytes), banding: None, method: None });
-        }
-        let both = |offer| [RowOrder::Down, RowOrder::Up].map(|order| overlap(buffers, offer, order));
-        let overlaps = way.offers.iter().flat_map(both).collect();
-        let placed = orders.place(&sizes, overlaps, way.target_bytes, effort);
-        settled(buffers, placed, sizes, choices, &way.offers)
-    }
-}
-
-impl Question for TradeOffQuery<'_> {
-    fn goal(&self) -> Goal {
-        self.goal
-    }
-
-    fn steps(&self) -> Vec<RunningStep> {
-        let steps = self.buffers.runs.iter().zip(self.needs);
-        let running = steps.map(|(step, needs)| RunningStep {
-            op: step.op,
-            live: self.live[step.step.index()],
-            wished: needs.scratch_bytes,
-        });
-        running.collect()
-    }
-
-    fn scratch(&self, op: Op, wished: u64) -> (u64, Option<Bands>) {
-        let needs = self.buffers.number(op).map(|number| self.needs[number]);
-        needs.map_or((wished, None), |needs| (needs.least_scratch_bytes, needs.bands))
-    }
-
-    fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<OverlapCandidate> {
-        let pair = self.buffers.pair(op, bands.operand)?;
-        let rows = OperandRows::of(self.ctx, self.body, op, bands.operand)?;
-        OverlapCandidate::new(self.goal, rows, pair.map(|id| self.sizes[id]), bands, share)
-    }
-}
-
-/// What the runs of a function at given sizes need.
-pub(super) fn needs(
-    ctx: &Context,
-    target: &dyn Target,
-    buffers: &Buffers,
-    at: &Body,
-    threads: usize,
-) -> Vec<StepNeeds> {
-    let needs = buffers.runs.iter().map(|run| {
-        let choice = target.select(at.at(ctx, run.op), threads);
-        choice.map_or(StepNeeds::default(), |choice| StepNeeds {
-            scratch_bytes: choice.scratch_bytes,
-            least_scratch_bytes: choice.least_scratch_bytes,
-            bands: choice.bands,
-        })
-    });
-    needs.collect()
+    let both = |candidate| [RowOrder::Down, RowOrder::Up].map(|order| overlap(buffers, candidate, order));
+    let overlaps = trade_off.candidates.iter().flat_map(both).collect();
+    let placed = orders.place(&sizes, overlaps, trade_off.target_bytes, effort);
+    settled(buffers, placed, sizes, choices, &trade_off.candidates)
 }

@@ -25,7 +25,6 @@ use ir::weights::WeightSet;
 use ir::{Attr, Body, Context, Diagnostic, Dim, DimExpr, Location, Op, Target, Value};
 use rustc_hash::FxHashMap;
 
-use super::bound::Bound;
 use super::bytes::bytes_of;
 use super::structure;
 use crate::access::asks_target;
@@ -298,15 +297,15 @@ impl Buffers {
     /// each (and its pool, if that is not the arena), and `mem.buffer` of each operation that runs the
     /// number of the buffer of each result (or the output or input that it is in), then that of its scratch.
     ///
-    /// The bytes of scratch are the most that a kernel takes, if the ranges of sizes say that, else a unit
+    /// The bytes of scratch are what `scratch_bytes` says, the most that a kernel takes, else a unit
     /// attribute. Scratch of no bytes is left out.
-    pub fn write(&self, ctx: &Context, body: &mut Body, bound: Option<&Bound>) {
+    pub fn write(&self, ctx: &Context, body: &mut Body, scratch_bytes: &dyn Fn(BufferId) -> Option<u64>) {
         let mut numbers: PrimaryMap<BufferId, Option<i64>> = PrimaryMap::new();
         let mut entries: Vec<Attr> = Vec::new();
         for (id, size) in self.sizes.iter() {
             let bytes = match *size {
                 BufferSize::Bytes(expr) | BufferSize::Moves(expr) => Some(dims::size(ctx, expr)),
-                BufferSize::Scratch(_) => bound.and_then(|bound| bound.scratch_bytes(id)).map(Dim::Known),
+                BufferSize::Scratch(_) => scratch_bytes(id).map(Dim::Known),
             };
             let is_none = bytes == Some(Dim::Known(0)) || bytes.is_none() && !self.has_scratch[id];
             numbers.push((!is_none).then_some(entries.len() as i64));

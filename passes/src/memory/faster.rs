@@ -2,8 +2,8 @@
 
 use ir::target::FasterMethod;
 
-use super::assign::{StepChoice, StepNeeds, TradeOffQuery};
 use super::buffers::Buffers;
+use super::price::{StepChoice, StepNeeds, TradeOffQuery};
 use crate::place::BufferId;
 use crate::plan::faster::Room;
 use crate::tradeoff::{Goal, Question, RunningStep};
@@ -38,6 +38,11 @@ impl FasterSteps {
             Some((number, method.name, room.scratch(&method, bytes).ok()?))
         };
         FasterSteps { steps: asked.steps().into_iter().enumerate().filter_map(of).collect() }
+    }
+
+    /// Whether there may be some in a plan of a goal, of that many steps.
+    pub(super) fn may_be(goal: Goal, steps: usize, faster: &FasterOf<'_>) -> bool {
+        goal != Goal::Memory && (0..steps).any(|step| faster(step, u64::MAX).is_some())
     }
 
     /// Whether there is none.

@@ -11,8 +11,8 @@ use ir::dims::{Ranges, SizeId};
 use ir::memory_pools::MemoryPool;
 use ir::{Context, DimExpr};
 
-use super::bound::BufferSizes;
 use super::buffers::PoolBuffers;
+use super::stacked::BufferSizes;
 use crate::place::orders::{BoundedPlacement, Effort, KnownOrders};
 use crate::place::{Buffer, BufferId};
 

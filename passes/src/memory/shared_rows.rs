@@ -13,7 +13,7 @@ use ir::{Context, Dim, DimExpr, Ident, Op, Value};
 use super::buffers::{BufferSize, Buffers};
 use crate::overlap::{OperandRows, RowOrder, window_in};
 use crate::place::BufferId;
-use crate::tradeoff::Offer;
+use crate::tradeoff::BandCandidate;
 
 /// A result that is written over rows of an operand, in bands of `band_rows` rows.
 #[derive(Clone, Copy, Debug)]
@@ -47,18 +47,18 @@ const MOST_BANDS: u64 = 4096;
 const MOST: i128 = 1 << 31;
 
 impl SharedRows {
-    /// What an offer at some sizes means for all; `stacked` are its buffers, the lower one first. None if
+    /// What a candidate at some sizes means for all; `stacked` are its buffers, the lower one first. None if
     /// nothing is proved for all sizes.
     pub(crate) fn new(
         ctx: &Context,
         buffers: &Buffers,
         ranges: &Ranges,
-        offer: &Offer,
+        candidate: &BandCandidate,
         order: RowOrder,
         stacked: [BufferId; 2],
     ) -> Option<SharedRows> {
-        let sizes = RowSizes::of(ctx, buffers, ranges, offer)?;
-        let &Offer { op, operand, band_rows, .. } = offer;
+        let sizes = RowSizes::of(ctx, buffers, ranges, candidate)?;
+        let &BandCandidate { op, operand, band_rows, .. } = candidate;
         let shared = SharedRows { op, operand, band_rows, order, buffers: stacked, sizes };
         sizes.has_windows_inside(ctx, ranges).then_some(shared)
     }
@@ -91,12 +91,12 @@ impl SharedRows {
 }
 
 impl RowSizes {
-    /// The rows of an offer's operand and result, if they are those of the buffers in which these are, at all
-    /// sizes.
-    fn of(ctx: &Context, buffers: &Buffers, ranges: &Ranges, offer: &Offer) -> Option<RowSizes> {
+    /// The rows of a candidate's operand and result, if they are those of the buffers in which these are, at
+    /// all sizes.
+    fn of(ctx: &Context, buffers: &Buffers, ranges: &Ranges, candidate: &BandCandidate) -> Option<RowSizes> {
         let body = &buffers.body;
         let sizes = SizeArithmetic(ctx);
-        let [read, written] = buffers.pair(offer.op, offer.operand)?;
+        let [read, written] = buffers.pair(candidate.op, candidate.operand)?;
         let rows_of = |value: Value, buffer: BufferId, greatest_bytes: u64| {
             let [images, rows, columns, _] = *ctx.type_data(body.ty(value)).tensor_shape()? else {
                 return None;
@@ -110,10 +110,11 @@ impl RowSizes {
             let exprs = [sizes.expr(images)?, sizes.expr(rows)?, sizes.expr(row_bytes)?];
             is_all.then_some(exprs)
         };
-        let OperandRows { input_bytes, output_bytes, extent, stride, pad_top, .. } = offer.rows;
-        let [images, input, input_bytes] = rows_of(body.operand(offer.op, offer.operand), read, input_bytes)?;
-        let [_, output, output_bytes] = rows_of(body.results(offer.op).next()?, written, output_bytes)?;
-        let window = window_in(body.at(ctx, offer.op))?;
+        let OperandRows { input_bytes, output_bytes, extent, stride, pad_top, .. } = candidate.rows;
+        let [images, input, input_bytes] =
+            rows_of(body.operand(candidate.op, candidate.operand), read, input_bytes)?;
+        let [_, output, output_bytes] = rows_of(body.results(candidate.op).next()?, written, output_bytes)?;
+        let window = window_in(body.at(ctx, candidate.op))?;
         let reach = (window.kernel[0] - 1) * window.dilations[0] + 1;
         if [reach, window.strides[0], window.pads[0]] != [extent, stride, pad_top] {
             return None;

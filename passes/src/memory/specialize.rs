@@ -14,10 +14,11 @@ use ir::ranges::without;
 use ir::target::FasterMethod;
 use ir::{Body, Context, Diagnostic, Ident, Op, Target};
 
-use super::assign::{Assigner, Assignment, StepNeeds, needs};
+use super::assign::{Assigner, Assignment};
 use super::bound::Bound;
 use super::buffers::{Buffers, fault};
 use super::faster::RunningSteps;
+use super::price::{StepNeeds, needs};
 use super::structure::at_sizes;
 use crate::check::check;
 use crate::manager::Stage;

@@ -7,21 +7,22 @@
 use ir::body::OpRef;
 use ir::opdef::Contract;
 use ir::plan::attrs;
-use ir::target::FasterMethod;
-use ir::window::is_plain;
+use ir::window::{Arrangement, is_plain};
 use ir::{Body, Context, Kind, Value};
 use kernels::{Conv2dShape, ConvStrides, ImageStrides, Winograd};
 
 use super::{
-    Call2d, Convolution, ROW, conv_operands, conv2d_shape, has_weights, image_of, image_strides, lower_call,
-    prologue_of, winograd,
+    Call2d, Convolution, ROW, conv_operands, conv2d_shape, has_weights, image_of, lower_call, prologue_of,
+    strides_of, winograd,
 };
 use crate::arrangement;
 use crate::call::{Lowered, Pointer};
+use crate::constant::is_weight;
 use crate::group::Fused;
 use crate::kernels::row_of;
 use crate::refusal::CodeRefusal;
-use crate::row::Machine;
+use crate::row::{FasterInRoom, Machine};
+use crate::shape::known_layout;
 
 /// A convolution, alone or with what is fused to it.
 pub(crate) struct PreparedConv {
@@ -69,13 +70,19 @@ impl PreparedConv {
         let shape = conv2d_shape(fused.root).ok()?;
         let values = [op.operand(fused.operands[0]), op.result(0)];
         let strides = ConvStrides::dense(&shape);
+        let residual = fused.residual.map(|index| op.operand(index));
+        // Weights lie without gaps.
+        let is_seen =
+            |value: Value| value == values[0] || Some(value) == residual || is_weight(op.ctx, op.body, value);
+        if images == ImageLayout::InRows && !op.body.operands(op.op).all(is_seen) {
+            return None;
+        }
         let prologue = prologue_of(&fused);
         if fused.multiplies_bf16 {
             return None;
         }
         let conv = Convolution { shape, strides, prologue, activation: fused.activation, numbers: None };
         let operands = conv_operands(&conv, conv.kernel(None, machine).ok()?, &fused);
-        let residual = fused.residual.map(|index| op.operand(index));
         Some(PreparedConv { values, residual, images, conv, operands, image: image_of(&fused) })
     }
 
@@ -89,36 +96,56 @@ impl PreparedConv {
     }
 
     /// Its faster algorithm, as [`winograd::faster`] finds it.
-    pub(crate) fn faster(&self, op: OpRef<'_>, machine: &Machine, room_bytes: u64) -> Option<FasterMethod> {
+    pub(crate) fn faster(&self, op: OpRef<'_>, machine: &Machine) -> Option<FasterInRoom> {
         if !Winograd::computes(&self.conv.shape) {
             return None;
         }
-        winograd::of_call(&self.call(op, machine).ok()?, machine, room_bytes)
+        winograd::of_convolution(&self.at(op, machine).ok()?, machine)
     }
 
     fn call(&self, op: OpRef<'_>, machine: &Machine) -> Result<Call2d, CodeRefusal> {
-        let unknown = || CodeRefusal::new("a size is not known");
-        let [image, result] = self.values.map(|value| sizes(op.ctx, op.body, value));
-        let image = image.ok_or_else(unknown)?;
-        let shape = Conv2dShape { batch: image[0], input: [image[1], image[2]], ..self.conv.shape };
-        let strides = if self.images == ImageLayout::InRows {
-            arrangement::check(op, machine.own)?;
-            self.spaced(op)?
-        } else {
-            let output = dense(result.ok_or_else(unknown)?);
-            ConvStrides { input: dense(image), output, residual: output }
-        };
-        let conv = Convolution { shape, strides, ..self.conv };
+        let conv = self.at(op, machine)?;
         let kernel = conv.kernel(None, machine)?;
         Ok(Call2d::of(conv, kernel, self.operands.clone(), self.image))
     }
 
+    /// The convolution at the sizes that the function of `op` has now.
+    fn at(&self, op: OpRef<'_>, machine: &Machine) -> Result<Convolution, CodeRefusal> {
+        let unknown = || CodeRefusal::new("a size is not known");
+        let [image, result] = self.values.map(|value| sizes(op.ctx, op.body, value));
+        let image = image.ok_or_else(unknown)?;
+        let shape = Conv2dShape { batch: image[0], input: [image[1], image[2]], ..self.conv.shape };
+        let result = result.ok_or_else(unknown)?;
+        let strides = match self.images {
+            ImageLayout::InRows => self.spaced(op, image, result, machine)?,
+            ImageLayout::Dense => {
+                ConvStrides { input: dense(image), output: dense(result), residual: dense(result) }
+            }
+        };
+        Ok(Convolution { shape, strides, ..self.conv })
+    }
+
     /// How images lie at the sizes that the function of `op` has now.
-    fn spaced(&self, op: OpRef<'_>) -> Result<ConvStrides, CodeRefusal> {
-        let [image, result] = self.values;
-        let output = image_strides(op, result)?;
-        let residual = self.residual.map_or(Ok(output), |value| image_strides(op, value))?;
-        Ok(ConvStrides { input: image_strides(op, image)?, output, residual })
+    fn spaced(
+        &self,
+        op: OpRef<'_>,
+        image: [usize; 4],
+        result: [usize; 4],
+        machine: &Machine,
+    ) -> Result<ConvStrides, CodeRefusal> {
+        let strides = |value: Value, sizes: [usize; 4], widest: Arrangement| {
+            if is_plain(op.ctx, op.body, value) {
+                return Ok(dense(sizes));
+            }
+            let layout = known_layout(op, value)?;
+            if Arrangement::of(&layout) > widest {
+                arrangement::check(op, machine.own)?;
+            }
+            strides_of(&layout)
+        };
+        let output = strides(self.values[1], result, ROW.writes)?;
+        let residual = self.residual.map_or(Ok(output), |value| strides(value, result, Arrangement::Rows))?;
+        Ok(ConvStrides { input: strides(self.values[0], image, Arrangement::Strides)?, output, residual })
     }
 }
 

@@ -12,7 +12,7 @@ use super::{Call2d, Convolution};
 use crate::call::{Lowered, LoweredCall};
 use crate::group::Fused;
 use crate::refusal::CodeRefusal;
-use crate::row::Machine;
+use crate::row::{FasterInRoom, Machine};
 
 /// Its name: `mem.method`.
 const NAME: &str = "winograd";
@@ -24,21 +24,32 @@ const LEAST_SPEEDUP: f64 = 1.15;
 /// share of the room, or the least that it can do with.
 const WORKERS: u64 = 4;
 
-/// Winograd's algorithm, where it is faster.
-pub(super) fn faster(whole: OpRef<'_>, machine: &Machine, room_bytes: u64) -> Option<FasterMethod> {
+/// Winograd's algorithm, where it computes the convolution.
+pub(super) fn faster(whole: OpRef<'_>, machine: &Machine) -> Option<FasterInRoom> {
     let fused = Fused::of(whole).ok()?;
-    of_call(&Call2d::new(whole, &fused, machine).ok()?, machine, room_bytes)
+    let call = Call2d::new(whole, &fused, machine).ok()?;
+    if call.packs.is_empty() { of_convolution(&call.conv, machine) } else { None }
 }
 
-/// The same of a convolution that is read.
-pub(super) fn of_call(call: &Call2d, machine: &Machine, room_bytes: u64) -> Option<FasterMethod> {
+/// The same of a convolution that is read, whose filter is a weight.
+pub(super) fn of_convolution(conv: &Convolution, machine: &Machine) -> Option<FasterInRoom> {
     // Results do not depend on the number of threads, so neither does the choice.
-    let alone = self::kernel(call, &Machine { threads: 1, ..*machine })?;
+    let alone = self::kernel(conv, &Machine { threads: 1, ..*machine })?;
+    let kernel = kernel(conv, machine)?;
+    let machine = *machine;
+    Some(Box::new(move |room_bytes| in_room(alone, kernel, &machine, room_bytes)))
+}
+
+/// The algorithm in that room, where it is faster: the kernel for one worker, and for all.
+fn in_room(alone: Winograd, kernel: Winograd, machine: &Machine, room_bytes: u64) -> Option<FasterMethod> {
     let share = |workers: u64| (room_bytes / workers / 64 * 64) as usize;
     let alone = alone.within(share(WORKERS), 1);
     let speedup = alone.speedup(1);
-    let kernel = kernel(call, machine)?.within(share(WORKERS.max(machine.threads as u64)), machine.threads);
-    (speedup >= LEAST_SPEEDUP).then(|| FasterMethod {
+    if speedup < LEAST_SPEEDUP {
+        return None;
+    }
+    let kernel = kernel.within(share(WORKERS.max(machine.threads as u64)), machine.threads);
+    Some(FasterMethod {
         name: NAME,
         speedup,
         error: kernel.sample_error(),
@@ -52,7 +63,8 @@ pub(super) fn lower(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result
     if whole.text(attrs::MEM_METHOD) != Some(NAME) {
         return Err(CodeRefusal::new(format!("its `mem.method` is not `{NAME}`")));
     }
-    let kernel = kernel(&call, machine)
+    let kernel = kernel(&call.conv, machine)
+        .filter(|_| call.packs.is_empty())
         .ok_or_else(|| CodeRefusal::new("Winograd's algorithm does not compute this convolution"))?;
     let limit = attrs::scratch_bytes(whole).map(|bytes| bytes as usize / machine.threads / 64 * 64);
     let within = limit.map_or(kernel, |bytes| kernel.within(bytes, machine.threads));
@@ -63,9 +75,9 @@ pub(super) fn lower(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result
 }
 
 /// The algorithm's kernel, with the scratch that it prefers.
-fn kernel(call: &Call2d, machine: &Machine) -> Option<Winograd> {
-    let Convolution { shape, strides, prologue, activation, numbers } = call.conv;
-    if prologue != ConvPrologue::None || !call.packs.is_empty() || numbers.is_some() {
+fn kernel(conv: &Convolution, machine: &Machine) -> Option<Winograd> {
+    let Convolution { shape, strides, prologue, activation, numbers } = *conv;
+    if prologue != ConvPrologue::None || numbers.is_some() {
         return None;
     }
     Winograd::new(&shape, &strides, activation, machine.isa, machine.threads)
