@@ -170,11 +170,11 @@ fn load(e: &mut Emitter<'_>, from: Value, offset: i32) -> Value {
 
 /// The address that the pair at `offset` says.
 fn address(e: &mut Emitter<'_>, bases: Value, from: Value, offset: i32) -> Value {
-    let base = load(e, from, offset);
-    let base = e.ins.ins().iadd(bases, base);
-    let base = load(e, base, 0);
-    let offset = load(e, from, offset + 8);
-    e.ins.ins().iadd(base, offset)
+    let place = load(e, from, offset);
+    let pointer = e.ins.ins().iadd(bases, place);
+    let base = load(e, pointer, 0);
+    let distance = load(e, from, offset + 8);
+    e.ins.ins().iadd(base, distance)
 }
 
 /// The entry while it is emitted.

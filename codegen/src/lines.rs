@@ -80,10 +80,10 @@ impl<'a> RowChain<'a> {
     fn of(group: OpRef<'a>, machine: &'a Machine) -> Result<RowChain<'a>, CodeRefusal> {
         let mut steps: Vec<(OpRef<'a>, Rowwise)> = Vec::new();
         for op in self::steps(group) {
-            let rowwise = row_of(op, machine.own).and_then(|row| row.rowwise);
-            let rowwise =
-                rowwise.ok_or_else(|| CodeRefusal::new("a step of its body does not run row by row"))?;
-            let rowwise = rowwise(op, machine)?;
+            let by_rows = row_of(op, machine.own)
+                .and_then(|row| row.rowwise)
+                .ok_or_else(|| CodeRefusal::new("a step of its body does not run row by row"))?;
+            let rowwise = by_rows(op, machine)?;
             let before = steps.last().map(|(before, _)| before.result(0));
             for (index, operand) in group.body.operands(op.op).enumerate() {
                 let expected = before.filter(|_| index == rowwise.image);

@@ -159,10 +159,18 @@ impl<'a> Planned<'a> {
             DeadMemory::Kept => HashMap::new(),
             DeadMemory::Poisoned => dead_bytes(ctx, body, &graph, &weights, &aliases, &places),
         };
-        let (lowered, numbers, callees) = (Vec::new(), SecondaryMap::new(), Vec::new());
-        let steps = options.steps;
-        let mut planned =
-            Planned { ctx, body, machine, weights, places, lowered, numbers, callees, dead, steps };
+        let mut planned = Planned {
+            ctx,
+            body,
+            machine,
+            weights,
+            places,
+            lowered: Vec::new(),
+            numbers: SecondaryMap::new(),
+            callees: Vec::new(),
+            dead,
+            steps: options.steps,
+        };
         let mut faults = Vec::new();
         for (_, event) in graph.events() {
             match event.act {

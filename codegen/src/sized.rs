@@ -333,9 +333,9 @@ impl SizedCode {
     ) -> Result<(), SizeFault> {
         let op = self.homes.steps[step].op;
         let machine = self.code.machine;
-        let own = |ctx: &Context, body: &Body| self.classes.lower_step(step, body.at(ctx, op), &machine);
-        let own = work.sized.with_attrs(op, set, own);
-        let own = own.map_err(|refusal| refused(&work.sized, op, &refusal))?;
+        let lower = |ctx: &Context, body: &Body| self.classes.lower_step(step, body.at(ctx, op), &machine);
+        let own =
+            work.sized.with_attrs(op, set, lower).map_err(|refusal| refused(&work.sized, op, &refusal))?;
         if own.scratch_bytes(machine.threads) > scratch_bytes {
             let refusal = CodeRefusal::new(format!("it needs more than {scratch_bytes} bytes of scratch"));
             return Err(refused(&work.sized, op, &refusal));

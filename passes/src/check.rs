@@ -276,7 +276,8 @@ impl PlanChecker<'_> {
         }
         let shape = op.operand_shape(0)?;
         let window = layout(op, 0, &Strided::row_major(0, shape))?;
-        let (mut expected, is_empty) = (1, window.shape.contains(&0));
+        let is_empty = window.shape.contains(&0);
+        let mut expected = 1;
         for (size, stride) in window.shape.iter().zip(&window.strides).rev() {
             if *size > 1 && *stride != expected && !is_empty {
                 return None;

@@ -230,9 +230,17 @@ impl<'a> TieChooser<'a> {
         let weights = WeightSet::of(ctx, body);
         let steps = Steps::of(ctx, body, &weights);
         let classes = AliasClasses::of(ctx, body, &steps, &weights, &aliases);
-        let (made, remarks) = (FxHashMap::default(), Vec::new());
-        let mut chooser =
-            TieChooser { ctx, target, body, weights, aliases: &aliases, classes, kept, made, remarks };
+        let mut chooser = TieChooser {
+            ctx,
+            target,
+            body,
+            weights,
+            aliases: &aliases,
+            classes,
+            kept,
+            made: FxHashMap::default(),
+            remarks: Vec::new(),
+        };
         let ties = steps.iter().filter_map(|(step, op)| chooser.tie(step, op)).collect();
         let donated = chooser.donated();
         let returned = chooser.returned(&donated);

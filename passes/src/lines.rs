@@ -76,7 +76,8 @@ pub static LINES: PassDef = PassDef {
 pub fn lines(ctx: &Context, target: &dyn Target, body: &mut Body, changes: &Changes) -> usize {
     let Some(block) = entry(body) else { return 0 };
     let Some(mut now) = ArenaPeak::of(ctx, target, body) else { return 0 };
-    let (mut made, mut trials) = (0, 0);
+    let mut made = 0;
+    let mut trials = 0;
     loop {
         let chains = Links::of(ctx, target, body, block).chains_at(block, now.op);
         trials += chains.len();

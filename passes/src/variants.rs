@@ -62,11 +62,10 @@ fn run(cx: &PassContext<'_>, module: &mut Module) -> Result<(), Vec<Diagnostic>>
     for (op, variants) in made.into_iter().filter(|(_, variants)| !variants.is_empty()) {
         cx.count("made", variants.len() as u64);
         let names = variants.iter().filter_map(|variant| variant.symbol(ctx));
-        let names: Vec<Attr> = names.map(|name| reference(ctx, name)).collect();
-        let names = ctx.array_attr(&names);
+        let references: Vec<Attr> = names.map(|name| reference(ctx, name)).collect();
         let holder = module.body_mut();
         let function = holder.child_mut(op).expect("a function has a body");
-        function.set_own_attr(ctx, attrs::OPTC_VARIANTS, names);
+        function.set_own_attr(ctx, attrs::OPTC_VARIANTS, ctx.array_attr(&references));
         for variant in variants {
             let new = holder.make_op(holder.name(op), &[], &[], holder.location(op));
             holder.set_properties(new, variant.properties);

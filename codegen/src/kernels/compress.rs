@@ -19,9 +19,9 @@ pub(crate) const ROW: KernelRow = KernelRow {
 };
 
 fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
-    let (shape, kept) = (known_shape(op, op.operand(0))?, known_shape(op, op.result(0))?);
-    let axis = op.int("axis").unwrap_or(0);
-    let axis = usize::try_from(axis).ok().filter(|axis| *axis < shape.len());
+    let shape = known_shape(op, op.operand(0))?;
+    let kept = known_shape(op, op.result(0))?;
+    let axis = usize::try_from(op.int("axis").unwrap_or(0)).ok().filter(|axis| *axis < shape.len());
     let axis = axis.ok_or_else(|| CodeRefusal::new("`axis` is not one of the operand's"))?;
     let bits = storage_bits(op.ctx, op.ctx.elem(op.operand_type(0))).filter(|bits| bits % 8 == 0);
     let bits = bits.ok_or_else(|| CodeRefusal::new("elements of less than a byte are not moved"))?;

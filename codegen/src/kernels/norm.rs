@@ -191,8 +191,8 @@ fn group_norm_shape(op: OpRef<'_>) -> Result<GroupNormShape, CodeRefusal> {
     let axis = op.int("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < shape.len());
     let axis = axis.ok_or_else(malformed)?;
     let axes = op.ints("axes").ok_or_else(malformed)?;
-    let groups = op.int("groups").and_then(|groups| usize::try_from(groups).ok());
-    let groups = if groups == Some(0) { usize::try_from(shape[axis]).ok() } else { groups };
+    let said = op.int("groups").and_then(|groups| usize::try_from(groups).ok());
+    let groups = if said == Some(0) { usize::try_from(shape[axis]).ok() } else { said };
     let groups = groups.filter(|groups| *groups > 0 && shape[axis] % *groups as u64 == 0);
     let is_pixel = |other: &usize| axes.contains(&(*other as i64));
     let as_one = |axes: Vec<usize>| {

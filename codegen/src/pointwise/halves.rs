@@ -37,9 +37,9 @@ pub(super) fn narrow_bf16(e: &mut Emitter<'_>, float: Value) -> Value {
     let upper = e.ins.ins().ushr_imm_u(bits, 16);
     let quiet = e.ins.ins().bor_imm_s(upper, 0x40);
     let odd = e.ins.ins().band_imm_s(upper, 1);
-    let rounded = e.ins.ins().iadd_imm_s(bits, 0x7fff);
-    let rounded = e.ins.ins().iadd(rounded, odd);
-    let rounded = e.ins.ins().ushr_imm_u(rounded, 16);
+    let below_half = e.ins.ins().iadd_imm_s(bits, 0x7fff);
+    let carried = e.ins.ins().iadd(below_half, odd);
+    let rounded = e.ins.ins().ushr_imm_u(carried, 16);
     let size = e.ins.ins().band_imm_s(bits, 0x7fff_ffff);
     let is_nan = e.ins.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, size, INFINITY);
     let bits = e.ins.ins().select(is_nan, quiet, rounded);
@@ -56,11 +56,11 @@ pub(super) fn load_bf16(e: &mut Emitter<'_>, address: Value, offset: i32) -> Val
 /// Stores four `f32` that are `bf16` as these.
 pub(super) fn store_bf16(e: &mut Emitter<'_>, value: Value, address: Value, offset: i32) {
     let bits = e.ins.ins().bitcast(types::I32X4, lanes_in_order(), value);
-    let halves = e.ins.ins().ushr_imm_u(bits, 16);
-    let halves = e.ins.ins().unarrow(halves, halves);
-    let halves = e.ins.ins().bitcast(types::I64X2, lanes_in_order(), halves);
-    let halves = e.ins.ins().extractlane(halves, 0);
-    e.ins.ins().store(PLAIN, halves, address, offset);
+    let upper = e.ins.ins().ushr_imm_u(bits, 16);
+    let halves = e.ins.ins().unarrow(upper, upper);
+    let pairs = e.ins.ins().bitcast(types::I64X2, lanes_in_order(), halves);
+    let four = e.ins.ins().extractlane(pairs, 0);
+    e.ins.ins().store(PLAIN, four, address, offset);
 }
 
 /// The nearest `bf16` of four `f32`, as `f32`.

@@ -162,10 +162,10 @@ impl Completion<'_> {
         };
         let between = |other: &Stage| Some(*other) > self.reached && *other < stage && other.is_mandatory();
         let missing = Stage::ALL.into_iter().filter(between);
-        let missing = missing.filter_map(|stage| self.registry.of_stage(stage));
-        let missing = missing.map(|def| inserted(def, pass.location)).collect();
+        let defs = missing.filter_map(|stage| self.registry.of_stage(stage));
+        let inserted = defs.map(|def| inserted(def, pass.location)).collect();
         self.reached = self.reached.max(Some(stage));
-        missing
+        inserted
     }
 }
 

@@ -125,8 +125,8 @@ impl Assigner {
         let faster = self.faster((ctx, body), at, running);
         if !faster.is_empty() {
             let needs = faster.needs(running.needs);
-            let most = bound.map_or(u64::MAX, Bound::arena_bytes);
-            let most = most.min(self.buffers.pool.capacity.unwrap_or(u64::MAX));
+            let capacity = self.buffers.pool.capacity.unwrap_or(u64::MAX);
+            let most = bound.map_or(u64::MAX, Bound::arena_bytes).min(capacity);
             let fits = |found: &Assignment| found.placed.size_bytes <= most;
             let freely = || Some(self.assign_freely(ctx, body, at, &needs));
             let in_order = || {

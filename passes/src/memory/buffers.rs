@@ -116,7 +116,8 @@ impl Buffers {
             return Err(fault(&what));
         }
         select(ctx, target, &mut at, threads);
-        let (aliases, ranges) = (AliasSets::of(ctx, &at), Ranges::of_function(ctx, body));
+        let aliases = AliasSets::of(ctx, &at);
+        let ranges = Ranges::of_function(ctx, body);
         let arena = ArenaProblem::at_some_sizes(ctx, &at, &aliases, SizeRanges { body, ranges: &ranges })?;
         let buffers = BufferMaker { ctx, body, arena: &arena }.make()?;
         let placed = place::place(&arena.problem, &PlannerOptions::default());

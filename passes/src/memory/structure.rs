@@ -184,7 +184,8 @@ fn with_named_sizes(ctx: &Context, body: &Body, at: Body) -> Body {
 /// Marks each view that is not marked yet: as one in place (`mem.view`) if it needs no copy at any probe,
 /// else as a copy (`mem.copy`).
 fn settle_views(ctx: &Context, body: &mut Body, probes: &[(Bindings, Body)]) {
-    let (weights, mut open) = (WeightSet::of(ctx, body), Vec::new());
+    let weights = WeightSet::of(ctx, body);
+    let mut open = Vec::new();
     flow::walk(ctx, body, |op| {
         let at = body.at(ctx, op);
         let is_open = matches!(at.kind(), Kind::View(View::OfOperand(_)))

@@ -163,9 +163,9 @@ fn check(seed: u64, count: &mut Count) -> Result<(), String> {
 /// Graphs of which each has a rare shape: views of parts after their whole, tensors without elements, rows
 /// that cut the last axis, views that are copies at some sizes only, views of what is overwritten in a
 /// concatenation, rows of one element, a part of what another part overwrites that is read after that.
-const RARE: [u64; 19] = [
+const RARE: [u64; 22] = [
     240, 1006, 1014, 1021, 1121, 1170, 1195, 1258, 1262, 1264, 1304, 1344, 1369, 1388, 1397, 1810, 2020,
-    2130, 2264,
+    2130, 2264, 3126, 3248, 3490,
 ];
 
 fn seeds() -> Vec<u64> {

@@ -7,7 +7,7 @@
 use ir::body::OpRef;
 use ir::opdef::Contract;
 use ir::plan::attrs;
-use ir::window::{Arrangement, is_plain};
+use ir::window::{Arrangement, is_plain, pitch};
 use ir::{Body, Context, Kind, Value};
 use kernels::{Conv2dShape, ConvStrides, ImageStrides, Winograd};
 
@@ -134,6 +134,9 @@ impl PreparedConv {
         machine: &Machine,
     ) -> Result<ConvStrides, CodeRefusal> {
         let strides = |value: Value, sizes: [usize; 4], widest: Arrangement| {
+            if let Some(strides) = strides_of_pixels(op, value, sizes) {
+                return Ok(strides);
+            }
             if is_plain(op.ctx, op.body, value) {
                 return Ok(dense(sizes));
             }
@@ -156,6 +159,16 @@ fn sizes(ctx: &Context, body: &Body, value: Value) -> Option<[usize; 4]> {
         *size = usize::try_from(dim.known()?).ok()?;
     }
     (shape.len() == 4).then_some(sizes)
+}
+
+/// The strides of an image whose pixels are the rows of a wider one's; none if it lies otherwise.
+fn strides_of_pixels(op: OpRef<'_>, value: Value, [_, h, w, c]: [usize; 4]) -> Option<ImageStrides> {
+    let (row, pitch) = pitch(op.ctx, op.body, value)?;
+    let [h, w, c] = [h, w, c].map(|size| size as u64);
+    // A single column belongs to its row: see `ByteWindow::strides`.
+    let is_pixel = row == 4 * c && c > 0 && pitch.is_multiple_of(4) && w > 1;
+    let from_pixel = pitch / 4;
+    is_pixel.then_some(ImageStrides { n: h * w * from_pixel, h: w * from_pixel, w: from_pixel, c: 1 })
 }
 
 fn dense([_, h, w, c]: [usize; 4]) -> ImageStrides {
@@ -192,6 +205,28 @@ mod tests {
             assert!(is_like(&found, &expected), "{name}");
             assert!(!is_like(&found, &whole), "{name} says something");
             net.body.remove_attr(&ctx, op, name);
+        }
+    }
+
+    #[test]
+    fn what_is_prepared_writes_into_rows_of_wider_images_as_its_operation_does() {
+        for [height, width] in [[20, 10], [20, 1], [1, 10], [1, 1]] {
+            let mut net = Net::f32(&[&[2, height, width, 16]]);
+            let ctx = net.ctx.clone();
+            let x = net.arg(0);
+            let weights = net.constant(&[24, 16, 3, 3], &[0.5; 24 * 16 * 9]);
+            let attrs = [("pads", ctx.ints_attr(&[1; 4])), ("layout", ctx.str_attr("NHWC"))];
+            let y = net.op("nn.conv2d", &[x, weights], &attrs);
+            let op = net.body.defining_op(y).unwrap();
+            let machine = crate::Cpu::native().machine(2);
+            let dense = lower(net.body.at(&ctx, op), &machine).unwrap();
+            let prepared = PreparedConv::of(net.body.at(&ctx, op), ImageLayout::InRows, &machine)
+                .expect("only its images lie in rows");
+            net.body.set_attr(&ctx, op, attrs::MEM_PITCH, ctx.ints_attr(&[24 * 4, 40 * 4]));
+            let expected = lower(net.body.at(&ctx, op), &machine).unwrap();
+            let found = prepared.lower(net.body.at(&ctx, op), &machine).unwrap();
+            assert!(is_like(&found, &expected), "{height} x {width}");
+            assert!(!is_like(&found, &dense), "{height} x {width}: the rows are further apart");
         }
     }
 }
