@@ -117,7 +117,7 @@ pub(crate) enum Pointer {
     Operand(usize, u64),
     /// An operand of the operation that is a weight, in another arrangement.
     Packed(usize, WeightPacking),
-    /// So many equal numbers.
+    /// A number, as often as the second says.
     Repeated(f32, usize),
     /// Scratch that all calls share, from this byte on.
     Shared(u64),

@@ -146,7 +146,7 @@ impl<'a> RowChain<'a> {
         Ok((least, Some(left as usize)))
     }
 
-    /// The scratch of all workers together, with so many rows in a turn. Bands that differ in nothing but
+    /// The scratch of all workers together, with `rows` rows in a turn. Bands that differ in nothing but
     /// their place need as much, so one of them is asked.
     fn bytes(&self, rows: usize, limit: Option<usize>) -> Result<u64, CodeRefusal> {
         let turns = self.turns(rows)?;
@@ -191,7 +191,7 @@ impl<'a> RowChain<'a> {
         windows.collect()
     }
 
-    /// All calls with so many rows of the last result in a turn, and so many bytes of scratch for each
+    /// All calls with `rows` rows of the last result in a turn, and at most `limit` bytes of scratch for each
     /// worker, if there is a limit.
     fn run(&self, rows: usize, limit: Option<usize>) -> Result<ChainCalls, CodeRefusal> {
         let turns = self.turns(rows)?;
@@ -278,7 +278,7 @@ impl LineBuffer {
     }
 }
 
-/// For each turn the bands that the steps make, such that the last one makes so many rows, and each other one
+/// For each turn the bands that the steps make, such that the last one makes `rows` rows, and each other one
 /// what is lacking for that; none if some rows read only padding.
 fn turns(slides: &[Slide], rows: usize) -> Option<Vec<Vec<Band>>> {
     let last = slides.last()?;

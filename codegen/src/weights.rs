@@ -119,7 +119,7 @@ pub(crate) enum AddressKey {
     Plain(Value),
     /// A value packed.
     Packed(Value, PackingKey),
-    /// So many equal numbers, by the bits of one.
+    /// The bits of a number, as often as the second says.
     Repeated(u32, usize),
 }
 

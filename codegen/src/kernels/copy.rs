@@ -125,9 +125,9 @@ fn borders(whole: &Strided, middle: &[u64], low: &[i64]) -> Vec<Strided> {
     let mut rest = whole.clone();
     for axis in 0..middle.len() {
         let before = low[axis].max(0) as u64;
-        let behind = rest.shape[axis] - before - middle[axis];
+        let after = rest.shape[axis] - before - middle[axis];
         for (first, size) in
-            [(0, before), (before + middle[axis], behind)].into_iter().filter(|range| range.1 > 0)
+            [(0, before), (before + middle[axis], after)].into_iter().filter(|range| range.1 > 0)
         {
             let mut border = rest.clone();
             border.offset += first as i64 * rest.strides[axis];

@@ -44,7 +44,7 @@ impl Home {
         Home { pool, bytes, row, pitch: row, is_turned: false }
     }
 
-    /// So many rows from a byte on; without gaps between them they are one.
+    /// `count` rows from a byte on; without gaps between them they are one.
     pub(super) fn of_rows(pool: MemorySpace, start: u64, count: u64, row: u64, pitch: u64) -> Home {
         if count <= 1 || row == pitch {
             Home::dense(pool, start..start + count * row)
@@ -75,12 +75,12 @@ impl Home {
 
     fn meets_row(&self, row: &Range<u64>) -> bool {
         // The first row of this home that ends after the beginning of the other.
-        let behind = (row.start + 1).saturating_sub(self.bytes.start + self.row);
-        let start = self.bytes.start + behind.div_ceil(self.pitch.max(1)) * self.pitch;
+        let after = (row.start + 1).saturating_sub(self.bytes.start + self.row);
+        let start = self.bytes.start + after.div_ceil(self.pitch.max(1)) * self.pitch;
         start < self.bytes.end && start < row.end
     }
 
-    /// So many rows of a value that is here, the first of which begins at its byte `first`; none if they are
+    /// `count` rows of a value that is here, the first of which begins at its byte `first`; none if they are
     /// no rows here.
     pub(super) fn rows_within(&self, first: u64, count: u64, row: u64, pitch: u64) -> Option<Home> {
         if count <= 1 || row == pitch {
@@ -279,13 +279,13 @@ impl ByteRun {
     fn rows_outside(&self, bytes: &Range<u64>) -> RemainingRuns {
         let count = self.row_count();
         let before = (bytes.start + self.pitch).saturating_sub(self.start + self.row) / self.pitch;
-        let behind = bytes.end.saturating_sub(self.start).div_ceil(self.pitch);
+        let after = bytes.end.saturating_sub(self.start).div_ceil(self.pitch);
         let mut pieces = RemainingRuns::new();
         if before > 0 {
             pieces.push(self.rows(0, before.min(count)));
         }
-        if behind < count && before < count {
-            pieces.push(self.rows(behind, count - behind));
+        if after < count && before < count {
+            pieces.push(self.rows(after, count - after));
         }
         pieces
     }

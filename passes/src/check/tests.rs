@@ -87,7 +87,7 @@ fn the_result_of_a_loop_is_where_the_loop_carries_it() {
 }
 
 #[test]
-fn what_one_branch_overwrites_is_lost_behind_both() {
+fn what_one_branch_overwrites_is_lost_after_both() {
     let tail = r#"} {mem.place = [["arena", 128, 64]]}
   %t = nn.add %s, %x {mem.place = [["out", 0, 64]]} : tensor<16xf32>"#;
     let later = tail.replace("%s, %x", "%s, %z");

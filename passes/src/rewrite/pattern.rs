@@ -66,8 +66,8 @@ impl PatternReader {
         let mut children = Vec::new();
         loop {
             *rest = rest.trim_start();
-            if let Some(behind) = rest.strip_prefix(')') {
-                *rest = behind;
+            if let Some(after) = rest.strip_prefix(')') {
+                *rest = after;
                 return Pattern::Op(name, children);
             }
             children.push(self.pattern(rest));

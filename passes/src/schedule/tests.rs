@@ -124,7 +124,7 @@ fn chains(count: usize, sizes: &[u64]) -> ScheduleModel {
 }
 
 #[test]
-fn chains_run_one_behind_the_other() {
+fn chains_run_one_after_the_other() {
     for count in [2, 5, 30] {
         let model = chains(count, &[1, 10, 10, 1]);
         let found = best_order(&model);
