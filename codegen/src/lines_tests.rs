@@ -43,8 +43,8 @@ fn layers(
     make("nn.max_pool2d", &[x], pool)
 }
 
-/// The bits of a chain over 21 rows; in one group with `scratch` bytes of scratch, if there is a limit; 0 are as
-/// many as it asks for.
+/// The bits of a chain over 21 rows; in one group with `scratch` bytes of scratch, if there is a limit, 0 for
+/// as many as it asks for.
 fn chain(windows: Windows, scratch: Option<i64>) -> Vec<u32> {
     let mut net = Net::f32(&[&[1, 21, 9, 3]]);
     let [size, deep, _] = windows.map(|window| window.0 as u64);
