@@ -2,7 +2,7 @@
 //!
 //! A pass is a row ([`PassDef`]): its name, documentation, options and the function that does it. A
 //! [`Registry`] knows the rows, ours ([`crate::PASSES`]) and those of whoever embeds us. A [`Pipeline`] is
-//! read from text, and run over a module:
+//! read from text, and run over a module. A pass with state is a closure ([`PassRun::on_functions`]):
 //!
 //! ```text
 //! simplify,func(fuse{max-ops=64},inplace),plan{planner=exact}
@@ -44,6 +44,8 @@ mod stage;
 mod trace;
 
 #[cfg(test)]
+mod made_tests;
+#[cfg(test)]
 mod tests;
 
 pub use changes::{ChangeLimit, Changes};
@@ -54,7 +56,7 @@ pub use diff::unified_diff;
 pub use options::{OptionDef, OptionKind, OptionValue, PassOptions};
 pub use pipeline::{Anchor, Invocation, Origin, Pipeline, PipelineItem};
 pub use plain::PlainTarget;
-pub use registry::{Example, PassDef, PassRun, Registry};
+pub use registry::{Example, FunctionPass, ModulePass, PassDef, PassRow, PassRun, Registry};
 pub use report::{PassChanges, Remark, Report, Statistic, Timing};
 pub use run_options::{PassDebug, PassObserver, RunOptions, Selection, Verify};
 pub use stage::{Stage, StageRule};

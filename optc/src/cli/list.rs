@@ -11,7 +11,7 @@ use ir::Dialect;
 use ir::diag::nearest;
 use ir::opdef::OpDef;
 use passes::canonicalize::CANONICALIZE;
-use passes::manager::Registry;
+use passes::manager::{PassDef, Registry};
 use passes::rewrite::Action;
 use passes::simplify::SIMPLIFY;
 
@@ -49,10 +49,10 @@ pub(super) struct OpsArgs {
 pub(super) fn passes(setup: &Setup<'_>, args: &NameArgs) -> Result<(), Failure> {
     let registry = &setup.registry;
     let mut text = String::new();
-    let listed = match &args.name {
+    let listed: Vec<&PassDef> = match &args.name {
         None => {
             registry.iter().for_each(|def| line(&mut text, def.name, def.doc));
-            registry.iter().collect()
+            registry.iter().map(|def| &**def).collect()
         }
         Some(name) => {
             let near = || nearest(name, registry.iter().map(|def| def.name)).first().copied();
@@ -63,7 +63,7 @@ pub(super) fn passes(setup: &Setup<'_>, args: &NameArgs) -> Result<(), Failure> 
             } else if def.name == SIMPLIFY.name {
                 list_rules(&mut text, registry, |action| matches!(action, Action::Law { .. }));
             }
-            vec![def]
+            vec![&**def]
         }
     };
     write_output(&instead(&args.json, || json(&PassList::of(&listed)), text)?, None)

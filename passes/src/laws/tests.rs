@@ -205,7 +205,7 @@ impl Program {
         let mut rules = RuleSet::default();
         rules.add(law.rule);
         let mut body = self.body.clone();
-        let PassRun::Function(run) = pass.run else { panic!("it runs on functions") };
+        let PassRun::Function(run) = &pass.run else { panic!("it runs on functions") };
         run(&PassContext::new(ctx, &PlainTarget, 1, &PassOptions::defaults(pass.options), &rules), &mut body)
             .unwrap();
         Program { body, root: self.root }

@@ -13,7 +13,7 @@ pub(super) const DEFAULT: &str = "default";
 
 /// The text of the pipeline for functions that have `reached` a stage, or were just read. With a budget,
 /// values are computed again until the arena has at most that many bytes. With `Precision::Bf16`, numbers are
-/// rounded before kernels are selected.
+/// rounded before kernels are selected. What the registry puts after a stage stands there.
 pub fn default_pipeline(
     registry: &Registry,
     reached: Option<Stage>,
@@ -22,10 +22,12 @@ pub fn default_pipeline(
     precision: Precision,
 ) -> String {
     let missing = Stage::ALL.into_iter().filter(|stage| Some(*stage) > reached);
+    let put = |after: Option<Stage>| registry.extensions(after).map(str::to_owned);
     let before = reached.is_none().then_some(BEFORE_STAGES.to_owned());
+    let before = before.into_iter().flat_map(|before| put(None).chain([before]));
     let stages = missing.filter_map(|stage| {
         let name = registry.of_stage(stage)?.name;
-        Some(match stage {
+        let passes = match stage {
             Stage::Plan => format!("{name}{{optimize={}}}", goal.name()),
             Stage::Schedule => {
                 let recompute =
@@ -35,7 +37,8 @@ pub fn default_pipeline(
             }
             Stage::Select if precision == Precision::Bf16 => format!("precision,{name}"),
             _ => name.to_owned(),
-        })
+        };
+        Some(std::iter::once(passes).chain(put(Some(stage))))
     });
-    before.into_iter().chain(stages).collect::<Vec<String>>().join(",")
+    before.chain(stages.flatten()).collect::<Vec<String>>().join(",")
 }

@@ -12,8 +12,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::context::Notes;
 use super::trace::Trace;
 use super::{
-    Changes, Invocation, Origin, PassChanges, PassContext, PassRun, Pipeline, PipelineItem, Remark, Report,
-    RunOptions, Stage, StageRule, Statistic, Timing, Verify, crash,
+    Changes, FunctionPass, Invocation, ModulePass, Origin, PassChanges, PassContext, PassRun, Pipeline,
+    PipelineItem, Remark, Report, RunOptions, Stage, StageRule, Statistic, Timing, Verify, crash,
 };
 use crate::rewrite::RuleSet;
 
@@ -104,9 +104,11 @@ impl Execution<'_> {
         if self.errors.is_empty() {
             self.trace.before(pass, module);
         }
-        let notes = crash::guard(self.options, pass, module, |module| match pass.def.run {
+        let notes = crash::guard(self.options, pass, module, |module| match &pass.def.run {
             PassRun::Function(run) => Ok(self.on_functions(pass, module, run)),
+            PassRun::SharedFunction(run) => Ok(self.on_functions(pass, module, &**run)),
             PassRun::Module(run) => self.on_module(pass, module, run),
+            PassRun::SharedModule(run) => self.on_module(pass, module, &**run),
         })?;
         self.changes.push(changes_of(pass, &notes));
         notes.into_iter().for_each(|notes| self.keep(pass, notes));
@@ -124,7 +126,7 @@ impl Execution<'_> {
         &mut self,
         pass: &Invocation,
         module: &mut Module,
-        run: fn(&PassContext<'_>, &mut Module) -> Result<(), Vec<Diagnostic>>,
+        run: &ModulePass,
     ) -> Result<Vec<Notes>, Vec<Diagnostic>> {
         if !self.errors.is_empty() {
             return Err(Vec::new());
@@ -148,12 +150,7 @@ impl Execution<'_> {
         Ok(vec![context.into_notes()])
     }
 
-    fn on_functions(
-        &mut self,
-        pass: &Invocation,
-        module: &mut Module,
-        run: fn(&PassContext<'_>, &mut Body) -> Result<(), Vec<Diagnostic>>,
-    ) -> Vec<Notes> {
+    fn on_functions(&mut self, pass: &Invocation, module: &mut Module, run: &FunctionPass) -> Vec<Notes> {
         let ctx = module.ctx.clone();
         let funcs = functions(&ctx, module).into_iter().enumerate();
         let funcs: Vec<_> = funcs.filter(|(place, _)| !self.failed.contains(place)).collect();

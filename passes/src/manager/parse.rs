@@ -15,7 +15,8 @@ use ir::{Context, Diagnostic, Location};
 
 use super::default::{DEFAULT, default_pipeline};
 use super::{
-    Anchor, Invocation, OptionKind, Origin, PassDef, PassOptions, Pipeline, PipelineItem, Registry, Stage,
+    Anchor, Invocation, OptionKind, Origin, PassDef, PassOptions, PassRow, Pipeline, PipelineItem, Registry,
+    Stage,
 };
 use crate::precision::Precision;
 use crate::tradeoff::Goal;
@@ -91,21 +92,30 @@ impl<'a> Parser<'a> {
         };
         match nested {
             Some(nested) => Ok(vec![self.nest(at, anchor, nested, depth)?]),
-            None if name == DEFAULT && anchor == Anchor::Module => self.default_passes(),
+            None if name == DEFAULT && anchor == Anchor::Module => self.default_passes(at),
             None => Ok(self.pass(at, name, anchor)?.into_iter().collect()),
         }
     }
 
-    /// The passes that `default` stands for.
-    fn default_passes(&mut self) -> Result<Vec<PipelineItem>, Diagnostic> {
-        let options = self.options(self.registry.of_stage(Stage::Plan))?;
+    /// The passes that `default` stands for, which is at this place; so are faults of what a registry puts
+    /// into it.
+    fn default_passes(&mut self, at: usize) -> Result<Vec<PipelineItem>, Diagnostic> {
+        let options = self.options(self.registry.of_stage(Stage::Plan).map(|def| &**def))?;
         let goal = options.is_given(OPTIMIZE).then(|| Goal::named(&options.text(OPTIMIZE))).flatten();
         let text = default_pipeline(self.registry, None, goal.unwrap_or_default(), None, Precision::F32);
         let mut parser = Parser { text: &text, at: 0, errors: Vec::new(), ..*self };
-        let mut items = parser.items(Anchor::Module, 0)?;
-        self.errors.append(&mut parser.errors);
+        let items = parser.items(Anchor::Module, 0).and_then(|items| parser.end().map(|()| items));
+        let location = self.location(at);
+        let here = |error: Diagnostic| Diagnostic { location, ..error };
+        self.errors.extend(parser.errors.into_iter().map(here));
+        let mut items = items.map_err(here)?;
         let is_said = options.given().next().is_some();
-        if let Some(PipelineItem::Pass(plan)) = items.last_mut().filter(|_| is_said) {
+        let is_plan = |pass: &&mut Invocation| pass.def.stage.stage() == Some(Stage::Plan);
+        let passes = items.iter_mut().filter_map(|item| match item {
+            PipelineItem::Pass(pass) => Some(pass),
+            PipelineItem::Nest(..) => None,
+        });
+        if let Some(plan) = passes.filter(is_plan).last().filter(|_| is_said) {
             plan.options = options;
         }
         Ok(items)
@@ -140,15 +150,16 @@ impl<'a> Parser<'a> {
                 self.errors.push(self.error(at, message));
             }
             None => self.unknown_pass(at, name),
-            Some(def) if !anchor.takes(def.run) => {
+            Some(def) if !anchor.takes(&def.run) => {
                 let message = format!("pass `{name}` works on a module, and can't run inside `func(...)`");
                 let error = self.error(at, message).with_help(format!("name `{name}` outside of the nest"));
                 self.errors.push(error);
             }
             Some(_) => {}
         }
-        let options = self.options(def)?;
-        Ok(def.map(|def| PipelineItem::Pass(Invocation { def, options, origin: Origin::Named, location })))
+        let options = self.options(def.map(|def| &**def))?;
+        let named = |def: &PassRow| Invocation { def: def.clone(), options, origin: Origin::Named, location };
+        Ok(def.map(named).map(PipelineItem::Pass))
     }
 
     fn unknown_pass(&mut self, at: usize, name: &str) {
@@ -159,7 +170,7 @@ impl<'a> Parser<'a> {
         self.errors.push(error);
     }
 
-    fn options(&mut self, def: Option<&'static PassDef>) -> Result<PassOptions, Diagnostic> {
+    fn options(&mut self, def: Option<&PassDef>) -> Result<PassOptions, Diagnostic> {
         let mut options = PassOptions::defaults(def.map_or(&[], |def| def.options));
         if !self.eat('{') {
             return Ok(options);
@@ -173,7 +184,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn option(&mut self, def: Option<&'static PassDef>, options: &mut PassOptions) -> Result<(), Diagnostic> {
+    fn option(&mut self, def: Option<&PassDef>, options: &mut PassOptions) -> Result<(), Diagnostic> {
         self.skip_space();
         let at = self.at;
         let name = self.word("an option or `}`")?;

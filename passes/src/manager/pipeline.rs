@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ir::{Diagnostic, Location};
 
-use super::{PassDef, PassOptions, PassRun, Registry, Stage, StageRule};
+use super::{PassOptions, PassRow, PassRun, Registry, Stage, StageRule};
 use crate::rewrite::RuleSet;
 
 /// A row of passes, completed with the mandatory ones. It prints as the text that reads back as itself.
@@ -37,7 +37,7 @@ pub enum Anchor {
 #[derive(Clone)]
 pub struct Invocation {
     /// The pass.
-    pub def: &'static PassDef,
+    pub def: PassRow,
     /// Its options.
     pub options: PassOptions,
     /// Who put it here.
@@ -65,8 +65,8 @@ impl Anchor {
     }
 
     /// Whether a pass can run here.
-    pub(super) fn takes(self, run: PassRun) -> bool {
-        self == Anchor::Module || matches!(run, PassRun::Function(_))
+    pub(super) fn takes(self, run: &PassRun) -> bool {
+        self == Anchor::Module || run.function().is_some()
     }
 }
 
@@ -119,8 +119,9 @@ fn flatten<'a>(items: &'a [PipelineItem], out: &mut Vec<&'a Invocation>) {
     }
 }
 
-fn inserted(def: &'static PassDef, location: Location) -> Invocation {
-    Invocation { def, options: PassOptions::defaults(def.options), origin: Origin::Inserted, location }
+fn inserted(def: &PassRow, location: Location) -> Invocation {
+    let options = PassOptions::defaults(def.options);
+    Invocation { def: def.clone(), options, origin: Origin::Inserted, location }
 }
 
 /// Inserts what is missing, and finds what stands in the wrong order.

@@ -1,5 +1,6 @@
-//! Which passes and which rules there are.
+//! Which passes and which rules there are, and where passes of others stand in the pipeline `default`.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use ir::{Body, Diagnostic, Module};
@@ -43,32 +44,143 @@ pub struct Example {
     pub after: &'static str,
 }
 
+/// A pass on a function. It may hold state: a table of costs, a connection.
+pub type FunctionPass = dyn Fn(&PassContext<'_>, &mut Body) -> Result<(), Vec<Diagnostic>> + Send + Sync;
+
+/// A pass on a module. It may hold state.
+pub type ModulePass = dyn Fn(&PassContext<'_>, &mut Module) -> Result<(), Vec<Diagnostic>> + Send + Sync;
+
 /// What a pass works on. It gives all its errors at once; the module is then in no defined state.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub enum PassRun {
     /// Each function by itself (not declarations), in parallel where there are several.
     Function(fn(&PassContext<'_>, &mut Body) -> Result<(), Vec<Diagnostic>>),
     /// The whole module.
     Module(fn(&PassContext<'_>, &mut Module) -> Result<(), Vec<Diagnostic>>),
+    /// As `Function`, with state.
+    SharedFunction(Arc<FunctionPass>),
+    /// As `Module`, with state.
+    SharedModule(Arc<ModulePass>),
+}
+
+impl PassRun {
+    /// A pass on functions that is a closure. It runs on several at once where there are threads: what it
+    /// gathers from them must not depend on their order.
+    ///
+    /// ```
+    /// use std::sync::Mutex;
+    /// use std::sync::Arc;
+    /// use passes::manager::{PassDef, PassRun, Registry};
+    ///
+    /// let seen = Arc::new(Mutex::new(Vec::new()));
+    /// let log = seen.clone();
+    /// let run = PassRun::on_functions(move |pass, body| {
+    ///     log.lock().unwrap().extend(body.symbol(pass.ctx).map(str::to_owned));
+    ///     Ok(())
+    /// });
+    /// let mut registry = Registry::new();
+    /// registry.add(PassDef { name: "log", doc: "Notes the names of functions.", run, ..PassDef::BLANK });
+    /// ```
+    pub fn on_functions(
+        run: impl Fn(&PassContext<'_>, &mut Body) -> Result<(), Vec<Diagnostic>> + Send + Sync + 'static,
+    ) -> PassRun {
+        PassRun::SharedFunction(Arc::new(run))
+    }
+
+    /// A pass on modules that is a closure.
+    pub fn on_module(
+        run: impl Fn(&PassContext<'_>, &mut Module) -> Result<(), Vec<Diagnostic>> + Send + Sync + 'static,
+    ) -> PassRun {
+        PassRun::SharedModule(Arc::new(run))
+    }
+
+    /// What it does to a function; none if it works on modules.
+    pub fn function(&self) -> Option<&FunctionPass> {
+        match self {
+            PassRun::Function(run) => Some(run),
+            PassRun::SharedFunction(run) => Some(&**run),
+            PassRun::Module(_) | PassRun::SharedModule(_) => None,
+        }
+    }
+}
+
+/// A pass as a registry knows it: a row of a table, or one that was made while the program runs.
+#[derive(Clone)]
+pub enum PassRow {
+    /// A row of a table.
+    Table(&'static PassDef),
+    /// One that was made.
+    Made(Arc<PassDef>),
+}
+
+impl Deref for PassRow {
+    type Target = PassDef;
+
+    fn deref(&self) -> &PassDef {
+        match self {
+            PassRow::Table(def) => def,
+            PassRow::Made(def) => def,
+        }
+    }
+}
+
+/// Passes that stand in the pipeline `default` after one of its stages, or before all.
+#[derive(Clone)]
+struct DefaultPasses {
+    after: Option<Stage>,
+    passes: String,
 }
 
 /// The passes that pipelines may name, and the rules by which `canonicalize` and `simplify` rewrite.
 #[derive(Clone)]
 pub struct Registry {
-    passes: Vec<&'static PassDef>,
+    passes: Vec<PassRow>,
     rules: Arc<RuleSet>,
+    extensions: Vec<DefaultPasses>,
 }
 
 impl Registry {
     /// No passes and no rules.
     pub fn empty() -> Registry {
-        Registry { passes: Vec::new(), rules: Arc::default() }
+        Registry { passes: Vec::new(), rules: Arc::default(), extensions: Vec::new() }
     }
 
     /// Adds a pass. A name that is taken is a defect of whoever registers it.
     pub fn register(&mut self, def: &'static PassDef) {
-        assert!(self.get(def.name).is_none(), "two passes are named `{}`", def.name);
-        self.passes.push(def);
+        self.push(PassRow::Table(def));
+    }
+
+    /// Adds a pass that was made while the program runs, most often a closure with what it holds
+    /// ([`PassRun::on_functions`]). It goes with the last registry and pipeline that knows it. A name that is
+    /// taken is a defect of whoever adds it.
+    pub fn add(&mut self, def: PassDef) {
+        self.push(PassRow::Made(Arc::new(def)));
+    }
+
+    fn push(&mut self, row: PassRow) {
+        assert!(self.get(row.name).is_none(), "two passes are named `{}`", row.name);
+        self.passes.push(row);
+    }
+
+    /// Puts passes into the pipeline `default`, and so into all that takes a program to its plan: at once
+    /// after a stage, or before all of them. Those that are put at one place run in the order in which they
+    /// were put there. A program that has reached the stage already has them behind it.
+    ///
+    /// ```
+    /// use passes::manager::{Pipeline, Registry, Stage};
+    ///
+    /// let mut registry = Registry::new();
+    /// registry.extend_default(Some(Stage::Simplify), "cse,dce");
+    /// let pipeline = Pipeline::parse(&ir::Context::new(), "default", &registry).unwrap().to_string();
+    /// assert!(pipeline.contains("simplify,cse,dce,layout"), "{pipeline}");
+    /// ```
+    pub fn extend_default(&mut self, after: Option<Stage>, passes: &str) {
+        self.extensions.push(DefaultPasses { after, passes: passes.to_owned() });
+    }
+
+    /// What stands in `default` after a stage, or before all.
+    pub fn extensions(&self, after: Option<Stage>) -> impl Iterator<Item = &str> {
+        self.extensions.iter().filter(move |some| some.after == after).map(|some| some.passes.as_str())
     }
 
     /// Adds rules for `canonicalize`, and laws for it and for `simplify`. A name that is taken is a defect
@@ -84,17 +196,17 @@ impl Registry {
     }
 
     /// The pass of this name.
-    pub fn get(&self, name: &str) -> Option<&'static PassDef> {
+    pub fn get(&self, name: &str) -> Option<&PassRow> {
         self.iter().find(|def| def.name == name)
     }
 
     /// All passes, in the order of their registration.
-    pub fn iter(&self) -> impl Iterator<Item = &'static PassDef> + '_ {
-        self.passes.iter().copied()
+    pub fn iter(&self) -> impl Iterator<Item = &PassRow> {
+        self.passes.iter()
     }
 
     /// The pass that is this stage.
-    pub fn of_stage(&self, stage: Stage) -> Option<&'static PassDef> {
+    pub fn of_stage(&self, stage: Stage) -> Option<&PassRow> {
         self.iter().find(|def| def.stage == StageRule::Is(stage))
     }
 }

@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use ir::diag::did_you_mean;
 use ir::{Context, Diagnostic, Location, Target};
@@ -42,7 +44,8 @@ pub struct PassDebug {
     pub reproducer: Option<PathBuf>,
 }
 
-/// Follows passes while they run. A function of a text is one that gets what is printed.
+/// Follows passes while they run. A function of a text is one that gets what is printed; an `AtomicBool`
+/// cancels the work.
 pub trait PassObserver {
     /// A step is about to begin: a pass of this text, or what comes after all passes. `Break` ends the work
     /// with an error that says why.
@@ -60,6 +63,16 @@ pub trait PassObserver {
 impl<F: Fn(&str)> PassObserver for F {
     fn prints(&self, text: &str) {
         self(text);
+    }
+}
+
+/// Ends the work once it is true, before the next step.
+impl PassObserver for AtomicBool {
+    fn begins(&self, _step: &str) -> ControlFlow<String> {
+        match self.load(Relaxed) {
+            true => ControlFlow::Break("cancelled".to_owned()),
+            false => ControlFlow::Continue(()),
+        }
     }
 }
 

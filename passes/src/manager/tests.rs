@@ -37,8 +37,16 @@ const KIND: OptionDef =
     OptionDef { name: "kind", kind: OptionKind::OneOf(&["first", "best"]), default: "best", doc: "Fit." };
 
 const fn row(name: &'static str, stage: StageRule) -> PassDef {
-    let run = PassRun::Function(visit);
-    PassDef { name, doc: "A test.", options: &[FAIL, MAX_OPS, KIND], example: NOTHING, stage, run }
+    running(name, stage, &[FAIL, MAX_OPS, KIND], PassRun::Function(visit))
+}
+
+const fn running(
+    name: &'static str,
+    stage: StageRule,
+    options: &'static [OptionDef],
+    run: PassRun,
+) -> PassDef {
+    PassDef { name, doc: "A test.", options, example: NOTHING, stage, run }
 }
 
 fn rename(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
@@ -70,8 +78,8 @@ fn spoil(_: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
 }
 
 static ROWS: [PassDef; 11] = [
-    PassDef { run: PassRun::Function(refuse), ..row("refuse", StageRule::Any) },
-    PassDef { run: PassRun::Function(spoil), ..row("spoil", StageRule::Any) },
+    running("refuse", StageRule::Any, &[FAIL, MAX_OPS, KIND], PassRun::Function(refuse)),
+    running("spoil", StageRule::Any, &[], PassRun::Function(spoil)),
     row("layout", StageRule::Is(Stage::Layout)),
     row("fuse", StageRule::Is(Stage::Fuse)),
     row("select", StageRule::Is(Stage::Select)),
@@ -79,8 +87,8 @@ static ROWS: [PassDef; 11] = [
     row("plan", StageRule::Is(Stage::Plan)),
     row("fold", StageRule::UpTo(Stage::Fuse)),
     row("visit", StageRule::Any),
-    PassDef { run: PassRun::Function(rename), options: &[FAIL], ..row("rename", StageRule::Any) },
-    PassDef { run: PassRun::Module(visit_module), options: &[], ..row("link", StageRule::Any) },
+    running("rename", StageRule::Any, &[FAIL], PassRun::Function(rename)),
+    running("link", StageRule::Any, &[], PassRun::Module(visit_module)),
 ];
 
 fn registry() -> Registry {

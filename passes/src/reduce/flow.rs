@@ -150,7 +150,7 @@ fn take_of_type(body: &Body, values: &mut Vec<Value>, ty: Type) -> Option<Value>
 
 /// Tries to put what functions run in the place of their calls, if the program has not more operations then.
 pub(super) fn calls(search: &mut Search<'_>) {
-    let PassRun::Module(inline) = INLINE.run else { return };
+    let PassRun::Module(inline) = &INLINE.run else { return };
     let most = op_count(&search.module);
     search.attempt(|module| {
         let ctx = module.ctx.clone();

@@ -108,7 +108,7 @@ impl<'a> Program<'a> {
         }
         let before = self.run(&inputs);
         let options = PassOptions::defaults(SIMPLIFY.options);
-        let PassRun::Function(run) = SIMPLIFY.run else { panic!("simplify runs on functions") };
+        let PassRun::Function(run) = &SIMPLIFY.run else { panic!("simplify runs on functions") };
         run(&PassContext::new(self.ctx, &PlainTarget, 1, &options, Registry::new().rules()), &mut self.body)
             .unwrap();
         let name = |op| self.ctx.op_name_str(self.body.name(op));

@@ -166,7 +166,7 @@ fn with_pass(name: &str, run: fn(&PassContext<'_>, &mut Body) -> Result<(), Vec<
             stage: def.stage,
             run: PassRun::Function(run),
         };
-        registry.register(Box::leak(Box::new(damaged)));
+        registry.add(damaged);
     }
     passes::canonicalize::RULES
         .iter()
@@ -177,10 +177,9 @@ fn with_pass(name: &str, run: fn(&PassContext<'_>, &mut Body) -> Result<(), Vec<
 
 /// What the pass of this name does.
 fn work(name: &str, cx: &PassContext<'_>, body: &mut Body) -> Result<(), Vec<Diagnostic>> {
-    match Registry::new().get(name).expect("it is ours").run {
-        PassRun::Function(run) => run(cx, body),
-        PassRun::Module(_) => panic!("`{name}` works on a module"),
-    }
+    let registry = Registry::new();
+    let run = registry.get(name).expect("it is ours").run.function();
+    run.unwrap_or_else(|| panic!("`{name}` works on a module"))(cx, body)
 }
 
 /// All operations of a function, in text order.

@@ -38,14 +38,14 @@ struct OptionReport {
 }
 
 impl PassList {
-    pub(super) fn of(defs: &[&'static PassDef]) -> PassList {
+    pub(super) fn of(defs: &[&PassDef]) -> PassList {
         let option = |def: &passes::manager::OptionDef| OptionReport {
             name: def.name,
             takes: def.kind.expected(),
             default: def.default,
             doc: def.doc,
         };
-        let pass = |def: &&'static PassDef| PassReport {
+        let pass = |def: &&PassDef| PassReport {
             name: def.name,
             doc: def.doc,
             stage: def.stage.stage().map(|stage| stage.name()),
