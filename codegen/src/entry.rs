@@ -7,8 +7,10 @@
 //! with what, and where numbers are read, is in the [frame](crate::frame) that the entry is handed: the code
 //! is the same for every size.
 
+use runtime::CodeContext;
+
 use crate::cranelift::{
-    Block, Emitter, FuncRef, FunctionNumber, ImageBuilder, Inst, InstBuilder, IntCC, PLAIN, Signature,
+    Block, Clif, Emitter, FuncRef, FunctionNumber, ImageBuilder, Inst, InstBuilder, IntCC, PLAIN, Signature,
     StackSlotData, StackSlotKind, Value, Variable, types,
 };
 use crate::flow::{CodeBlock, CompareSign, Exit, Instr, NumberRegister, pieces};
@@ -17,21 +19,31 @@ use crate::frame::{BASES_BEFORE_INPUTS, PAIR, PointerCounts, Record, WEIGHTS_BAS
 /// The name of the entry.
 pub const NAME: &str = "optc_main";
 
+/// Whether code can be stopped between two steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StopChecks {
+    /// Where a run has an observer, it is asked before each step.
+    Asked,
+    /// It runs to its end: what calls it hands it no [`runtime::CodeContext`].
+    Never,
+}
+
 /// Emits the entry, which runs any frame of programs with these segments.
 pub(crate) fn emit(
     image: &mut ImageBuilder,
     segments: &[CodeBlock],
     buffers: PointerCounts,
+    stops: StopChecks,
 ) -> FunctionNumber {
     let pointer = image.pointer();
     let kernel = image.signature(&[pointer, pointer, types::I32, pointer], &[]);
-    let run = emit_run(image, kernel);
+    let run = emit_run(image, kernel, stops);
     let signature = image.signature(&[pointer; 6], &[types::I32]);
     image.define(NAME, signature, |e| {
         let bases = fill_bases(e, buffers);
         let table = table(e, buffers.widest);
         let blocks = segments.iter().map(|_| e.ins.create_block()).collect();
-        let mut entry = EntryEmitter { run, bases, table, site: 0, blocks, slots: Vec::new() };
+        let mut entry = EntryEmitter { run, stops, bases, table, site: 0, blocks, slots: Vec::new() };
         match entry.blocks.first() {
             Some(first) => e.ins.ins().jump(*first, &[]),
             None => entry.return_status(e, 0),
@@ -109,10 +121,12 @@ pub(crate) fn emit_stamp(image: &mut ImageBuilder) -> FunctionNumber {
     })
 }
 
-/// Emits `(context, bases, table, first, end)`, which runs the calls of the records from `first` to `end`.
-fn emit_run(image: &mut ImageBuilder, kernel: Signature) -> FunctionNumber {
+/// Emits `(context, bases, table, first, end)`, which runs the calls of the records from `first` to `end`. If
+/// it may be stopped, it returns 0, or what the entry is to return at once.
+fn emit_run(image: &mut ImageBuilder, kernel: Signature, stops: StopChecks) -> FunctionNumber {
     let pointer = image.pointer();
-    let signature = image.signature(&[pointer; 5], &[]);
+    let returned: &[Clif] = if stops == StopChecks::Asked { &[types::I32] } else { &[] };
+    let signature = image.signature(&[pointer; 5], returned);
     image.define("optc_run", signature, |e| {
         let kernel = e.ins.import_signature(kernel);
         let (header, inside, exit) = (e.ins.create_block(), e.ins.create_block(), e.ins.create_block());
@@ -123,6 +137,9 @@ fn emit_run(image: &mut ImageBuilder, kernel: Signature) -> FunctionNumber {
         let goes_on = e.ins.ins().icmp(IntCC::UnsignedLessThan, record, end);
         e.ins.ins().brif(goes_on, inside, &[], exit, &[]);
         e.ins.switch_to_block(inside);
+        if stops == StopChecks::Asked {
+            emit_stop(e);
+        }
         let (bases, operands) = (e.param(1), e.param(2));
         emit_operands(e, record, bases, operands);
         let [function, parts, stride] =
@@ -147,8 +164,36 @@ fn emit_run(image: &mut ImageBuilder, kernel: Signature) -> FunctionNumber {
         let following = e.ins.ins().iadd(record, size);
         e.ins.ins().jump(header, &[following.into()]);
         e.ins.switch_to_block(exit);
-        e.ins.ins().return_(&[]);
+        match stops {
+            StopChecks::Asked => {
+                let done = e.ins.ins().iconst(types::I32, 0);
+                e.ins.ins().return_(&[done])
+            }
+            StopChecks::Never => e.ins.ins().return_(&[]),
+        };
     })
+}
+
+/// Asks the observer of the run, if it has one, and returns what it says unless that is 0.
+fn emit_stop(e: &mut Emitter<'_>) {
+    let context = e.param(0);
+    let watched = load(e, context, CodeContext::WATCHED as i32);
+    let (asks, next) = (e.ins.create_block(), e.ins.create_block());
+    e.ins.ins().brif(watched, asks, &[], next, &[]);
+    e.ins.switch_to_block(asks);
+    let step = e.import("optc_step", &[types::I64], &[types::I32]);
+    let call = e.ins.ins().call(step, &[context]);
+    return_unless_zero(e, call, next);
+}
+
+/// Returns the result of a call, or goes on in a block if it is 0.
+fn return_unless_zero(e: &mut Emitter<'_>, call: Inst, next: Block) {
+    let status = e.ins.inst_results(call)[0];
+    let stopped = e.ins.create_block();
+    e.ins.ins().brif(status, stopped, &[], next, &[]);
+    e.ins.switch_to_block(stopped);
+    e.ins.ins().return_(&[status]);
+    e.ins.switch_to_block(next);
 }
 
 /// Fills the table of operands.
@@ -181,6 +226,8 @@ fn address(e: &mut Emitter<'_>, bases: Value, from: Value, offset: i32) -> Value
 struct EntryEmitter {
     /// The function that makes calls.
     run: FunctionNumber,
+    /// Whether that function says that the run ends.
+    stops: StopChecks,
     /// The table of pointers that addresses are based on.
     bases: Value,
     /// The table of operands.
@@ -209,7 +256,11 @@ impl EntryEmitter {
         });
         let context = e.param(0);
         let run = e.callee(self.run);
-        e.ins.ins().call(run, &[context, self.bases, self.table, first, end]);
+        let call = e.ins.ins().call(run, &[context, self.bases, self.table, first, end]);
+        if self.stops == StopChecks::Asked {
+            let next = e.ins.create_block();
+            return_unless_zero(e, call, next);
+        }
     }
 
     /// The address of the next site.

@@ -16,6 +16,7 @@ use runtime::{AlignedBuffer, CodeImage, LoadedCode, Specialization, Specializati
 use crate::call::{Lowered, LoweredCall};
 use crate::cranelift::{FunctionNumber, ImageBuilder};
 use crate::elem::ElemType;
+use crate::entry::StopChecks;
 use crate::flow::{CodeBlock, segments};
 use crate::forms::Forms;
 use crate::frame::{
@@ -83,7 +84,7 @@ impl CompiledCode {
         weights: &WeightSet,
         machine: Machine,
         samples: Samples<'_>,
-        (steps, prepared): (StepTimes, Option<&Prepared>),
+        (steps, stops, prepared): (StepTimes, StopChecks, Option<&Prepared>),
     ) -> Result<CompiledCode, Vec<Diagnostic>> {
         let CodeOutline { faults, segments, buffers } = CodeOutline::of(ctx, body, weights, &samples)?;
         let Samples { lowered, copied, .. } = samples;
@@ -97,7 +98,7 @@ impl CompiledCode {
         let forms = Forms::compile(&mut image, calls().map(|call| &call.code), copied.as_deref());
         let stamp = (steps == StepTimes::Stamped).then(|| entry::emit_stamp(&mut image));
         let debug = DebugCalls { poison: entry::emit_poison(&mut image), stamp };
-        entry::emit(&mut image, &segments, buffers);
+        entry::emit(&mut image, &segments, buffers, stops);
         let image = image.finish().map_err(fault)?;
         if let Some(prepared) = prepared.filter(|_| is_new) {
             prepared.add_image(name, image.clone());

@@ -23,6 +23,7 @@ use crate::address::Address;
 use crate::call::Lowered;
 use crate::dead::dead_bytes;
 use crate::elem::ElemType;
+use crate::entry::StopChecks;
 use crate::frame::{Callee, FrameWords, PlacedFunction, WEIGHTS_BASE, check_scratch, fault};
 use crate::lower::lower;
 use crate::machine_code::{self, CompiledCode, MachineCode, Samples, Tensors, WeightSource};
@@ -201,16 +202,17 @@ impl<'a> Planned<'a> {
         copied: Option<Vec<(ElemType, usize)>>,
         prepared: Option<&Prepared>,
     ) -> Result<MachineCode, Vec<Diagnostic>> {
-        self.compiled(copied, prepared)?.load()
+        self.compiled(copied, StopChecks::Asked, prepared)?.load()
     }
 
     fn compiled(
         &self,
         copied: Option<Vec<(ElemType, usize)>>,
+        stops: StopChecks,
         prepared: Option<&Prepared>,
     ) -> Result<CompiledCode, Vec<Diagnostic>> {
         let samples = self.samples(copied);
-        let made = (self.steps, prepared);
+        let made = (self.steps, stops, prepared);
         CompiledCode::compile(self.ctx, self.body, &self.weights, self.machine, samples, made)
     }
 
@@ -248,7 +250,7 @@ impl<'a> Planned<'a> {
     /// # Errors
     /// As for [`Planned::specialization`].
     pub(crate) fn relocatable(&mut self) -> Result<RelocatableProgram, Vec<Diagnostic>> {
-        let code = self.compiled(None, None)?.unloaded();
+        let code = self.compiled(None, StopChecks::Never, None)?.unloaded();
         self.find_callees(&code)?;
         let Tensors { arena_bytes, inputs, outputs } = self.tensors()?;
         let FrameWords { words: mut frame, missing } = code.frame(self, &KnownWeights::default(), 0)?;

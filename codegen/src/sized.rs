@@ -28,6 +28,7 @@ use crate::arrangement::access;
 use crate::call::Lowered;
 use crate::classes::StepClasses;
 use crate::elem::ElemType;
+use crate::entry::StopChecks;
 use crate::frame::{Callee, PlacedFunction, fault};
 use crate::machine_code::{CompiledCode, MachineCode, Samples, Tensors, WeightSource};
 use crate::options::CodegenOptions;
@@ -194,7 +195,7 @@ impl SizedCode {
             inputs: inputs.len(),
             outputs: outputs.len(),
         };
-        let made = (options.steps, options.prepared.as_deref());
+        let made = (options.steps, StopChecks::Asked, options.prepared.as_deref());
         let code = CompiledCode::compile(ctx, body, &weights, machine, samples, made);
         let code = code.and_then(CompiledCode::load).map_err(SizeFault::Code)?;
         let (numbers, scratch) = numbered(&homes);

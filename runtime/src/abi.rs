@@ -3,7 +3,12 @@
 //! All of it is the C calling convention with pointers and integers, so that the same code serves the JIT and
 //! an object file.
 
+use std::cell::Cell;
+use std::mem::offset_of;
+use std::ops::ControlFlow;
+
 use crate::buffer::poison;
+use crate::observer::RunObserver;
 use crate::stamps::optc_stamp;
 use crate::threads::ThreadPool;
 
@@ -27,16 +32,45 @@ pub type EntryFn = unsafe extern "C" fn(
     frame: *const i64,
 ) -> i32;
 
-/// What compiled code receives as its first argument and passes on to [`optc_parallel`] unread.
+/// What compiled code receives as its first argument and passes on to [`optc_parallel`] and [`optc_step`].
+/// It reads [`CodeContext::WATCHED`] itself.
 #[repr(C)]
 pub struct CodeContext {
     pool: *const ThreadPool,
+    /// 1 if the run has an observer, else 0.
+    watched: u64,
+    observer: Option<*const dyn RunObserver>,
+    /// How many steps have begun.
+    steps: Cell<u64>,
 }
 
 impl CodeContext {
-    /// A context for code that runs while `pool` is borrowed. The pointer is only followed during the run.
-    pub(crate) fn new(pool: &ThreadPool) -> CodeContext {
-        CodeContext { pool }
+    /// Where the code finds the 64-bit number that says whether it must call [`optc_step`] before each step.
+    pub const WATCHED: usize = offset_of!(CodeContext, watched);
+
+    /// A context for code that runs while `pool` and the observer are borrowed. The pointers are only
+    /// followed during the run.
+    pub(crate) fn new(pool: &ThreadPool, observer: Option<&(dyn RunObserver + 'static)>) -> CodeContext {
+        let observer = observer.map(|observer| &raw const *observer);
+        CodeContext { pool, watched: observer.is_some().into(), observer, steps: Cell::new(0) }
+    }
+}
+
+/// What the entry returns where an observer ended the run.
+pub(crate) const STOPPED: i32 = i32::MIN;
+
+/// Asks the observer whether the next step may begin. Gives 0 if it may, else what the entry is to return.
+///
+/// # Safety
+/// `ctx` must be what the entry received.
+pub unsafe extern "C" fn optc_step(ctx: *const CodeContext) -> i32 {
+    // SAFETY: the entry's context lives during the run, in the thread that entered the code.
+    let ctx = unsafe { &*ctx };
+    let step = ctx.steps.replace(ctx.steps.get() + 1);
+    // SAFETY: the observer is borrowed during the run.
+    match ctx.observer.map(|observer| unsafe { &*observer }.begins(step)) {
+        Some(ControlFlow::Break(())) => STOPPED,
+        _ => 0,
     }
 }
 
@@ -74,10 +108,11 @@ pub unsafe extern "C" fn optc_poison(ptr: *mut u8, bytes: u64) {
 }
 
 /// The symbols that compiled code may import from this crate, for the JIT's table.
-pub fn symbols() -> [(&'static str, *const u8); 3] {
+pub fn symbols() -> [(&'static str, *const u8); 4] {
     [
         ("optc_parallel", optc_parallel as *const u8),
         ("optc_poison", optc_poison as *const u8),
+        ("optc_step", optc_step as *const u8),
         ("optc_stamp", optc_stamp as *const u8),
     ]
 }
@@ -95,7 +130,7 @@ mod tests {
         let pool = ThreadPool::new(2);
         let mut out = [0u8; 9];
         let ptrs = [out.as_mut_ptr()];
-        let ctx = CodeContext::new(&pool);
+        let ctx = CodeContext::new(&pool, None);
         // SAFETY: nine bytes for nine parts, no descriptor and no scratch used.
         unsafe { optc_parallel(&ctx, store_part, [].as_ptr(), ptrs.as_ptr(), 9, std::ptr::null_mut(), 0) };
         assert_eq!(out, [1, 2, 3, 4, 5, 6, 7, 8, 9]);

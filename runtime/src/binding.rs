@@ -2,9 +2,10 @@
 
 use std::ptr::NonNull;
 
-use crate::abi::CodeContext;
+use crate::abi::{CodeContext, STOPPED};
 use crate::code::LoadedCode;
 use crate::error::RunError;
+use crate::observer::RunObserver;
 use crate::tensor::TensorDesc;
 use crate::threads::ThreadPool;
 
@@ -41,6 +42,7 @@ pub(crate) struct Entered<'r> {
     pub(crate) code: &'r LoadedCode,
     pub(crate) faults: &'r [String],
     pub(crate) pool: &'r ThreadPool,
+    pub(crate) observer: Option<&'r (dyn RunObserver + 'static)>,
     pub(crate) arena: &'r mut [u8],
     pub(crate) weights: &'r [u8],
     pub(crate) frame: &'r [i64],
@@ -99,7 +101,7 @@ impl Binding {
     /// All inputs and outputs were bound, with the descriptors of this code and frame, since the last run,
     /// and are borrowed until this returns; arena, weights and frame are those that the code was made for.
     pub(crate) unsafe fn enter(&self, run: Entered<'_>) -> Result<(), RunError> {
-        let context = CodeContext::new(run.pool);
+        let context = CodeContext::new(run.pool, run.observer);
         // SAFETY: the maker of the code vouched that it touches only what it is handed (see `jit`): an arena
         // and weights of the planned sizes, and buffers that were compared with the descriptors. They
         // are borrowed until the call returns: inputs shared (or exclusive, where they are overwritten),
@@ -114,7 +116,11 @@ impl Binding {
                 run.frame.as_ptr(),
             )
         };
-        if status == 0 { Ok(()) } else { Err(fault(run.faults, status)) }
+        match status {
+            0 => Ok(()),
+            STOPPED => Err(RunError::Stopped),
+            _ => Err(fault(run.faults, status)),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::binding::{Binding, Entered, InputBuffer};
 use crate::buffer::Arena;
 use crate::error::RunError;
 use crate::exact::Exact;
+use crate::observer::RunObserver;
 use crate::program::Program;
 use crate::shapes::{ShapeError, Shapes};
 use crate::specialization::Specialization;
@@ -28,6 +29,7 @@ pub struct RunContext<'a> {
     binding: Binding,
     exact: Exact,
     states: KeptStates,
+    observer: Option<Arc<dyn RunObserver>>,
 }
 
 impl<'a> RunContext<'a> {
@@ -44,7 +46,8 @@ impl<'a> RunContext<'a> {
         let binding = Binding::new(program.inputs().len(), program.outputs().len());
         let exact = Exact::new(program.open());
         let states = KeptStates::of(&program);
-        Ok(RunContext { program, pool, arena, shapes, sizes, current, binding, exact, states })
+        let observer = None;
+        Ok(RunContext { program, pool, arena, shapes, sizes, current, binding, exact, states, observer })
     }
 
     /// The program that is run.
@@ -55,6 +58,24 @@ impl<'a> RunContext<'a> {
     /// The threads that run it.
     pub fn pool(&self) -> &Arc<ThreadPool> {
         &self.pool
+    }
+
+    /// Who follows the runs from now on, and may end them; none for nobody, as at first. An `AtomicBool` ends
+    /// a run once it is true:
+    ///
+    /// ```no_run
+    /// # fn run(mut context: runtime::RunContext<'_>) -> Result<(), runtime::RunError> {
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    ///
+    /// let cancelled = Arc::new(AtomicBool::new(false));
+    /// context.watch(Some(cancelled.clone()));
+    /// std::thread::spawn(move || cancelled.store(true, Relaxed));
+    /// context.run(&[], &mut [])
+    /// # }
+    /// ```
+    pub fn watch(&mut self, observer: Option<Arc<dyn RunObserver>>) {
+        self.observer = observer;
     }
 
     /// The bytes of arena held now: 0 before the first preparation or run, unless the arena was given.
@@ -125,7 +146,8 @@ impl<'a> RunContext<'a> {
     /// descriptor says otherwise).
     ///
     /// # Errors
-    /// Anything but [`RunError::Threads`]. After an error the context is as usable as before.
+    /// Anything but [`RunError::Threads`]. After an error the context is as usable as before; states are then
+    /// what the steps that ran made of them.
     pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), RunError> {
         self.exact.forget();
         let specialization = self.specialization()?;
@@ -173,6 +195,7 @@ impl<'a> RunContext<'a> {
             code: specialization.code(),
             faults: specialization.faults(),
             pool: &self.pool,
+            observer: self.observer.as_deref(),
             arena,
             weights: self.program.parts().weights.bytes(),
             frame: specialization.frame(),

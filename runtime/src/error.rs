@@ -8,6 +8,7 @@ use crate::shapes::ShapeError;
 
 /// Why a program was not run, or did not finish.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RunError {
     /// Too few or too many buffers.
     Count {
@@ -63,6 +64,8 @@ pub enum RunError {
         /// What the compiler says of it.
         message: String,
     },
+    /// The observer of the run ended it; the outputs are garbage.
+    Stopped,
 }
 
 impl fmt::Display for TensorSide {
@@ -98,6 +101,7 @@ impl fmt::Display for RunError {
             RunError::Shape(error) => error.fmt(f),
             RunError::Arena(error) => error.fmt(f),
             RunError::Fault { message, .. } => write!(f, "the program stopped: {message}"),
+            RunError::Stopped => f.write_str("the run was cancelled"),
         }
     }
 }

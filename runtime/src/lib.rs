@@ -64,6 +64,7 @@ mod interrupt;
 mod large;
 mod machine;
 mod mapped;
+mod observer;
 mod program;
 mod shapes;
 mod specialization;
@@ -73,7 +74,7 @@ mod tensor;
 mod threads;
 mod wait;
 
-pub use abi::{CodeContext, EntryFn, KernelFn, optc_parallel, optc_poison, symbols};
+pub use abi::{CodeContext, EntryFn, KernelFn, optc_parallel, optc_poison, optc_step, symbols};
 pub use allocations::{Allocations, CountingAllocator};
 pub use binding::{InputBuffer, TensorSide};
 pub use buffer::{AlignedBuffer, Arena, ArenaError, OutOfMemory, POISON, poison};
@@ -89,6 +90,7 @@ pub use image::{
 pub use interrupt::before_interrupt;
 pub use machine::{available_threads, cpu_features, own_resident_bytes, peak_resident_bytes};
 pub use mapped::MappedFile;
+pub use observer::RunObserver;
 pub use program::{NamedSizes, Program, ProgramParts, Weights};
 pub use shapes::{InputDimension, ShapeError, Symbol, sizes_of, undetermined};
 pub use specialization::{Specialization, SpecializationParts, Specialize};

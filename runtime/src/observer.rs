@@ -1,0 +1,36 @@
+//! Who follows a run, and may end it between two steps.
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+//! use runtime::RunObserver;
+//!
+//! /// Counts steps, of which it allows a hundred.
+//! struct Budget(AtomicU64);
+//!
+//! impl RunObserver for Budget {
+//!     fn begins(&self, step: u64) -> ControlFlow<()> {
+//!         self.0.store(step, Relaxed);
+//!         if step < 100 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+//!     }
+//! }
+//! ```
+
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Follows a run.
+pub trait RunObserver: Send + Sync {
+    /// A step is about to begin, in the thread that runs the program: a kernel, a fused group, a copy. Before
+    /// it, `step` others have begun in this run. `Break` ends the run. A panic ends the process: nothing
+    /// unwinds through machine code.
+    fn begins(&self, step: u64) -> ControlFlow<()>;
+}
+
+/// Ends the run once it is true.
+impl RunObserver for AtomicBool {
+    fn begins(&self, _step: u64) -> ControlFlow<()> {
+        if self.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
