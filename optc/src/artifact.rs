@@ -27,9 +27,9 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use codegen::Isa;
+use codegen::{Cpu, Isa};
 use ir::text::{Locations, PrintOptions, ResourceText, print_with};
-use ir::{Blob, Module, SharedBytes};
+use ir::{Blob, Dialect, Module, SharedBytes};
 use runtime::MappedFile;
 use serde::Serialize;
 
@@ -52,6 +52,7 @@ pub(crate) use format::blob_hash;
 pub struct BuiltArtifact {
     header: Header,
     contents: Contents,
+    dialects: Vec<&'static Dialect>,
 }
 
 /// A compiled program that was read from a file.
@@ -60,15 +61,20 @@ pub struct Artifact {
     header: Header,
     /// What messages call it.
     name: String,
+    /// Dialects beside the built-in ones.
+    dialects: Vec<&'static Dialect>,
 }
 
 /// How an artifact is loaded.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct ArtifactOptions {
     /// The number of threads that run it, at most the number that it was built for; none for that number.
     pub threads: Option<usize>,
     /// Which machine code runs.
     pub code: ArtifactCode,
+    /// The processor with an embedder's own kernels, if the program runs some; which instructions it has is
+    /// said by the artifact.
+    pub cpu: Option<Cpu>,
 }
 
 /// Which machine code of an artifact runs.
@@ -132,10 +138,13 @@ impl Artifact {
             ..Header::default()
         };
         // What is kept is what compiling the text gives, for that is what loading it does.
-        let mut again = parse_stored("plan", contents.plan.clone(), contents.resources.iter().cloned())?;
+        let dialects = module.ctx.dialects();
+        let resources = contents.resources.iter().cloned();
+        let mut again = parse_stored("plan", contents.plan.clone(), resources, dialects)?;
         compile(&mut again, &CompileOptions { cpu: options.cpu, ..header.options(&prepared)? })?;
         let (images, weights) = (prepared.images(), prepared.weights());
-        Ok(BuiltArtifact { header, contents: Contents { images, weights, ..contents } })
+        let dialects = module.ctx.dialects().collect();
+        Ok(BuiltArtifact { header, contents: Contents { images, weights, ..contents }, dialects })
     }
 
     /// Maps an artifact's file, and checks what running it needs.
@@ -156,9 +165,16 @@ impl Artifact {
     pub fn from_bytes(name: &str, bytes: SharedBytes) -> Result<Artifact, Failure> {
         let name = name.to_owned();
         match StoredArtifact::open(bytes) {
-            Ok((stored, header)) => Ok(Artifact { stored, header, name }),
+            Ok((stored, header)) => Ok(Artifact { stored, header, name, dialects: Vec::new() }),
             Err(why) => Err(Failure::input(format!("{name} is no artifact of this version: {why}"))),
         }
+    }
+
+    /// The same, whose program has operations of these dialects too.
+    #[must_use]
+    pub fn with_dialects(mut self, dialects: &[&'static Dialect]) -> Artifact {
+        self.dialects.extend_from_slice(dialects);
+        self
     }
 
     /// The named sizes of the program, each with the one that code was made for first.
@@ -206,14 +222,16 @@ impl Artifact {
         let threads = options.threads.unwrap_or(self.header.threads);
         if options.code == ArtifactCode::Recompiled {
             let compile = self.header.options(&Arc::default())?;
-            return Ok((self.source()?, CompileOptions { prepared: None, threads, ..compile }));
+            let cpu = options.cpu.unwrap_or(compile.cpu);
+            return Ok((self.source()?, CompileOptions { cpu, prepared: None, threads, ..compile }));
         }
         self.runs_here()?;
         let damaged = |why: String| self.fault(&why);
         let images = self.stored.images(&self.header).map_err(damaged)?;
         let weights = self.stored.weights(&self.header).map_err(damaged)?;
         let prepared = Arc::new(Prepared::of(images, weights));
-        Ok((self.plan()?, self.header.options(&prepared)?))
+        let compile = self.header.options(&prepared)?;
+        Ok((self.plan()?, CompileOptions { cpu: options.cpu.unwrap_or(compile.cpu), ..compile }))
     }
 
     /// The program, ready to run.
@@ -248,7 +266,7 @@ impl Artifact {
         let resources = self.stored.resources(&self.header).map_err(|why| self.fault(&why))?;
         let text = self.stored.section(section, what).map_err(|why| self.fault(&why))?;
         let text = std::str::from_utf8(text).map_err(|_| self.fault("its IR is not UTF-8"))?;
-        parse_stored(&self.name, text.to_owned(), resources.into_iter())
+        parse_stored(&self.name, text.to_owned(), resources.into_iter(), self.dialects.iter().copied())
     }
 
     fn fault(&self, why: &str) -> Failure {
@@ -300,7 +318,8 @@ impl BuiltArtifact {
     /// As for [`Artifact::program`].
     pub fn program(&self) -> Result<(Module, CompileOptions), Failure> {
         let Contents { plan, images, weights, resources, .. } = &self.contents;
-        let module = parse_stored("plan", plan.clone(), resources.iter().cloned())?;
+        let dialects = self.dialects.iter().copied();
+        let module = parse_stored("plan", plan.clone(), resources.iter().cloned(), dialects)?;
         let prepared = Arc::new(Prepared::of(images.clone(), weights.clone()));
         Ok((module, self.header.options(&prepared)?))
     }

@@ -67,7 +67,10 @@ impl Cache {
         options: &CompileOptions,
     ) -> Result<(Module, CompileOptions), Failure> {
         let path = self.folder.join(format!("{}.{SUFFIX}", key(module, options)?));
-        if let Ok(found) = Artifact::open(&path).and_then(|kept| kept.program(&ArtifactOptions::default())) {
+        let dialects: Vec<_> = module.ctx.dialects().collect();
+        let how = ArtifactOptions { cpu: Some(options.cpu), ..ArtifactOptions::default() };
+        let load = || Artifact::open(&path)?.with_dialects(&dialects).program(&how);
+        if let Ok(found) = load() {
             // That it was used now; where that can't be written it goes earlier.
             let _ = File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
             return Ok(found);
@@ -76,8 +79,10 @@ impl Cache {
         built.write(&path)?;
         self.make_room(&path);
         // Mapped, it shares its pages with other processes; but one of them may have removed it.
-        let mapped = Artifact::open(&path).and_then(|kept| kept.program(&ArtifactOptions::default()));
-        mapped.or_else(|_| built.program())
+        load().or_else(|_| {
+            let (module, compile) = built.program()?;
+            Ok((module, CompileOptions { cpu: options.cpu, ..compile }))
+        })
     }
 
     /// Removes programs that were not used the longest, except `newest`, until the others have room; and what

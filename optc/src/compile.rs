@@ -10,13 +10,13 @@ use ir::plan::attrs;
 use ir::plan::signature::Signature;
 use ir::{Body, Context, Module, Target, Traits};
 use passes::manager::{
-    PassDebug, PassObserver, Pipeline, Registry, Remark, Report, RunOptions, Selection, Stage,
-    default_pipeline,
+    PassDebug, PassObserver, Registry, Remark, Report, RunOptions, Selection, Stage, default_pipeline,
 };
 use runtime::Program;
 
 use crate::budget;
-use crate::failure::Failure;
+use crate::failure::{Failure, FaultCode};
+use crate::pipeline::run_passes;
 use crate::specialize::{self, AllSizes, has_named_sizes};
 
 pub use codegen::{DeadMemory, Prepared, StepTimes};
@@ -32,6 +32,9 @@ pub struct CompileOptions {
     /// What passes ask in place of the processor; none for itself. It answers what the processor does where
     /// code depends on the answer (kernels, scratch, name): code is made for the processor.
     pub target: Option<Arc<dyn Target + Send>>,
+    /// The passes and rules that take a program to its plan; none for our own. What is put into `default`
+    /// ([`Registry::extend_default`]) runs on the way.
+    pub registry: Option<Arc<Registry>>,
     /// The most threads that will run the program; scratch is planned for as many.
     pub threads: usize,
     /// The function that is the program; none for the only public one, else `main`.
@@ -88,6 +91,7 @@ impl Default for CompileOptions {
         CompileOptions {
             cpu: Cpu::default(),
             target: None,
+            registry: None,
             threads,
             entry: None,
             dead: DeadMemory::Kept,
@@ -111,6 +115,11 @@ impl CompileOptions {
         self.target.as_deref().unwrap_or(&self.cpu)
     }
 
+    /// The passes and rules.
+    pub(crate) fn passes(&self) -> Arc<Registry> {
+        self.registry.clone().unwrap_or_default()
+    }
+
     /// The same, of which nothing is shown on the way: for plans that are only compared.
     pub(crate) fn unobserved(&self) -> CompileOptions {
         CompileOptions { debug: PassDebug::default(), observer: None, ..self.clone() }
@@ -122,7 +131,9 @@ impl CompileOptions {
     /// Why the work ends here.
     pub(crate) fn begins(&self, step: &str) -> Result<(), Failure> {
         match self.observer.as_ref().map(|observer| observer.begins(step)) {
-            Some(ControlFlow::Break(why)) => Err(Failure::input(format!("{why}, before {step}"))),
+            Some(ControlFlow::Break(why)) => {
+                Err(Failure::input(format!("{why}, before {step}")).coded(FaultCode::Cancelled))
+            }
             _ => Ok(()),
         }
     }
@@ -135,11 +146,8 @@ impl CompileOptions {
         let plain = RunOptions::new(self.target());
         let observer = self.observer.as_deref().map_or(plain.observer, |observer| observer);
         let (threads, debug) = (self.threads, self.debug.clone());
-        run_pipeline(
-            module,
-            pipeline,
-            &RunOptions { threads, remarks: Selection::All, debug, observer, ..plain },
-        )
+        let options = RunOptions { threads, remarks: Selection::All, debug, observer, ..plain };
+        run_passes(module, pipeline, &self.passes(), &options)
     }
 
     /// What code generation is told.
@@ -181,7 +189,37 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program,
     plan_known_sizes(module, &entry, options)?;
     options.begins(MACHINE_CODE)?;
     codegen::compile(module, &entry, &options.code())
-        .map_err(|faults| Failure::diagnostics(&module.ctx, &faults))
+        .map_err(|faults| Failure::diagnostics(&module.ctx, &faults).coded(FaultCode::MachineCode))
+}
+
+/// Takes a module through the stages that it lacks, up to its plan; no machine code is made, so the target
+/// may be any. A function of named sizes is planned for all of them.
+///
+/// ```
+/// use optc::prelude::*;
+///
+/// let text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+///     %0 = nn.softmax %x {axis = 0} : tensor<4xf32>
+///     return %0 : tensor<4xf32>
+/// }";
+/// let mut module = optc::parse("softmax.mlir", text.into(), None, &Default::default())?;
+/// optc::plan(&mut module, &CompileOptions::default())?;
+/// let main = module.function("main").expect("it was just planned");
+/// assert!(optc::codegen::ReadPlan::of(&module.ctx, main).is_ok());
+/// # Ok::<(), Failure>(())
+/// ```
+///
+/// # Errors
+/// Every fault of the first stage that finds some; that a budget can't be met.
+pub fn plan(module: &mut Module, options: &CompileOptions) -> Result<(), Failure> {
+    let entry = entry(module, options.entry.as_deref())?;
+    let body = module.function(&entry).expect("the entry was just found");
+    if has_named_sizes(&module.ctx, body) {
+        let options = options.planned(&module.ctx, body);
+        *module = AllSizes::decide(module, &options)?.planned()?;
+        return Ok(());
+    }
+    plan_known_sizes(module, &entry, options).map(drop)
 }
 
 /// Takes a function of known sizes through the stages that it lacks, up to its plan. Gives what the passes
@@ -316,22 +354,7 @@ fn missing_passes(module: &Module, entry: &str, way: PlanRoute<'_>) -> String {
         PassSequence::Canonical => None,
         PassSequence::Recompute { budget_bytes } => Some(budget_bytes),
     };
-    default_pipeline(&Registry::new(), reached, way.goal, budget_bytes, way.options.precision)
-}
-
-/// Runs a textual pipeline.
-///
-/// # Errors
-/// Faults of the pipeline's text, or every fault of the first pass that finds some.
-pub fn run_pipeline(
-    module: &mut Module,
-    pipeline: &str,
-    options: &RunOptions<'_>,
-) -> Result<Report, Failure> {
-    let ctx = module.ctx.clone();
-    let parsed = Pipeline::parse(&ctx, pipeline, &Registry::new());
-    let parsed = parsed.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
-    parsed.run(module, options).map_err(|faults| Failure::diagnostics(&ctx, &faults))
+    default_pipeline(&way.options.passes(), reached, way.goal, budget_bytes, way.options.precision)
 }
 
 /// The function that is the program: `name` if given, else the only public function, else `main`.

@@ -23,7 +23,10 @@ pub fn pass(def: &PassDef) -> String {
 
 /// An operation in full: what it computes, an example, its operands, results and attributes.
 pub fn op(def: &OpDef) -> String {
-    let mut text = format!("{}\n\n{}\n\n  {}\n", def.name, def.doc, def.example);
+    let mut text = format!("{}\n\n{}\n", def.name, def.doc);
+    if !def.example.is_empty() {
+        text += &format!("\n  {}\n", def.example);
+    }
     for (what, values) in [("operand", def.operands), ("result", def.results)] {
         for value in values {
             let arity = match value.arity {

@@ -1,10 +1,12 @@
 //! What the bytes of an array's elements stand for: as numbers, and as the element types of ONNX's files.
 
 use half::{bf16, f16};
+#[cfg(feature = "onnx")]
 use import::onnx::element::Element;
 use runtime::ElementKind;
 
 /// The element types of arrays, and what ONNX calls each.
+#[cfg(feature = "onnx")]
 const ELEMENTS: [(ElementKind, Element); 23] = [
     (ElementKind::Bool, Element::Bool),
     (ElementKind::I2, Element::Int2),
@@ -32,6 +34,7 @@ const ELEMENTS: [(ElementKind, Element); 23] = [
 ];
 
 /// What ONNX calls an element type.
+#[cfg(feature = "onnx")]
 pub(crate) fn onnx_element(kind: ElementKind) -> Element {
     let pair = ELEMENTS.iter().find(|(known, _)| *known == kind);
     pair.expect("the table has every element type").1
@@ -39,13 +42,23 @@ pub(crate) fn onnx_element(kind: ElementKind) -> Element {
 
 /// The element type of arrays that ONNX calls so; none for complex numbers, and floats that are powers of
 /// two.
+#[cfg(feature = "onnx")]
 pub(crate) fn of_onnx(element: Element) -> Option<ElementKind> {
     ELEMENTS.iter().find(|(_, known)| *known == element).map(|(kind, _)| *kind)
 }
 
 /// How many bits an element takes; those of less than eight share bytes, the first in the low bits.
 pub(crate) fn bits(kind: ElementKind) -> usize {
-    onnx_element(kind).bits() as usize
+    match kind {
+        ElementKind::I2 | ElementKind::U2 => 2,
+        ElementKind::I4 | ElementKind::U4 | ElementKind::F4E2M1FN => 4,
+        ElementKind::Bool | ElementKind::I8 | ElementKind::U8 => 8,
+        ElementKind::F8E4M3FN | ElementKind::F8E4M3FNUZ => 8,
+        ElementKind::F8E5M2 | ElementKind::F8E5M2FNUZ => 8,
+        ElementKind::I16 | ElementKind::U16 | ElementKind::F16 | ElementKind::BF16 => 16,
+        ElementKind::I32 | ElementKind::U32 | ElementKind::F32 => 32,
+        ElementKind::I64 | ElementKind::U64 | ElementKind::F64 | ElementKind::String => 64,
+    }
 }
 
 /// The bits of each of `count` elements that share bytes.
@@ -139,10 +152,12 @@ fn small_float(code: u8, sign: u8, mantissa: u32, bias: i32, end: FloatEnd) -> f
 mod tests {
     use super::*;
 
+    #[cfg(feature = "onnx")]
     #[test]
     fn every_element_type_has_a_name_in_onnx() {
         for (kind, element) in ELEMENTS {
             assert_eq!((onnx_element(kind), of_onnx(element)), (element, Some(kind)));
+            assert_eq!(bits(kind), element.bits() as usize, "{kind:?}");
         }
     }
 

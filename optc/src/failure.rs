@@ -4,7 +4,8 @@ use std::fmt;
 
 use anstyle::{AnsiColor, Style};
 use ir::diag::{self, MessagePlace};
-use ir::{Context, Diagnostic, Severity};
+use ir::{Context, Diagnostic, InferError, Severity};
+use runtime::RunError;
 
 /// How the word `error` looks on a terminal: as clap's.
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -18,9 +19,55 @@ pub enum Failure {
     Usage(String),
 }
 
+/// Which stage found a fault, for programs that decide by it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FaultCode {
+    /// None of the others: a file, a name, a size, a budget.
+    #[default]
+    Input,
+    /// IR text can't be read.
+    Text,
+    /// A model can't be imported.
+    Model,
+    /// A program breaks a law of its operations.
+    Program,
+    /// The text of a pipeline is wrong.
+    Pipeline,
+    /// A pass, or the verifier after it, refused the program.
+    Pass,
+    /// There is no machine code for the program.
+    MachineCode,
+    /// A run failed.
+    Run,
+    /// An observer ended the work.
+    Cancelled,
+}
+
+impl FaultCode {
+    /// A word for it, which stays the same.
+    pub fn name(self) -> &'static str {
+        match self {
+            FaultCode::Input => "input",
+            FaultCode::Text => "text",
+            FaultCode::Model => "model",
+            FaultCode::Program => "program",
+            FaultCode::Pipeline => "pipeline",
+            FaultCode::Pass => "pass",
+            FaultCode::MachineCode => "machine-code",
+            FaultCode::Run => "run",
+            FaultCode::Cancelled => "cancelled",
+        }
+    }
+}
+
 /// A fault of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
+    /// Which stage found it.
+    pub code: FaultCode,
+    /// The operation that the message names first, if it names one.
+    pub op: Option<String>,
     /// How grave.
     pub severity: Severity,
     /// What was found, and what was expected, without the place.
@@ -42,6 +89,8 @@ impl Fault {
     pub fn new(message: impl Into<String>) -> Fault {
         let message = message.into();
         Fault {
+            code: FaultCode::Input,
+            op: None,
             severity: Severity::Error,
             place: None,
             notes: Vec::new(),
@@ -54,7 +103,11 @@ impl Fault {
 
     /// A diagnostic, with its place in the sources that `ctx` knows.
     pub fn of(ctx: &Context, diagnostic: &Diagnostic) -> Fault {
+        let quoted = diagnostic.message.split('`').skip(1).step_by(2);
+        let mut ops = quoted.filter(|word| ctx.def(ctx.op_name(word)).is_some());
         Fault {
+            code: FaultCode::Input,
+            op: ops.next().map(str::to_owned),
             severity: diagnostic.severity,
             message: diagnostic.message.clone(),
             place: diag::place(ctx, diagnostic.location),
@@ -66,6 +119,7 @@ impl Fault {
     }
 
     /// Adds hints.
+    #[cfg(feature = "jit")]
     pub(crate) fn with_help(mut self, help: impl IntoIterator<Item = String>) -> Fault {
         for line in help {
             let hint = format!("\n  = help: {line}");
@@ -94,10 +148,30 @@ impl Failure {
         Failure::Input(diagnostics.iter().map(|diagnostic| Fault::of(ctx, diagnostic)).collect())
     }
 
+    /// The same, found by a stage; faults that say their stage already keep it.
+    pub(crate) fn coded(mut self, code: FaultCode) -> Failure {
+        if let Failure::Input(faults) = &mut self {
+            faults
+                .iter_mut()
+                .filter(|fault| fault.code == FaultCode::Input)
+                .for_each(|fault| fault.code = code);
+        }
+        self
+    }
+
+    /// Which stage found the first fault.
+    pub fn code(&self) -> FaultCode {
+        match self {
+            Failure::Input(faults) => faults.first().map_or(FaultCode::Input, |fault| fault.code),
+            Failure::Usage(_) => FaultCode::Input,
+        }
+    }
+
     /// That there are none of these faults of the input.
     ///
     /// # Errors
     /// All of them.
+    #[cfg(feature = "jit")]
     pub(crate) fn unless_none(messages: impl IntoIterator<Item = String>) -> Result<(), Failure> {
         let faults: Vec<Fault> = messages.into_iter().map(Fault::new).collect();
         if faults.is_empty() { Ok(()) } else { Err(Failure::Input(faults)) }
@@ -135,4 +209,29 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for Fault {}
+
+impl std::error::Error for Failure {
+    /// The first fault.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Failure::Input(faults) => faults.first().map(|fault| fault as _),
+            Failure::Usage(_) => None,
+        }
+    }
+}
+
+/// A run that was refused, failed, or was cancelled.
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Failure {
+        let code = if error == RunError::Stopped { FaultCode::Cancelled } else { FaultCode::Run };
+        Failure::input(error.to_string()).coded(code)
+    }
+}
+
+/// A function that could not be built.
+impl From<InferError> for Failure {
+    fn from(error: InferError) -> Failure {
+        Failure::input(error.to_string()).coded(FaultCode::Program)
+    }
+}

@@ -38,7 +38,7 @@ pub fn interpret(module: &Module, entry: &str, inputs: &[Array]) -> Result<Vec<A
         let element = element
             .ok_or_else(|| Failure::input(format!("output `{name}` has elements of no numeric type")))?;
         let shape = ctx.static_shape(found[index].ty).unwrap_or_default();
-        Ok(Array { name: name.clone(), element, shape, bytes: found[index].bytes.to_vec() })
+        Ok::<Array, Failure>(Array { name: name.clone(), element, shape, bytes: found[index].bytes.to_vec() })
     };
     let outputs = (0..results.len()).filter(|index| results[*index].output.is_some()).map(array);
     let (open, mut outputs) = (OpenOutputs::of(module, entry)?, outputs.collect::<Result<Vec<Array>, _>>()?);

@@ -28,8 +28,8 @@
 //! let mut main = FunctionBuilder::new(&mut module, "main", &[("x", ctx.tensor(&[2, 3], ctx.f32()))]);
 //! let weight = main.constant(&[3, 2], &[1.0f32, 0.0, 0.0, 1.0, 1.0, 1.0])?;
 //! let x = main.input(0);
-//! let product = main.op("nn.matmul").operands(&[x, weight]).build()?;
-//! let y = main.op("nn.relu").operands(&[product]).build()?;
+//! let product = nn::matmul(&mut main, x, weight).build()?;
+//! let y = nn::relu(&mut main, product).build()?;
 //! main.finish(&[("y", y)])?;
 //!
 //! // The plan is in the IR.
@@ -37,7 +37,139 @@
 //! let mut model = Model::compile(&mut module, &CompileOptions::default())?;
 //! let outputs = model.run(&[Array::of("x", &[2, 3], &[1.0f32, -2.0, 3.0, 0.0, 0.0, -1.0])])?;
 //! assert_eq!(outputs[0].to_vec::<f32>(), Some(vec![4.0, 1.0, 0.0, 0.0]));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), Failure>(())
+//! ```
+//!
+//! [`ops`] has such a function for each operation; [`FunctionBuilder::op`](ir::FunctionBuilder::op) takes a
+//! name.
+//!
+//! # A program that is rewritten, and planned
+//!
+//! A pass is a function, or a closure with what it holds. Put into `default`, it runs on the way of every
+//! program to its plan, of those of named sizes too.
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use std::sync::{Arc, Mutex};
+//! use optc::ir::flow;
+//! use optc::passes::manager::{PassDef, PassRun, Stage};
+//! use optc::prelude::*;
+//!
+//! let census: Arc<Mutex<BTreeMap<String, u64>>> = Arc::default();
+//! let counts = census.clone();
+//! let run = PassRun::on_functions(move |pass, body| {
+//!     flow::walk(pass.ctx, body, |op| {
+//!         let name = pass.ctx.op_name_str(body.name(op)).to_owned();
+//!         *counts.lock().expect("nobody panicked").entry(name).or_default() += 1;
+//!     });
+//!     Ok(())
+//! });
+//! let mut registry = Registry::new();
+//! registry.add(PassDef { name: "census", doc: "Counts operations.", run, ..PassDef::BLANK });
+//! registry.extend_default(Some(Stage::Fuse), "census");
+//!
+//! let text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+//!     %0 = nn.exp %x : tensor<4xf32>
+//!     %1 = nn.softmax %0 {axis = 0} : tensor<4xf32>
+//!     return %1 : tensor<4xf32>
+//! }";
+//! let mut module = optc::parse("exp.mlir", text.into(), None, &LoadOptions::default())?;
+//! let options = CompileOptions { registry: Some(Arc::new(registry)), ..Default::default() };
+//! optc::plan(&mut module, &options)?;
+//! assert_eq!(census.lock().expect("nobody panicked")["nn.softmax"], 1);
+//!
+//! // The plan, read back: where each value is.
+//! let main = module.function("main").expect("it was just planned");
+//! let plan = optc::codegen::ReadPlan::of(&module.ctx, main).expect("it is whole");
+//! assert!(plan.arena_bytes >= 16);
+//! # Ok::<(), Failure>(())
+//! ```
+//!
+//! # An operation of one's own
+//!
+//! A row of a table says what it is; parsing, printing, verifying, fusion, in-place and machine code follow.
+//!
+//! ```
+//! use optc::ir::opdef::TypeClass::FloatTensor;
+//! use optc::ir::scalar::{Binary, Scalar};
+//! use optc::ir::{Dialect, Infer, Kind, OpDef, OperandDef, Traits};
+//! use optc::prelude::*;
+//!
+//! static DSP: Dialect = Dialect { name: "dsp", doc: "Signals.", tables: &[&[TWICE]] };
+//! const TWICE: OpDef = OpDef {
+//!     name: "dsp.twice",
+//!     doc: "x + x.",
+//!     operands: &[OperandDef::one("x", FloatTensor)],
+//!     results: &[OperandDef::one("result", FloatTensor)],
+//!     infer: Infer::SameAs(0),
+//!     traits: Traits::PURE,
+//!     kind: Kind::Elementwise(&Scalar::Binary(Binary::Add, &Scalar::Arg(0), &Scalar::Arg(0))),
+//!     ..OpDef::BLANK
+//! };
+//!
+//! let options = LoadOptions { dialects: vec![&DSP], ..LoadOptions::default() };
+//! let text = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+//!     %0 = dsp.twice %x : tensor<2xf32>
+//!     return %0 : tensor<2xf32>
+//! }";
+//! let mut module = optc::parse("twice.mlir", text.into(), None, &options)?;
+//! let mut model = Model::compile(&mut module, &CompileOptions::default())?;
+//! assert_eq!(model.run(&[Array::f32("x", &[2], &[1.0, 2.5])])?[0].to_f64(), [2.0, 5.0]);
+//! # Ok::<(), Failure>(())
+//! ```
+//!
+//! # A target of one's own
+//!
+//! Passes ask it what they must know of a machine. Code is made for the CPU, which answers what is not
+//! answered here; a machine with code of its own reads the plan.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use optc::codegen::PlaceMemory;
+//! use optc::ir::body::OpRef;
+//! use optc::ir::memory_pools::MemoryPool;
+//! use optc::ir::target::{GroupPosition, KernelChoice};
+//! use optc::prelude::*;
+//!
+//! /// A machine with 64 KiB of fast memory for what it exponentiates.
+//! struct Board;
+//!
+//! impl Target for Board {
+//!     fn name(&self) -> &str {
+//!         "board"
+//!     }
+//!
+//!     fn layout(&self, _: OpRef<'_>) -> Option<&'static str> {
+//!         None
+//!     }
+//!
+//!     fn fuses(&self, _: OpRef<'_>, _: OpRef<'_>, _: GroupPosition) -> bool {
+//!         false
+//!     }
+//!
+//!     fn select(&self, _: OpRef<'_>, _threads: usize) -> Option<KernelChoice> {
+//!         None
+//!     }
+//!
+//!     fn pools(&self) -> Vec<MemoryPool> {
+//!         let fast = MemoryPool::named("fast").expect("it is a word");
+//!         vec![MemoryPool { capacity: Some(64 << 10), ..fast }]
+//!     }
+//!
+//!     fn pool(&self, op: OpRef<'_>, _result: usize) -> Option<&str> {
+//!         op.ctx.op_name_str(op.body.name(op.op)).ends_with("softmax").then_some("fast")
+//!     }
+//! }
+//!
+//! let text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+//!     %0 = nn.softmax %x {axis = 0} : tensor<4xf32>
+//!     %1 = nn.cum_sum %0 {axis = 0} : tensor<4xf32>
+//!     return %1 : tensor<4xf32>
+//! }";
+//! let mut module = optc::parse("board.mlir", text.into(), None, &LoadOptions::default())?;
+//! optc::plan(&mut module, &CompileOptions { target: Some(Arc::new(Board)), ..Default::default() })?;
+//! assert!(optc::ir::text::print(&module).contains("mem.place = [[\"fast\", 0, 16]]"));
+//! # Ok::<(), Failure>(())
 //! ```
 //!
 //! # Threads and memory of one's own
@@ -65,53 +197,132 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Operations, passes and kernels of one's own, and a target: `examples/my-opt` and `examples/my-machine`.
+//! Threads of a pool that is there already: [`ParallelFor`](runtime::ParallelFor) and
+//! [`ThreadPool::of`](runtime::ThreadPool::of).
+//!
+//! # An end to work that is not wanted any more
+//!
+//! A flag ends a compilation before its next pass, and a run before its next step. Observers see each of them
+//! ([`PassObserver`](passes::manager::PassObserver), [`RunObserver`](runtime::RunObserver)).
+//!
+//! ```
+//! use std::sync::Arc;
+//! use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+//! use optc::prelude::*;
+//!
+//! let text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+//!     %0 = nn.exp %x : tensor<4xf32>
+//!     return %0 : tensor<4xf32>
+//! }";
+//! let mut module = optc::parse("exp.mlir", text.into(), None, &Default::default())?;
+//! let cancelled = Arc::new(AtomicBool::new(false));
+//! let options = CompileOptions { observer: Some(cancelled.clone()), ..Default::default() };
+//! let mut model = Model::compile(&mut module, &options)?;
+//! model.watch(Some(cancelled.clone()));
+//! cancelled.store(true, Relaxed);
+//! let failure = model.run(&[Array::f32("x", &[4], &[0.0; 4])]).unwrap_err();
+//! assert_eq!(failure.code(), FaultCode::Cancelled);
+//! # Ok::<(), Failure>(())
+//! ```
+//!
+//! # Features
+//!
+//! All are on unless `default-features = false`: `onnx` reads models, `jit` makes machine code and runs it,
+//! `aot` writes object files, `cli` is the command and what tools like it share ([`opt`], [`lit`], [`lsp`]).
+//! Without any there are the IR, its text, passes, planners, builders and arrays.
+//!
+//! # What stays
+//!
+//! Options are structures with `Default`: written with `..Default::default()`, they do not notice a further
+//! field. What the library gives, and enumerations of faults, may have more than they have now. The public
+//! items of this crate are listed in `docs/API.txt`, which a test compares.
+//!
+//! Kernels of one's own, and a target that the CPU helps: `examples/my-machine`. A crate with a dialect, laws
+//! and a command: `examples/my-opt`. A language whose back end this is: `examples/toy-tensors`.
 
 mod apart;
 pub mod arrays;
+#[cfg(feature = "jit")]
 pub mod artifact;
+#[cfg(all(feature = "jit", feature = "onnx"))]
 pub mod bisect;
+#[cfg(feature = "jit")]
 pub mod budget;
 #[cfg(feature = "aot")]
 pub mod bundle;
+#[cfg(feature = "jit")]
 pub mod cache;
+#[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "jit")]
 pub mod compile;
 pub mod describe;
 mod elements;
+#[cfg(all(feature = "jit", feature = "onnx"))]
 pub mod expect;
+#[cfg(feature = "cli")]
 mod expected;
+#[cfg(feature = "jit")]
 pub mod explain;
 pub mod failure;
+#[cfg(feature = "jit")]
 pub mod intermediates;
+#[cfg(feature = "jit")]
 pub mod interpret;
+#[cfg(feature = "onnx")]
 pub mod items;
+#[cfg(feature = "jit")]
 pub mod levers;
+#[cfg(feature = "cli")]
 pub mod lit;
 pub mod load;
+#[cfg(feature = "cli")]
 pub mod lsp;
+#[cfg(feature = "cli")]
 mod machine_rates;
+#[cfg(feature = "jit")]
 mod measure;
+#[cfg(feature = "jit")]
 pub mod model;
+#[cfg(feature = "jit")]
 pub mod module_diff;
 mod npy;
+#[cfg(feature = "jit")]
 pub mod open;
+pub mod ops;
+#[cfg(feature = "cli")]
 pub mod opt;
+#[cfg(feature = "cli")]
 pub mod outcome;
+#[cfg(feature = "cli")]
 pub mod pass_debug;
+mod pipeline;
 pub mod plan_report;
+#[cfg(feature = "onnx")]
 pub mod protobuf;
+#[cfg(any(feature = "jit", feature = "onnx"))]
+mod size_ranges;
+#[cfg(feature = "onnx")]
 pub mod sizes;
+#[cfg(feature = "jit")]
 mod specializations;
+#[cfg(feature = "jit")]
 pub mod specialize;
+#[cfg(feature = "cli")]
 mod step_work;
+#[cfg(feature = "jit")]
 pub mod view;
 mod whole_file;
 
-pub use {codegen, import, ir, passes, runtime};
+#[cfg(feature = "jit")]
+pub use codegen;
+#[cfg(feature = "onnx")]
+pub use import;
+pub use {ir, passes, runtime};
 
 /// What most embedders name.
 pub mod prelude {
+    #[cfg(feature = "jit")]
     pub use codegen::Cpu;
     pub use ir::{
         Attr, Blob, Body, Builder, Context, Diagnostic, FunctionBuilder, Module, OpSpec, Target, Type, Value,
@@ -119,7 +330,10 @@ pub mod prelude {
     pub use passes::manager::{Pipeline, Registry, RunOptions};
     pub use runtime::{AlignedBuffer, Arena, Program, RunContext, ThreadPool, as_bytes, as_bytes_mut};
 
-    pub use crate::{Array, Artifact, Cache, CompileOptions, Failure, Goal, LoadOptions, Model, Precision};
+    pub use crate::ops::{arith, nn};
+    pub use crate::{Array, Failure, FaultCode, LoadOptions};
+    #[cfg(feature = "jit")]
+    pub use crate::{Artifact, Cache, CompileOptions, Goal, Model, Precision};
 }
 
 /// The version of this library.
@@ -127,24 +341,31 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub use apart::{BufferUse, are_apart};
 pub use arrays::{Array, ArrayElement};
+#[cfg(feature = "jit")]
 pub use artifact::Artifact;
+#[cfg(feature = "jit")]
 pub use cache::Cache;
-pub use compile::{
-    CompileOptions, DeadMemory, Goal, Precision, SizeOptions, StepTimes, compile, run_pipeline,
-};
+#[cfg(feature = "jit")]
+pub use compile::{CompileOptions, DeadMemory, Goal, Precision, SizeOptions, StepTimes, compile, plan};
+#[cfg(feature = "jit")]
 pub use explain::Explained;
-pub use failure::{Failure, Fault};
+pub use failure::{Failure, Fault, FaultCode};
+#[cfg(feature = "onnx")]
 pub use import::onnx::StrippedWeights;
-pub use load::{LoadOptions, load, load_model_bytes, parse};
+#[cfg(feature = "onnx")]
+pub use load::load_model_bytes;
+pub use load::{LoadOptions, load, parse};
+#[cfg(feature = "jit")]
 pub use model::Model;
+pub use pipeline::{run_passes, run_pipeline};
 
 /// The README's code is tested with the documentation.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "cli"))]
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
 /// The book's code, too.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "cli"))]
 #[doc = include_str!("../../docs/book/dialect.md")]
 #[doc = include_str!("../../docs/book/pass.md")]
 #[doc = include_str!("../../docs/book/embed.md")]

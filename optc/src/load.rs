@@ -2,38 +2,72 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+#[cfg(feature = "onnx")]
+use std::path::PathBuf;
 use std::sync::Arc;
 
+#[cfg(feature = "onnx")]
 use import::onnx::declared::DeclaredSizes;
+#[cfg(feature = "onnx")]
 use import::onnx::external::OpenFile;
+#[cfg(feature = "onnx")]
 use import::onnx::{ImportOptions, StrippedWeights};
 use indexmap::IndexSet;
+#[cfg(feature = "jit")]
+use ir::Blob;
+#[cfg(feature = "onnx")]
+use ir::SharedBytes;
 use ir::size::fits_memory;
 use ir::text::type_text;
-use ir::{AttrData, Blob, Body, Context, Diagnostic, Location, Module, SharedBytes};
+use ir::{AttrData, Body, Context, Diagnostic, Dialect, Location, Module};
+#[cfg(feature = "onnx")]
 use runtime::MappedFile;
 
-use crate::artifact::{Artifact, is_artifact};
-use crate::failure::Failure;
+use crate::failure::{Failure, FaultCode};
+#[cfg(feature = "onnx")]
 use crate::sizes;
 
 /// How files are read.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LoadOptions {
     /// What stands for weights that were stripped from a model.
+    #[cfg(feature = "onnx")]
     pub stripped: StrippedWeights,
     /// What happens to operations that no dialect registered.
     pub unregistered: ir::text::Unregistered,
     /// What is said of sizes: which are symbols, which numbers symbols are or may be.
+    #[cfg(feature = "onnx")]
     pub sizes: DeclaredSizes,
+    /// Dialects beside the built-in ones.
+    pub dialects: Vec<&'static Dialect>,
 }
 
 impl Default for LoadOptions {
     fn default() -> Self {
-        let (stripped, unregistered) = (StrippedWeights::Refuse, ir::text::Unregistered::Refuse);
-        LoadOptions { stripped, unregistered, sizes: DeclaredSizes::new() }
+        LoadOptions {
+            #[cfg(feature = "onnx")]
+            stripped: StrippedWeights::Refuse,
+            unregistered: ir::text::Unregistered::Refuse,
+            #[cfg(feature = "onnx")]
+            sizes: DeclaredSizes::new(),
+            dialects: Vec::new(),
+        }
     }
+}
+
+impl LoadOptions {
+    /// A context that knows the dialects.
+    pub fn context(&self) -> Arc<Context> {
+        context_of(self.dialects.iter().copied())
+    }
+}
+
+/// A context that knows dialects beside the built-in ones.
+pub(crate) fn context_of(dialects: impl IntoIterator<Item = &'static Dialect>) -> Arc<Context> {
+    let ctx = Context::new();
+    dialects.into_iter().for_each(|dialect| ctx.register(dialect));
+    Arc::new(ctx)
 }
 
 /// The program in a file: a model (`.onnx`), the plan of an artifact (whatever it is called), or IR text
@@ -45,15 +79,27 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
     if path.extension().is_some_and(|extension| extension == "onnx") {
         return load_model(path, options);
     }
-    if is_artifact(path) {
-        let mut module = Artifact::open(path)?.plan()?;
-        sizes::apply(&mut module, &options.sizes)?;
-        return Ok(module);
+    #[cfg(feature = "jit")]
+    if crate::artifact::is_artifact(path) {
+        let module = crate::Artifact::open(path)?.with_dialects(&options.dialects).plan()?;
+        return with_sizes(module, options);
     }
     let (name, text) = read_text(path)?;
-    let mut module = parse(&name, text, Some(path), options)?;
-    sizes::apply(&mut module, &options.sizes)?;
+    let module = with_sizes(parse(&name, text, Some(path), options)?, options)?;
     check_fits_memory(&module)?;
+    Ok(module)
+}
+
+/// A program with what is said of its sizes.
+#[cfg(feature = "onnx")]
+fn with_sizes(mut module: Module, options: &LoadOptions) -> Result<Module, Failure> {
+    sizes::apply(&mut module, &options.sizes)?;
+    Ok(module)
+}
+
+/// A program of whose sizes nothing more can be said.
+#[cfg(not(feature = "onnx"))]
+fn with_sizes(module: Module, _: &LoadOptions) -> Result<Module, Failure> {
     Ok(module)
 }
 
@@ -85,13 +131,36 @@ pub fn parse(
     path: Option<&Path>,
     options: &LoadOptions,
 ) -> Result<Module, Failure> {
-    let ctx = Arc::new(Context::new());
+    let ctx = options.context();
+    let fail = |faults: Vec<Diagnostic>, code: FaultCode| Failure::diagnostics(&ctx, &faults).coded(code);
     let parse_options = ir::text::ParseOptions { unregistered: options.unregistered };
     let module = ir::text::parse_with(&ctx, name, text, &parse_options);
-    let mut module = module.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
-    ir::verify::verify_touched(&mut module).map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
+    let mut module = module.map_err(|faults| fail(faults, FaultCode::Text))?;
+    ir::verify::verify_touched(&mut module).map_err(|faults| fail(faults, FaultCode::Program))?;
+    #[cfg(feature = "onnx")]
     restore_weights(&module, path, options.stripped)?;
+    #[cfg(not(feature = "onnx"))]
+    refuse_missing(&module, path)?;
     Ok(module)
+}
+
+/// Refuses a text that takes constants from a model.
+#[cfg(not(feature = "onnx"))]
+fn refuse_missing(module: &Module, _: Option<&Path>) -> Result<(), Failure> {
+    match &missing_blobs(module)[..] {
+        [] => Ok(()),
+        [key, ..] => Err(Failure::input(format!("the text has no bytes for `{key}`; {NO_MODELS}"))),
+    }
+}
+
+/// What is said where a model is needed that can't be read.
+#[cfg(not(feature = "onnx"))]
+const NO_MODELS: &str = "models are read where optc is built with its feature `onnx`";
+
+/// Refuses a model.
+#[cfg(not(feature = "onnx"))]
+fn load_model(path: &Path, _: &LoadOptions) -> Result<Module, Failure> {
+    Err(Failure::input(format!("{}: {NO_MODELS}", path.display())))
 }
 
 /// The program of an ONNX model whose bytes are in memory; messages call it `name`. Data that it keeps in
@@ -99,6 +168,7 @@ pub fn parse(
 ///
 /// # Errors
 /// Every fault that was found in the model.
+#[cfg(feature = "onnx")]
 pub fn load_model_bytes(name: &str, bytes: Vec<u8>, options: &LoadOptions) -> Result<Module, Failure> {
     let bytes: SharedBytes = Arc::new(bytes);
     let open = |path: &Path| match path == Path::new(name) {
@@ -108,6 +178,7 @@ pub fn load_model_bytes(name: &str, bytes: Vec<u8>, options: &LoadOptions) -> Re
     import_model(Path::new(name), &open, options)
 }
 
+#[cfg(feature = "onnx")]
 fn load_model(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
     import_model(path, &map_file, options)
 }
@@ -116,12 +187,14 @@ fn load_model(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
 ///
 /// # Errors
 /// Every fault that was found in the text; if a resource that it names is not given.
+#[cfg(feature = "jit")]
 pub(crate) fn parse_stored(
     name: &str,
     text: String,
     resources: impl Iterator<Item = (String, Blob)>,
+    dialects: impl IntoIterator<Item = &'static Dialect>,
 ) -> Result<Module, Failure> {
-    let ctx = Arc::new(Context::new());
+    let ctx = context_of(dialects);
     for (key, blob) in resources {
         ctx.set_blob(ctx.ident(&key), blob);
     }
@@ -136,18 +209,20 @@ pub(crate) fn parse_stored(
 
 /// Sizes that the model names are numbers before anything is converted; those that are symbolized are symbols
 /// first, so that what a symbol becomes is what the whole compiler made of it.
+#[cfg(feature = "onnx")]
 fn import_model(path: &Path, open_file: OpenFile<'_>, options: &LoadOptions) -> Result<Module, Failure> {
-    let ctx = Arc::new(Context::new());
+    let ctx = options.context();
     let mut sizes = options.sizes.clone();
     let later = sizes::take_symbolized(&ctx, &mut sizes);
     let import_options = ImportOptions { open_file, stripped: options.stripped, sizes };
     let module = import::onnx::import(&ctx, path, &import_options);
-    let mut module = module.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
+    let mut module = module.map_err(|faults| Failure::diagnostics(&ctx, &faults).coded(FaultCode::Model))?;
     sizes::bind(&mut module, &later)?;
     Ok(module)
 }
 
 /// The bytes of a file, mapped.
+#[cfg(feature = "onnx")]
 pub(crate) fn map_file(path: &Path) -> io::Result<SharedBytes> {
     Ok(MappedFile::open(path)?.into_shared())
 }
@@ -172,6 +247,7 @@ pub(crate) fn read_text(path: &Path) -> Result<(String, String), Failure> {
 }
 
 /// Finds the constants that the text names but does not hold, in the model that it refers to.
+#[cfg(feature = "onnx")]
 pub(crate) fn restore_weights(
     module: &Module,
     path: Option<&Path>,
@@ -197,6 +273,7 @@ pub(crate) fn restore_weights(
 }
 
 /// The model that a text names: as it is, or beside the text.
+#[cfg(feature = "onnx")]
 fn model_path(model: &str, text_path: Option<&Path>) -> PathBuf {
     let plain = PathBuf::from(model);
     let beside = text_path.and_then(Path::parent).map(|folder| folder.join(&plain));

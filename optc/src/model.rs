@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use ir::Module;
 use runtime::{
-    Arena, ElementKind, InputBuffer, Program, RunContext, RunError, Specialization, TensorDesc, TensorSpec,
-    ThreadPool,
+    Arena, ElementKind, InputBuffer, Program, RunContext, RunError, RunObserver, Specialization, TensorDesc,
+    TensorSpec, ThreadPool,
 };
 
 use crate::arrays::Array;
@@ -91,6 +91,12 @@ impl Model {
         self.context.pool()
     }
 
+    /// Who follows the runs from now on, and may end them: an `Arc<AtomicBool>` cancels a run between two
+    /// steps once it is true (see [`RunContext::watch`]).
+    pub fn watch(&mut self, observer: Option<Arc<dyn RunObserver>>) {
+        self.context.watch(observer);
+    }
+
     /// What runs the program, for callers with memory of their own.
     pub fn context(&mut self) -> &mut RunContext<'static> {
         &mut self.context
@@ -122,7 +128,7 @@ impl Model {
     /// # Errors
     /// If there is no such input, or it can't have that shape; its shape is then what it was before.
     pub fn set_shape(&mut self, input: &str, shape: &[u64]) -> Result<(), Failure> {
-        self.context.set_shape(input, shape).map_err(|error| Failure::input(error.to_string()))
+        self.context.set_shape(input, shape).map_err(|error| RunError::Shape(error).into())
     }
 
     /// Forgets all shapes that were set.
@@ -155,7 +161,7 @@ impl Model {
                 if let Some(index) = array {
                     let shape = &inputs[index].shape;
                     let set = self.context.set_shape(&spec.name, shape);
-                    set.map_err(|error| Failure::input(error.to_string()))?;
+                    set.map_err(|error| failed(RunError::Shape(error)))?;
                 }
             }
         }
@@ -281,7 +287,7 @@ pub(crate) fn refuse_strings<'a>(
 }
 
 fn failed(error: RunError) -> Failure {
-    Failure::input(error.to_string())
+    error.into()
 }
 
 fn empty(desc: &TensorDesc) -> Array {

@@ -18,7 +18,7 @@ use passes::manager::{PassObserver, Pipeline, Registry, Reproducer, RunOptions};
 
 use crate::expected;
 use crate::failure::Failure;
-use crate::load::restore_weights;
+use crate::load::{context_of, restore_weights};
 use crate::pass_debug::PassDebugArgs;
 
 /// What a tool knows.
@@ -145,9 +145,7 @@ impl OptArgs {
 impl Setup<'_> {
     /// A context that knows the dialects.
     pub fn context(&self) -> Arc<Context> {
-        let ctx = Context::new();
-        self.dialects.iter().for_each(|dialect| ctx.register(dialect));
-        Arc::new(ctx)
+        context_of(self.dialects.iter().copied())
     }
 
     /// The pipeline as it will run, in a line of its own.

@@ -173,6 +173,7 @@ pub fn write_folder(folder: &Path, prefix: &str, arrays: &[Array]) -> Result<(),
 }
 
 /// Whether a path stands for a folder: one that is there, or by the slash at its end.
+#[cfg(feature = "cli")]
 pub(crate) fn is_folder(path: &Path) -> bool {
     path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }

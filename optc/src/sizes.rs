@@ -6,16 +6,14 @@
 //! --dim 'N<=512'             `N` is at most 512
 //! ```
 
-use ir::plan::attrs;
 use std::collections::BTreeMap;
 
 use import::onnx::declared::{DeclaredSizes, Symbolized, read_size};
-use ir::dims::{self, Bindings, Ranges};
-use ir::{Attr, Context, Diagnostic, Dim, Ident, Location, Module, flow};
-use passes::manager::Stage;
-use passes::symbolic::is_symbolic;
+use ir::dims::{self, Bindings};
+use ir::{Context, Dim, Module};
 
 use crate::failure::Failure;
+use crate::size_ranges::{declare, forget_decisions};
 
 /// Reads `INPUT:AXIS=SIZE,...`.
 ///
@@ -174,79 +172,4 @@ pub fn apply(module: &mut Module, sizes: &DeclaredSizes) -> Result<(), Failure> 
         forget_decisions(module);
     }
     bind(module, &sizes.values)
-}
-
-/// Takes functions of named sizes back to where sizes have decided nothing: with numbers, kernels, order,
-/// ties and places are others.
-pub(crate) fn forget_decisions(module: &mut Module) {
-    let ctx = module.ctx.clone();
-    let names: Vec<String> =
-        module.functions().filter_map(|(_, body)| body.symbol(&ctx)).map(str::to_owned).collect();
-    for name in names {
-        let body = module.function_mut(&name).expect("the function was just found");
-        if Stage::of(&ctx, body) <= Some(Stage::Fuse) || !is_symbolic(&ctx, body) {
-            continue;
-        }
-        let mut ops = Vec::new();
-        flow::walk(&ctx, body, |op| ops.push(op));
-        for op in ops {
-            for decision in DECISIONS {
-                if body.at(&ctx, op).attr(decision).is_some() {
-                    body.remove_attr(&ctx, op, decision);
-                }
-            }
-        }
-        body.attrs = ctx.dict_remove(body.attrs, ctx.ident(attrs::OPTC_BUFFERS));
-        Stage::Fuse.mark(&ctx, body);
-    }
-}
-
-/// What the passes after `fuse` decide about an operation.
-const DECISIONS: [&str; 7] = [
-    attrs::MEM_KERNEL,
-    attrs::MEM_SCRATCH,
-    attrs::MEM_TIE,
-    attrs::MEM_PARTS,
-    attrs::MEM_VIEW,
-    attrs::MEM_COPY,
-    attrs::MEM_BUFFER,
-];
-
-/// Says in the attributes of functions which numbers symbols may be, beside what they say already.
-///
-/// # Errors
-/// Every symbol that the program does not have.
-pub(crate) fn declare(module: &mut Module, ranges: &BTreeMap<String, (u64, u64)>) -> Result<(), Failure> {
-    if ranges.is_empty() {
-        return Ok(());
-    }
-    let ctx = module.ctx.clone();
-    let known = dims::symbols_of(module);
-    let unknown = ranges.keys().filter(|name| known.iter().all(|symbol| ctx.str(*symbol) != **name));
-    let faults: Vec<Diagnostic> = unknown
-        .map(|name| {
-            let what = format!("no size of the program is called `{name}`");
-            let help = ir::diag::did_you_mean(name, known.iter().map(|symbol| ctx.str(*symbol)));
-            Diagnostic { help, ..Diagnostic::error(Location::UNKNOWN, what) }
-        })
-        .collect();
-    if !faults.is_empty() {
-        return Err(Failure::diagnostics(&ctx, &faults));
-    }
-    let number = |number: u64| ctx.int_attr(i64::try_from(number).unwrap_or(i64::MAX));
-    let names: Vec<String> =
-        module.functions().filter_map(|(_, body)| body.symbol(&ctx)).map(str::to_owned).collect();
-    for name in names {
-        let body = module.function_mut(&name).expect("the function was just found");
-        let mut all = Ranges::of_function(&ctx, body);
-        ranges.iter().for_each(|(name, (low, high))| all.declare(ctx.ident(name), *low, *high));
-        let entries =
-            all.declared().map(|(name, (low, high))| (name, ctx.array_attr(&[number(low), number(high)])));
-        let mut entries: Vec<(Ident, Attr)> = entries.collect();
-        let following = dims::following(&ctx, body).into_iter();
-        entries.extend(following.map(|(name, size)| (name, ctx.dims_attr(&[size]))));
-        let entries = ctx.dict(entries);
-        body.set_own_attr(&ctx, attrs::OPTC_DIMS, entries);
-    }
-    Ok(())
 }

@@ -13,7 +13,7 @@ use ir::memory_pools::add_pools;
 use ir::plan::attrs;
 use ir::plan::signature::Signature;
 use ir::{Body, Context, Dim, DimExpr, Ident, Module, Type};
-use passes::manager::{BEFORE_STAGES, Remark, Stage};
+use passes::manager::{BEFORE_STAGES, Registry, Remark, Stage};
 use passes::memory::bound::Bound;
 use passes::memory::buffers::Buffers;
 use passes::memory::specialize::Specializer;
@@ -24,11 +24,32 @@ use runtime::{
 use crate::budget;
 use crate::compile::{CompileOptions, MACHINE_CODE, donate, entry, signature};
 use crate::failure::Failure;
-use crate::sizes::{declare, forget_decisions};
+use crate::size_ranges::{declare, forget_decisions};
 use crate::specializations::Specializations;
 
 /// The stages that need no sizes.
 const FRONT: [Stage; 5] = [Stage::Simplify, Stage::Layout, Stage::Fuse, Stage::Schedule, Stage::Inplace];
+
+/// The passes that a function which has reached a stage lacks of those that need no sizes.
+///
+/// # Errors
+/// If the registry puts passes where sizes are known only when the program runs: no pass runs there.
+fn front(registry: &Registry, reached: Option<Stage>) -> Result<String, Failure> {
+    let late = [Stage::Select, Stage::Schedule, Stage::Inplace, Stage::Plan];
+    let late = late.map(|stage| registry.extensions(Some(stage)).next().map(|passes| (stage, passes)));
+    if let Some((stage, passes)) = late.into_iter().flatten().next() {
+        return Err(Failure::input(format!(
+            "`{passes}` is to run after `{}`, which is not done by a pass at named sizes; put it before \
+             that, or give the sizes numbers",
+            stage.name()
+        )));
+    }
+    let before = registry.extensions(None).chain([BEFORE_STAGES]).filter(|_| reached.is_none());
+    let missing = FRONT.into_iter().filter(|stage| Some(*stage) > reached);
+    let stages =
+        missing.flat_map(|stage| std::iter::once(stage.name()).chain(registry.extensions(Some(stage))));
+    Ok(before.chain(stages).collect::<Vec<&str>>().join(","))
+}
 
 /// Whether arguments of a function have named sizes.
 pub fn has_named_sizes(ctx: &Context, body: &Body) -> bool {
@@ -123,10 +144,7 @@ impl AllSizes {
         add_pools(&ctx, body, pools).map_err(Failure::input)?;
         forget_decisions(module);
         let reached = module.function(&entry).and_then(|body| Stage::of(&module.ctx, body));
-        let missing = FRONT.into_iter().filter(|stage| Some(*stage) > reached).map(Stage::name);
-        let pipeline: Vec<&str> =
-            reached.is_none().then_some(BEFORE_STAGES).into_iter().chain(missing).collect();
-        let remarks = options.run_passes(module, &pipeline.join(","))?.remarks;
+        let remarks = options.run_passes(module, &front(&options.passes(), reached)?)?.remarks;
         let mut all = AllSizes { remarks, ..AllSizes::of(module, entry, options)? };
         all.variants = all.variants_of(module, options)?;
         if let Some(budget_bytes) = options.budget_bytes {

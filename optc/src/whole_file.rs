@@ -17,6 +17,7 @@ fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 
 /// Takes away the files and folders that are not finished. To be called where the process ends next: nothing
 /// can be begun after that.
+#[cfg(feature = "cli")]
 pub(crate) fn remove_unfinished() {
     let unfinished = unfinished();
     for path in unfinished.iter() {
@@ -88,6 +89,7 @@ impl WholeFile {
     ///
     /// # Errors
     /// If the disk refuses.
+    #[cfg(feature = "jit")]
     pub(crate) fn sync(&self) -> io::Result<()> {
         match &self.written {
             Written::Beside { file, .. } => file.as_file().sync_all(),
@@ -128,6 +130,7 @@ impl Write for WholeFile {
 ///
 /// # Errors
 /// If that can't be.
+#[cfg(any(feature = "cli", feature = "onnx"))]
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = WholeFile::create(path)?;
     file.write_all(bytes)?;

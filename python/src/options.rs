@@ -141,7 +141,7 @@ pub(crate) struct LoadArguments {
 impl LoadArguments {
     pub(crate) fn options(self) -> ArtifactOptions {
         let code = if self.recompile { ArtifactCode::Recompiled } else { ArtifactCode::Stored };
-        ArtifactOptions { threads: self.threads, code }
+        ArtifactOptions { threads: self.threads, code, ..ArtifactOptions::default() }
     }
 }
 

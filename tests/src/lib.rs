@@ -1,6 +1,7 @@
 //! The project's own checks: lit runner, law tests, real models, tidy checks, generators.
 
 pub mod arena;
+pub mod builders;
 pub mod damage;
 pub mod examples;
 pub mod flows;
@@ -10,6 +11,7 @@ pub mod messages;
 pub mod names;
 pub mod programs;
 pub mod prose;
+pub mod public_api;
 pub mod random;
 pub mod reference;
 pub mod sized_graphs;

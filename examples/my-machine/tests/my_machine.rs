@@ -6,8 +6,9 @@ use codegen::Cpu;
 use ir::Module;
 use ir::interp::{self, Tensor};
 use my_machine::{kernel, target::Board};
+use optc::artifact::ArtifactOptions;
 use optc::opt::Setup;
-use optc::{Array, CompileOptions, DeadMemory, Model};
+use optc::{Array, Artifact, CompileOptions, DeadMemory, Model};
 use runtime::{as_bytes, as_bytes_mut};
 
 /// The filter overwrites what dies in it, and nothing else is left to write.
@@ -87,6 +88,25 @@ fn a_kernel_runs_at_sizes_that_come_up_later() {
         context.run(&[as_bytes(&x)], &mut [as_bytes_mut(&mut y)]).unwrap();
         assert_eq!(y, expected, "{rows} rows");
     }
+}
+
+#[test]
+fn an_artifact_runs_the_kernel_of_the_program_that_loads_it() {
+    let options = CompileOptions { threads: 1, cpu: kernel::cpu(), ..CompileOptions::default() };
+    let x = Array::f32("x", &[6, 100], &numbers(600));
+    let expected =
+        Model::compile(&mut parse(FILTERED), &options).unwrap().run(std::slice::from_ref(&x)).unwrap();
+    let path = std::env::temp_dir().join(format!("my-machine-{}.optc", std::process::id()));
+    Artifact::build(&parse(FILTERED), &options).unwrap().write(&path).unwrap();
+    let load = |cpu| {
+        let artifact = Artifact::open(&path)?.with_dialects(&[&kernel::MY]);
+        artifact.model(&ArtifactOptions { cpu, ..ArtifactOptions::default() })
+    };
+    let (found, refused) = (load(Some(kernel::cpu())), load(None));
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(found.unwrap().run(&[x]).unwrap(), expected);
+    let refused = refused.map(drop).unwrap_err().to_string();
+    assert!(refused.contains("the kernel `my_fir` does not exist"), "{refused}");
 }
 
 #[test]

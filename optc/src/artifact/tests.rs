@@ -17,7 +17,7 @@ const TEXT: &str = r#"func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 fn module() -> Module {
     let weight: Vec<u8> = (0..64).flat_map(|k| (k as f32 / 64.0).to_le_bytes()).collect();
     let resources = [("w".to_owned(), Blob::from_bytes(weight))];
-    parse_stored("test", TEXT.to_owned(), resources.into_iter()).unwrap()
+    parse_stored("test", TEXT.to_owned(), resources.into_iter(), []).unwrap()
 }
 
 fn input() -> Array {
@@ -51,7 +51,8 @@ fn refusal(built: &BuiltArtifact) -> String {
     results(&bytes(built), &ArtifactOptions::default()).unwrap_err().to_string()
 }
 
-const RECOMPILED: ArtifactOptions = ArtifactOptions { threads: None, code: ArtifactCode::Recompiled };
+const RECOMPILED: ArtifactOptions =
+    ArtifactOptions { threads: None, code: ArtifactCode::Recompiled, cpu: None };
 
 #[test]
 fn it_computes_what_its_program_does_and_makes_nothing() {

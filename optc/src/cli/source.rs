@@ -97,7 +97,8 @@ impl ProgramSource<'_> {
         } else {
             (ArtifactCode::Stored, self.compile.machine.threads.min(artifact.threads()))
         };
-        let (module, options) = artifact.program(&ArtifactOptions { threads: Some(threads), code })?;
+        let how = ArtifactOptions { threads: Some(threads), code, ..ArtifactOptions::default() };
+        let (module, options) = artifact.program(&how)?;
         let options = CompileOptions { dead, ..options };
         Ok(SourceProgram { module, entry: artifact.entry().to_owned(), threads, options, cache: None })
     }

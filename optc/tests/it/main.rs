@@ -6,6 +6,7 @@ mod bisect;
 mod book;
 mod debug_options;
 mod diff;
+mod embedding;
 mod explain;
 mod folders;
 mod list;

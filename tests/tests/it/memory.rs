@@ -189,7 +189,7 @@ fn run_within(text: &str, budget_bytes: Option<u64>) -> Result<(Vec<f32>, u64), 
         threads: 1,
         ..passes::manager::RunOptions::new(codegen::Cpu::native())
     };
-    let done = optc::compile::run_pipeline(&mut module, "select", &run);
+    let done = optc::run_pipeline(&mut module, "select", &run);
     done.unwrap_or_else(|failure| panic!("{failure}"));
     let options = CompileOptions { threads: 1, budget_bytes, ..CompileOptions::default() };
     let mut model = Model::compile(&mut module, &options).map_err(|failure| failure.to_string())?;

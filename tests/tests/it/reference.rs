@@ -2,8 +2,10 @@
 
 use optc::lit::LitMode;
 use passes::manager::unified_diff;
+use tests::builders::{is_elementwise, module};
+use tests::public_api::public_items;
 use tests::reference::{with_attributes, with_operations};
-use tests::workspace::root;
+use tests::workspace::{files, root};
 
 /// Demands that a document is what `corrected` makes of it.
 #[track_caller]
@@ -28,6 +30,33 @@ fn the_reference_of_operations_is_what_the_rows_say() {
 #[test]
 fn the_reference_of_attributes_is_what_the_rows_say() {
     check("docs/book/attributes.md", with_attributes);
+}
+
+#[test]
+fn the_builders_are_what_the_rows_say() {
+    let ctx = ir::Context::new();
+    let rows = |dialect: &str| ctx.dialect(dialect).expect("it is there").ops().collect::<Vec<_>>();
+    let (elementwise, others) = rows("nn").into_iter().partition(|def| is_elementwise(def));
+    let with = "pub use super::nn_elementwise::*;\n\n";
+    for (file, doc, uses, rows) in [
+        ("nn_elementwise", "Builders of what `nn` computes for each element.", "", elementwise),
+        ("nn", "Builders of `nn`: operations on tensors, as neural networks have them.", with, others),
+        ("arith", "Builders of `arith`: arithmetic on numbers, vectors and tensors.", "", rows("arith")),
+    ] {
+        check(&format!("optc/src/ops/{file}.rs"), |_| Ok(module(doc, uses, &rows)));
+    }
+}
+
+#[test]
+fn the_public_items_are_those_that_are_listed() {
+    // What the command consists of is no library, and the builders are the rows'.
+    let is_library = |path: &str| {
+        let inside = path.strip_prefix("optc/src/").unwrap_or("main.rs");
+        !["main.rs", "cli/", "ops/"].iter().any(|start| inside.starts_with(start))
+    };
+    let mut sources = files(&["rs"]);
+    sources.retain(|file| is_library(&file.path));
+    check("docs/API.txt", |_| Ok(public_items(&sources)));
 }
 
 #[test]
