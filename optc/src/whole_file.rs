@@ -130,7 +130,7 @@ impl Write for WholeFile {
 ///
 /// # Errors
 /// If that can't be.
-#[cfg(any(feature = "cli", feature = "onnx"))]
+#[cfg(any(feature = "aot", feature = "cli", feature = "onnx"))]
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = WholeFile::create(path)?;
     file.write_all(bytes)?;
