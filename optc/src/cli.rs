@@ -32,7 +32,6 @@ mod symbolic;
 mod tool;
 
 use std::ffi::OsString;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -344,9 +343,14 @@ fn exit(done: Result<(), Failure>) -> ExitCode {
 
 /// Writes text to a file, or to standard output; a reader that went away is no fault.
 fn write_output(text: &str, path: Option<&PathBuf>) -> Result<(), Failure> {
+    write_content(text.as_bytes(), path)
+}
+
+/// The same for what need not be text.
+fn write_content(content: &[u8], path: Option<&PathBuf>) -> Result<(), Failure> {
     progress::clear();
     let mut output = output::Output::to(path);
-    let done = output.write_str(text).map_err(|_| Failure::input("the output can't be written"));
+    let done = output.write_bytes(content).map_err(|_| Failure::input("the output can't be written"));
     output.finish(done)
 }
 

@@ -300,6 +300,10 @@ mod pipeline;
 pub mod plan_report;
 #[cfg(feature = "onnx")]
 pub mod protobuf;
+#[cfg(any(feature = "cli", feature = "onnx"))]
+mod quiet;
+#[cfg(feature = "onnx")]
+pub mod reduce_model;
 #[cfg(any(feature = "jit", feature = "onnx"))]
 mod size_ranges;
 #[cfg(feature = "onnx")]

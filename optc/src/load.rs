@@ -178,6 +178,22 @@ pub fn load_model_bytes(name: &str, bytes: Vec<u8>, options: &LoadOptions) -> Re
     import_model(Path::new(name), &open, options)
 }
 
+/// The program of a model whose file has other bytes than these; data that it keeps in other files is found
+/// beside that.
+///
+/// # Errors
+/// Every fault that was found in the model.
+#[cfg(feature = "onnx")]
+pub(crate) fn load_changed_model(
+    path: &Path,
+    bytes: Vec<u8>,
+    options: &LoadOptions,
+) -> Result<Module, Failure> {
+    let bytes: SharedBytes = Arc::new(bytes);
+    let open = |asked: &Path| if asked == path { Ok(bytes.clone()) } else { map_file(asked) };
+    import_model(path, &open, options)
+}
+
 #[cfg(feature = "onnx")]
 fn load_model(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
     import_model(path, &map_file, options)
@@ -241,7 +257,10 @@ pub(crate) fn read_text(path: &Path) -> Result<(String, String), Failure> {
             let good = error.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(&error.as_bytes()[..good]).into_owned();
             let (line, column) = ir::diag::line_column(&text, good);
-            Err(Failure::input(format!("{name}:{line}:{column}: the text is not UTF-8")))
+            // The first field of a model is its version.
+            let is_model = text.as_bytes().first() == Some(&8);
+            let hint = if is_model { " (an ONNX model is a file whose name ends in `.onnx`)" } else { "" };
+            Err(Failure::input(format!("{name}:{line}:{column}: the text is not UTF-8{hint}")))
         }
     }
 }

@@ -1,20 +1,18 @@
 //! How does a command end on a program?
 //!
-//! The program is written as IR text into a folder of its own, the command is started on it, and what counts
-//! is its exit status or the signal that ended it, what it wrote to standard error, and whether it took too
-//! long.
+//! The program is written to a file of its own, the command is started on it, and what counts is its exit
+//! status or the signal that ended it, what it wrote to standard error, and whether it took too long.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use ir::{Module, text};
-use tempfile::TempDir;
+use tempfile::{Builder, NamedTempFile, TempDir};
 
 use crate::whole_file::UnfinishedPath;
 
@@ -63,34 +61,63 @@ const STDERR_BYTES: u64 = 1 << 20;
 pub struct ProgramCommand {
     words: Vec<OsString>,
     timeout: Duration,
+    candidate: PathBuf,
     folder: TempDir,
-    _unfinished: UnfinishedPath,
+    /// The file of the candidate, where that is not in the folder.
+    _beside: Option<NamedTempFile>,
+    _unfinished: Vec<UnfinishedPath>,
 }
 
 impl ProgramCommand {
     /// The command of these words, of which `{}` stands for the path of the program; without it, the path is
-    /// the last word. It may take so long.
+    /// the last word. It may take so long. The program's file has this extension and is `beside` others, if
+    /// it reads some.
     ///
     /// # Errors
-    /// If there is no folder for the program.
-    pub fn new(words: &[OsString], timeout: Duration) -> io::Result<ProgramCommand> {
+    /// If there can be no file for the program.
+    pub fn new(
+        words: &[OsString],
+        timeout: Duration,
+        extension: &str,
+        beside: Option<&Path>,
+    ) -> io::Result<ProgramCommand> {
         assert!(!words.is_empty(), "a command has a first word");
-        let mut folder = tempfile::Builder::new();
-        let (folder, unfinished) = UnfinishedPath::of(|| folder.prefix("optc_").tempdir(), TempDir::path)?;
-        let path = folder.path().join("candidate.mlir");
-        let mut replaced: Vec<OsString> = words.iter().map(|word| with_path(word, &path)).collect();
-        if replaced == words {
-            replaced.push(path.into());
+        let mut builder = Builder::new();
+        builder.prefix("optc_");
+        let (folder, unfinished) = UnfinishedPath::of(|| builder.tempdir(), TempDir::path)?;
+        let mut all_unfinished = vec![unfinished];
+        let mut candidate = folder.path().join(format!("candidate.{extension}"));
+        let mut file = None;
+        if let Some(place) = beside {
+            let suffix = format!(".{extension}");
+            let mut builder = Builder::new();
+            builder.prefix(".optc_").suffix(&suffix);
+            let make = || builder.tempfile_in(fs::canonicalize(place)?);
+            let (made, unfinished) = UnfinishedPath::of(make, NamedTempFile::path)?;
+            all_unfinished.push(unfinished);
+            made.path().clone_into(&mut candidate);
+            file = Some(made);
         }
-        Ok(ProgramCommand { words: replaced, timeout, folder, _unfinished: unfinished })
+        let mut replaced: Vec<OsString> = words.iter().map(|word| with_path(word, &candidate)).collect();
+        if replaced == words {
+            replaced.push(candidate.clone().into());
+        }
+        Ok(ProgramCommand {
+            words: replaced,
+            timeout,
+            candidate,
+            folder,
+            _beside: file,
+            _unfinished: all_unfinished,
+        })
     }
 
-    /// Runs the command on a program.
+    /// Runs the command on a program, whose file has this content.
     ///
     /// # Errors
     /// If the program can't be written, or the command can't be started.
-    pub fn run(&self, module: &Module) -> io::Result<Outcome> {
-        fs::write(self.folder.path().join("candidate.mlir"), text::print(module))?;
+    pub fn run(&self, content: &[u8]) -> io::Result<Outcome> {
+        fs::write(&self.candidate, content)?;
         let said = self.folder.path().join("stderr");
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]).stdin(Stdio::null()).stdout(Stdio::null());

@@ -10,12 +10,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use import::onnx::weights::tensor_of_file;
-use import::onnx::wire::Message;
+use import::onnx::wire::{Message, append_int};
 
 use crate::arrays::Array;
 use crate::elements::{of_onnx, onnx_element};
 use crate::failure::Failure;
 use crate::whole_file::write_whole;
+
+pub use import::onnx::wire::append_bytes;
 
 /// The array that the bytes of a file hold, by the name that it has there.
 ///
@@ -102,34 +104,14 @@ fn items_in(file: &[u8]) -> Option<Result<HeldArrays, String>> {
 /// `data_type` (2), `name` (8), and `raw_data` (9) or `string_data` (6).
 pub fn file_of(array: &Array) -> Vec<u8> {
     let mut file = Vec::new();
-    for size in &array.shape {
-        file.push(1 << 3);
-        append_number(&mut file, *size);
-    }
-    file.push(2 << 3);
-    append_number(&mut file, u64::from(onnx_element(array.element).number().cast_unsigned()));
+    array.shape.iter().for_each(|size| append_int(&mut file, 1, size.cast_signed()));
+    append_int(&mut file, 2, onnx_element(array.element).number().into());
     append_bytes(&mut file, 8, array.name.as_bytes());
     match array.to_strings() {
         Some(strings) => strings.iter().for_each(|string| append_bytes(&mut file, 6, string.as_bytes())),
         None => append_bytes(&mut file, 9, &array.bytes),
     }
     file
-}
-
-/// A number in the form that takes seven bits of it into each byte.
-fn append_number(file: &mut Vec<u8>, mut number: u64) {
-    while number >= 128 {
-        file.push(number as u8 | 128);
-        number >>= 7;
-    }
-    file.push(number as u8);
-}
-
-/// Appends a field of bytes to a message.
-pub fn append_bytes(file: &mut Vec<u8>, field: u8, bytes: &[u8]) {
-    file.push(field << 3 | 2);
-    append_number(file, bytes.len() as u64);
-    file.extend_from_slice(bytes);
 }
 
 /// The arrays of the files `PREFIX_0.pb`, `PREFIX_1.pb`, ... of a folder, as far as there are such files; of

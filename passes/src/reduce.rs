@@ -19,7 +19,8 @@
 //!
 //! What an operation computed is afterwards an operand of it of the same type, an argument of a block around
 //! it, or a new argument of the function. Sizes and element types are changed where the program begins, and
-//! what follows from them is inferred anew. Every candidate that is tried passes the verifier.
+//! what follows from them is inferred anew. Every candidate that is tried passes the verifier. What is no module
+//! is reduced by [`reduce_by`], with steps of its own.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -42,7 +43,7 @@
 //!   }
 //! }
 //! ";
-//! assert_eq!(ir::text::print(&reduced.module), expected);
+//! assert_eq!(ir::text::print(&reduced.program), expected);
 //! ```
 
 mod attributes;
@@ -58,4 +59,6 @@ mod sites;
 #[cfg(test)]
 mod tests;
 
-pub use search::{ReduceOptions, ReduceProgress, Reduced, op_count, reduce};
+pub use search::{
+    ReduceOptions, ReduceProgress, ReduceStep, Reduced, Reducible, Search, op_count, reduce, reduce_by,
+};

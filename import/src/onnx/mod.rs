@@ -4,6 +4,7 @@ pub mod attributes;
 pub mod call;
 mod convert;
 pub mod declared;
+pub mod edit;
 pub mod element;
 pub mod element_types;
 pub mod external;

@@ -1,4 +1,4 @@
-//! The protobuf wire format, read in place.
+//! The protobuf wire format, read in place, and written.
 //!
 //! A message is a sequence of fields; a field is a tag `(number << 3) | wire type`, then a value whose form
 //! the wire type gives. [`Message::fields`] walks them without copying: strings, bytes and nested messages
@@ -110,6 +110,16 @@ impl<'a> Message<'a> {
     /// The fields in the order in which they were written. After the first error there are no more.
     pub fn fields(self) -> Fields<'a> {
         Fields { rest: self.0 }
+    }
+
+    /// The same, each with its bytes in the buffer, the tag among them.
+    pub fn written_fields(self) -> impl Iterator<Item = Result<(WireField<'a>, &'a [u8]), WireError>> {
+        let mut fields = self.fields();
+        std::iter::from_fn(move || {
+            let before = fields.rest.bytes;
+            let field = fields.next()?;
+            Some(field.map(|field| (field, &before[..before.len() - fields.rest.bytes.len()])))
+        })
     }
 }
 
@@ -262,6 +272,28 @@ impl<'a> WireField<'a> {
     }
 }
 
+/// Appends a field of bytes, text or a message to a message.
+pub fn append_bytes(message: &mut Vec<u8>, field: u8, bytes: &[u8]) {
+    append_varint(message, u64::from(field) << 3 | 2);
+    append_varint(message, bytes.len() as u64);
+    message.extend_from_slice(bytes);
+}
+
+/// Appends a field that is an `int64`, an `int32` or an enumeration to a message.
+pub fn append_int(message: &mut Vec<u8>, field: u8, number: i64) {
+    append_varint(message, u64::from(field) << 3);
+    append_varint(message, number.cast_unsigned());
+}
+
+/// A number in the form that takes seven bits of it into each byte.
+fn append_varint(message: &mut Vec<u8>, mut number: u64) {
+    while number >= 128 {
+        message.push(number as u8 | 128);
+        number >>= 7;
+    }
+    message.push(number as u8);
+}
+
 pub(super) fn float(bytes: &[u8]) -> f32 {
     f32::from_le_bytes(bytes.try_into().expect("a `float` span has 4 bytes"))
 }
@@ -285,6 +317,17 @@ mod tests {
         assert_eq!(fields[0].string("name").unwrap(), "abc");
         assert_eq!(fields[1].int("value").unwrap(), 150);
         assert_eq!(fields[2].float("weight").unwrap(), 1.0);
+    }
+
+    #[test]
+    fn what_is_appended_is_read() {
+        let mut message = Vec::new();
+        append_bytes(&mut message, 25, b"hi");
+        append_int(&mut message, 3, -1);
+        let fields: Vec<_> = Message::new(&message).written_fields().map(Result::unwrap).collect();
+        assert_eq!((fields[0].0.number, fields[0].0.string("text").unwrap()), (25, "hi"));
+        assert_eq!((fields[1].0.number, fields[1].0.int("number").unwrap()), (3, -1));
+        assert_eq!([fields[0].1, fields[1].1].concat(), message);
     }
 
     #[test]

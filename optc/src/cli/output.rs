@@ -30,16 +30,24 @@ impl<'a> Output<'a> {
         Output { path: path.filter(|path| !is_stdout(path)), file: None, error: None }
     }
 
-    fn put(&mut self, text: &str) -> io::Result<()> {
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         match (self.path, &mut self.file) {
             (None, _) => {
                 let mut stdout = io::stdout().lock();
-                stdout.write_all(text.as_bytes())?;
+                stdout.write_all(bytes)?;
                 stdout.flush()
             }
-            (Some(_), Some(file)) => file.write_all(text.as_bytes()),
-            (Some(path), file) => file.insert(WholeFile::create(path)?).write_all(text.as_bytes()),
+            (Some(_), Some(file)) => file.write_all(bytes),
+            (Some(path), file) => file.insert(WholeFile::create(path)?).write_all(bytes),
         }
+    }
+
+    /// Takes bytes that need not be text.
+    pub(super) fn write_bytes(&mut self, bytes: &[u8]) -> fmt::Result {
+        self.put(bytes).map_err(|error| {
+            self.error = Some(error);
+            fmt::Error
+        })
     }
 
     /// What the work amounts to, with what became of its text; a reader that went away is no fault.
@@ -59,10 +67,7 @@ impl<'a> Output<'a> {
 
 impl fmt::Write for Output<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.put(text).map_err(|error| {
-            self.error = Some(error);
-            fmt::Error
-        })
+        self.write_bytes(text.as_bytes())
     }
 }
 

@@ -1,34 +1,39 @@
 //! `optc reduce`: the smallest program that still fails.
 
+mod subject;
+
 use std::ffi::OsString;
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use ir::{Module, text};
+use ir::{Context, Module};
 use passes::manager::{Pipeline, Registry, Reproducer};
-use passes::reduce::{ReduceOptions, ReduceProgress, Reduced, op_count, reduce};
+use passes::reduce::{ReduceOptions, ReduceProgress, Reduced};
 use serde::Serialize;
 
+use self::subject::Subject;
 use super::inputs::InputArgs;
 use super::interrupt::OnInterrupt;
 use super::limits::parse_seconds;
 use super::output::{check_writable, is_stdout, json};
 use super::progress;
-use super::{FileArgs, write_output};
+use super::{FileArgs, write_content, write_output};
 use crate::bisect::{BisectOptions, Trouble, interpreted_trouble};
 use crate::compile::{CompileOptions, entry};
 use crate::failure::Failure;
-use crate::load::{load, read_text};
+use crate::load::read_text;
 use crate::outcome::{Outcome, ProcessEnd, ProgramCommand};
+use crate::quiet::quietly;
+use crate::reduce_model::ModelCandidate;
 
 /// Find the smallest program that still fails.
 ///
 /// Leaves out functions, blocks, operations, operands and attributes, and makes sizes, constants and types
-/// simpler, as long as the program still fails; every program that is tried is a valid one. A model is
-/// imported first: what is reduced, and printed, is IR text.
+/// simpler, as long as the program still fails; every program that is tried is a valid one. A model stays
+/// one if `-o` names one (`-o small.onnx`): COMMAND gets models, with fewer nodes, weights, inputs, outputs
+/// and attributes. Else it is imported first, and what is reduced, and printed, is IR text.
 ///
 /// A program fails if COMMAND ends on it as on the original: with the same exit status (which may be 0, of a
 /// command that says in this way whether a program is still of interest), or by the same signal, or after
@@ -38,6 +43,7 @@ use crate::outcome::{Outcome, ProcessEnd, ProgramCommand};
 ///
 /// Examples:
 ///   optc reduce big.mlir -o small.mlir -- optc --passes=fuse,plan
+///   optc reduce model.onnx -o small.onnx -- python3 compare.py {}
 ///   optc reduce model.onnx --synthesize-weights -- optc run {} --random --poison
 ///   optc reduce big.mlir --crash=fuse,plan
 ///   optc reduce big.mlir --differs=simplify
@@ -85,7 +91,7 @@ pub(super) struct ReduceArgs {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ReduceReport {
     version: u32,
-    /// The operations of the original.
+    /// The operations of the original, or nodes of a model.
     ops_before: usize,
     /// Those of the reduced program.
     ops_after: usize,
@@ -110,27 +116,12 @@ pub(super) fn run(args: &ReduceArgs) -> Result<(), Failure> {
     if args.json.as_ref().is_some_and(|path| is_stdout(path)) && args.output.is_none() {
         return Err(Failure::Usage("--json=- needs -o: both go to standard output".to_owned()));
     }
-    let start = Instant::now();
-    let module = load(&args.file.file, &args.file.options()?)?;
-    let before = op_count(&module);
-    let target =
-        ReduceTarget { output: args.output.clone(), json: args.json.clone(), ops_before: before, start };
-    let mut fails = args.test(&module)?;
-    let smallest = Arc::new(Mutex::new(None));
-    let interrupted = OnInterrupt::run({
-        let (target, smallest) = (target.clone(), smallest.clone());
-        move || lock(&smallest).take().into_iter().for_each(|reduced| target.write_interrupted(&reduced))
-    });
-    let progress = |progress: &ReduceProgress| {
-        let ReduceProgress { step, ops, tried } = progress;
-        progress::say(&format!("{ops} of {before} operations left after {tried} programs; trying {step}"));
-    };
-    let smaller = |reduced: Reduced| *lock(&smallest) = Some(reduced);
-    let deadline = args.time_limit.and_then(|limit| start.checked_add(limit));
-    let options = ReduceOptions { deadline, progress: Some(&progress), smaller: Some(&smaller) };
-    let reduced = reduce(module, &options, &mut fails);
-    drop(interrupted);
-    target.write(&reduced)
+    let is_model = |path: &Path| path.extension().is_some_and(|extension| extension == "onnx");
+    match args.output.as_deref().is_some_and(is_model) {
+        true if is_model(&args.file.file) => args.reduce::<ModelCandidate>(),
+        true => Err(Failure::Usage("a model (`-o small.onnx`) comes from a model: FILE is none".to_owned())),
+        false => args.reduce::<Module>(),
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -138,24 +129,24 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl ReduceTarget {
-    fn write(&self, reduced: &Reduced) -> Result<(), Failure> {
+    fn write<P: Subject>(&self, reduced: &Reduced<P>) -> Result<(), Failure> {
         let report = ReduceReport {
             version: 1,
             ops_before: self.ops_before,
-            ops_after: op_count(&reduced.module),
+            ops_after: reduced.program.op_count(),
             tried: reduced.tried,
             seconds: self.start.elapsed().as_secs_f64(),
             is_minimal: reduced.is_minimal,
         };
-        progress::print_error(&report.text());
+        progress::print_error(&report.text(P::COUNTED));
         if let Some(path) = &self.json {
             write_output(&json(&report), Some(path))?;
         }
-        write_output(&text::print(&reduced.module), self.output.as_ref())
+        write_content(&reduced.program.content(), self.output.as_ref())
     }
 
     /// Writes the smallest program so far, before the command ends.
-    fn write_interrupted(&self, reduced: &Reduced) {
+    fn write_interrupted<P: Subject>(&self, reduced: &Reduced<P>) {
         if let Err(failure) = self.write(reduced) {
             progress::print_error(&(failure.styled() + "\n"));
         }
@@ -163,18 +154,54 @@ impl ReduceTarget {
 }
 
 impl ReduceReport {
-    fn text(&self) -> String {
+    fn text(&self, counted: &str) -> String {
         let ReduceReport { ops_before, ops_after, tried, seconds, .. } = self;
         let end = if self.is_minimal { "" } else { "; stopped early" };
-        format!("{ops_before} -> {ops_after} operations, {tried} programs tried in {seconds:.1} s{end}\n")
+        format!("{ops_before} -> {ops_after} {counted}, {tried} programs tried in {seconds:.1} s{end}\n")
     }
 }
 
-type Test<'a> = Box<dyn FnMut(&Module) -> bool + 'a>;
+type Test<'a, P> = Box<dyn FnMut(&P) -> bool + 'a>;
 
 impl ReduceArgs {
+    fn reduce<P: Subject>(&self) -> Result<(), Failure> {
+        let start = Instant::now();
+        let program = P::load(&self.file)?;
+        let before = program.op_count();
+        let target =
+            ReduceTarget { output: self.output.clone(), json: self.json.clone(), ops_before: before, start };
+        let mut fails = self.test(&program)?;
+        let smallest = Arc::new(Mutex::new(None));
+        let interrupted = OnInterrupt::run({
+            let (target, smallest) = (target.clone(), smallest.clone());
+            move || lock(&smallest).take().into_iter().for_each(|reduced| target.write_interrupted(&reduced))
+        });
+        let progress = |progress: &ReduceProgress| {
+            let (ReduceProgress { step, ops, tried }, counted) = (progress, P::COUNTED);
+            progress::say(&format!("{ops} of {before} {counted} left after {tried} programs; trying {step}"));
+        };
+        let smaller = |reduced: Reduced<P>| *lock(&smallest) = Some(reduced);
+        let deadline = self.time_limit.and_then(|limit| start.checked_add(limit));
+        let options = ReduceOptions { deadline, progress: Some(&progress), smaller: Some(&smaller) };
+        let reduced = program.reduce(&options, &mut fails);
+        drop(interrupted);
+        self.note_files(&reduced.program);
+        target.write(&reduced)
+    }
+
+    /// Says where the data of a model must lie that is in other files.
+    fn note_files<P: Subject>(&self, program: &P) {
+        let folder = program.folder(&self.file);
+        if let Some(folder) =
+            folder.filter(|folder| Some(*folder) != self.output.as_deref().and_then(Path::parent))
+        {
+            let note = "note: the model takes weights from files, which must lie beside it as in";
+            progress::print_error(&format!("{note} {}\n", folder.display()));
+        }
+    }
+
     /// Says of a program whether it fails; the original does.
-    fn test(&self, original: &Module) -> Result<Test<'_>, Failure> {
+    fn test<P: Subject>(&self, original: &P) -> Result<Test<'_, P>, Failure> {
         match (&self.crash, &self.differs, &self.command[..]) {
             (Some(pipeline), None, []) => self.crashes(original, pipeline),
             (None, Some(pipeline), []) => self.computes_other(original, pipeline),
@@ -186,7 +213,7 @@ impl ReduceArgs {
         }
     }
 
-    fn crashes(&self, original: &Module, pipeline: &str) -> Result<Test<'_>, Failure> {
+    fn crashes<P: Subject>(&self, original: &P, pipeline: &str) -> Result<Test<'_, P>, Failure> {
         let mut words = vec![own_path()?];
         let pipeline = match pipeline {
             "" => {
@@ -201,28 +228,33 @@ impl ReduceArgs {
             }
             given => given.to_owned(),
         };
-        let parsed = Pipeline::parse(&original.ctx, &pipeline, &Registry::new());
-        parsed.map_err(|faults| Failure::diagnostics(&original.ctx, &faults))?;
+        let ctx = Context::new();
+        let parsed = Pipeline::parse(&ctx, &pipeline, &Registry::new());
+        parsed.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
+        if self.file.synthesize_weights {
+            words.push("--synthesize-weights".into());
+        }
         words.push(format!("--passes={pipeline}").into());
         self.ends_alike(original, &words)
     }
 
     /// Whether a command ends as it does on the original.
-    fn ends_alike(&self, original: &Module, words: &[OsString]) -> Result<Test<'_>, Failure> {
+    fn ends_alike<P: Subject>(&self, original: &P, words: &[OsString]) -> Result<Test<'_, P>, Failure> {
         let name = words[0].display();
         let unable = |error: std::io::Error| Failure::input(format!("can't run `{name}`: {error}"));
-        let command = ProgramCommand::new(words, self.timeout).map_err(unable)?;
-        let first = command.run(original).map_err(unable)?;
+        let beside = original.folder(&self.file);
+        let command = ProgramCommand::new(words, self.timeout, P::EXTENSION, beside).map_err(unable)?;
+        let first = command.run(&original.content()).map_err(unable)?;
         self.check_first(&first)?;
         if self.status.is_none() && self.stderr.is_none() {
-            let empty = command.run(&Module::new(original.ctx.clone())).map_err(unable)?;
+            let empty = command.run(&original.emptied().content()).map_err(unable)?;
             check_tells_apart(&first, &empty)?;
         }
         let wanted = self.status.map_or(first.end, ProcessEnd::Status);
         let place = first.panic_place().map(str::to_owned);
-        Ok(Box::new(move |module| {
+        Ok(Box::new(move |program: &P| {
             // A candidate that can't be tried does not fail.
-            command.run(module).is_ok_and(|found| {
+            command.run(&program.content()).is_ok_and(|found| {
                 let says = self.stderr.as_ref().is_none_or(|text| found.stderr.contains(text));
                 found.end == wanted && says && found.panic_place() == place.as_deref()
             })
@@ -254,9 +286,10 @@ impl ReduceArgs {
     }
 
     /// Whether passes change what a program computes.
-    fn computes_other(&self, original: &Module, pipeline: &str) -> Result<Test<'_>, Failure> {
+    fn computes_other<P: Subject>(&self, original: &P, pipeline: &str) -> Result<Test<'_, P>, Failure> {
         let test = Differs { pipeline: pipeline.to_owned(), tolerance: self.tolerance };
-        match quietly(|| test.trouble(original)).map_err(Failure::input)?? {
+        let found = original.module().map(|module| quietly(|| test.trouble(&module)))?;
+        match found.ok_or_else(|| Failure::input("the interpreter panics on the original"))?? {
             Some(Trouble::Differs(_)) => {}
             Some(Trouble::Fails(message)) => {
                 return Err(Failure::input(format!("`{pipeline}` fails on the original: {message}")));
@@ -266,8 +299,9 @@ impl ReduceArgs {
                 return Err(Failure::input(format!("{what}, within {:.0e}", self.tolerance)));
             }
         }
-        Ok(Box::new(move |module| {
-            matches!(quietly(|| test.trouble(module)), Ok(Ok(Some(Trouble::Differs(_)))))
+        Ok(Box::new(move |program: &P| {
+            let Ok(module) = program.module() else { return false };
+            matches!(quietly(|| test.trouble(&module)), Some(Ok(Some(Trouble::Differs(_)))))
         }))
     }
 }
@@ -287,15 +321,6 @@ fn check_tells_apart(first: &Outcome, empty: &Outcome) -> Result<(), Failure> {
 /// The first lines of what a command wrote to standard error.
 fn lines_of(outcome: &Outcome) -> String {
     outcome.stderr.trim_end().lines().take(5).map(|line| format!("\n  {line}")).collect()
-}
-
-/// What is returned; a panic is no more than an error, and says nothing.
-fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, &'static str> {
-    let hook = take_hook();
-    set_hook(Box::new(|_| {}));
-    let found = catch_unwind(AssertUnwindSafe(run));
-    set_hook(hook);
-    found.map_err(|_| "the interpreter panics on the original")
 }
 
 /// The exit status of a Rust program that panicked.

@@ -1,8 +1,13 @@
 //! `optc reduce` finds the small program in a large one, and says why there is none.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use optc::import::onnx::model::ModelProto;
+use optc::import::onnx::tensor::{Dimension, TypeProto};
+
+use crate::own_sizes::{info, message};
 use crate::scratch;
 
 /// A program of several operations, one of which is `nn.softmax`.
@@ -112,4 +117,103 @@ fn what_does_not_fail_is_refused() {
     assert!(said.contains("there is no pass `fuze`"), "{said}");
     assert_eq!(refused(&[]).0, Some(2));
     assert_eq!(refused(&["--crash=dce", "--differs=dce"]).0, Some(2));
+}
+
+/// A node of a model; its operands and its result are letters.
+fn node(op: &str, inputs: &str, output: &[u8]) -> Vec<u8> {
+    let inputs: Vec<&[u8]> = inputs.as_bytes().chunks(1).collect();
+    let fields = inputs.into_iter().map(|input| (1, input)).chain([(2, output), (4, op.as_bytes())]);
+    message(&fields.collect::<Vec<_>>())
+}
+
+/// A model of these nodes with the input `x` and the output `y`.
+fn model(nodes: &[Vec<u8>], others: &[(u8, Vec<u8>)]) -> Vec<u8> {
+    let ends = [(11, info(b"x", 1, &["4", "64"])), (12, info(b"y", 1, &["4", "64"]))];
+    let nodes = nodes.iter().map(|node| (1, &node[..]));
+    let fields = nodes.chain(ends.iter().chain(others).map(|(field, bytes)| (*field, &bytes[..])));
+    let graph = message(&fields.collect::<Vec<_>>());
+    [&[1 << 3, 8][..], &message(&[(7, &graph), (8, &[2 << 3, 17])])].concat()
+}
+
+/// What `optc reduce` leaves of a model in a folder, on which this script runs.
+fn reduced_model(folder: &Path, model: &[u8], options: &[&str], script: &str) -> (Vec<u8>, String) {
+    let (large, small) = (folder.join("large.onnx"), folder.join("small.onnx"));
+    fs::write(&large, model).expect("it is written");
+    let [large, small_path] = [&large, &small].map(|path| path.display().to_string());
+    let command = ["--", "sh", "-c", script];
+    let output = optc(&[&["reduce", &*large, "-o", &small_path], options, &command].concat());
+    let said = String::from_utf8(output.stderr).expect("text is said");
+    assert!(output.status.success(), "{said}");
+    (fs::read(small).expect("it was written"), said)
+}
+
+#[test]
+fn a_model_is_reduced_to_a_model_and_every_candidate_is_one() {
+    let folder = tempfile::tempdir().expect("a folder is made");
+    let weight = [&[1 << 3, 64, 2 << 3, 1][..], &message(&[(8, b"w"), (9, &[0; 256])])].concat();
+    let nodes = [
+        node("Mul", "xw", b"a"),
+        node("Softmax", "a", b"b"),
+        node("Relu", "x", b"c"),
+        node("Tanh", "b", b"d"),
+        node("Add", "dc", b"y"),
+    ];
+    let bad = folder.path().join("bad").display().to_string();
+    let own = env!("CARGO_BIN_EXE_optc");
+    let script = format!("'{own}' plan {{}} >/dev/null || touch '{bad}'; grep -q Softmax {{}}");
+    let model = model(&nodes, &[(5, weight), (12, info(b"c", 1, &["4", "64"]))]);
+    let (file, said) = reduced_model(folder.path(), &model, &[], &script);
+    assert!(said.contains("5 -> 1 nodes, "), "{said}");
+    let small = ModelProto::read(&file).expect("it is a model");
+    let graph = &small.graph;
+    assert_eq!((graph.nodes[0].op_type, &graph.nodes[0].inputs[..]), ("Softmax", &["a"][..]));
+    assert!(graph.initializers.is_empty() && graph.nodes.len() == 1);
+    let shape = Some(vec![Dimension::Value(1); 2]);
+    for (values, name) in [(&graph.inputs, "a"), (&graph.outputs, "b")] {
+        let [value] = &values[..] else { panic!("{values:?}") };
+        let ty = TypeProto::Tensor { element: 1, shape: shape.clone() };
+        assert_eq!((value.name, &value.ty), (name, &ty));
+    }
+    assert!(!fs::exists(&bad).expect("the folder can be read"), "a candidate was no model");
+    let text = program().display().to_string();
+    let output = folder.path().join("none.onnx").display().to_string();
+    assert_eq!(optc(&["reduce", &text, "-o", &output, "--", "true"]).status.code(), Some(2));
+}
+
+/// No types are known of what an unknown operator computes.
+#[test]
+fn a_model_that_is_not_imported_is_reduced_by_its_names() {
+    let folder = tempfile::tempdir().expect("a folder is made");
+    let nodes = [
+        node("Relu", "x", b"a"),
+        node("Nonsense", "a", b"b"),
+        node("Tanh", "b", b"c"),
+        node("Neg", "c", b"y"),
+    ];
+    let script = format!("'{}' plan {{}}", env!("CARGO_BIN_EXE_optc"));
+    let (file, said) = reduced_model(folder.path(), &model(&nodes, &[]), &["--stderr=Nonsense"], &script);
+    assert!(said.contains("4 -> 1 nodes, "), "{said}");
+    let small = ModelProto::read(&file).expect("it is a model");
+    assert_eq!((small.graph.nodes[0].op_type, &small.graph.nodes[0].inputs[..]), ("Nonsense", &["x"][..]));
+}
+
+#[test]
+fn a_candidate_finds_the_files_of_the_model() {
+    let folder = tempfile::tempdir().expect("a folder is made");
+    let shape: Vec<u8> = [4i64, 64].iter().flat_map(|size| size.to_le_bytes()).collect();
+    fs::write(folder.path().join("shape.bin"), shape).expect("it is written");
+    let place = message(&[(1, b"location"), (2, b"shape.bin")]);
+    let numbers = [&[1 << 3, 2, 2 << 3, 7][..], &message(&[(8, b"s"), (13, &place)]), &[14 << 3, 1]].concat();
+    let nodes = [node("Relu", "x", b"a"), node("Reshape", "as", b"b"), node("Tanh", "b", b"y")];
+    let model = model(&nodes, &[(5, numbers)]);
+    let script = format!("'{}' plan {{}} && grep -q Reshape {{}}", env!("CARGO_BIN_EXE_optc"));
+    let (file, said) = reduced_model(folder.path(), &model, &["--status=0"], &script);
+    assert!(said.contains("3 -> 1 nodes, "), "{said}");
+    assert_eq!(ModelProto::read(&file).expect("it is a model").graph.initializers.len(), 1);
+    let mut names: Vec<_> = fs::read_dir(folder.path())
+        .expect("it is there")
+        .map(|entry| entry.expect("it can be read").file_name())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["large.onnx", "shape.bin", "small.onnx"]);
 }

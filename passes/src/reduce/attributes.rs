@@ -12,14 +12,14 @@ type AttrSite = (OpSite, Ident);
 
 /// Tries to leave out attributes, and to make numbers in others 0, 1, or half of what they are.
 pub(super) fn run(search: &mut Search<'_>) {
-    let found = attributes(&search.module, |_, _| true);
+    let found = attributes(&search.program, |_, _| true);
     search.halve(found, |module, found| {
         change_each(found.iter(), |attribute| remove(module, attribute)) && infer_all(module)
     });
     let smaller: [fn(i64) -> i64; 3] =
         [|_| 0, |number| number.clamp(-1, 1), |number| if number.abs() > 2 { number / 2 } else { number }];
     for smaller in smaller {
-        let found = attributes(&search.module, |ctx, attr| mapped(ctx, attr, smaller).is_some());
+        let found = attributes(&search.program, |ctx, attr| mapped(ctx, attr, smaller).is_some());
         search.halve(found, |module, found| {
             change_each(found.iter(), |attribute| shrink(module, attribute, smaller)) && infer_all(module)
         });

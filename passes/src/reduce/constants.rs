@@ -13,7 +13,7 @@ type Simpler = fn(&Context, Attr, Type) -> Option<Attr>;
 pub(super) fn run(search: &mut Search<'_>) {
     let simpler: [Simpler; 3] = [ones, zeros, first];
     for simpler in simpler {
-        let module = &search.module;
+        let module = &search.program;
         let changes = |site: &OpSite| changed(module, site, simpler).is_some();
         let found: Vec<OpSite> = sites::sites(module).into_iter().filter(changes).collect();
         search.halve(found, |module, found| change_each(found.iter(), |site| change(module, site, simpler)));

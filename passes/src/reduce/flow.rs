@@ -15,11 +15,11 @@ use crate::rewrite::{RewriteOutcome, RuleSet};
 
 /// Tries to end blocks with a return, to take one way of a branch always, and to put blocks together.
 pub(super) fn blocks(search: &mut Search<'_>) {
-    let branches = branches(&search.module);
+    let branches = branches(&search.program);
     if branches.is_empty() {
         return;
     }
-    let open = sites::uncalled(&search.module);
+    let open = sites::uncalled(&search.program);
     search.halve(branches.clone(), |module, found| {
         change_each(found.iter(), |site| end_here(module, site, &open)) && tidy(module, found)
     });
@@ -87,12 +87,12 @@ fn end_here(module: &mut Module, site: &OpSite, open: &BTreeSet<BodyPath>) -> bo
 
 /// Tries to put what a region runs in the place of the operation that owns it.
 pub(super) fn regions(search: &mut Search<'_>) {
-    let module = &search.module;
+    let module = &search.program;
     let open = sites::uncalled(module);
     for region in [0, 1] {
-        let mut found = sites::sites(&search.module);
+        let mut found = sites::sites(&search.program);
         found.retain(|site| {
-            let body = body_at(&search.module, &site.path).expect("the place was just found");
+            let body = body_at(&search.program, &site.path).expect("the place was just found");
             body.regions(site.op).len() > region
         });
         search.halve(found, |module, found| {
@@ -151,7 +151,7 @@ fn take_of_type(body: &Body, values: &mut Vec<Value>, ty: Type) -> Option<Value>
 /// Tries to put what functions run in the place of their calls, if the program has not more operations then.
 pub(super) fn calls(search: &mut Search<'_>) {
     let PassRun::Module(inline) = &INLINE.run else { return };
-    let most = op_count(&search.module);
+    let most = op_count(&search.program);
     search.attempt(|module| {
         let ctx = module.ctx.clone();
         let (options, rules) = (PassOptions::defaults(INLINE.options), RuleSet::default());

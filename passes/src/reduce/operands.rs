@@ -12,7 +12,7 @@ use super::sites::{self, BodyPath, OpSite, body_at, body_at_mut};
 
 /// Tries to leave out operands, and to read arguments in the place of what operations compute.
 pub(super) fn run(search: &mut Search<'_>) {
-    let may_lack = operands(&search.module, |module, site, _| {
+    let may_lack = operands(&search.program, |module, site, _| {
         let body = body_at(module, &site.path).expect("the place was just found");
         let is_open = |operand: &OperandDef| operand.arity != Arity::One;
         body.is_plain(site.op)
@@ -22,11 +22,11 @@ pub(super) fn run(search: &mut Search<'_>) {
         // The last ones go first, so that the others keep their numbers.
         change_each(found.iter().rev(), |(site, index)| leave_out(module, site, *index))
     });
-    let computed = operands(&search.module, |module, site, index| {
+    let computed = operands(&search.program, |module, site, index| {
         let body = body_at(module, &site.path).expect("the place was just found");
         body.defining_op(body.operand(site.op, index)).is_some()
     });
-    let open = sites::uncalled(&search.module);
+    let open = sites::uncalled(&search.program);
     search.halve(computed, |module, found| {
         change_each(found.iter(), |(site, index)| cut(module, site, *index, &open))
     });

@@ -13,7 +13,7 @@ use crate::dce::remove_dead;
 
 /// Tries to leave out operations that own bodies: functions and modules to which nothing refers.
 pub(super) fn functions(search: &mut Search<'_>) {
-    let module = &search.module;
+    let module = &search.program;
     let owns_body = |site: &OpSite| body_at(module, &site.path).is_some_and(|b| b.child(site.op).is_some());
     let found: Vec<OpSite> = sites::sites(module).into_iter().filter(owns_body).collect();
     remove_all(search, found);
@@ -21,7 +21,7 @@ pub(super) fn functions(search: &mut Search<'_>) {
 
 /// Tries to leave out operations.
 pub(super) fn run(search: &mut Search<'_>) {
-    let module = &search.module;
+    let module = &search.program;
     let may_go = |site: &OpSite| {
         let body = body_at(module, &site.path).expect("the place was just found");
         body.child(site.op).is_none() && !body.at(&module.ctx, site.op).has(Traits::TERMINATOR)
@@ -31,7 +31,7 @@ pub(super) fn run(search: &mut Search<'_>) {
 }
 
 fn remove_all(search: &mut Search<'_>, found: Vec<OpSite>) {
-    let open = sites::uncalled(&search.module);
+    let open = sites::uncalled(&search.program);
     search.halve(found, |module, found| {
         // What an operation reads is settled before what reads it.
         change_each(found.iter(), |site| remove(module, site, &open))

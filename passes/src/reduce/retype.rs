@@ -23,13 +23,13 @@ pub(super) fn sizes(search: &mut Search<'_>) {
         let numbers = names.iter().map(|name| (*name, 2)).collect();
         !names.is_empty() && dims::substitute(module, &numbers).is_ok() && infer_all(module)
     });
-    for size in known_sizes(&search.module) {
+    for size in known_sizes(&search.program) {
         let mut size = Some(size);
         while let Some(larger) = size {
             size = shrink_everywhere(search, larger);
         }
     }
-    for (path, value, axis) in sources(&search.module) {
+    for (path, value, axis) in sources(&search.program) {
         while shrink_axis(search, &path, value, axis) {}
     }
 }
@@ -40,7 +40,7 @@ fn shrink_everywhere(search: &mut Search<'_>, size: u64) -> Option<u64> {
     smaller_sizes(size).find(|smaller| {
         let exact = |other: u64| if other == size { *smaller } else { other };
         let multiples = |other: u64| if other.is_multiple_of(size) { other / size * smaller } else { other };
-        let ctx = search.module.ctx.clone();
+        let ctx = search.program.ctx.clone();
         search.attempt(|module| Retyping::sizes(&ctx, &exact).run(module))
             || search.attempt(|module| Retyping::sizes(&ctx, &multiples).run(module))
     })
@@ -48,7 +48,7 @@ fn shrink_everywhere(search: &mut Search<'_>, size: u64) -> Option<u64> {
 
 /// Tries to make one axis of an argument or constant smaller.
 fn shrink_axis(search: &mut Search<'_>, path: &[Op], value: Value, axis: usize) -> bool {
-    let Some(size) = size_of(&search.module, path, value, axis) else { return false };
+    let Some(size) = size_of(&search.program, path, value, axis) else { return false };
     smaller_sizes(size).any(|smaller| search.attempt(|module| resize(module, path, value, axis, smaller)))
 }
 
@@ -123,9 +123,9 @@ fn resize(module: &mut Module, path: &[Op], value: Value, axis: usize, size: u64
 
 /// Tries to compute with `f32` and `i32` only.
 pub(super) fn elements(search: &mut Search<'_>) {
-    let ctx = search.module.ctx.clone();
+    let ctx = search.program.ctx.clone();
     let mut found: Vec<Type> = Vec::new();
-    for_each_type(&search.module, |ty| found.push(ctx.elem(ty)));
+    for_each_type(&search.program, |ty| found.push(ctx.elem(ty)));
     found.sort_unstable();
     found.dedup();
     for from in found {

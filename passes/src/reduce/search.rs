@@ -9,15 +9,49 @@ use rustc_hash::FxHashSet;
 
 use super::{attributes, constants, flow, operands, operations, retype, signature, sites};
 
+/// What can be reduced.
+pub trait Reducible: Clone {
+    /// Whether it is valid, and thus a candidate. May complete what follows from the rest of it.
+    fn is_valid(&mut self) -> bool;
+
+    /// The same for candidates of the same content, and most likely another one for others.
+    fn content_hash(&self) -> u64;
+
+    /// How large it is, in operations.
+    fn op_count(&self) -> usize;
+}
+
+impl Reducible for Module {
+    fn is_valid(&mut self) -> bool {
+        verify_touched(self).is_ok()
+    }
+
+    fn content_hash(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        text::print(self).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn op_count(&self) -> usize {
+        op_count(self)
+    }
+}
+
 /// How a program is reduced.
-#[derive(Default)]
-pub struct ReduceOptions<'a> {
+pub struct ReduceOptions<'a, P = Module> {
     /// When to stop with what was reached by then, if at all.
     pub deadline: Option<Instant>,
     /// Is told whenever a candidate has been tried.
     pub progress: Option<&'a dyn Fn(&ReduceProgress)>,
     /// Is given each program that is smaller than those before, and still fails.
-    pub smaller: Option<&'a dyn Fn(Reduced)>,
+    pub smaller: Option<&'a dyn Fn(Reduced<P>)>,
+}
+
+impl<P> Default for ReduceOptions<'_, P> {
+    /// Until nothing more can be left out; nobody is told.
+    fn default() -> Self {
+        ReduceOptions { deadline: None, progress: None, smaller: None }
+    }
 }
 
 /// How far a reduction is.
@@ -32,9 +66,9 @@ pub struct ReduceProgress {
 }
 
 /// What came out.
-pub struct Reduced {
+pub struct Reduced<P = Module> {
     /// The smallest program that still fails.
-    pub module: Module,
+    pub program: P,
     /// How many candidates were tried.
     pub tried: usize,
     /// Whether nothing more can be left out; else it was stopped before.
@@ -58,20 +92,22 @@ pub fn reduce(
     options: &ReduceOptions<'_>,
     still_fails: &mut dyn FnMut(&Module) -> bool,
 ) -> Reduced {
-    let ops = op_count(&module);
-    let mut search = Search {
-        module,
-        options,
-        still_fails,
-        seen: FxHashSet::default(),
-        progress: ReduceProgress { step: "", ops, tried: 0 },
-        accepted: 0,
-    };
-    let original = search.module.clone();
-    search.is_new(&original);
+    reduce_by(STEPS, module, options, still_fails)
+}
+
+/// The same for anything that can be reduced, by steps of its own.
+pub fn reduce_by<P: Reducible>(
+    steps: &[(&'static str, ReduceStep<P>)],
+    program: P,
+    options: &ReduceOptions<'_, P>,
+    still_fails: &mut dyn FnMut(&P) -> bool,
+) -> Reduced<P> {
+    let progress = ReduceProgress { step: "", ops: program.op_count(), tried: 0 };
+    let seen = [program.content_hash()].into_iter().collect();
+    let mut search = Search { program, options, still_fails, seen, progress, accepted: 0 };
     loop {
         let before = search.accepted;
-        for (name, step) in STEPS {
+        for (name, step) in steps {
             search.progress.step = name;
             step(&mut search);
         }
@@ -80,10 +116,11 @@ pub fn reduce(
         }
     }
     let is_minimal = !search.is_late();
-    Reduced { module: search.module, tried: search.progress.tried, is_minimal }
+    Reduced { program: search.program, tried: search.progress.tried, is_minimal }
 }
 
-type ReduceStep = fn(&mut Search<'_>);
+/// Tries to leave out one kind of thing.
+pub type ReduceStep<P = Module> = fn(&mut Search<'_, P>);
 
 /// What is tried in a round: first what leaves out most.
 static STEPS: &[(&str, ReduceStep)] = &[
@@ -104,51 +141,46 @@ static STEPS: &[(&str, ReduceStep)] = &[
 ];
 
 /// A reduction under way.
-pub(super) struct Search<'a> {
+pub struct Search<'a, P = Module> {
     /// The smallest program so far that fails.
-    pub(super) module: Module,
-    options: &'a ReduceOptions<'a>,
-    still_fails: &'a mut dyn FnMut(&Module) -> bool,
-    /// Hashes of the texts of all candidates that were tried.
+    pub(super) program: P,
+    options: &'a ReduceOptions<'a, P>,
+    still_fails: &'a mut dyn FnMut(&P) -> bool,
+    /// Hashes of all candidates that were tried.
     seen: FxHashSet<u64>,
     progress: ReduceProgress,
     accepted: usize,
 }
 
-impl Search<'_> {
+impl<P: Reducible> Search<'_, P> {
+    /// The smallest program so far that fails.
+    pub fn program(&self) -> &P {
+        &self.program
+    }
+
     fn is_late(&self) -> bool {
         self.options.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// Notes a program; whether it was not seen before.
-    fn is_new(&mut self, module: &Module) -> bool {
-        let mut hasher = DefaultHasher::new();
-        text::print(module).hash(&mut hasher);
-        self.seen.insert(hasher.finish())
-    }
-
     /// Tries a change, which says whether it did anything; keeps it if the program still fails.
-    pub(super) fn attempt(&mut self, change: impl FnOnce(&mut Module) -> bool) -> bool {
+    pub fn attempt(&mut self, change: impl FnOnce(&mut P) -> bool) -> bool {
         if self.is_late() {
             return false;
         }
-        let mut candidate = self.module.clone();
-        if !change(&mut candidate) || verify_touched(&mut candidate).is_err() {
-            return false;
-        }
-        if !self.is_new(&candidate) {
+        let mut candidate = self.program.clone();
+        if !change(&mut candidate) || !candidate.is_valid() || !self.seen.insert(candidate.content_hash()) {
             return false;
         }
         let fails = (self.still_fails)(&candidate);
         if fails {
-            self.module = candidate;
+            self.program = candidate;
             self.accepted += 1;
-            self.progress.ops = op_count(&self.module);
+            self.progress.ops = self.program.op_count();
         }
         self.progress.tried += 1;
         if let Some(smaller) = self.options.smaller.filter(|_| fails) {
-            let Search { module, progress, .. } = &*self;
-            smaller(Reduced { module: module.clone(), tried: progress.tried, is_minimal: false });
+            let Search { program, progress, .. } = &*self;
+            smaller(Reduced { program: program.clone(), tried: progress.tried, is_minimal: false });
         }
         if let Some(progress) = self.options.progress {
             progress(&self.progress);
@@ -158,7 +190,7 @@ impl Search<'_> {
 
     /// Tries to apply `change` to all items, to each half of those that were refused, and so on to each one.
     /// The last ones go first: what reads goes before what it reads.
-    pub(super) fn halve<T: Clone>(&mut self, items: Vec<T>, change: impl Fn(&mut Module, &[T]) -> bool) {
+    pub fn halve<T: Clone>(&mut self, items: Vec<T>, change: impl Fn(&mut P, &[T]) -> bool) {
         let mut left = items;
         let mut piece = left.len();
         while piece > 0 && !left.is_empty() {

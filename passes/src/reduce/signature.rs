@@ -9,8 +9,8 @@ use crate::edit::{returns, write_function_type};
 /// Tries to leave out results of functions.
 pub(super) fn results(search: &mut Search<'_>) {
     let mut found = Vec::new();
-    for path in sites::uncalled(&search.module) {
-        found.extend((0..result_count(&search.module, &path)).map(|index| (path.clone(), index)));
+    for path in sites::uncalled(&search.program) {
+        found.extend((0..result_count(&search.program, &path)).map(|index| (path.clone(), index)));
     }
     search.halve(found, |module, found| {
         // The last ones go first, so that the others keep their numbers.
@@ -45,7 +45,7 @@ fn remove_result(module: &mut Module, path: &[Op], index: usize) -> bool {
 /// Tries to leave out arguments of functions that nobody reads, and to read an earlier one of the same type
 /// in the place of another.
 pub(super) fn arguments(search: &mut Search<'_>) {
-    let module = &search.module;
+    let module = &search.program;
     let mut found: Vec<(BodyPath, Value)> = Vec::new();
     for path in sites::uncalled(module) {
         let body = body_at(module, &path).expect("the place was just found");

@@ -27,7 +27,7 @@ fn kept(program: &str, words: &[&str]) -> Reduced {
 fn check(program: &str, words: &[&str], expected: &str) {
     let reduced = kept(program, words);
     assert!(reduced.is_minimal);
-    assert_eq!(text::print(&reduced.module), expected);
+    assert_eq!(text::print(&reduced.program), expected);
 }
 
 #[test]
@@ -179,13 +179,13 @@ fn chain(ops: usize) -> String {
 #[test]
 fn few_candidates_find_two_operations_among_ten_thousand() {
     let reduced = kept(&chain(10_000), &["nn.softplus", "nn.sigmoid"]);
-    assert_eq!(op_count(&reduced.module), 2);
+    assert_eq!(op_count(&reduced.program), 2);
     assert!(reduced.tried < 150, "{} candidates", reduced.tried);
 }
 
 #[test]
 fn the_same_program_is_reduced_to_the_same() {
-    let text = || text::print(&kept(&chain(100), &["nn.softplus", "nn.sigmoid"]).module);
+    let text = || text::print(&kept(&chain(100), &["nn.softplus", "nn.sigmoid"]).program);
     assert_eq!(text(), text());
 }
 
@@ -194,5 +194,5 @@ fn at_the_deadline_the_smallest_so_far_is_given() {
     let options = ReduceOptions { deadline: Some(Instant::now()), ..ReduceOptions::default() };
     let reduced = reduce(parse(&chain(10)), &options, &mut |_| true);
     assert!(!reduced.is_minimal);
-    assert_eq!(op_count(&reduced.module), 10);
+    assert_eq!(op_count(&reduced.program), 10);
 }

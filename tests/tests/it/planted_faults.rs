@@ -344,9 +344,9 @@ fn check(fault: &Fault) -> Result<(), String> {
         matches!(now, Ok(Some(now)) if kind(&now) == kind(seen))
     };
     let reduced = reduce(module, &ReduceOptions::default(), &mut fails);
-    let left = op_count(&reduced.module);
+    let left = op_count(&reduced.program);
     if left > 10 {
-        Err(format!("{left} operations are left:\n{}", text::print(&reduced.module)))
+        Err(format!("{left} operations are left:\n{}", text::print(&reduced.program)))
     } else {
         Ok(())
     }

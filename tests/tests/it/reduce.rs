@@ -23,9 +23,9 @@ fn a_program_that_fails_on_an_operation_comes_down_to_it() {
         let module = module.unwrap_or_else(|failure| panic!("{}: {failure}", def.name));
         let mut fails = |module: &Module| holds(&module.ctx, &module.top, def.name);
         let reduced = reduce(module, &ReduceOptions::default(), &mut fails);
-        let left = text::print(&reduced.module);
-        assert!(fails(&reduced.module) && reduced.is_minimal, "{}", def.name);
-        assert!(op_count(&reduced.module) <= MOST_OPS, "{}\n{left}", def.name);
+        let left = text::print(&reduced.program);
+        assert!(fails(&reduced.program) && reduced.is_minimal, "{}", def.name);
+        assert!(op_count(&reduced.program) <= MOST_OPS, "{}\n{left}", def.name);
         parse(def.name, left.clone(), None, &LoadOptions::default())
             .unwrap_or_else(|failure| panic!("{}: {failure}\n{left}", def.name));
     }
