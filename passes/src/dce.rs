@@ -20,7 +20,7 @@ use ir::{Block, Body, Context, Diagnostic, Op, Region, Value};
 
 use crate::branches::{self, Ways};
 use crate::effects::is_pure;
-use crate::manager::{Example, PassContext, PassDef, PassRun, StageRule};
+use crate::manager::{Changes, Example, PassContext, PassDef, PassRun, StageRule};
 
 /// The pass `dce`.
 pub static DCE: PassDef = PassDef {
@@ -43,13 +43,19 @@ pub static DCE: PassDef = PassDef {
 };
 
 fn run(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
-    cx.count("removed", remove_dead(cx.ctx, func));
+    cx.count("removed", remove_dead_within(cx.ctx, func, &cx.changes));
     Ok(())
 }
 
 /// Removes the pure operations and the block arguments that nobody needs; gives how many operations there
 /// were.
 pub fn remove_dead(ctx: &Context, body: &mut Body) -> u64 {
+    remove_dead_within(ctx, body, &Changes::unlimited())
+}
+
+/// The same within a limit: each operation is a change, the last one first, and what only goes round loops of
+/// blocks is one together.
+fn remove_dead_within(ctx: &Context, body: &mut Body, changes: &Changes) -> u64 {
     let roots = body.roots().to_vec();
     let ways = branches::ways(body);
     let mut needs = Needs::new(ctx, body, &ways);
@@ -59,11 +65,18 @@ pub fn remove_dead(ctx: &Context, body: &mut Body) -> u64 {
     let mut dead_args = dead_args(ctx, body, &ways, &values);
     let mut dead = Vec::new();
     roots.iter().for_each(|root| collect_dead(body, &ops, *root, &mut dead));
+    let count = dead.len();
+    remove_unread(ctx, body, &mut dead, changes);
+    // Blocks in what was dead are gone with it.
+    dead_args.retain(|(block, _)| body.region_of(*block).is_some());
+    let is_done = dead.is_empty() && dead_args.is_empty();
+    if is_done || !changes.allow(|| "what only goes round loops of blocks is removed".to_owned()) {
+        return (count - dead.len()) as u64;
+    }
     for op in &dead {
         body.regions(*op).to_vec().into_iter().for_each(|region| body.erase_blocks(region));
         body.set_operands(*op, &[]);
     }
-    // Blocks in what was dead are gone with it.
     dead_args.retain(|(block, _)| body.region_of(*block).is_some());
     // Dead arguments may be handed to each other: all copies to arguments go before the first argument does.
     for (block, indices) in &dead_args {
@@ -73,7 +86,29 @@ pub fn remove_dead(ctx: &Context, body: &mut Body) -> u64 {
         indices.iter().rev().for_each(|index| body.remove_arg(*block, *index));
     }
     dead.iter().for_each(|op| body.erase(*op));
-    dead.len() as u64
+    count as u64
+}
+
+/// Removes those of dead operations whose results nothing reads any more, what reads before what it reads;
+/// leaves the others.
+fn remove_unread(ctx: &Context, body: &mut Body, dead: &mut Vec<Op>, changes: &Changes) {
+    dead.reverse();
+    loop {
+        let before = dead.len();
+        dead.retain(|op| {
+            let is_read = body.results(*op).any(|result| body.is_used(result));
+            let what = || format!("{} is removed", body.at(ctx, *op).describe());
+            if is_read || !changes.allow(what) {
+                return true;
+            }
+            body.regions(*op).to_vec().into_iter().for_each(|region| body.erase_blocks(region));
+            body.erase(*op);
+            false
+        });
+        if dead.len() == before || dead.is_empty() {
+            return;
+        }
+    }
 }
 
 /// What is needed, as far as it is known.

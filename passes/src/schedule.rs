@@ -31,10 +31,11 @@ use ir::dims;
 use ir::plan::attrs;
 use ir::weights::WeightSet;
 use ir::{Block, Body, Context, Op, Target, Traits, Value};
+use rustc_hash::FxHashSet;
 
 use crate::edit::{blocks, entry, kept_inputs, stands_in};
 use crate::inplace::in_trial;
-use crate::manager::{Example, PassDef, PassRun, Stage, StageRule};
+use crate::manager::{Example, PassContext, PassDef, PassRun, Stage, StageRule};
 use build::{BlockModel, FunctionFacts, block_model};
 
 /// How often the order is searched with what in-place showed of the last one.
@@ -68,13 +69,45 @@ pub static SCHEDULE: PassDef = PassDef {
     },
     stage: StageRule::Is(Stage::Schedule),
     run: PassRun::Function(|pass, body| {
+        let given = order(pass.ctx, body);
         if let Some(outcome) = schedule(pass.ctx, pass.target, body) {
+            keep_allowed(pass, body, &given);
             pass.count("moved", outcome.moved as u64);
             pass.count("saved bytes", outcome.before_bytes - outcome.after_bytes);
         }
         Ok(())
     }),
 };
+
+/// Each block with its operations, in order.
+fn order(ctx: &Context, body: &Body) -> Vec<(Block, Vec<Op>)> {
+    blocks(ctx, body).into_iter().map(|block| (block, body.ops(block).collect())).collect()
+}
+
+/// Asks for each operation whether it may stand before those that it was put ahead of. After the first that may
+/// not, operations are in the order that was given, which is right after any beginning of a right order.
+fn keep_allowed(pass: &PassContext<'_>, body: &mut Body, given: &[(Block, Vec<Op>)]) {
+    for (block, given) in given {
+        let block = *block;
+        let mut stands: FxHashSet<Op> = FxHashSet::default();
+        let mut left = given.iter().copied().peekable();
+        for op in body.ops(block).collect::<Vec<Op>>() {
+            while left.next_if(|next| stands.contains(next)).is_some() {}
+            let what = |next: Op| {
+                let [op, next] = [op, next].map(|op| body.at(pass.ctx, op).describe());
+                format!("{op} stands before {next}")
+            };
+            match left.peek().copied() {
+                Some(next) if next != op && !pass.changes.allow(|| what(next)) => break,
+                _ => stands.insert(op),
+            };
+        }
+        for op in given.iter().copied().filter(|op| !stands.contains(op)) {
+            body.detach(op);
+            body.append(op, block);
+        }
+    }
+}
 
 /// What a better order changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,5 @@
 //! `optc bisect`: the pass, and the change of it, that makes a program compute something else.
 
-use std::panic::{set_hook, take_hook};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -18,14 +17,15 @@ use crate::expect::first_difference;
 use crate::failure::Failure;
 use crate::interpret::interpret;
 use crate::load::load;
+use crate::quiet::quietly;
 
 /// Find the pass, and the change of it, that makes a program compute something else.
 ///
 /// The interpreter runs the program as it was read, and again after passes, which are cut off at one after
 /// the other; then a real run on poisoned memory is compared in the same way. Says which pass is at fault,
-/// which of its changes, and the first value that differs. `select`, `schedule`, `variants`, `dce`
-/// and `symbol-dce` are one change each: what they decide holds only for a whole function or module. Exit
-/// status: 0 if nothing differs, 1 if something does.
+/// which of its changes, and the first value that differs. `select`, `variants` and `symbol-dce` are one
+/// change each: what they decide holds only for a whole function or module. Exit status: 0 if nothing
+/// differs, 1 if something does.
 ///
 /// Examples:
 ///   optc bisect model.onnx --synthesize-weights --random
@@ -85,11 +85,8 @@ pub(super) fn run(args: &BisectArgs) -> Result<CompareOutcome, Failure> {
     let registry = Registry::new();
     let options = BisectOptions { registry: &registry, passes: &passes, compile, tolerance: args.tolerance };
     // A pass that panics is one that fails; its message is in what is found.
-    let hook = take_hook();
-    set_hook(Box::new(|_| {}));
-    let found = bisect(&module, &entry, &case.inputs, expected.as_deref(), &options);
-    set_hook(hook);
-    let found = found?;
+    let found = quietly(|| bisect(&module, &entry, &case.inputs, expected.as_deref(), &options));
+    let found = found.ok_or_else(|| Failure::input("the interpreter panics on the program"))??;
     let report = BisectReport { version: 1, differs: found.is_some(), found: found.as_ref() };
     let text = match &found {
         Some(found) => found.text(&args.file.file, &passes),
