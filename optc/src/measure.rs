@@ -1,7 +1,7 @@
 //! How much longer a run takes with other options: measured, in turn with a run without them.
 
 use std::ops::Range;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ir::Module;
 use runtime::InputBuffer;
@@ -44,11 +44,23 @@ pub(crate) struct RunsInTurn<'a> {
     pub(crate) sizes: &'a [(String, u64)],
     /// How many runs of each are timed.
     pub(crate) runs: usize,
+    /// How long it may take, if there is a limit.
+    pub(crate) limit: Option<MeasureLimit>,
+}
+
+/// What is not measured, as it would take too long.
+#[derive(Clone, Copy)]
+pub(crate) struct MeasureLimit {
+    /// A program whose first run takes longer.
+    pub(crate) run: Duration,
+    /// What is not expected to be done, as compiled and timed as what was before it, after so long in all.
+    pub(crate) all: Duration,
 }
 
 impl RunsInTurn<'_> {
     /// How many times as long a run takes with each of `others` as with `options`: the ratio of the medians.
-    /// None where the program can't be compiled with these options, or can't be run on these inputs.
+    /// None where the program can't be compiled with these options, can't be run on these inputs, or is beyond
+    /// the limit.
     ///
     /// # Errors
     /// If the program can't be compiled with `options`, or a run fails.
@@ -57,15 +69,28 @@ impl RunsInTurn<'_> {
         options: &CompileOptions,
         others: &[&CompileOptions],
     ) -> Result<Vec<Option<f64>>, Failure> {
+        let start = Instant::now();
         let mut base = self.model(options)?;
-        let ratio = |other: &&CompileOptions| {
-            if !self.fits(other) {
-                return Ok(None);
+        let mut longest = start.elapsed();
+        if let Some(limit) = self.limit {
+            let before = Instant::now();
+            base.run(self.inputs)?;
+            if before.elapsed() > limit.run {
+                return Ok(vec![None; others.len()]);
             }
-            let Ok(mut other) = self.model(other) else { return Ok(None) };
-            self.ratio(&mut base, &mut other).map(Some)
-        };
-        others.iter().map(ratio).collect()
+        }
+        let mut ratios = Vec::with_capacity(others.len());
+        for other in others {
+            let before = Instant::now();
+            let is_late = self.limit.is_some_and(|limit| start.elapsed() + longest > limit.all);
+            let model = if self.fits(other) && !is_late { self.model(other).ok() } else { None };
+            ratios.push(match model {
+                Some(mut other) => Some(self.ratio(&mut base, &mut other)?),
+                None => None,
+            });
+            longest = longest.max(before.elapsed());
+        }
+        Ok(ratios)
     }
 
     /// How many times as long a run of `other` takes as one of `base`.
@@ -128,6 +153,60 @@ impl DonatedInputs {
             if let InputBuffer::Donated(buffer) = &mut buffers[*index] {
                 buffer.copy_from_slice(bytes);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::parse;
+
+    /// A program of so many hyperbolic tangents, one after the other.
+    fn program(count: usize) -> Module {
+        let ty = "tensor<65536xf32>";
+        let mut text = format!("func.func @main(%x0: {ty}) -> {ty} {{\n");
+        for index in 0..count {
+            text += &format!("  %x{} = nn.tanh %x{index} : {ty}\n", index + 1);
+        }
+        text += &format!("  return %x{count} : {ty}\n}}\n");
+        parse("tangents.mlir", text, None, &Default::default()).expect("it is a program")
+    }
+
+    fn model(module: &Module) -> Model {
+        Model::compile(&mut module.clone(), &CompileOptions { threads: 1, ..Default::default() })
+            .expect("it compiles")
+    }
+
+    #[test]
+    fn a_ratio_above_one_says_that_a_run_takes_longer() {
+        let (few, many) = (program(1), program(24));
+        let inputs = [Array::f32("arg0", &[65536], &vec![0.5; 65536])];
+        let turns = RunsInTurn { module: &few, inputs: &inputs, sizes: &[], runs: 9, limit: None };
+        let ratio = |base: &Module, other: &Module| {
+            turns.ratio(&mut model(base), &mut model(other)).expect("they can be run")
+        };
+        let longer = ratio(&few, &many);
+        assert!(longer > 2.0, "24 times the work takes {longer} times as long");
+        let shorter = ratio(&many, &few);
+        assert!(shorter < 0.5, "a 24th of the work takes {shorter} times as long");
+    }
+
+    #[test]
+    fn what_would_take_too_long_is_not_measured() {
+        let module = program(1);
+        let inputs = [Array::f32("arg0", &[65536], &vec![0.5; 65536])];
+        let options = CompileOptions { threads: 1, ..Default::default() };
+        let [none, minute] = [Duration::ZERO, Duration::from_secs(60)];
+        let ratios = |limit: Option<MeasureLimit>| {
+            let turns = RunsInTurn { module: &module, inputs: &inputs, sizes: &[], runs: 1, limit };
+            turns.ratios(&options, &[&options]).expect("it can be run")
+        };
+        for limit in [MeasureLimit { run: none, all: minute }, MeasureLimit { run: minute, all: none }] {
+            assert_eq!(ratios(Some(limit)), [None]);
+        }
+        for limit in [None, Some(MeasureLimit { run: minute, all: minute })] {
+            assert!(ratios(limit)[0].is_some());
         }
     }
 }

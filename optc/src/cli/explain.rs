@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use ir::dims::Ranges;
@@ -20,8 +21,9 @@ use crate::explain::{ArenaOverTime, Explained, LiveBuffer, node_text, said};
 use crate::failure::Failure;
 use crate::levers::{Advice, Lever, SizeToHalve, all_changes, changes_at_named_sizes, levers_at_named_sizes};
 use crate::load::load;
-use crate::measure::RunsInTurn;
+use crate::measure::{MeasureLimit, RunsInTurn};
 use crate::plan_report::ValueReport;
+use crate::step_work::StepWork;
 
 /// How many columns a line of bars has at most.
 pub(super) const COLUMNS: usize = 64;
@@ -36,10 +38,10 @@ pub(super) struct ExplainArgs {
     what: String,
     #[command(flatten)]
     compile: CompileArgs,
-    /// Also measure how many times as long a run takes with each piece of advice: the ratio of the medians of
-    /// RUNS runs on pseudo-random inputs, made in turn with runs without it.
-    #[arg(long, value_name = "RUNS", num_args = 0..=1, require_equals = true, default_missing_value = "9",
-        value_parser = clap::value_parser!(u16).range(1..))]
+    /// How many runs are timed with each piece of advice, on pseudo-random inputs and in turn with runs
+    /// without it: how many times as long one takes is the ratio of the medians. `--measure=0` times none
+    /// [default: 5 if one takes less than a second, as far as all is done in about 5 seconds].
+    #[arg(long, value_name = "RUNS", num_args = 0..=1, require_equals = true, default_missing_value = "9")]
     measure: Option<u16>,
     /// The most buffers of a step that are listed, or values that had or will have a value's bytes.
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -52,14 +54,29 @@ pub(super) struct ExplainArgs {
     output: Option<PathBuf>,
 }
 
+/// How much of the user's time is taken to measure what was not asked for.
+const LIMIT: MeasureLimit = MeasureLimit { run: Duration::from_secs(1), all: Duration::from_secs(5) };
+
+/// The most work of a program that is run without being asked: that of about a second on one core, and no more
+/// weights than may be in memory twice.
+const MOST_WORK: StepWork = StepWork { bytes: 2 << 30, flops: 100_000_000_000 };
+
+/// How many runs are timed where nobody says it.
+const RUNS: u16 = 5;
+
 pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
-    write_output(&text(args)?, args.output.as_ref())
+    write_output(&explained(args, args.measure.unwrap_or(RUNS))?, args.output.as_ref())
 }
 
-/// What is printed.
+/// What is printed, but for times.
 pub(super) fn text(args: &ExplainArgs) -> Result<String, Failure> {
+    explained(args, 0)
+}
+
+/// What is printed if so many runs are timed.
+fn explained(args: &ExplainArgs, runs: u16) -> Result<String, Failure> {
     check_writable(args.json.iter().chain(&args.output))?;
-    let _limits = args.compile.limits.hold()?;
+    let limits = args.compile.limits.hold()?;
     progress::say("loading");
     let module = load(&args.file.file, &args.file.options()?)?;
     let entry = entry(&module, args.compile.entry.as_deref())?;
@@ -73,14 +90,17 @@ pub(super) fn text(args: &ExplainArgs) -> Result<String, Failure> {
             let changes = changes_at_named_sizes(&module, &explained.entry, &options, &sizes);
             levers_at_named_sizes(&module, &options, changes)
         };
-        measure(&mut found, &module, &explained, &options, args)?;
+        drop(limits);
+        if runs > 0 {
+            measure(&mut found, &module, &explained, &options, (runs, args.measure.is_some()))?;
+        }
         let mut found: Vec<Lever> = found.into_iter().map(|advice| advice.lever).collect();
         if explained.sizes.is_empty() {
             let arena_bytes = explained.memory.arena_bytes;
             found.extend(fewer_samples(&args.file, &module, &explained.entry, &options, arena_bytes));
         }
         found.sort_by_key(|lever| Reverse(lever.saved_bytes));
-        return explained.peak(&found, args);
+        return explained.peak(&found, runs, args);
     }
     if let Ok(step) = args.what.parse::<usize>() {
         return explained.step(step, args);
@@ -100,22 +120,32 @@ fn sizes_to_halve(module: &Module, explained: &Explained) -> Vec<SizeToHalve> {
     explained.sizes.iter().map(size).collect()
 }
 
-/// Measures how long runs take with each piece of advice, if that is asked for. Of those that save as much,
-/// the fastest is first then.
+/// Measures how long so many runs take with each piece of advice. Of those that save as much, the fastest is
+/// first then. If that was not asked for, what can't be measured, or not soon, is left.
 fn measure(
     found: &mut [Advice],
     module: &Module,
     explained: &Explained,
     options: &CompileOptions,
-    args: &ExplainArgs,
+    (runs, is_asked): (u16, bool),
 ) -> Result<(), Failure> {
-    let Some(runs) = args.measure else { return Ok(()) };
+    let StepWork { bytes, flops } = explained.work();
+    if !is_asked && (bytes > MOST_WORK.bytes || flops > MOST_WORK.flops) {
+        return Ok(());
+    }
     progress::say("measuring");
     let sizes = explained.sizes.iter().cloned().collect();
-    let inputs = InputArgs::random_arrays(module, &explained.entry, &sizes)?;
-    let turns = RunsInTurn { module, inputs: &inputs, sizes: &explained.sizes, runs: runs.into() };
     let others: Vec<&CompileOptions> = found.iter().map(|advice| &advice.options).collect();
-    let ratios = turns.ratios(options, &others)?;
+    let limit = (!is_asked).then_some(LIMIT);
+    let inputs = InputArgs::random_arrays(module, &explained.entry, &sizes);
+    let ratios = inputs.and_then(|inputs| {
+        let sizes = &explained.sizes[..];
+        RunsInTurn { module, inputs: &inputs, sizes, runs: runs.into(), limit }.ratios(options, &others)
+    });
+    let ratios = match ratios {
+        Err(_) if !is_asked => return Ok(()),
+        ratios => ratios?,
+    };
     found.iter_mut().zip(ratios).for_each(|(advice, ratio)| advice.lever.run_ratio = ratio);
     let ratio = |advice: &Advice| advice.lever.run_ratio.unwrap_or(f64::INFINITY);
     found.sort_by(|a, b| {
@@ -126,6 +156,16 @@ fn measure(
 }
 
 impl Explained {
+    /// The work of all steps.
+    fn work(&self) -> StepWork {
+        let (ctx, body) = (&self.planned.ctx, self.body());
+        let ops = body.entry(body.root()).into_iter().flat_map(|block| body.ops(block));
+        ops.map(|op| StepWork::of(ctx, body, op)).fold(StepWork::default(), |all, step| StepWork {
+            bytes: all.bytes.saturating_add(step.bytes),
+            flops: all.flops.saturating_add(step.flops),
+        })
+    }
+
     /// The line that says at which sizes the plan is; nothing if none has a name.
     fn sizes_text(&self) -> String {
         if self.sizes.is_empty() {
@@ -135,10 +175,13 @@ impl Explained {
         format!("at {}:\n", sizes.join(", "))
     }
 
-    fn peak(&self, levers: &[Lever], args: &ExplainArgs) -> Result<String, Failure> {
+    fn peak(&self, levers: &[Lever], runs: u16, args: &ExplainArgs) -> Result<String, Failure> {
         let report = PeakJson { version: 1, sizes: &self.sizes, memory: &self.memory, levers };
         let mut text = self.sizes_text() + &arena_text(&self.report) + &peak_text(&self.memory, args.top);
         text += &levers_text(if self.is_at_greatest { "at all sizes" } else { "" }, levers);
+        if runs > 0 && levers.iter().any(|lever| lever.run_ratio.is_none()) {
+            text += "where no time is said, none was measured (--measure takes as long as it takes)\n";
+        }
         instead(&args.json, || json(&report), text)
     }
 

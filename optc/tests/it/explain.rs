@@ -7,6 +7,15 @@ use serde_json::Value;
 
 /// The JSON that a verb prints; none if the file is no program for it.
 fn json(arguments: &[&str]) -> Option<Value> {
+    // Times are measured where a test asks for them.
+    let is_unasked =
+        arguments[0] == "explain" && !arguments.iter().any(|argument| argument.starts_with("--measure"));
+    let measure = if is_unasked { &["--measure=0"][..] } else { &[] };
+    json_of(&[arguments, measure].concat())
+}
+
+/// The same for these words alone.
+fn json_of(arguments: &[&str]) -> Option<Value> {
     let output = Command::new(env!("CARGO_BIN_EXE_optc")).args(arguments).args(["--json", "-"]).output();
     let output = output.expect("the command starts");
     output.status.success().then(|| serde_json::from_slice(&output.stdout).expect("JSON is printed"))
@@ -261,7 +270,7 @@ fn advice_at_named_sizes_is_what_the_command_gives() {
     assert!(advised > 4 && halved > 2, "{advised} pieces of advice, {halved} of smaller sizes");
 }
 
-/// How long a run takes with a piece of advice is measured where that is asked for, and only there.
+/// How long a run takes with a piece of advice is measured, unless none is to be timed.
 #[test]
 fn the_time_of_advice_is_measured() {
     let images = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lit-tests/lines");
@@ -278,7 +287,8 @@ fn the_time_of_advice_is_measured() {
         let arguments = ["explain", &program, "--threads=2", "--dim=N<=64"];
         let arguments = if program.ends_with("timed.mlir") { &arguments[..] } else { &arguments[..3] };
         let Some(plain) = json(arguments) else { continue };
-        let timed = json(&[arguments, &["--measure=1"]].concat()).expect("what is explained can be run");
+        let asked: &[&str] = if measured == 0 { &[] } else { &["--measure=1"] };
+        let timed = json_of(&[arguments, asked].concat()).expect("what is explained can be run");
         let levers = |explained: &Value| explained["levers"].as_array().expect("levers").clone();
         assert!(levers(&plain).iter().all(|lever| lever.get("run_ratio").is_none()), "{plain}");
         assert_eq!(levers(&plain).len(), levers(&timed).len(), "{program}");
@@ -291,6 +301,23 @@ fn the_time_of_advice_is_measured() {
         }
     }
     assert!(measured > 4, "{measured} pieces of advice");
+}
+
+/// What nobody asked to measure is not worth a failure: there are no kernels for this program.
+#[test]
+fn what_can_not_be_run_is_explained_without_times() {
+    let text = "func.func @main(%x: tensor<64x64xf8E4M3FN>) -> tensor<64x64xf8E4M3FN> {
+  %0 = nn.transpose %x {permutation = array<i64: 1, 0>} : tensor<64x64xf8E4M3FN>
+  %1 = nn.tanh %0 : tensor<64x64xf8E4M3FN>
+  return %1 : tensor<64x64xf8E4M3FN>
+}
+";
+    let program = crate::scratch::file("f8.mlir", text.as_bytes()).display().to_string();
+    let options = ["explain", &program, "--threads=2"];
+    let found = json_of(&options).expect("it is explained");
+    let levers = found["levers"].as_array().expect("levers");
+    assert!(!levers.is_empty() && levers.iter().all(|lever| lever.get("run_ratio").is_none()), "{found}");
+    assert!(json_of(&[&options[..], &["--measure"]].concat()).is_none(), "it can't be measured");
 }
 
 /// A batch that the model has a number for, and one that the command line gives, are tried in parts.
