@@ -38,7 +38,8 @@ use std::sync::LazyLock;
 
 use ::passes::precision::Precision;
 use ::passes::tradeoff::Goal;
-use clap::{Args, Parser, Subcommand};
+use clap::error::{ContextKind, ErrorKind};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use codegen::Cpu;
 use import::onnx::StrippedWeights;
 use import::onnx::declared::Symbolized;
@@ -145,7 +146,8 @@ struct FileArgs {
     /// repeated.
     #[arg(long, value_name = "INPUT:AXIS=NAME", value_parser = sizes::parse_symbolize)]
     symbolize: Vec<SymbolizedList>,
-    /// Set a symbolic size (`N=4`) or its upper bound (`'N<=512'`, quoted for the shell); may be repeated.
+    /// Set a symbolic size (`N=4`) or its upper bound (`N..512`, or `'N<=512'`, quoted for the shell); may be
+    /// repeated.
     #[arg(long, value_name = "NAME=SIZE", value_parser = sizes::parse_dim)]
     dim: Vec<DimArg>,
 }
@@ -252,11 +254,21 @@ pub fn parse_threads(text: &str) -> Result<usize, String> {
     if (1..=256).contains(&threads) { Ok(threads) } else { Err("1 to 256 threads".to_owned()) }
 }
 
+/// A share that an output may be off.
+fn parse_tolerance(text: &str) -> Result<f64, String> {
+    let tolerance: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if tolerance >= 0.0 { Ok(tolerance) } else { Err("a tolerance is 0 or more".to_owned()) }
+}
+
 /// Does what the arguments say; `allocator` is the process's global allocator.
 pub fn main(arguments: impl IntoIterator<Item = OsString>, allocator: &CountingAllocator) -> ExitCode {
-    let cli = match Cli::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
-        Err(error) => return misused(&error),
+        Err(error) => match no_verb(&error, &arguments) {
+            Some(failure) => return exit(Err(failure)),
+            None => return misused(&error),
+        },
     };
     begin(&cli.color);
     let setup = Setup { threads: runtime::available_threads().clamp(1, 2), ..Setup::default() };
@@ -316,6 +328,25 @@ fn misused(error: &clap::Error) -> ExitCode {
     }
 }
 
+/// What is wrong where a first word that is no verb was taken for a file, and a second one for a verb.
+fn no_verb(error: &clap::Error, arguments: &[OsString]) -> Option<Failure> {
+    let mut words = arguments.iter().skip(1).filter(|word| !word.as_encoded_bytes().starts_with(b"-"));
+    let (first, second) = (Path::new(words.next()?), Path::new(words.next()?));
+    if error.kind() != ErrorKind::ArgumentConflict || error.get(ContextKind::InvalidSubcommand).is_none() {
+        return None;
+    }
+    let [first_text, second_text] = [first.display(), second.display()];
+    if first.exists() || first.extension().is_some() {
+        let what = format!("one file at a time: `{first_text}` or `{second_text}`");
+        return Some(Failure::Usage(what));
+    }
+    let command = Cli::command();
+    let verbs = command.get_subcommands().map(clap::Command::get_name);
+    let hint = ir::diag::did_you_mean(&first_text.to_string(), verbs);
+    let hint = hint.unwrap_or_else(|| "`optc --help` lists them".to_owned());
+    Some(Failure::Usage(format!("there is no verb `{first_text}` ({hint})")))
+}
+
 /// Whether what was compared is the same.
 enum CompareOutcome {
     Same,
@@ -356,8 +387,6 @@ fn write_content(content: &[u8], path: Option<&PathBuf>) -> Result<(), Failure> 
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     /// What `--help` of a verb shows, where it shows examples: the commands.

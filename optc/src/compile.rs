@@ -382,7 +382,13 @@ pub fn entry(module: &Module, name: Option<&str>) -> Result<String, Failure> {
     }
     let hint = ir::diag::did_you_mean(wanted, defined.iter().map(|entry| entry.0.as_str()));
     let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
-    Err(Failure::input(format!("the module has no function `{wanted}` with a body{hint}")))
+    let public: Vec<String> =
+        defined.iter().filter(|entry| entry.1).map(|entry| format!("`{}`", entry.0)).collect();
+    let several = match name {
+        None if public.len() > 1 => format!("; say by --entry which of {} is meant", public.join(", ")),
+        _ => String::new(),
+    };
+    Err(Failure::input(format!("the module has no function `{wanted}` with a body{hint}{several}")))
 }
 
 #[cfg(test)]

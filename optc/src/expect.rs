@@ -30,6 +30,18 @@ struct Sampled {
     value: Vec<f64>,
 }
 
+/// Whether there is an expectation in a file or folder, which is asked before long work is done for it.
+///
+/// # Errors
+/// If not.
+pub fn check_readable(expected: &Path) -> Result<(), Failure> {
+    if expected.extension().is_some_and(|extension| extension == "json") {
+        return from_json(expected).map(drop);
+    }
+    let fault = |error| Failure::input(format!("{}: {error}", expected.display()));
+    fs::metadata(expected).map(drop).map_err(fault)
+}
+
 /// Compares outputs with an expectation; gives a line for each output.
 ///
 /// # Errors
@@ -96,7 +108,10 @@ fn sampled(array: &Array) -> Sampled {
 fn from_json(path: &Path) -> Result<BTreeMap<String, Sampled>, Failure> {
     let fault = |error: String| Failure::input(format!("{}: {error}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| fault(error.to_string()))?;
-    serde_json::from_str(&text).map_err(|error| fault(error.to_string()))
+    serde_json::from_str(&text).map_err(|error| {
+        let form = "expected an object with shape, mean, std, absmax, index and value for each output";
+        fault(format!("{form} ({error})"))
+    })
 }
 
 fn from_npz(path: &Path, outputs: &[Array]) -> Result<BTreeMap<String, Sampled>, Failure> {

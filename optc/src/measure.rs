@@ -59,8 +59,8 @@ pub(crate) struct MeasureLimit {
 
 impl RunsInTurn<'_> {
     /// How many times as long a run takes with each of `others` as with `options`: the ratio of the medians.
-    /// None where the program can't be compiled with these options, can't be run on these inputs, or is beyond
-    /// the limit.
+    /// None where the program can't be compiled with these options, can't be run on these inputs, or is
+    /// beyond the limit.
     ///
     /// # Errors
     /// If the program can't be compiled with `options`, or a run fails.

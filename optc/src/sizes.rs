@@ -4,6 +4,7 @@
 //! --symbolize x:0=N,2=H      sizes 0 and 2 of input `x` are the symbols `N` and `H`
 //! --dim N=4                  `N` is 4
 //! --dim 'N<=512'             `N` is at most 512
+//! --dim N..512               the same, without a character that a shell takes for itself
 //! ```
 
 use std::collections::BTreeMap;
@@ -60,17 +61,22 @@ impl DimArg {
     }
 }
 
-/// Reads `N=4` or `N<=512`.
+/// Reads `N=4`, `N<=512` or `N..512`.
 ///
 /// # Errors
 /// What is not of that form.
 pub fn parse_dim(text: &str) -> Result<DimArg, String> {
-    let form = "expected NAME=NUMBER or NAME<=NUMBER";
-    let (name, number) = text.rsplit_once('=').ok_or(form)?;
+    let form = "expected NAME=NUMBER, NAME<=NUMBER or NAME..NUMBER";
+    let bound = || text.rsplit_once("..").map(|(name, number)| (format!("{name}<"), number));
+    let equal = text.rsplit_once('=').map(|(name, number)| (name.to_owned(), number));
+    let (name, number) = equal.or_else(bound).ok_or(form)?;
+    if name.ends_with('>') {
+        return Err(format!("a size has no least number but 1, {form}"));
+    }
     let high: u64 = number.trim().parse().map_err(|_| format!("`{number}` is no number, {form}"))?;
     let (name, low) = match name.strip_suffix('<') {
         Some(name) => (name, 1),
-        None => (name, high),
+        None => (name.as_str(), high),
     };
     match name.trim() {
         "" => Err(form.to_owned()),

@@ -19,8 +19,8 @@
 //!
 //! What an operation computed is afterwards an operand of it of the same type, an argument of a block around
 //! it, or a new argument of the function. Sizes and element types are changed where the program begins, and
-//! what follows from them is inferred anew. Every candidate that is tried passes the verifier. What is no module
-//! is reduced by [`reduce_by`], with steps of its own.
+//! what follows from them is inferred anew. Every candidate that is tried passes the verifier. What is no
+//! module is reduced by [`reduce_by`], with steps of its own.
 //!
 //! ```
 //! use std::sync::Arc;

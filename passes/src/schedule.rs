@@ -84,8 +84,8 @@ fn order(ctx: &Context, body: &Body) -> Vec<(Block, Vec<Op>)> {
     blocks(ctx, body).into_iter().map(|block| (block, body.ops(block).collect())).collect()
 }
 
-/// Asks for each operation whether it may stand before those that it was put ahead of. After the first that may
-/// not, operations are in the order that was given, which is right after any beginning of a right order.
+/// Asks for each operation whether it may stand before those that it was put ahead of. After the first that
+/// may not, operations are in the order that was given, which is right after any beginning of a right order.
 fn keep_allowed(pass: &PassContext<'_>, body: &mut Body, given: &[(Block, Vec<Op>)]) {
     for (block, given) in given {
         let block = *block;

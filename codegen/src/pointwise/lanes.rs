@@ -70,7 +70,16 @@ pub(crate) fn check(expr: &Expr, data: NodeData) -> Result<(), CodeRefusal> {
         NodeOp::Select(cond, ..) => expr.node(cond).elem == ElemType::Bool,
         NodeOp::Input(_) | NodeOp::Const(_) | NodeOp::Convert(_) => true,
     };
-    let reason = || format!("{:?} is not generated for elements of {:?}", data.op, data.elem);
+    let reason = || {
+        let function = match data.op {
+            NodeOp::Unary(function, _) => format!("{function:?}"),
+            NodeOp::Binary(function, ..) => format!("{function:?}"),
+            NodeOp::Fma(..) => "fma".to_owned(),
+            NodeOp::Select(..) => "select".to_owned(),
+            NodeOp::Input(_) | NodeOp::Const(_) | NodeOp::Convert(_) => "a conversion".to_owned(),
+        };
+        format!("{function} is not generated for elements of {:?}", data.elem).to_lowercase()
+    };
     if fits { Ok(()) } else { Err(CodeRefusal::new(reason())) }
 }
 

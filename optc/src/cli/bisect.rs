@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::inputs::{InputArgs, fix_sizes};
 use super::output::{check_writable, instead, json};
-use super::{CompareOutcome, FileArgs, MachineArgs, MemoryArgs, write_output};
+use super::{CompareOutcome, FileArgs, MachineArgs, MemoryArgs, parse_tolerance, write_output};
 use crate::arrays::{Array, read_npz};
 use crate::bisect::{BisectOptions, Bisected, Trouble, bisect};
 use crate::compile::{DeadMemory, entry, passes_to_plan, signature};
@@ -45,7 +45,7 @@ pub(super) struct BisectArgs {
     #[arg(long, value_name = "Y.npz")]
     check: Option<PathBuf>,
     /// How far off an output may be, as a share of its absolute maximum.
-    #[arg(long, default_value_t = 1e-4)]
+    #[arg(long, default_value_t = 1e-4, value_parser = parse_tolerance)]
     tolerance: f64,
     #[command(flatten)]
     machine: MachineArgs,

@@ -57,8 +57,8 @@ pub(super) struct ExplainArgs {
 /// How much of the user's time is taken to measure what was not asked for.
 const LIMIT: MeasureLimit = MeasureLimit { run: Duration::from_secs(1), all: Duration::from_secs(5) };
 
-/// The most work of a program that is run without being asked: that of about a second on one core, and no more
-/// weights than may be in memory twice.
+/// The most work of a program that is run without being asked: that of about a second on one core, and no
+/// more weights than may be in memory twice.
 const MOST_WORK: StepWork = StepWork { bytes: 2 << 30, flops: 100_000_000_000 };
 
 /// How many runs are timed where nobody says it.

@@ -19,7 +19,7 @@ use super::interrupt::OnInterrupt;
 use super::limits::parse_seconds;
 use super::output::{check_writable, is_stdout, json};
 use super::progress;
-use super::{FileArgs, write_content, write_output};
+use super::{FileArgs, parse_tolerance, write_content, write_output};
 use crate::bisect::{BisectOptions, Trouble, interpreted_trouble};
 use crate::compile::{CompileOptions, entry};
 use crate::failure::Failure;
@@ -61,7 +61,7 @@ pub(super) struct ReduceArgs {
     #[arg(long, value_name = "PIPELINE")]
     differs: Option<String>,
     /// How far off an output must be for `--differs`, as a share of its absolute maximum.
-    #[arg(long, default_value_t = 1e-4)]
+    #[arg(long, default_value_t = 1e-4, value_parser = parse_tolerance)]
     tolerance: f64,
     /// The exit status that says that a program fails [default: that of the original].
     #[arg(long, value_name = "N")]

@@ -18,7 +18,7 @@ use super::own_sizes::{self, Taken};
 use super::passes::replay;
 use super::source::{ArtifactArgs, ProgramSource, SourceProgram};
 use super::summary::{Specialized, memory_line, named_memory_line, top_results};
-use super::{FileArgs, MemoryArgs, progress, write_output};
+use super::{FileArgs, MemoryArgs, parse_tolerance, progress, write_output};
 use crate::arrays::{Array, write_npz};
 use crate::artifact::is_artifact;
 use crate::compile::{DeadMemory, Precision};
@@ -54,7 +54,7 @@ pub(super) struct RunArgs {
     #[arg(value_parser = Precision::NAMES.to_vec())]
     compare: Option<String>,
     /// How far off an output may be, as a share of its absolute maximum; a folder has tolerances of its own.
-    #[arg(long, default_value_t = 1e-4)]
+    #[arg(long, default_value_t = 1e-4, value_parser = parse_tolerance)]
     tolerance: f64,
     /// Run the reference interpreter instead of machine code.
     #[arg(long)]
@@ -104,6 +104,7 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     args.check_counts()?;
     check_writable(args.out.iter().chain(&args.json).chain(&args.debug_out))?;
+    args.check.iter().try_for_each(|path| expect::check_readable(path))?;
     if !args.debug_tensors.is_empty() {
         return debug::run(args);
     }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use ir::Module;
 use ir::diag::did_you_mean;
-use runtime::Program;
+use runtime::{ElementKind, Program};
 
 use crate::arrays::Array;
 use crate::failure::Failure;
@@ -14,7 +14,11 @@ use crate::plan_report::{PROVED_FOR, PlanReport, PoolReport, plan_report};
 /// How many of the largest elements of an output are shown.
 const TOP: usize = 5;
 
-/// A line for each output: its shape, and its largest elements with their indices, or its first strings.
+/// An output of at most so many elements is shown whole, and in order.
+const FEW: usize = 16;
+
+/// A line for each output: its shape, and its elements if they are few, else the largest with their indices; of
+/// strings the first.
 pub(super) fn top_results(outputs: &[Array]) -> String {
     outputs.iter().map(top_result).collect()
 }
@@ -25,11 +29,28 @@ fn top_result(output: &Array) -> String {
         return format!("output `{}` {:?}: first {}\n", output.name, output.shape, first.join(", "));
     }
     let values = output.to_f64();
+    let number =
+        |value: f64| if is_whole(output.element) { format!("{value}") } else { format!("{value:.5}") };
+    if values.len() <= FEW {
+        let all: Vec<String> = values.iter().map(|value| number(*value)).collect();
+        let all = if all.is_empty() { "no elements".to_owned() } else { all.join(", ") };
+        return format!("output `{}` {:?}: {all}\n", output.name, output.shape);
+    }
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*b].total_cmp(&values[*a]).then(a.cmp(b)));
     let top: Vec<String> =
-        order.iter().take(TOP).map(|index| format!("[{index}] {:.5}", values[*index])).collect();
-    format!("output `{}` {:?}: top {}\n", output.name, output.shape, top.join(", "))
+        order.iter().take(TOP).map(|index| format!("[{index}] {}", number(values[*index]))).collect();
+    let nan = match values.iter().filter(|value| value.is_nan()).count() {
+        0 => String::new(),
+        count => format!("; {count} of {} are NaN", values.len()),
+    };
+    format!("output `{}` {:?}: top {}{nan}\n", output.name, output.shape, top.join(", "))
+}
+
+/// Whether elements are integers or booleans.
+fn is_whole(element: ElementKind) -> bool {
+    use ElementKind::{Bool, I2, I4, I8, I16, I32, I64, U2, U4, U8, U16, U32, U64};
+    matches!(element, Bool | I2 | I4 | I8 | I16 | I32 | I64 | U2 | U4 | U8 | U16 | U32 | U64)
 }
 
 /// The arena beside its lower bound, and beside what it would be without reuse.

@@ -177,3 +177,50 @@ fn plans_that_lie_are_refused() {
         expect(1, &["--passes=plan", path], &[said]);
     }
 }
+
+#[test]
+fn a_word_that_is_no_verb_and_a_second_file_are_told_apart() {
+    expect(2, &["rn", "model.onnx"], &["there is no verb `rn`", "did you mean `run`?"]);
+    expect(2, &["a.mlir", "b.mlir"], &["one file at a time: `a.mlir` or `b.mlir`"]);
+}
+
+#[test]
+fn what_is_expected_is_read_before_the_run() {
+    let text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}\n";
+    let program = file("checked.mlir", text.as_bytes()).display().to_string();
+    let damaged = file("damaged.json", b"{bad").display().to_string();
+    let run = ["run", &*program, "--random"];
+    expect(1, &[&run[..], &["--check", &damaged]].concat(), &["damaged.json: expected an object with shape"]);
+    expect(1, &[&run[..], &["--check", "/no/such.npz"]].concat(), &["/no/such.npz: No such file"]);
+    for tolerance in ["nan", "-1"] {
+        let tolerance = format!("--tolerance={tolerance}");
+        expect(2, &[&run[..], &["--check", &damaged, &tolerance]].concat(), &["a tolerance is 0 or more"]);
+    }
+}
+
+#[test]
+fn several_public_functions_are_listed() {
+    let text = "func.func @f() {\n  return\n}\nfunc.func @g() {\n  return\n}\n";
+    let path = file("several.mlir", text.as_bytes()).display().to_string();
+    expect(1, &["plan", &path], &["no function `main`", "say by --entry which of `f`, `g` is meant"]);
+    assert!(optc(&["plan", &path, "--entry=g"]).status.success());
+}
+
+#[test]
+fn a_model_under_another_name_is_known_as_one() {
+    let path = file("model.bin", &model()).display().to_string();
+    expect(1, &["plan", &path], &["not UTF-8 (an ONNX model is a file whose name ends in `.onnx`)"]);
+}
+
+#[test]
+fn a_size_has_forms_that_a_shell_leaves_alone() {
+    let text = "func.func @main(%x: tensor<?xf32, #optc.dims<N>>) -> tensor<?xf32, #optc.dims<N>> {
+  %0 = nn.exp %x : tensor<?xf32, #optc.dims<N>>
+  return %0 : tensor<?xf32, #optc.dims<N>>
+}
+";
+    let path = file("named.mlir", text.as_bytes()).display().to_string();
+    let [with_dots, with_sign] = ["N..8", "N<=8"].map(|dim| optc(&["plan", &path, "--dim", dim]).stdout);
+    assert!(!with_dots.is_empty() && with_dots == with_sign);
+    expect(2, &["plan", &path, "--dim", "N>=4"], &["NAME=NUMBER, NAME<=NUMBER or NAME..NUMBER"]);
+}

@@ -416,7 +416,12 @@ fn an_observer_follows_the_passes_and_ends_the_work() {
 #[test]
 fn a_dump_has_files_of_the_passes_that_changed_something() {
     let dir = folder("dump");
-    traced("visit,rename,visit", PassDebug { dump_dir: Some(dir.clone()), ..PassDebug::default() });
+    for (name, stays) in [("0009_old.mlir", false), ("0009.mlir", true), ("notes_0001.diff", true)] {
+        std::fs::write(dir.join(name), "").unwrap();
+        traced("visit,rename,visit", PassDebug { dump_dir: Some(dir.clone()), ..PassDebug::default() });
+        assert_eq!(dir.join(name).exists(), stays, "{name}");
+        let _ = std::fs::remove_file(dir.join(name));
+    }
     let mut names: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|file| file.unwrap().file_name()).collect();
     names.sort_unstable();
     assert_eq!(names, ["0002_rename.diff", "0002_rename.mlir"]);

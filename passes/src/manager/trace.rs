@@ -17,7 +17,9 @@ pub(super) struct Trace<'a> {
 }
 
 impl<'a> Trace<'a> {
+    /// What an earlier run left in the folder of the dump goes.
     pub(super) fn new(options: &'a RunOptions<'a>) -> Trace<'a> {
+        options.debug.dump_dir.iter().for_each(|dir| remove_dumped(dir));
         Trace { options, count: 0, before: None }
     }
 
@@ -58,6 +60,21 @@ impl<'a> Trace<'a> {
         }
         self.before = before.map(|_| after);
         Ok(())
+    }
+}
+
+/// Removes files that a dump wrote into a folder: `0001_fuse.mlir`, `0001_fuse.diff`. What can't be removed
+/// stays.
+fn remove_dumped(dir: &Path) {
+    let is_dumped = |name: &str| {
+        let number = name.split_once('_').map(|(number, _)| number);
+        let is_number = number.is_some_and(|n| n.len() == 4 && n.bytes().all(|digit| digit.is_ascii_digit()));
+        is_number && (name.ends_with(".mlir") || name.ends_with(".diff"))
+    };
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(is_dumped) {
+            let _ = fs::remove_file(entry.path());
+        }
     }
 }
 

@@ -76,7 +76,8 @@ fn set_apart(
 }
 
 fn unknown_planner(name: &str) -> Diagnostic {
-    let known = place::PLANNERS.iter().map(|planner| planner.name);
-    let help = ir::diag::did_you_mean(name, known);
+    let known: Vec<&str> = place::PLANNERS.iter().map(|planner| planner.name).collect();
+    let help = ir::diag::did_you_mean(name, known.iter().copied());
+    let help = help.or_else(|| Some(format!("planners are {}", known.join(", "))));
     Diagnostic { help, ..Diagnostic::error(ir::Location::UNKNOWN, format!("there is no planner `{name}`")) }
 }
