@@ -1,4 +1,5 @@
 // RUN: optc --passes=dce --stop-after=dce:2
+// The last operation goes first, so that what reads goes before what it reads.
 
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = nn.exp %x : tensor<4xf32>

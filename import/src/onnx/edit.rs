@@ -105,7 +105,8 @@ impl ModelParts {
     /// If it is malformed.
     pub fn read(file: &[u8]) -> Result<ModelParts, WireError> {
         let model = ModelProto::read(file)?;
-        let (mut others, mut functions, mut graph) = (Vec::new(), Vec::new(), None);
+        let mut graph = None;
+        let (mut others, mut functions) = (Vec::new(), Vec::new());
         for field in Message::new(file).written_fields() {
             let (field, written) = field?;
             match field.number {
@@ -121,8 +122,9 @@ impl ModelParts {
     }
 
     fn of_graph(message: Message<'_>, graph: &GraphProto<'_>) -> Result<ModelParts, WireError> {
-        let (mut nodes, mut messages, mut others) = (graph.nodes.iter(), Vec::new(), Vec::new());
+        let mut nodes = graph.nodes.iter();
         let mut weights = graph.initializers.iter();
+        let (mut messages, mut others) = (Vec::new(), Vec::new());
         let mut parts = ModelParts {
             others: Arc::default(),
             graph_others: Arc::default(),

@@ -177,7 +177,8 @@ impl ReduceArgs {
             move || lock(&smallest).take().into_iter().for_each(|reduced| target.write_interrupted(&reduced))
         });
         let progress = |progress: &ReduceProgress| {
-            let (ReduceProgress { step, ops, tried }, counted) = (progress, P::COUNTED);
+            let ReduceProgress { step, ops, tried } = progress;
+            let counted = P::COUNTED;
             progress::say(&format!("{ops} of {before} {counted} left after {tried} programs; trying {step}"));
         };
         let smaller = |reduced: Reduced<P>| *lock(&smallest) = Some(reduced);
