@@ -7,5 +7,5 @@ func.func @main(%x: tensor<?x3xf32, #optc.dims<N>> {optc.name = "x"}) -> tensor<
   return %1 : tensor<?xf32, #optc.dims<3 * N>>
 }
 // ----- output
-// output `result0` [6]: top [0] 0.86199, [2] 0.67332, [5] 0.36869, [4] 0.17939, [1] 0.00000
+// output `result0` [6]: 0.86199, 0.00000, 0.67332, 0.00000, 0.17939, 0.36869
 // arena 0 bytes, optimal for this order and these kernels; weights 0 bytes
