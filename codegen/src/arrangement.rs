@@ -53,7 +53,12 @@ pub(crate) fn check(op: OpRef<'_>, own: &'static [KernelRow]) -> Result<(), Code
         }
     }
     for (index, value) in op.body.operands(op.op).enumerate().filter(|(_, value)| !is_plain(*value)) {
-        if Arrangement::of(&known_layout(op, value)?) > reads(op, index, own) {
+        let layout = known_layout(op, value)?;
+        let mut axes = layout.shape.iter().zip(&layout.strides);
+        if axes.any(|(size, stride)| *size > 1 && *stride < 0) {
+            return Err(CodeRefusal::new(format!("its kernel does not take operand {index} backwards")));
+        }
+        if Arrangement::of(&layout) > reads(op, index, own) {
             return Err(CodeRefusal::new(format!("its kernel does not take operand {index} as it lies")));
         }
     }

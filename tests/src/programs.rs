@@ -26,6 +26,12 @@ impl Program {
         (Program { ctx, body, block, inputs: inputs.to_vec() }, args)
     }
 
+    /// Another argument, after those that there are.
+    pub fn argument(&mut self, ty: Type) -> Value {
+        self.inputs.push(ty);
+        self.body.add_arg(self.block, ty)
+    }
+
     /// Appends an operation with inferred types; gives its first result.
     pub fn op(&mut self, name: &str, operands: &[Value], attrs: &[(&str, Attr)]) -> Value {
         let built = Builder::at_end(&self.ctx, &mut self.body, self.block).value(name, operands, attrs);
@@ -51,6 +57,11 @@ impl Program {
         self.ctx.static_shape(self.body.ty(value)).expect("tests use known sizes")
     }
 
+    /// The type of a value's elements.
+    pub fn elem(&self, value: Value) -> Type {
+        self.ctx.elem(self.body.ty(value))
+    }
+
     /// The sizes of a value.
     pub fn dims(&self, value: Value) -> Vec<Dim> {
         self.ctx.type_data(self.body.ty(value)).tensor_shape().expect("tests compute with tensors").to_vec()
@@ -58,21 +69,27 @@ impl Program {
 
     /// The module, with these values returned.
     pub fn finish(mut self, outputs: &[Value]) -> Module {
-        let ctx = &self.ctx;
-        let results: Vec<Type> = outputs.iter().map(|value| self.body.ty(*value)).collect();
         let spec = OpSpec { operands: outputs, ..OpSpec::default() };
-        Builder::at_end(ctx, &mut self.body, self.block).build("func.return", spec).expect("a terminator");
-        let ty = ir::TypeData::Function { inputs: self.inputs.into(), results: results.into() };
-        let mut module = Module::new(ctx.clone());
-        let block = module.block();
-        let top = module.body_mut();
-        let func = top.make_op(ctx.op_name("func.func"), &[], &[], Location::UNKNOWN);
-        top.set_attr(ctx, func, "sym_name", ctx.str_attr("main"));
-        top.set_attr(ctx, func, "function_type", ctx.type_attr(ctx.ty(ty)));
-        top.set_child(func, self.body);
-        top.append(func, block);
-        module
+        Builder::at_end(&self.ctx, &mut self.body, self.block)
+            .build("func.return", spec)
+            .expect("a terminator");
+        module_of(&self.ctx, self.body, &self.inputs, outputs)
     }
+}
+
+/// A module with one function, `main`, of this body, which takes and returns these.
+pub fn module_of(ctx: &Arc<Context>, body: Body, inputs: &[Type], outputs: &[Value]) -> Module {
+    let results: Vec<Type> = outputs.iter().map(|value| body.ty(*value)).collect();
+    let ty = ir::TypeData::Function { inputs: inputs.into(), results: results.into() };
+    let mut module = Module::new(ctx.clone());
+    let block = module.block();
+    let top = module.body_mut();
+    let func = top.make_op(ctx.op_name("func.func"), &[], &[], Location::UNKNOWN);
+    top.set_attr(ctx, func, "sym_name", ctx.str_attr("main"));
+    top.set_attr(ctx, func, "function_type", ctx.type_attr(ctx.ty(ty)));
+    top.set_child(func, body);
+    top.append(func, block);
+    module
 }
 
 /// What the interpreter computes from inputs of `f32`.

@@ -19,6 +19,7 @@ pub(crate) mod suppress;
 
 use ir::body::OpRef;
 
+use crate::arrangement;
 use crate::row::{FasterInRoom, KernelRow, Machine};
 
 /// The kernels of this crate; each operation is run by the first that runs it.
@@ -63,7 +64,9 @@ pub(crate) fn row_of(op: OpRef<'_>, own: &'static [KernelRow]) -> Option<&'stati
 
 /// The faster algorithm of an operation, or of a group around one, if it has one.
 pub(crate) fn faster(op: OpRef<'_>, machine: &Machine) -> Option<FasterInRoom> {
-    row_of(op, machine.own)?.faster.and_then(|faster| faster(op, machine))
+    let faster = row_of(op, machine.own)?.faster?;
+    arrangement::check(op, machine.own).ok()?;
+    faster(op, machine)
 }
 
 /// All kernels, an embedder's own first.

@@ -69,7 +69,7 @@ impl Bound {
 }
 
 /// What became of a test.
-enum Outcome {
+pub(crate) enum Outcome {
     Passed,
     Refused(String),
     Wrong(String),
@@ -89,7 +89,7 @@ struct DataSet {
 }
 
 /// What the files of a test are, by name.
-type Files<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
+pub(crate) type Files<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
 
 /// The files `PREFIX_0.pb`, `PREFIX_1.pb`, ...
 fn arrays(files: Files<'_>, prefix: &str) -> Result<Vec<(Vec<u8>, HeldArrays)>, String> {
@@ -266,14 +266,14 @@ fn reason(text: &str) -> String {
 
 /// What became of a test in the first way that is not refused, or in the last, and why it is refused at run
 /// time.
-struct Tried {
+pub(crate) struct Tried {
     bound: Bound,
-    outcome: Outcome,
+    pub(crate) outcome: Outcome,
     refusal: Option<String>,
 }
 
 /// A test that runs whatever happens in it.
-fn outcome(path: &Path, files: Files<'_>) -> Tried {
+pub(crate) fn outcome(path: &Path, files: Files<'_>) -> Tried {
     let case = match Case::read(path, files) {
         Ok(case) => case,
         Err(fault) => {

@@ -17,6 +17,8 @@ use passes::manager::RunOptions;
 use tests::damage::{Damage, KINDS, damages};
 use tests::flows::function;
 use tests::graphs::graph;
+use tests::permuted::permuted;
+use tests::plan_programs::plan_program;
 use tests::programs::argument;
 use tests::random::Random;
 use tests::{arena, damage};
@@ -163,6 +165,25 @@ fn graphs() -> Vec<Case> {
     cases.flatten().collect()
 }
 
+/// What networks rarely have, with states, in both ways.
+fn rare() -> Vec<Case> {
+    let cases = (0..16).flat_map(|seed| {
+        let module = plan_program(seed).module;
+        PIPELINES.map(|pipeline| Case::new(&format!("rare {seed}"), &module, pipeline))
+    });
+    cases.flatten().collect()
+}
+
+/// Values of several sizes that change places.
+fn permutations() -> Vec<Case> {
+    let setup = Setup::default();
+    let cases = (0..10).filter_map(|seed| {
+        let module = parse(&setup.context(), &permuted(seed)).expect("it was written to be read");
+        Case::new(&format!("permuted {seed}"), &module, PIPELINES[seed as usize % 2])
+    });
+    cases.collect()
+}
+
 fn flows() -> Vec<Case> {
     let setup = Setup::default();
     let cases = (0..16).filter_map(|seed| {
@@ -264,6 +285,22 @@ fn damaged_plans_of_branches_and_loops_are_refused_or_right() {
     assert_eq!(cases.len(), 16, "each function can be planned and run");
     let counts = try_all(&cases, 500);
     assert!(total(&counts) >= 3_000, "only {} plans were tried", total(&counts));
+}
+
+#[test]
+fn damaged_plans_of_what_is_rare_are_refused_or_right() {
+    let cases = rare();
+    assert!(cases.len() >= 28, "only {} programs could be planned and run", cases.len());
+    let counts = try_all(&cases, 150);
+    assert!(total(&counts) >= 3_000, "only {} plans were tried", total(&counts));
+}
+
+#[test]
+fn damaged_plans_of_values_that_change_places_are_refused_or_right() {
+    let cases = permutations();
+    assert_eq!(cases.len(), 10, "each function can be planned and run");
+    let counts = try_all(&cases, 250);
+    assert!(total(&counts) >= 2_000, "only {} plans were tried", total(&counts));
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn shapes(ctx: &Context, body: &Body, op: Op) -> Vec<Vec<u64>> {
 }
 
 /// The function of an example in which each size has become another number: `of` it.
-fn resized(ctx: &Context, body: &Body, of: &dyn Fn(u64) -> u64) -> Option<Body> {
+pub(crate) fn resized(ctx: &Context, body: &Body, of: &dyn Fn(u64) -> u64) -> Option<Body> {
     let mut body = body.clone();
     let block = body.entry(body.root())?;
     for arg in body.args(block).to_vec() {

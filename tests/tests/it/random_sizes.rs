@@ -22,6 +22,9 @@ use crate::memory_pools::Pooled;
 /// Batch, height and width.
 type Size = [u64; 3];
 
+/// The ends of the ranges that a third of the graphs is compiled for, each least with each greatest.
+const CORNERS: [Size; 5] = [[3, 40, 1], [1, 1, 40], [1, 40, 40], [3, 1, 1], [3, 40, 40]];
+
 const SIZES: [Size; 6] = [[1, 8, 8], [2, 5, 9], [1, 1, 1], [3, 2, 1], [1, 33, 4], [2, 5, 9]];
 
 /// What became of the graphs: how often both ran, how often sums were rounded otherwise, how often neither
@@ -142,7 +145,7 @@ fn compare(found: &[Array], expected: &[Array], tolerance: f32) -> Result<(), St
     Ok(())
 }
 
-fn check(seed: u64, count: &mut Count) -> Result<(), String> {
+fn check(seed: u64, sizes: &[Size], count: &mut Count) -> Result<(), String> {
     let mut module = sized_graph(seed);
     // What nothing reads may have sizes that can't be.
     optc::run_pipeline(&mut module, "dce", &RunOptions::new(codegen::Cpu::native()))
@@ -153,8 +156,8 @@ fn check(seed: u64, count: &mut Count) -> Result<(), String> {
         optc::compile(&mut module.clone(), &options(seed)).map_err(|failure| failure.to_string())?;
     let program = Arc::new(program);
     let mut context = program.context(options(seed).threads).map_err(|error| error.to_string())?;
-    for size in SIZES {
-        check_at(&module, &symbolic, &mut context, seed, size, count)
+    for size in sizes {
+        check_at(&module, &symbolic, &mut context, seed, *size, count)
             .map_err(|why| format!("{size:?}: {why}"))?;
     }
     Ok(())
@@ -179,7 +182,7 @@ fn a_program_for_all_sizes_computes_what_the_program_for_each_does() {
     let mut count = Count::default();
     let mut faults = Vec::new();
     for seed in seeds() {
-        match catch_unwind(AssertUnwindSafe(|| check(seed, &mut count))) {
+        match catch_unwind(AssertUnwindSafe(|| check(seed, &SIZES, &mut count))) {
             Ok(Ok(())) => {}
             Ok(Err(why)) => faults.push(format!("seed {seed}: {why}")),
             Err(_) => faults.push(format!("seed {seed}: it panics")),
@@ -193,4 +196,13 @@ fn a_program_for_all_sizes_computes_what_the_program_for_each_does() {
     assert!(ran > 100 && refused > 0, "{ran} runs, {refused} refused");
     assert!(100 * near < ran, "{near} of {ran} runs have other bits");
     assert!(50 * arena <= 51 * best, "{arena} bytes of arena, {best} alone");
+}
+
+#[test]
+fn a_program_with_a_bound_is_right_at_each_corner_of_its_sizes() {
+    let mut count = Count::default();
+    for seed in (0..24).filter(|seed| seed % 3 == 0) {
+        check(seed, &CORNERS, &mut count).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+    }
+    assert!(count.ran > 25, "{} runs, {} refused", count.ran, count.refused);
 }
