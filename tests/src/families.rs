@@ -240,7 +240,9 @@ fn convolution(this: &mut Anywhere, groups: u64, inputs: u64, outputs: u64) -> O
 }
 
 fn conv2d(this: &mut Anywhere) -> Option<Value> {
-    let (groups, inputs, outputs) = (this.random.pick(&[1, 1, 2, 3]), this.size(17), this.size(33));
+    let groups = this.random.pick(&[1, 1, 2, 3]);
+    let inputs = this.size(17);
+    let outputs = this.size(33);
     convolution(this, groups, inputs, outputs)
 }
 

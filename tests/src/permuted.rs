@@ -120,7 +120,8 @@ impl Writer {
     fn blocks(&mut self, values: &Places) -> Places {
         let (number, truth, next) = (self.name(), self.name(), self.name());
         let [head, join, exit] = [self.names(), self.names(), self.names()];
-        let (all, count) = (types(), values.len());
+        let all = types();
+        let count = values.len();
         let given = self.moved(values).join(", ");
         self.line(&format!("\"cf.br\"({given}, %f0)[^head] : ({all}, f32) -> ()"));
         self.line(&format!("^head({}, {number}: f32):", typed(&head)));

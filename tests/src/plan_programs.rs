@@ -183,9 +183,11 @@ impl Images {
 
     /// Wide images between narrow ones.
     fn bottleneck(&mut self, x: Value) -> Option<Value> {
-        let (channels, wide) = (self.shape(x)[3], self.random.pick(&[16, 24]));
+        let channels = self.shape(x)[3];
+        let wide = self.random.pick(&[16, 24]);
         let ctx = self.program.ctx.clone();
-        let (layout, pads) = (ctx.str_attr("NHWC"), self.ints(&[1; 4]));
+        let layout = ctx.str_attr("NHWC");
+        let pads = self.ints(&[1; 4]);
         let filters = [[wide, channels, 1, 1], [wide, 1, 3, 3], [4, wide, 1, 1]];
         let [first, second, third] = filters.map(|shape| self.weights(&shape));
         let made = self.op("nn.conv2d", &[x, first], &[("layout", layout)])?;
@@ -222,8 +224,8 @@ impl Images {
         let shape = self.shape(x);
         let axis = 1 + self.random.below(3);
         let stride = self.random.pick(&[1, 1, 1, 2]);
-        let (mut starts, mut sizes) = ([0; 4], [0; 4].map(|_: i64| 0));
-        shape.iter().enumerate().for_each(|(axis, size)| sizes[axis] = *size as i64);
+        let mut starts = [0; 4];
+        let mut sizes: Vec<i64> = shape.iter().map(|size| *size as i64).collect();
         let all = shape[axis] as i64;
         starts[axis] = self.random.below(all as usize) as i64;
         let most = (all - starts[axis] + stride - 1) / stride;

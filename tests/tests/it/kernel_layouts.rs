@@ -124,7 +124,8 @@ fn check(family: Family, seed: u64) -> Result<Tried, String> {
     let passes = RunOptions { threads: options.threads, ..RunOptions::new(Cpu::native()) };
     optc::run_pipeline(&mut selected, "select", &passes).map_err(|failure| failure.to_string())?;
     let views = views(&selected);
-    let (mut read, mut planned) = (Vec::new(), None);
+    let mut read = Vec::new();
+    let mut planned = None;
     for view in &views {
         read.push(*view);
         match viewed(&selected, &read, options.threads) {

@@ -47,7 +47,9 @@ fn line(module: &Module, goal: Goal) -> Result<String, String> {
     optc::run_pipeline(&mut planned, &pipeline, &options).map_err(|failure| failure.to_string())?;
     let body = planned.function("main").ok_or("it is called so")?;
     let arena = attrs::arena_bytes(&planned.ctx, body).ok_or("it is planned")?;
-    let (mut ops, mut scratch, mut counts) = (0, 0, [0; DECISIONS.len()]);
+    let mut ops = 0;
+    let mut scratch = 0;
+    let mut counts = [0; DECISIONS.len()];
     ir::flow::walk(&planned.ctx, body, |op| {
         let op = body.at(&planned.ctx, op);
         ops += 1;
