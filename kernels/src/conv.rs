@@ -402,7 +402,8 @@ impl Conv2d {
             return;
         }
         // Divisions of longer numbers take twice as long, and there is one for each cut that is tried.
-        let [units, panels, threads] = [units, panels, threads].map(|count| count as u32);
+        let [units, panels, threads] =
+            [units, panels, threads].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
         let cost = self.cost();
         let all = cost(units, panels);
         let beside = if threads > 1 { self.beside() } else { 0.0 };
@@ -416,7 +417,7 @@ impl Conv2d {
             for panel_parts in 1..=panels.min(parts) {
                 let beside = if panel_parts > 1 { beside } else { 0.0 };
                 // As much as if all were cut evenly.
-                let least = all + beside * f64::from(units * panel_parts) + calls;
+                let least = all + beside * (f64::from(units) * f64::from(panel_parts)) + calls;
                 if least * rounds > most_cost {
                     break;
                 }

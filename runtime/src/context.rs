@@ -209,6 +209,10 @@ impl<'a> RunContext<'a> {
     }
 }
 
+/// The most bytes of addresses that an arena takes for sizes that no run may have; where all sizes need more,
+/// it grows with those of the runs. A process has 2^47.
+const MOST_HELD: usize = usize::MAX >> 18;
+
 /// The arena of a specialization, with the states in it; one of our own holds what is enough at all sizes,
 /// where that is known.
 fn reserve<'m>(
@@ -218,7 +222,7 @@ fn reserve<'m>(
     specialization: &Arc<Specialization>,
 ) -> Result<&'m mut [u8], RunError> {
     states.leave(arena.contents(), specialization);
-    if let Some(bytes) = program.bound_bytes() {
+    if let Some(bytes) = program.bound_bytes().filter(|bytes| *bytes <= MOST_HELD) {
         arena.hold(bytes).map_err(RunError::Arena)?;
     }
     let memory = arena.reserve(specialization.arena_bytes()).map_err(RunError::Arena)?;

@@ -200,29 +200,36 @@ impl RunArgs {
 
 /// Why there was no run.
 enum RunFailure {
-    /// The program could not be read.
-    Read(Failure),
-    /// It could, and something failed after that.
+    /// The program could not be read, or not be compiled for all the sizes that it names.
+    Sizes(Failure),
+    /// The inputs are not what it takes.
+    Inputs(Failure),
+    /// It could, or names none, and something failed.
     Run(Failure),
 }
 
 impl RunFailure {
     fn failure(self) -> Failure {
-        let (RunFailure::Read(failure) | RunFailure::Run(failure)) = self;
+        let (RunFailure::Sizes(failure) | RunFailure::Inputs(failure) | RunFailure::Run(failure)) = self;
         failure
     }
 }
 
-/// Runs the program, compiled as `compile` says. A model that can't be read with named sizes is run for those
-/// of its inputs, as standard error says then. What fails after reading is a fault to be told.
+/// Runs the program, compiled as `compile` says. A model that can't be had with named sizes, or whose inputs
+/// have no elements, which no named size says, is run for the sizes of its inputs, as standard error says
+/// then. What fails in a run is a fault to be told.
 fn ran(args: &RunArgs, compile: &CompileArgs) -> Result<Ran, Failure> {
-    let failure = match ran_on(args, compile, &args.inputs, &DeclaredSizes::new()) {
-        Err(RunFailure::Read(failure @ Failure::Input(_))) if !compile.memory.has_budget() => failure,
+    let (failure, for_all) = match ran_on(args, compile, &args.inputs, &DeclaredSizes::new()) {
+        result if compile.memory.has_budget() => return result.map_err(RunFailure::failure),
+        Err(RunFailure::Sizes(failure @ Failure::Input(_))) => (failure, true),
+        Err(RunFailure::Inputs(failure @ Failure::Input(_))) => (failure, false),
         result => return result.map_err(RunFailure::failure),
     };
     let model = args.file.as_ref().map(|file| file.file.as_path());
     let model = model.filter(|path| path.extension().is_some_and(|extension| extension == "onnx"));
     let arrays = model.and_then(|model| args.inputs.arrays_of(model));
+    let is_empty = |array: &Array| array.shape.contains(&0);
+    let arrays = arrays.filter(|arrays| for_all || arrays.iter().flatten().any(is_empty));
     let (Some(model), Some(arrays)) = (model, arrays) else { return Err(failure) };
     for taken in Taken::ALL {
         if let Some(ran) = ran_apart(args, compile, model, &arrays, taken) {
@@ -270,8 +277,8 @@ fn ran_on(
     let dead = if args.poison { DeadMemory::Poisoned } else { DeadMemory::Kept };
     let limits = compile.limits.hold().map_err(RunFailure::Run)?;
     let source = ProgramSource { file, inputs, compile, said };
-    let program = source.program(&args.artifact, dead).map_err(RunFailure::Read)?;
-    ran_program(args, program, inputs, limits).map_err(RunFailure::Run)
+    let program = source.program(&args.artifact, dead).map_err(RunFailure::Sizes)?;
+    ran_program(args, program, inputs, limits)
 }
 
 /// Runs a program that was read.
@@ -280,10 +287,10 @@ fn ran_program(
     mut program: SourceProgram,
     inputs: &InputArgs,
     limits: HeldLimits,
-) -> Result<Ran, Failure> {
-    let cases = inputs.cases(&program.module, &program.entry)?;
+) -> Result<Ran, RunFailure> {
+    let cases = inputs.cases(&program.module, &program.entry).map_err(RunFailure::Inputs)?;
     if args.interpret || args.inputs.fix_sizes() {
-        program.fix_sizes(&cases)?;
+        program.fix_sizes(&cases).map_err(RunFailure::Run)?;
     }
     if !args.interpret {
         return compile_and_run(program, cases, limits);
@@ -293,7 +300,7 @@ fn ran_program(
         let outputs = interpret(&module, &entry, &case.inputs)?;
         Ok(RanOnce { outputs, machine: None })
     });
-    let runs = runs.collect::<Result<_, Failure>>()?;
+    let runs = runs.collect::<Result<_, Failure>>().map_err(RunFailure::Run)?;
     Ok(Ran { runs, compiled: None, memory: String::new() })
 }
 
@@ -301,11 +308,23 @@ fn compile_and_run(
     mut program: SourceProgram,
     cases: Vec<RunInputs>,
     limits: HeldLimits,
-) -> Result<Ran, Failure> {
+) -> Result<Ran, RunFailure> {
     let start = Instant::now();
-    let mut model = program.compile(&cases)?;
+    let has_sizes = program.has_named_sizes();
+    let failure = if has_sizes { RunFailure::Sizes } else { RunFailure::Run };
+    let model = program.compile(&cases).map_err(failure)?;
     drop(limits);
     let compiled = Some((program.made(), start.elapsed()));
+    run_all(&program, model, cases, compiled).map_err(RunFailure::Run)
+}
+
+/// Runs a compiled program on each set of inputs.
+fn run_all(
+    program: &SourceProgram,
+    mut model: Model,
+    cases: Vec<RunInputs>,
+    compiled: Option<(&'static str, Duration)>,
+) -> Result<Ran, Failure> {
     let runs = cases.into_iter().map(|case| run_once(&mut model, case));
     let runs = runs.collect::<Result<_, Failure>>()?;
     let memory = match model.program().symbols().is_empty() {

@@ -17,6 +17,7 @@ use crate::compile::{CompileOptions, DeadMemory, StepTimes, entry};
 use crate::failure::Failure;
 use crate::load::load;
 use crate::model::Model;
+use crate::specialize::has_named_sizes;
 
 /// How a program that was compiled before is used.
 #[derive(Args, Clone)]
@@ -105,6 +106,12 @@ impl ProgramSource<'_> {
 }
 
 impl SourceProgram {
+    /// Whether it names sizes of its inputs.
+    pub(super) fn has_named_sizes(&self) -> bool {
+        let body = self.module.function(&self.entry);
+        body.is_some_and(|body| has_named_sizes(&self.module.ctx, body))
+    }
+
     /// Gives named sizes the numbers that inputs have.
     pub(super) fn fix_sizes(&mut self, cases: &[RunInputs]) -> Result<(), Failure> {
         self.options.prepared = None;

@@ -25,11 +25,12 @@ pub(crate) fn info(name: &[u8], element: u8, sizes: &[&str]) -> Vec<u8> {
     message(&[(1, name), (2, &message(&[(1, &tensor)]))])
 }
 
-/// A model of one node, of version 17 of the operator set.
-fn model(node: &[u8], inputs: &[Vec<u8>]) -> Vec<u8> {
+/// A model of these nodes, of version 17 of the operator set.
+fn model(nodes: &[&[u8]], inputs: &[Vec<u8>]) -> Vec<u8> {
     let output = message(&[(1, b"y")]);
     let inputs = inputs.iter().map(|input| (11, &input[..]));
-    let fields: Vec<(u8, &[u8])> = [(1, node), (12, &output[..])].into_iter().chain(inputs).collect();
+    let nodes = nodes.iter().map(|node| (1, *node));
+    let fields: Vec<(u8, &[u8])> = nodes.chain([(12, &output[..])]).chain(inputs).collect();
     let opset = [2 << 3, 17];
     [&[1 << 3, 8][..], &message(&[(7, &message(&fields)), (8, &opset)])].concat()
 }
@@ -59,7 +60,7 @@ fn a_model_that_needs_numbers_for_its_sizes_takes_those_of_each_run() {
     let string = [0xA0, 0x01, 3];
     let equation = [&message(&[(1, b"equation"), (4, b"ii->i")])[..], &string].concat();
     let node = message(&[(1, b"x"), (2, b"y"), (4, b"Einsum"), (5, &equation)]);
-    let model = model(&node, &[info(b"x", 1, &["N", "N"])]);
+    let model = model(&[&node], &[info(b"x", 1, &["N", "N"])]);
     let square = |size: u64| {
         let numbers: Vec<f32> = (0..size * size).map(|number| number as f32).collect();
         Array::f32("x", &[size, size], &numbers)
@@ -82,7 +83,7 @@ fn a_model_that_needs_numbers_in_its_inputs_takes_them() {
     let folder = tempfile::tempdir().expect("a folder is made");
     let keeps = [&message(&[(1, b"keepdims")])[..], &[3 << 3, 0, 0xA0, 0x01, 2]].concat();
     let node = message(&[(1, b"x"), (1, b"axes"), (2, b"y"), (4, b"ReduceSum"), (5, &keeps)]);
-    let model = model(&node, &[info(b"x", 1, &["N", "3"]), info(b"axes", 7, &["1"])]);
+    let model = model(&[&node], &[info(b"x", 1, &["N", "3"]), info(b"axes", 7, &["1"])]);
     let x = Array::f32("x", &[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     let axis = |axis: i64| Array {
         name: "axes".to_owned(),
@@ -96,4 +97,43 @@ fn a_model_that_needs_numbers_in_its_inputs_takes_them() {
     assert!(said.contains("the numbers in small inputs of integers, of its inputs alone"), "{said}");
     assert_eq!(outputs(folder.path(), 0), [5.0, 7.0, 9.0]);
     assert_eq!(outputs(folder.path(), 1), [6.0, 15.0]);
+}
+
+#[test]
+fn a_model_that_is_compiled_for_known_sizes_only_takes_those_of_each_run() {
+    let folder = tempfile::tempdir().expect("a folder is made");
+    // Each second element twice, and the elements: as many only where their number is even.
+    let ints = |name: &[u8]| [&message(&[(1, name)])[..], &[8 << 3, 2, 0xA0, 0x01, 7]].concat();
+    let axis = [&message(&[(1, b"axis")])[..], &[3 << 3, 2, 0xA0, 0x01, 2]].concat();
+    let pool = message(&[
+        (1, b"x"),
+        (2, b"p"),
+        (4, b"MaxPool"),
+        (5, &ints(b"kernel_shape")),
+        (5, &ints(b"strides")),
+    ]);
+    let twice = message(&[(1, b"p"), (1, b"p"), (2, b"c"), (4, b"Concat"), (5, &axis)]);
+    let sum = message(&[(1, b"c"), (1, b"x"), (2, b"y"), (4, b"Add")]);
+    let model = model(&[&pool, &twice, &sum], &[info(b"x", 1, &["1", "1", "N"])]);
+    let line = |size: u64| Array::f32("x", &[1, 1, size], &vec![1.0; size as usize]);
+    let done = run(folder.path(), &model, &[&[line(2)], &[line(4)]], &[]);
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success(), "{said}");
+    assert!(said.contains("note: compiled for the sizes of its inputs alone"), "{said}");
+    assert_eq!(outputs(folder.path(), 1), [2.0; 4]);
+    let odd = run(folder.path(), &model, &[&[line(3)]], &[]);
+    assert_eq!(odd.status.code(), Some(1));
+}
+
+#[test]
+fn an_input_without_elements_is_taken_where_its_size_has_a_name() {
+    let folder = tempfile::tempdir().expect("a folder is made");
+    let node = message(&[(1, b"x"), (2, b"y"), (4, b"Shape")]);
+    let model = model(&[&node], &[info(b"x", 1, &["N", "3"])]);
+    let done = run(folder.path(), &model, &[&[Array::f32("x", &[0, 3], &[])]], &[]);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(outputs(folder.path(), 0), [0.0, 3.0]);
+    // A size that the model has not is no matter of names.
+    let wide = run(folder.path(), &model, &[&[Array::f32("x", &[0, 2], &[])]], &[]);
+    assert_eq!(wide.status.code(), Some(1));
 }

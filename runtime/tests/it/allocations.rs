@@ -92,8 +92,8 @@ impl Specialize for Sizes {
     }
 }
 
-/// `x: [N]`, where `N` is 8 unless it is set.
-fn with_named_sizes() -> Arc<Program> {
+/// `x: [N]`, where `N` is 8 unless it is set. `bound_bytes` are enough at all sizes.
+fn with_named_sizes(bound_bytes: Option<usize>) -> Arc<Program> {
     let spec = |name: &str| TensorSpec {
         name: name.to_owned(),
         element: ElementKind::U8,
@@ -106,17 +106,19 @@ fn with_named_sizes() -> Arc<Program> {
         outputs: vec![spec("y")],
         specialize: Box::new(Sizes),
         cached: 4,
-        bound_bytes: None,
+        bound_bytes,
     };
     let program = Program::with_sizes(parts(), sizes);
     program.at(&[SIZE as u64]).expect("8 is a size");
     Arc::new(program)
 }
 
-/// Checks a program without named sizes, and one with them.
+/// Checks a program without named sizes, and some with them: one that needs more than any machine has at all
+/// sizes is run in what it needs at each.
 fn for_both(check: impl Fn(&Arc<Program>)) {
     check(&without_named_sizes());
-    check(&with_named_sizes());
+    check(&with_named_sizes(None));
+    check(&with_named_sizes(Some(usize::MAX >> 10)));
 }
 
 /// Runs a context on as many bytes as both sides have.
@@ -185,7 +187,7 @@ fn a_given_arena_is_enough_or_refused() {
 
 #[test]
 fn a_new_size_is_specialized_once() {
-    let program = with_named_sizes();
+    let program = with_named_sizes(None);
     let mut context = program.context(1).expect("one thread is fewer than were planned");
     let mut pass = || {
         for size in [4, 16, 4, 8] {
