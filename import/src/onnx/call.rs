@@ -70,6 +70,9 @@ pub struct NodeConversion<'c, 'm> {
 
 /// Bytes at most, where a shape, axes or bounds are read from a constant.
 const MAX_KNOWN_BYTES: usize = 64 * 1024;
+/// Elements that are written down where an operator asks for so many numbers, at most: a file of a few bytes
+/// may ask for any.
+pub(super) const MOST_WRITTEN: u64 = 1 << 24;
 /// How many operations may stand after one another between constants and a shape, axes or bounds.
 const MAX_KNOWN_STEPS: usize = 32;
 
@@ -382,7 +385,9 @@ impl<'c> NodeConversion<'c, '_> {
     /// The integers `0..count`, of 64 bits.
     pub fn indices(&mut self, count: Dim) -> Result<Value, Refusal> {
         match count {
-            Dim::Known(count) => self.int64_constant(&(0..count.cast_signed()).collect::<Vec<_>>(), &[count]),
+            Dim::Known(count) if count <= MOST_WRITTEN => {
+                self.int64_constant(&(0..count.cast_signed()).collect::<Vec<_>>(), &[count])
+            }
             _ => self.emit("nn.iota", &[], &[("size", self.ctx().dims_attr(&[count]))]),
         }
     }

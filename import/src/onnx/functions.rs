@@ -16,8 +16,10 @@ use super::tensor::TensorProto;
 
 /// How many nodes a graph may have for each node of its file after calls are replaced.
 const MAX_GROWTH: usize = 1000;
-/// The same, whatever the file has.
-const MAX_NODES: usize = 1_000_000;
+/// The same, whatever the file has, if that has fewer.
+const MAX_NODES: usize = 100_000;
+/// What is said of a file that has more.
+const TOO_MANY: &str = "functions are called too often for their number";
 
 /// The names that calls need beside those of the file, in the order in which [`expand`] asks for them.
 ///
@@ -52,8 +54,11 @@ struct CallScope<'a> {
     attributes: HashMap<&'a str, AttributeValue<'a>>,
 }
 
+/// Domain, name and overload.
+type FunctionKey<'a> = (&'a str, &'a str, &'a str);
+
 struct Expansion<'e, 'a> {
-    functions: HashMap<(&'a str, &'a str, &'a str), FunctionProto<'a>>,
+    functions: HashMap<FunctionKey<'a>, FunctionProto<'a>>,
     version: Option<i64>,
     new_name: &'e mut dyn FnMut(String) -> &'a str,
     /// Numbers calls.
@@ -81,8 +86,45 @@ impl<'e, 'a> Expansion<'e, 'a> {
     }
 
     fn graph(mut self, model: &ModelProto<'a>) -> Result<GraphProto<'a>, String> {
+        // Before anything is made: that costs as much as there are nodes.
+        if self.count(&model.graph.nodes, &mut HashMap::new(), 0) > self.left {
+            return Err(TOO_MANY.to_owned());
+        }
         let nodes = self.nodes(&model.graph.nodes, &CallScope::default(), 0)?;
         Ok(GraphProto { nodes, ..model.graph.clone() })
+    }
+
+    /// How many nodes there are with calls replaced. `counted` has functions that were counted. What calls
+    /// itself or nests too deep has none: it is refused when it is replaced.
+    fn count(
+        &self,
+        nodes: &[NodeProto<'a>],
+        counted: &mut HashMap<FunctionKey<'a>, usize>,
+        depth: usize,
+    ) -> usize {
+        if depth > MAX_DEPTH {
+            return 0;
+        }
+        let mut sum = 0usize;
+        for node in nodes {
+            let key = (node.domain, node.op_type, node.overload);
+            let called = match (counted.get(&key), self.functions.get(&key)) {
+                (Some(count), _) => *count,
+                (None, None) => 0,
+                (None, Some(function)) => {
+                    counted.insert(key, 0);
+                    let count = self.count(&function.nodes, counted, depth + 1);
+                    counted.insert(key, count);
+                    count
+                }
+            };
+            let graphs = node.attributes.iter().map(|attribute| match &attribute.value {
+                AttributeValue::Graph(graph) => self.count(&graph.nodes, counted, depth + 1),
+                _ => 0,
+            });
+            sum = graphs.fold(sum.saturating_add(called).saturating_add(1), usize::saturating_add);
+        }
+        sum
     }
 
     /// The nodes of a graph or a body, with calls replaced.
@@ -94,7 +136,7 @@ impl<'e, 'a> Expansion<'e, 'a> {
     ) -> Result<Vec<NodeProto<'a>>, String> {
         let mut expanded = Vec::with_capacity(nodes.len());
         for (index, node) in nodes.iter().enumerate() {
-            self.left = self.left.checked_sub(1).ok_or("functions are called too often for their number")?;
+            self.left = self.left.checked_sub(1).ok_or(TOO_MANY)?;
             let node = self.node(node, index, scope, depth)?;
             match self.functions.get(&(node.domain, node.op_type, node.overload)) {
                 Some(function) => {

@@ -30,7 +30,7 @@ use super::facts::{SizeFacts, requirements};
 use super::model::{AttributeValue, GraphProto, NodeProto};
 use super::open::OpenAxes;
 use super::order::order;
-use super::rewind::{NodeStep, Rewinding, lower_nodes};
+use super::rewind::{NodeStep, Rewinding, after_others, lower_nodes};
 use super::rows::{Convert, OperatorRow, OperatorSets, find_in};
 use super::sequences::NamedItem;
 use super::tensor::{TensorProto, TypeProto, ValueInfoProto};
@@ -135,6 +135,7 @@ impl<'m> GraphLowering<'m> {
     }
 
     fn refuse(&mut self, location: Location, refusal: Refusal) {
+        let Some(refusal) = after_others(self.diagnostics.len(), refusal) else { return };
         let diagnostic = Diagnostic::error(location, refusal.message);
         self.diagnostics.push(Diagnostic { help: refusal.help, ..diagnostic });
     }
@@ -359,6 +360,7 @@ impl<'m> GraphLowering<'m> {
                 format!("a graph of {} inputs, expected {}", graph.inputs.len(), arguments.len()).into()
             );
         }
+        self.rewinding.write_down(graph.nodes.len())?;
         for (input, item) in graph.inputs.iter().zip(arguments) {
             self.bind(input.name, item.clone());
         }

@@ -12,6 +12,7 @@ use std::rc::Rc;
 use ir::dims;
 use ir::{Context, Dim, Ident, Op, Type, Value};
 
+use super::call::Refusal;
 use super::declared::{DeclaredInput, declared_input};
 use super::facts::SizeFacts;
 use super::lower::{GraphLowering, ModelSource};
@@ -21,6 +22,21 @@ use super::rows::OperatorRow;
 
 /// Values with open axes, at most, of which a copy is kept for each name.
 const MOST_OPEN: usize = 1000;
+
+/// Faults that are told of a file's nodes and values, at most.
+const MOST_FAULTS: usize = 1000;
+
+/// Nodes of graphs in nodes that are written down, at most: loops may stand in loops.
+const MOST_INNER: usize = 1 << 17;
+
+/// What is told after so many faults; nothing if they are too many.
+pub(super) fn after_others(faults: usize, refusal: Refusal) -> Option<Refusal> {
+    match faults {
+        ..MOST_FAULTS => Some(refusal),
+        MOST_FAULTS => Some(format!("and more faults than {MOST_FAULTS}").into()),
+        _ => None,
+    }
+}
 
 /// A node that is converted, and how.
 #[derive(Clone, Copy)]
@@ -58,6 +74,8 @@ pub(super) struct Rewinding<'m> {
     pub(super) converted: usize,
     /// Whether sizes have names at all.
     pub(super) has_names: bool,
+    /// How many nodes of graphs in nodes were.
+    inner: usize,
     /// How often one was that had been before.
     again: usize,
     /// Whether more is known than nodes were converted with, and requirements are collected.
@@ -91,6 +109,18 @@ impl<'m> Rewinding<'m> {
     /// For all nodes once more.
     pub(super) fn start_again(&self) -> Rewinding<'m> {
         Rewinding { converted: self.converted, ..Rewinding::default() }
+    }
+
+    /// Counts the nodes of a graph in a node, before they are written down.
+    ///
+    /// # Errors
+    /// If they are too many.
+    pub(super) fn write_down(&mut self, nodes: usize) -> Result<(), Refusal> {
+        self.inner += nodes + 1;
+        match self.inner {
+            ..=MOST_INNER => Ok(()),
+            _ => Err(format!("graphs of loops of more than {MOST_INNER} nodes, each turn counted").into()),
+        }
     }
 }
 

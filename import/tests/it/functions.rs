@@ -2,29 +2,13 @@
 
 use crate::fixture::faults;
 use crate::values::compute_model;
-use crate::writer::{Graph, Message, float, floats_tensor, graph, model, tensor};
-
-/// `FunctionProto` of the domain `my`: its inputs, outputs, attributes, and the nodes of a graph.
-fn function(name: &str, inputs: &[&str], outputs: &[&str], attributes: &[&str], body: Graph) -> Message {
-    let opset = Message::default().bytes(1, "").int(2, 17);
-    let function = Message::default().bytes(1, name).strings(4, inputs).strings(5, outputs);
-    function.strings(6, attributes).messages(7, &body.nodes).message(9, &opset).bytes(10, "my")
-}
-
-/// A call: a node of the domain `my`.
-fn called(mut graph: Graph, name: &str, inputs: &[&str], outputs: &[&str], attributes: &[Message]) -> Graph {
-    let node = Message::default().strings(1, inputs).strings(2, outputs).bytes(4, name).bytes(7, "my");
-    graph.nodes.push(node.messages(5, attributes));
-    graph
-}
+use crate::writer::{
+    Graph, Message, called, float, floats_tensor, function, graph, model, tensor, with_functions,
+};
 
 /// An attribute that is one of the call's.
 fn reference(name: &str, of: &str) -> Message {
     Message::default().bytes(1, name).bytes(21, of).int(20, 1)
-}
-
-fn with_functions(graph: Graph, functions: &[Message]) -> Message {
-    model(17, graph).messages(25, functions)
 }
 
 fn leaky() -> Message {

@@ -189,3 +189,34 @@ pub(crate) fn tensor(name: &str, value: &Message) -> Message {
 pub(crate) fn graph(name: &str, value: Graph) -> Message {
     Message::default().bytes(1, name).message(6, &value.message()).int(20, 5)
 }
+
+/// `FunctionProto` of the domain `my`: its inputs, outputs, attributes, and the nodes of a graph.
+pub(crate) fn function(
+    name: &str,
+    inputs: &[&str],
+    outputs: &[&str],
+    attributes: &[&str],
+    body: Graph,
+) -> Message {
+    let opset = Message::default().bytes(1, "").int(2, 17);
+    let function = Message::default().bytes(1, name).strings(4, inputs).strings(5, outputs);
+    function.strings(6, attributes).messages(7, &body.nodes).message(9, &opset).bytes(10, "my")
+}
+
+/// A call: a node of the domain `my`.
+pub(crate) fn called(
+    mut graph: Graph,
+    name: &str,
+    inputs: &[&str],
+    outputs: &[&str],
+    attributes: &[Message],
+) -> Graph {
+    let node = Message::default().strings(1, inputs).strings(2, outputs).bytes(4, name).bytes(7, "my");
+    graph.nodes.push(node.messages(5, attributes));
+    graph
+}
+
+/// A model with functions of its own.
+pub(crate) fn with_functions(graph: Graph, functions: &[Message]) -> Message {
+    model(17, graph).messages(25, functions)
+}

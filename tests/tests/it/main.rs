@@ -13,11 +13,13 @@ mod conformance;
 mod control_flow;
 #[cfg(test)]
 mod corpus;
+mod damaged_models;
 mod damaged_plans;
 mod dims_laws;
 mod every_row;
 mod examples;
 mod faster_methods;
+mod hostile_models;
 mod imported_models;
 mod kernel_layouts;
 mod kernel_rows;
@@ -32,6 +34,7 @@ mod node_sizes;
 mod object_files;
 mod onnx_nodes;
 mod onnx_table;
+mod onnx_types;
 mod open;
 mod open_views;
 mod overlap;
@@ -42,6 +45,7 @@ mod plan_and_place;
 mod plan_table;
 mod planted_faults;
 mod precision;
+mod protobuf;
 mod random_flow;
 mod random_graphs;
 mod random_plans;
@@ -63,6 +67,9 @@ mod target_cpu;
 mod tidy;
 mod verifier;
 mod views;
+// How ONNX files are written: one writer for the importer's tests and these.
+#[path = "../../../import/tests/it/writer.rs"]
+mod writer;
 
 /// Counts what a test allocates where it asks; see [`CountingAllocator::measure`].
 #[global_allocator]

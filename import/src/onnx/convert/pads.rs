@@ -4,7 +4,7 @@ use ir::dims::{self, SizeArithmetic};
 use ir::{Context, Dim, DimExpr, Value};
 
 use super::pick::{broadcast, gather_along, number};
-use crate::onnx::call::{NodeConversion, Refusal, Results};
+use crate::onnx::call::{MOST_WRITTEN, NodeConversion, Refusal, Results};
 
 /// Pad: sizes are attributes up to version 10 and operands from 11 on. Mode `constant` is a padding; `edge`,
 /// `reflect` and `wrap` pick elements of the input.
@@ -173,7 +173,10 @@ fn pad_from_inside(
             Dim::Known(0) => return Err("an axis without elements, expected some to pick from".into()),
             Dim::Known(size) => {
                 let size = size.cast_signed();
-                let places = -low[axis]..size.saturating_add(high[axis]);
+                let places = low[axis].saturating_neg()..size.saturating_add(high[axis]);
+                if places.end.saturating_sub(places.start) > MOST_WRITTEN.cast_signed() {
+                    return Err(format!("an axis padded to more than {MOST_WRITTEN} elements").into());
+                }
                 let picked: Vec<i64> = places.map(|at| mode.index(at, size)).collect();
                 call.int64_constant(&picked, &[picked.len() as u64])?
             }

@@ -8,7 +8,7 @@
 use ir::dims::{self, SizeArithmetic};
 use ir::{Dim, DimExpr, TypeData, Value};
 
-use crate::onnx::call::{NodeConversion, Refusal, Results};
+use crate::onnx::call::{MOST_WRITTEN, NodeConversion, Refusal, Results};
 
 /// What the attributes say.
 struct ResizeMode<'a> {
@@ -157,6 +157,9 @@ fn lines(call: &NodeConversion<'_, '_>, x: Value, mode: &ResizeMode<'_>) -> Resu
             return Err(format!("{count} elements along axis {axis}").into());
         }
         let region = [region[index].into(), region[axes.len() + index].into()];
+        if shape[axis] as f64 > MOST && (scale != 1.0 || count != shape[axis] as f64) {
+            return Err(format!("axis {axis} of {} elements is resized", shape[axis]).into());
+        }
         let line = AxisResize { axis, size: shape[axis], scale, count: count as u64, region };
         if line.scale != 1.0 || line.count != line.size || mode.transform == "tf_crop_and_resize" {
             lines.push(line);
@@ -317,6 +320,9 @@ impl AxisResize {
 
     fn product(&self, call: &mut NodeConversion<'_, '_>, x: Value, taps: &[Taps]) -> Result<Value, Refusal> {
         let shape = call.dims(x)?;
+        if self.count.saturating_mul(self.size) > MOST_WRITTEN {
+            return Err(format!("{} by {} weights of a sum", self.count, self.size).into());
+        }
         let mut weights = vec![0.0; (self.count * self.size) as usize];
         for (row, taps) in taps.iter().enumerate() {
             for (at, weight) in taps {
