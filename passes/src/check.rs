@@ -274,7 +274,7 @@ impl PlanChecker<'_> {
         if op.attr(attrs::MEM_COPY).is_some() && !op.has(Traits::SAME_ORDER) {
             return None;
         }
-        let shape = op.operand_shape(0)?;
+        let shape = size::static_extents(self.ctx, op.operand_type(0))?;
         let window = layout(op, 0, &Strided::row_major(0, shape))?;
         let is_empty = window.shape.contains(&0);
         let mut expected = 1;

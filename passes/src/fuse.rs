@@ -235,7 +235,7 @@ impl<'a> FusionChooser<'a> {
 
     /// The operation that makes operand 0 of `first`, if the root's kernel can do it while it reads.
     fn prologue(&self, root: Op, first: Op) -> Option<Op> {
-        let value = self.body.operand(first, 0);
+        let value = self.body.operands(first).next()?;
         let op = self.body.defining_op(value)?;
         let is_private = self.only_user(value) == Some(first) && self.is_free_elementwise(op);
         let others_are_weights = self.body.operands(op).skip(1).all(|other| self.weights.contains(other));

@@ -17,6 +17,8 @@ struct Writer {
     tensors: Vec<String>,
     /// Truths that may be read here.
     truths: Vec<String>,
+    /// Numbers of rows that may be read here.
+    rows: Vec<String>,
 }
 
 impl Writer {
@@ -55,14 +57,41 @@ impl Writer {
     }
 
     fn statement(&mut self, depth: usize) {
-        match self.random.below(if depth > 0 { 10 } else { 6 }) {
+        match self.random.below(if depth > 0 { 13 } else { 9 }) {
             0..=2 => self.unary(),
             3 | 4 => self.binary(),
             5 => self.product(),
-            6 | 7 => self.choice(depth - 1),
-            8 => self.count(depth - 1),
+            6 | 7 => self.write_row(),
+            8 => self.fill(),
+            9 | 10 => self.choice(depth - 1),
+            11 => self.count(depth - 1),
             _ => self.repeat(depth - 1),
         }
+    }
+
+    /// A row of one tensor written to a row of another, as loops do with the slices of their number.
+    fn write_row(&mut self) {
+        let [row, new, name] = [self.name(), self.name(), self.name()];
+        let [x, y] = [self.tensor(), self.tensor()];
+        let [from, to] = [self.random.below(self.rows.len()), self.random.below(self.rows.len())];
+        let [from, to] = [&self.rows[from], &self.rows[to]].map(String::clone);
+        let rows = "tensor<1x8xf32>";
+        self.line(&format!(
+            "{row} = nn.gather {x}, {from} {{axis = 0 : i64}} : ({TENSOR}, tensor<1xi64>) -> {rows}"
+        ));
+        self.line(&format!("{new} = nn.sin {row} : {rows}"));
+        self.line(&format!(
+            "{name} = nn.scatter {y}, {to}, {new} : ({TENSOR}, tensor<1xi64>, {rows}) -> {TENSOR}"
+        ));
+        self.tensors.push(name);
+    }
+
+    fn fill(&mut self) {
+        let name = self.name();
+        self.line(&format!(
+            "{name} = optc.fill {{shape = array<i64: 3, 8>, to = f32, value = 0.5 : f32}} : {TENSOR}"
+        ));
+        self.tensors.push(name);
     }
 
     fn unary(&mut self) {
@@ -129,15 +158,29 @@ impl Writer {
         self.line(&format!("{name}:{count} = \"scf.for\"(%zero, {upper}, %one, {initial}) ({{"));
         self.line(&format!("^bb0({counter}: index, {}):", typed.join(", ")));
         self.line(&format!("{truth} = arith.cmpi slt, {counter}, %one : index"));
-        let (tensors, truths) = (self.tensors.len(), self.truths.len());
+        let row = self.row_of(&counter);
+        let (tensors, truths, rows) = (self.tensors.len(), self.truths.len(), self.rows.len());
         self.tensors.extend(args);
         self.truths.push(truth);
+        self.rows.push(row);
         let given = self.region(depth, count).join(", ");
         self.tensors.truncate(tensors);
         self.truths.truncate(truths);
+        self.rows.truncate(rows);
         self.line(&format!("\"scf.yield\"({given}) : ({types}) -> ()"));
         self.line(&format!("}}) : (index, index, index, {types}) -> ({types})"));
         self.keep(&name, count);
+    }
+
+    /// The number of a turn as that of a row.
+    fn row_of(&mut self, counter: &str) -> String {
+        let [number, value, row] = [self.name(), self.name(), self.name()];
+        self.line(&format!("{number} = arith.index_cast {counter} : index to i64"));
+        self.line(&format!("{value} = nn.from_scalar {number} : (i64) -> tensor<i64>"));
+        self.line(&format!(
+            "{row} = nn.reshape {value} {{shape = array<i64: 1>}} : (tensor<i64>) -> tensor<1xi64>"
+        ));
+        row
     }
 
     /// A loop that counts in a carried number.
@@ -207,7 +250,9 @@ impl Writer {
 pub fn function(seed: u64) -> String {
     let truths = vec!["%c".to_owned()];
     let tensors = vec!["%x".to_owned(), "%y".to_owned()];
-    let mut writer = Writer { random: Random::new(seed), text: String::new(), next: 0, tensors, truths };
+    let rows = vec!["%last".to_owned()];
+    let mut writer =
+        Writer { random: Random::new(seed), text: String::new(), next: 0, tensors, truths, rows };
     writer.line(&format!(
         "func.func @main(%x: {TENSOR}, %y: {TENSOR}, %c: i1, %n: index, %limit: f32) -> ({TENSOR}, {TENSOR}) {{"
     ));
@@ -218,6 +263,7 @@ pub fn function(seed: u64) -> String {
     };
     let rows = (0..8).map(row).collect::<Vec<_>>().join(", ");
     writer.line(&format!("%w = nn.constant dense<[{rows}]> : tensor<8x8xf32>"));
+    writer.line("%last = nn.constant dense<2> : tensor<1xi64>");
     for (name, value) in
         [("zero", "0 : index"), ("one", "1 : index"), ("f0", "0.0 : f32"), ("f1", "1.0 : f32")]
     {

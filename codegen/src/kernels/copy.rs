@@ -1,4 +1,5 @@
-//! How views that no strides can stand for, paddings, repetitions and updates of a window become copies.
+//! How views that no strides can stand for, paddings, repetitions and updates of a window become copies, and
+//! how a tensor is filled.
 
 use ir::Kind;
 use ir::alias::{parts, ties};
@@ -41,6 +42,18 @@ pub(crate) const PAD: KernelRow = KernelRow {
     reads: |_, _| Arrangement::Strides,
     writes: Arrangement::Rows,
     lower: lower_pad,
+    ..KernelRow::PLAIN
+};
+
+/// `optc.fill`.
+pub(crate) const FILL: KernelRow = KernelRow {
+    name: "fill",
+    doc: "Writes one number to all elements.",
+    runs: Runs::Kernel("fill"),
+    lower: |op, machine| {
+        let whole = known_layout(op, op.result(0))?;
+        Ok(Lowered::new("fill", vec![fill(op, &whole, machine)?]))
+    },
     ..KernelRow::PLAIN
 };
 
@@ -141,7 +154,7 @@ fn borders(whole: &Strided, middle: &[u64], low: &[i64]) -> Vec<Strided> {
     borders
 }
 
-/// Writes the padding's value to a window on the result.
+/// Writes the number `value` of a padding or a filling to a window on the result.
 fn fill(op: OpRef<'_>, to: &Strided, machine: &Machine) -> Result<LoweredCall, CodeRefusal> {
     let elem = ElemType::stored(op.ctx, op.result_type(0))
         .ok_or_else(|| CodeRefusal::new("generated code does not compute with this element type"))?;

@@ -27,6 +27,7 @@ static KERNELS: &[KernelRow] = &[
     pointwise::ROW,
     copy::VIEW,
     copy::PAD,
+    copy::FILL,
     copy::REPEAT,
     copy::INSERT_SLICE,
     reduce::ROW,

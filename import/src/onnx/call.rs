@@ -418,6 +418,12 @@ impl<'c> NodeConversion<'c, '_> {
         self.evaluate(value, MAX_KNOWN_STEPS).is_ok()
     }
 
+    /// Whether a value is a truth that holds whatever the inputs are.
+    pub(super) fn is_true(&self, value: Value) -> bool {
+        let found = self.evaluate(value, MAX_KNOWN_STEPS);
+        found.is_ok_and(|found| !found.bytes.is_empty() && found.bytes.iter().all(|byte| *byte == 1))
+    }
+
     fn known_bytes(&self, index: usize, value: Value) -> Result<(Type, Vec<u8>), Refusal> {
         let found = self.evaluate(value, MAX_KNOWN_STEPS).map_err(|fault| match fault {
             UnknownValue::Computed => {

@@ -11,6 +11,7 @@ pub(crate) mod gather;
 pub(crate) mod integer;
 pub(crate) mod learned;
 pub(crate) mod linear;
+pub(crate) mod linear_attention;
 pub(crate) mod loss;
 pub(crate) mod ngrams;
 pub(crate) mod opened;

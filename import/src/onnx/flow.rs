@@ -1,9 +1,11 @@
-//! How operators with graphs (If, Loop, Scan) are converted: the graphs are written down in the place of the
-//! node, once for each turn.
+//! How operators with graphs (If, Loop, Scan) are converted.
 //!
-//! What a graph reads from around it are names like others. A condition, and a number of turns, must be known
-//! when the model is read; a plan then knows every turn.
+//! What a graph reads from around it are names like others. Where the condition, or the number of turns, is
+//! known when the model is read, the graph is written down in the place of the node, once for each turn: a
+//! plan then knows every turn, and sizes may change from one to the next. Where it is not, and where there
+//! are many turns, the graph is a region of an operation of `scf` (see `super::rolled`).
 
+use ir::dims::SizeArithmetic;
 use ir::{Dim, Location, Value};
 
 use super::call::{NodeConversion, Refusal, Results};
@@ -24,10 +26,21 @@ pub enum ControlOperator {
     BatchedScan,
 }
 
-/// Turns of a loop, at most.
+/// Turns that are written down one after the other, at most.
 const MOST_TURNS: u64 = 1024;
 
-fn graph<'m>(node: &'m NodeProto<'m>, name: &str) -> Result<&'m GraphProto<'m>, Refusal> {
+/// How many turns a loop may have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TripCount {
+    /// As many as its condition says.
+    Unlimited,
+    /// As many as a known number says, at most.
+    Known(u64),
+    /// As many as the program computes.
+    Computed,
+}
+
+pub(super) fn graph<'m>(node: &'m NodeProto<'m>, name: &str) -> Result<&'m GraphProto<'m>, Refusal> {
     match node.attribute(name).map(|attribute| &attribute.value) {
         Some(AttributeValue::Graph(graph)) => Ok(graph),
         _ => Err(format!("`{name}` is left out, or no graph").into()),
@@ -35,7 +48,7 @@ fn graph<'m>(node: &'m NodeProto<'m>, name: &str) -> Result<&'m GraphProto<'m>, 
 }
 
 /// An operand that must be there.
-fn given(operands: &[Option<Value>], index: usize) -> Result<Value, Refusal> {
+pub(super) fn given(operands: &[Option<Value>], index: usize) -> Result<Value, Refusal> {
     operands.get(index).copied().flatten().ok_or_else(|| format!("input {index} is left out").into())
 }
 
@@ -62,43 +75,79 @@ impl<'m> GraphLowering<'m> {
         operands: Vec<Option<Value>>,
         at: Location,
     ) -> Result<Vec<NamedItem>, Refusal> {
-        let condition = self.call(node, operands, at, |call| call.known_ints(0))?;
-        let Some([condition]) = condition.as_deref() else {
-            return Err("a condition that is not one truth value".into());
-        };
-        let taken = if *condition == 0 { "else_branch" } else { "then_branch" };
-        self.inline(graph(node, taken)?, &[], at)
+        let condition = self.call(node, operands.clone(), at, |call| Ok(call.known_ints(0).ok()))?;
+        match condition.flatten().as_deref() {
+            Some([0]) => self.inline(graph(node, "else_branch")?, &[], at),
+            Some([_]) => self.inline(graph(node, "then_branch")?, &[], at),
+            Some(_) => Err("a condition that is not one truth value".into()),
+            None => self.choice(node, given(&operands, 0)?, at),
+        }
     }
 
+    /// Written down turn by turn where these are known and few, else as a loop; where that is refused, the
+    /// other way.
     fn turns(
         &mut self,
         node: &'m NodeProto<'m>,
         operands: &[Option<Value>],
         at: Location,
     ) -> Result<Vec<NamedItem>, Refusal> {
-        let body = graph(node, "body")?;
-        let most = self.call(node, operands.to_vec(), at, |call| call.known_ints(0))?;
-        let most = match most.as_deref() {
-            None => None,
-            Some([most]) => Some(u64::try_from(*most).unwrap_or(0)),
-            Some(_) => return Err("a number of turns that is not one number".into()),
+        let most = self.call(node, operands.to_vec(), at, |call| Ok(call.known_ints(0)))?;
+        let most = match most {
+            Ok(None) => TripCount::Unlimited,
+            Ok(Some(most)) => match most[..] {
+                [most] => TripCount::Known(u64::try_from(most).unwrap_or(0)),
+                _ => return Err("a number of turns that is not one number".into()),
+            },
+            Err(_) => TripCount::Computed,
         };
-        let mut condition = operands.get(1).copied().flatten();
         let state = |index: usize| match self.items.get(node.inputs[index]) {
             Some(item) => Ok(item.clone()),
             None => given(operands, index).map(NamedItem::Tensor),
         };
-        let mut states = (2..operands.len()).map(state).collect::<Result<Vec<_>, _>>()?;
+        let states = (2..operands.len()).map(state).collect::<Result<Vec<_>, _>>()?;
+        let body = graph(node, "body")?;
+        let is_short = matches!(most, TripCount::Known(most) if is_written_down(most));
+        let attempt = self.attempt();
+        let first = match is_short {
+            true => self.turn_by_turn(node, (operands, most), states.clone(), at),
+            false => self.rolled(node, body, operands, &states, at),
+        };
+        let Err(refusal) = first else { return first };
+        self.take_back(attempt);
+        let attempt = self.attempt();
+        let second = match (is_short, most) {
+            (true, _) => self.rolled(node, body, operands, &states, at),
+            (false, TripCount::Computed) => return Err(refusal),
+            (false, most) => self.turn_by_turn(node, (operands, most), states, at),
+        };
+        second.map_err(|other| {
+            self.take_back(attempt);
+            let [rolled, written] = if is_short { [&other, &refusal] } else { [&refusal, &other] };
+            let message = format!("as a loop: {}; turn by turn: {}", rolled.message, written.message);
+            Refusal { message, help: rolled.help.clone().or_else(|| written.help.clone()) }
+        })
+    }
+
+    fn turn_by_turn(
+        &mut self,
+        node: &'m NodeProto<'m>,
+        (operands, most): (&[Option<Value>], TripCount),
+        mut states: Vec<NamedItem>,
+        at: Location,
+    ) -> Result<Vec<NamedItem>, Refusal> {
+        let body = graph(node, "body")?;
+        let mut condition = operands.get(1).copied().flatten();
         let mut shown: Vec<Vec<Value>> = Vec::new();
         for turn in 0.. {
-            if most.is_some_and(|most| turn >= most) {
+            if matches!(most, TripCount::Known(most) if turn >= most) {
                 break;
             }
             let holds = self.call(node, vec![condition], at, |call| call.known_ints(0))?;
             if holds.is_some_and(|holds| holds == [0]) {
                 break;
             }
-            if turn == MOST_TURNS || (most.is_none() && condition.is_none()) {
+            if turn == MOST_TURNS || (most == TripCount::Unlimited && condition.is_none()) {
                 return Err(format!("a loop of more than {MOST_TURNS} turns").into());
             }
             let numbers = self.call(node, vec![], at, |call| {
@@ -157,29 +206,64 @@ impl<'m> GraphLowering<'m> {
         operands: &[Option<Value>],
         at: Location,
     ) -> Result<Vec<NamedItem>, Refusal> {
-        let body = graph(node, "body")?;
-        let inputs = node.int("num_scan_inputs")?.and_then(|count| usize::try_from(count).ok());
-        let inputs = inputs.filter(|count| (1..=operands.len()).contains(count));
-        let inputs = inputs.ok_or("`num_scan_inputs` is no number of inputs")?;
-        let operands =
-            (0..operands.len()).map(|index| given(operands, index)).collect::<Result<Vec<_>, _>>()?;
-        let (states, scanned) = operands.split_at(operands.len() - inputs);
-        let states = states.to_vec();
-        let shown =
-            body.outputs.len().checked_sub(states.len()).ok_or("a body with fewer outputs than states")?;
-        let axes = ways(node, ["scan_input_axes", "scan_input_directions"], inputs)?;
-        let outward = ways(node, ["scan_output_axes", "scan_output_directions"], shown)?;
-        let mut slices = Vec::new();
-        let mut steps = None;
-        for (x, (axis, is_backward)) in scanned.iter().zip(axes) {
-            let all = self.call(node, vec![], at, |call| sliced(call, *x, axis))?;
-            if *steps.get_or_insert(all.len()) != all.len() {
-                return Err("inputs of different lengths".into());
+        let scan = Scanned::of(node, operands)?;
+        let steps = self.steps_of(node, &scan, at)?;
+        let is_short = steps.known().is_some_and(is_written_down);
+        let attempt = self.attempt();
+        let first = match is_short {
+            true => self.scan_step_by_step(node, &scan, at),
+            false => self.rolled_scan(node, &scan, steps, at),
+        };
+        let Err(refusal) = first else { return first };
+        self.take_back(attempt);
+        let attempt = self.attempt();
+        let second = match is_short {
+            true => self.rolled_scan(node, &scan, steps, at),
+            false => self.scan_step_by_step(node, &scan, at),
+        };
+        second.map_err(|_| {
+            self.take_back(attempt);
+            refusal
+        })
+    }
+
+    /// How many slices the scanned inputs have.
+    fn steps_of(
+        &mut self,
+        node: &'m NodeProto<'m>,
+        scan: &Scanned<'m>,
+        at: Location,
+    ) -> Result<Dim, Refusal> {
+        self.call(node, vec![], at, |call| {
+            let mut steps = None;
+            for (x, (axis, _)) in scan.scanned.iter().zip(&scan.inward) {
+                let shape = call.dims(*x)?;
+                let size = shape[call.axis(*axis, shape.len())?];
+                if SizeArithmetic(call.ctx()).are_different(*steps.get_or_insert(size), size) {
+                    return Err("inputs of different lengths".into());
+                }
+                call.require_equal(size, steps.unwrap_or(size));
             }
-            slices.push(if is_backward { all.into_iter().rev().collect() } else { all });
+            steps.ok_or_else(|| "no input of which slices are taken".into())
+        })
+    }
+
+    fn scan_step_by_step(
+        &mut self,
+        node: &'m NodeProto<'m>,
+        scan: &Scanned<'m>,
+        at: Location,
+    ) -> Result<Vec<NamedItem>, Refusal> {
+        let mut slices = Vec::new();
+        for (x, (axis, is_backward)) in scan.scanned.iter().zip(&scan.inward) {
+            let all = self.call(node, vec![], at, |call| sliced(call, *x, *axis))?;
+            slices.push(if *is_backward { all.into_iter().rev().collect() } else { all });
         }
-        let (states, all) = self.steps(body, states, &slices, at)?;
-        let stacked = self.stacked(node, at, (&all, shown), &outward)?;
+        if slices.iter().any(|all| all.len() != slices[0].len()) {
+            return Err("inputs of different lengths".into());
+        }
+        let (states, all) = self.steps(scan.body, scan.states.clone(), &slices, at)?;
+        let stacked = self.stacked(node, at, (&all, scan.outward.len()), &scan.outward)?;
         Ok(states.into_iter().map(NamedItem::Tensor).chain(stacked).collect())
     }
 
@@ -254,6 +338,40 @@ impl<'m> GraphLowering<'m> {
         });
         joined.map(|result| result.map(NamedItem::Tensor)).collect()
     }
+}
+
+/// What a Scan goes over, and how: for each value its axis, and whether its last slice comes first.
+pub(super) struct Scanned<'m> {
+    pub(super) body: &'m GraphProto<'m>,
+    pub(super) states: Vec<Value>,
+    pub(super) scanned: Vec<Value>,
+    pub(super) inward: Vec<(i64, bool)>,
+    pub(super) outward: Vec<(i64, bool)>,
+}
+
+impl<'m> Scanned<'m> {
+    fn of(node: &'m NodeProto<'m>, operands: &[Option<Value>]) -> Result<Scanned<'m>, Refusal> {
+        let body = graph(node, "body")?;
+        let inputs = node.int("num_scan_inputs")?.and_then(|count| usize::try_from(count).ok());
+        let inputs = inputs.filter(|count| (1..=operands.len()).contains(count));
+        let inputs = inputs.ok_or("`num_scan_inputs` is no number of inputs")?;
+        let operands =
+            (0..operands.len()).map(|index| given(operands, index)).collect::<Result<Vec<_>, _>>()?;
+        let (states, scanned) = operands.split_at(operands.len() - inputs);
+        let shown =
+            body.outputs.len().checked_sub(states.len()).ok_or("a body with fewer outputs than states")?;
+        let inward = ways(node, ["scan_input_axes", "scan_input_directions"], inputs)?;
+        let outward = ways(node, ["scan_output_axes", "scan_output_directions"], shown)?;
+        Ok(Scanned { body, states: states.to_vec(), scanned: scanned.to_vec(), inward, outward })
+    }
+}
+
+/// Turns from which on a loop takes less time and place than as many graphs in a row.
+const MANY_TURNS: u64 = 64;
+
+/// Whether so many turns are written down one after the other.
+pub(super) fn is_written_down(turns: u64) -> bool {
+    turns < MANY_TURNS
 }
 
 /// The value with another axis of one element.

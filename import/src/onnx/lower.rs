@@ -15,6 +15,7 @@ use ir::plan::attrs;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use ir::builder::InsertPoint;
 use ir::dims::{self, Requirement};
 use ir::size::tensor_bytes;
 use ir::strings::is_string;
@@ -80,7 +81,7 @@ pub(super) fn lower(ctx: &Arc<Context>, source: ModelSource<'_>) -> Result<Modul
 pub(super) struct GraphLowering<'m> {
     pub(super) ctx: &'m Context,
     pub(super) source: ModelSource<'m>,
-    initializers: HashMap<&'m str, &'m TensorProto<'m>>,
+    pub(super) initializers: HashMap<&'m str, &'m TensorProto<'m>>,
     declared: HashMap<&'m str, &'m ValueInfoProto<'m>>,
     /// The value that a name stands for; none where a fault was told that leaves the name without one.
     pub(super) values: HashMap<&'m str, Option<Value>>,
@@ -96,6 +97,9 @@ pub(super) struct GraphLowering<'m> {
     pub(super) open: OpenAxes,
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) rewinding: Rewinding<'m>,
+    /// The operations with regions whose regions are being filled, each in the one before it, with the block
+    /// that is being filled.
+    pub(super) around: Vec<(Op, Block)>,
 }
 
 impl<'m> GraphLowering<'m> {
@@ -119,12 +123,19 @@ impl<'m> GraphLowering<'m> {
             open: OpenAxes::default(),
             diagnostics: Vec::new(),
             rewinding: Rewinding::default(),
+            around: Vec::new(),
             source,
         }
     }
 
-    pub(super) fn block(&self) -> Block {
+    /// The function's block.
+    pub(super) fn entry(&self) -> Block {
         self.body.entry(self.body.root()).expect("`Lowering::new` made a block")
+    }
+
+    /// The block at whose end operations are put.
+    pub(super) fn block(&self) -> Block {
+        self.around.last().map_or_else(|| self.entry(), |(_, block)| *block)
     }
 
     fn builder(&mut self, location: Location) -> Builder<'_> {
@@ -175,13 +186,13 @@ impl<'m> GraphLowering<'m> {
     }
 
     fn argument(&mut self, name: String, ty: Type) -> Value {
-        let block = self.block();
+        let block = self.entry();
         self.argument_names.push(name);
         self.body.add_arg(block, ty)
     }
 
     /// Says what a name stands for from here on.
-    fn bind(&mut self, name: &'m str, item: NamedItem) {
+    pub(super) fn bind(&mut self, name: &'m str, item: NamedItem) {
         match item {
             NamedItem::Tensor(value) => {
                 self.items.remove(name);
@@ -206,7 +217,7 @@ impl<'m> GraphLowering<'m> {
     }
 
     /// The value called `name`; a weight is made when it is first asked for.
-    fn value(&mut self, name: &'m str) -> Option<Value> {
+    pub(super) fn value(&mut self, name: &'m str) -> Option<Value> {
         if let Some(value) = self.values.get(name) {
             return *value;
         }
@@ -217,11 +228,15 @@ impl<'m> GraphLowering<'m> {
         self.constant(name, weight)
     }
 
-    /// Binds a name to a constant, or to none if that can't be had.
+    /// Binds a name to a constant, or to none if that can't be had. It stands outside of all regions, as what
+    /// reads it later may do.
     fn constant(&mut self, name: &'m str, weight: Result<Weight, String>) -> Option<Value> {
         let location = self.ctx.name_location(name);
-        let block = self.block();
-        let mut builder = Builder::at_end(self.ctx, &mut self.body, block);
+        let block = self.entry();
+        let mut builder = match self.around.first() {
+            Some((op, _)) => Builder::before(self.ctx, &mut self.body, *op),
+            None => Builder::at_end(self.ctx, &mut self.body, block),
+        };
         builder.location = location;
         let keys = &mut self.source.weights.keys;
         let value = weight.and_then(|weight| emit_constant(&mut builder, keys, weight, name));
@@ -258,7 +273,7 @@ impl<'m> GraphLowering<'m> {
         node.outputs.iter().for_each(|name| self.set_value(name, None));
     }
 
-    fn convert(
+    pub(super) fn convert(
         &mut self,
         node: &'m NodeProto<'m>,
         row: &OperatorRow,
@@ -333,9 +348,20 @@ impl<'m> GraphLowering<'m> {
         location: Location,
         make: impl FnOnce(&mut NodeConversion<'_, 'm>) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
-        let block = self.block();
-        let mut builder = Builder::at_end(self.ctx, &mut self.body, block);
-        builder.location = location;
+        let end = InsertPoint::End(self.block());
+        self.call_at(end, node, operands, location, make)
+    }
+
+    /// The same, where what it makes is put to another place.
+    pub(super) fn call_at<T>(
+        &mut self,
+        place: InsertPoint,
+        node: &'m NodeProto<'m>,
+        operands: Vec<Option<Value>>,
+        location: Location,
+        make: impl FnOnce(&mut NodeConversion<'_, 'm>) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let builder = Builder { ctx: self.ctx, body: &mut self.body, at: place, location };
         make(&mut NodeConversion {
             node,
             version: self.source.sets.own,
@@ -346,54 +372,6 @@ impl<'m> GraphLowering<'m> {
             open: &mut self.open,
             required: &mut self.required,
         })
-    }
-
-    /// The outputs of a graph that is written down here, with these values as its inputs.
-    pub(super) fn inline(
-        &mut self,
-        graph: &'m GraphProto<'m>,
-        arguments: &[NamedItem],
-        location: Location,
-    ) -> Result<Vec<NamedItem>, Refusal> {
-        if arguments.len() != graph.inputs.len() {
-            return Err(
-                format!("a graph of {} inputs, expected {}", graph.inputs.len(), arguments.len()).into()
-            );
-        }
-        self.rewinding.write_down(graph.nodes.len())?;
-        for (input, item) in graph.inputs.iter().zip(arguments) {
-            self.bind(input.name, item.clone());
-        }
-        self.initializers.extend(graph.initializers.iter().map(|tensor| (tensor.name, tensor)));
-        for node in &graph.nodes {
-            let row = find_in(node.domain, node.op_type, self.source.sets);
-            let row = row.ok_or_else(|| format!("operator `{}` is not supported", node.op_type))?;
-            let operands: Vec<Option<Value>> = node.inputs.iter().map(|name| self.named(name)).collect();
-            let lacks =
-                node.inputs.iter().zip(&operands).find(|(name, value)| {
-                    value.is_none() && !name.is_empty() && !self.items.contains_key(*name)
-                });
-            if let Some((name, _)) = lacks {
-                return Err(format!("`{name}` is not defined").into());
-            }
-            self.convert(node, row, operands, location)?;
-        }
-        let results =
-            graph.outputs.iter().map(|output| self.item(output.name)).collect::<Option<Vec<NamedItem>>>();
-        for name in graph.nodes.iter().flat_map(|node| &node.outputs) {
-            self.values.remove(name);
-            self.items.remove(name);
-        }
-        for tensor in &graph.initializers {
-            self.values.remove(tensor.name);
-        }
-        results.ok_or_else(|| "a graph's output that is not defined".into())
-    }
-
-    /// The value that a name in a graph stands for, if there is one.
-    fn named(&mut self, name: &'m str) -> Option<Value> {
-        let is_known = self.values.contains_key(name) || self.initializers.contains_key(name);
-        if is_known && !name.is_empty() { self.value(name) } else { None }
     }
 
     /// What operations need of named sizes. A bound of a size that depends on data needs nothing: it is no
@@ -409,7 +387,7 @@ impl<'m> GraphLowering<'m> {
 
     /// The named sizes of the inputs, in the order in which they come up.
     pub(super) fn symbols(&self) -> Vec<Ident> {
-        let args = self.body.args(self.block()).iter();
+        let args = self.body.args(self.entry()).iter();
         let shapes = args.filter_map(|arg| self.ctx.type_data(self.body.ty(*arg)).tensor_shape());
         let mut found = Vec::new();
         for dim in shapes.flatten() {
@@ -475,7 +453,7 @@ impl<'m> GraphLowering<'m> {
 
     /// Removes the constants that have become attributes: bounds, shapes, axes.
     fn drop_unread_constants(&mut self) {
-        let ops: Vec<Op> = self.body.ops(self.block()).collect();
+        let ops: Vec<Op> = self.body.ops(self.entry()).collect();
         for op in ops {
             let at = self.body.at(self.ctx, op);
             if at.has(Traits::CONSTANT) && !self.body.is_used(at.result(0)) {
@@ -488,7 +466,7 @@ impl<'m> GraphLowering<'m> {
     /// results.
     fn signature(&self, results: &[Value], result_names: &[String]) -> Attr {
         let ctx = self.ctx;
-        let block = self.block();
+        let block = self.entry();
         let types =
             |values: &[Value]| values.iter().map(|&value| self.body.ty(value)).collect::<Box<[Type]>>();
         let inputs = types(self.body.args(block));

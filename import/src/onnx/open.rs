@@ -77,6 +77,15 @@ impl OpenAxes {
         open.map(|open| self.of.insert(value, open));
     }
 
+    /// Says that of a value, which has zeros after them, this many slices count; `bound` is their limit.
+    pub(super) fn say_counted(&mut self, ctx: &Context, value: Value, open: OpenAxis, bound: Dim) {
+        self.say(value, Some(open));
+        self.zeros.insert(value);
+        self.counts.insert((open.count, bound), open.count);
+        let symbol = dims::symbol(ctx, &symbol_name(self.symbols.len()));
+        self.symbols.entry(open.count).or_insert(symbol);
+    }
+
     /// Says that after the elements of a value are zeros.
     pub(super) fn say_zeros(&mut self, value: Value) {
         self.zeros.insert(value);

@@ -132,7 +132,7 @@ impl<'m> GraphLowering<'m> {
         while let Some(step) = steps.get(next) {
             self.rewinding.here = NodePlace {
                 step: next,
-                last: self.body.last_op(self.block()),
+                last: self.body.last_op(self.entry()),
                 bound: self.rewinding.bound.len(),
                 diagnostics: self.diagnostics.len(),
                 keys: self.source.weights.keys.count(),
@@ -154,7 +154,7 @@ impl<'m> GraphLowering<'m> {
         let ctx = self.ctx;
         let has_graphs = node.attributes.iter().any(|held| matches!(held.value, AttributeValue::Graph(_)));
         let values = match has_graphs {
-            true => self.body.args(self.block()).to_vec(),
+            true => self.body.args(self.entry()).to_vec(),
             false => self.read(node, operands),
         };
         let mut mark = None;
@@ -203,7 +203,7 @@ impl<'m> GraphLowering<'m> {
 
     /// Erases what was emitted, and takes back what was noted, since a place.
     fn forget(&mut self, place: NodePlace) {
-        let block = self.block();
+        let block = self.entry();
         while let Some(op) = self.body.last_op(block).filter(|op| Some(*op) != place.last) {
             self.body.erase(op);
         }
@@ -230,7 +230,7 @@ impl<'m> GraphLowering<'m> {
                 Ok(DeclaredInput::Nothing) | Err(_) => Vec::new(),
             });
         let types: Vec<Type> = types.collect();
-        let arguments = self.body.args(self.block()).to_vec();
+        let arguments = self.body.args(self.entry()).to_vec();
         for (argument, ty) in arguments.into_iter().zip(types) {
             self.body.set_ty(argument, ty);
         }

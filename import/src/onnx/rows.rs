@@ -9,9 +9,9 @@ use std::ops::RangeInclusive;
 
 use super::call::{NodeConversion, Results};
 use super::convert::{
-    along, attention, boxes, composed, deformed, einsum, gather, integer, learned, linear, loss, ngrams,
-    pads, pick, picked, pointwise, quantised, random, recurrent, reduce, resize, sample, scatter, shape,
-    signal, split, spread, strings, unique, window,
+    along, attention, boxes, composed, deformed, einsum, gather, integer, learned, linear, linear_attention,
+    loss, ngrams, pads, pick, picked, pointwise, quantised, random, recurrent, reduce, resize, sample,
+    scatter, shape, signal, split, spread, strings, unique, window,
 };
 use super::element::Element;
 use super::element_types;
@@ -420,7 +420,7 @@ pub static ROWS: &[OperatorRow] = &[
     row("LessOrEqual", 12..=NEWEST, 2..=2, &[], Binary("nn.le")),
     row("LinearAttention", 27..=NEWEST, 3..=6,
         &["chunk_size", "kv_num_heads", "q_num_heads", "scale", "update_rule"],
-        With(recurrent::linear_attention)),
+        With(linear_attention::linear_attention)),
     row("Log", 1..=NEWEST, 1..=1, OLD, Unary("nn.log")),
     row("LogSoftmax", 1..=NEWEST, 1..=1, &["axis"], With(reduce::log_softmax)),
     row("Loop", 1..=NEWEST, 2..=ANY, &["body"], Graphs(ControlOperator::Loop)),

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod bad_input;
 mod boxes;
+mod control;
 #[cfg(test)]
 mod elementwise;
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod order;
 mod picked;
 mod reduce;
 mod rest;
+mod scalars;
 #[cfg(test)]
 mod tests;
 mod views;
@@ -35,6 +36,7 @@ pub static DIALECT: Dialect = Dialect {
         picked::OPS,
         order::OPS,
         bits::OPS,
+        scalars::OPS,
     ],
 };
 

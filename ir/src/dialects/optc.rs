@@ -1,7 +1,14 @@
 //! `optc`: what fusion makes.
 
-use crate::opdef::{Dialect, Infer, Kind, OpDef, OperandDef, RegionCount, Traits, TypeClass};
+use crate::attrs::AttrData;
+use crate::entities::Type;
+use crate::interp::nn;
+use crate::opdef::{
+    AttrDef, AttrKind, Dialect, Infer, InferError, InferInput, Kind, OpDef, OperandDef, Presence,
+    RegionCount, Traits, TypeClass,
+};
 use crate::scalar::Scalar;
+use crate::types::Dim;
 
 /// The dialect.
 pub static DIALECT: Dialect =
@@ -33,6 +40,22 @@ static OPS: &[OpDef] = &[
         ..OpDef::BLANK
     },
     OpDef {
+        name: "optc.fill",
+        doc: "A tensor of one number in bytes of its own, into which a loop writes slice by slice. As it is made for its place, it is no weight, \
+              nor the same as another one.",
+        example: "%0 = optc.fill {shape = array<i64: 4>, to = f32} : tensor<4xf32>",
+        results: &[OperandDef::one("result", TypeClass::Tensor)],
+        attrs: &[
+            attr("shape", AttrKind::Sizes, Presence::Required, "The sizes."),
+            attr("to", AttrKind::Type, Presence::Required, "The type of the elements."),
+            attr("value", AttrKind::Float, Presence::DefaultFloat(0.0), "The number."),
+        ],
+        infer: Infer::Rule(infer_fill),
+        kind: Kind::Kernel("fill"),
+        eval: Some(nn::fill),
+        ..OpDef::BLANK
+    },
+    OpDef {
         name: "optc.yield",
         doc: "Ends the body of a group with its results.",
         example: "optc.yield %a : tensor<4xf32>",
@@ -41,3 +64,18 @@ static OPS: &[OpDef] = &[
         ..OpDef::BLANK
     },
 ];
+
+const fn attr(name: &'static str, kind: AttrKind, presence: Presence, doc: &'static str) -> AttrDef {
+    AttrDef { name, kind, presence, doc }
+}
+
+fn infer_fill(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
+    let shape = input.dims("shape")?;
+    if shape.contains(&Dim::Unknown) {
+        return Err("a size of `shape` is not given".into());
+    }
+    match input.attr("to").map(|to| input.ctx.attr_data(to)) {
+        Some(AttrData::Type(elem)) => Ok(vec![input.tensor(shape, *elem)]),
+        _ => Err("`to` is not a type".into()),
+    }
+}

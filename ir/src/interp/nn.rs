@@ -22,7 +22,7 @@ pub use along::{arg_extreme, cumulate};
 pub use bits::{pack, unpack};
 pub use compress::compress;
 pub use contract::conv2d;
-pub use gather::{gather, pad, repeat};
+pub use gather::{fill, gather, pad, repeat};
 pub(crate) use matmul::Side;
 pub use matmul::matmul;
 pub use normalise::{batch_norm, group_norm, softmax};
@@ -31,7 +31,7 @@ pub use pooling::{avg_pool2d, max_pool2d};
 pub use reduce::reduce;
 pub use source::{constant, constant_value, iota, sizes};
 pub use suppress::non_max_suppression;
-pub use views::{bitcast, broadcast, concat, insert_slice, reshape, slice, transpose};
+pub use views::{bitcast, broadcast, concat, insert_slice, reshape, same_bytes, slice, transpose};
 
 use super::element::Elem;
 use super::tensor::{EvalError, Tensor};

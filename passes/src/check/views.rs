@@ -48,8 +48,8 @@ impl PlanChecker<'_> {
     /// The value with a place that a view is of, and how the view's elements lie among that one's.
     fn apart(&self, value: Value) -> Option<(Value, Strided)> {
         if self.homes.get(value).is_some() {
-            let shape = self.ctx.static_shape(self.body.ty(value))?;
-            return Some((value, Strided::row_major(0, shape.to_vec())));
+            let shape = size::static_extents(self.ctx, self.body.ty(value))?;
+            return Some((value, Strided::row_major(0, shape)));
         }
         let op = self.body.at(self.ctx, self.body.defining_op(value)?);
         let Kind::View(View::OfOperand(layout)) = op.kind() else { return None };

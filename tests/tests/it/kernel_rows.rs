@@ -102,6 +102,13 @@ static EXAMPLES: &[Example] = &[
         ..F32
     },
     Example {
+        kernel: "fill",
+        args: &[],
+        op: "optc.fill {shape = array<i64: 3, 8>, to = f32, value = 0.5 : f32} : tensor<3x8xf32>",
+        result: &[3, 8],
+        ..F32
+    },
+    Example {
         kernel: "repeat",
         args: &[&[3, 8]],
         op: "nn.repeat %0 {counts = array<i64: 1, 2>} : (tensor<3x8xf32>) -> tensor<3x16xf32>",

@@ -1,22 +1,12 @@
-//! Conversion of recurrent operators: RNN, GRU, LSTM, and attention whose state is a matrix.
+//! Conversion of recurrent operators: RNN, GRU, LSTM.
 //!
-//! The product with the inputs of all steps is one; the rest is written down step by step, so that a plan
-//! knows when each state dies. Sequences of more than some steps are refused.
+//! The product with the inputs of all steps is one. The rest is written down step by step where these are
+//! few, so that a plan knows when each state dies; else, and where their number is a named size, it is a loop
+//! that carries the states, and writes each into its slice of the result.
 
 use ir::{Dim, Value};
 
-use super::attention::{by_heads, four, heads, of_heads, shared_product};
 use crate::onnx::call::{NodeConversion, Refusal, Results};
-
-/// Steps of a sequence, at most.
-const MOST_STEPS: u64 = 1024;
-
-fn check_steps(steps: u64) -> Result<u64, Refusal> {
-    if (1..=MOST_STEPS).contains(&steps) {
-        return Ok(steps);
-    }
-    Err(format!("a sequence of {steps} steps, expected 1 to {MOST_STEPS}").into())
-}
 
 /// How many gates an operator has.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -173,8 +163,9 @@ fn recurrent(call: &mut NodeConversion<'_, '_>, cell: Cell) -> Results {
     let [steps, batch, _] = call.dims(x)?[..] else {
         return Err("an input that is not [steps, batch, numbers]".into());
     };
-    let steps = steps.known().ok_or("a sequence of a number of steps that is not known")?;
-    check_steps(steps)?;
+    if matches!(steps, Dim::Unknown | Dim::Known(0)) {
+        return Err("a sequence of a number of steps that is 0, or not known".into());
+    }
     let backwards: &[bool] = match call.node.text("direction")?.unwrap_or("forward") {
         "forward" => &[false],
         "reverse" => &[true],
@@ -200,7 +191,7 @@ fn recurrent(call: &mut NodeConversion<'_, '_>, cell: Cell) -> Results {
         let initial = direction.initial(call, x, number)?;
         let (all, last) = direction.run(call, inputs, initial, &along)?;
         let [one, size] = [1, hidden].map(Dim::Known);
-        found[0].push(call.reshape_to(all, &[Dim::Known(steps), one, batch, size])?);
+        found[0].push(call.reshape_to(all, &[steps, one, batch, size])?);
         for (index, state) in last.into_iter().enumerate() {
             found[1 + index].push(call.reshape_to(state, &[one, batch, size])?);
         }
@@ -229,9 +220,12 @@ fn hidden_size(call: &NodeConversion<'_, '_>, cell: Cell, directions: u64) -> Re
     }
 }
 
+/// Steps from which on a loop takes less time and place than as many cells in a row.
+const MANY_STEPS: u64 = 64;
+
 /// The steps of a sequence, and how many of them each batch has.
 struct Sequence {
-    steps: u64,
+    steps: Dim,
     lengths: Option<Value>,
     is_backward: bool,
 }
@@ -241,12 +235,12 @@ impl Sequence {
     fn where_inside(
         &self,
         call: &mut NodeConversion<'_, '_>,
-        step: u64,
+        step: Option<Value>,
         new: Value,
         other: Option<Value>,
     ) -> Result<Value, Refusal> {
-        let Some(lengths) = self.lengths else { return Ok(new) };
-        let is_inside = call.with_number("nn.gt", lengths, step as f64)?;
+        let (Some(lengths), Some(step)) = (self.lengths, step) else { return Ok(new) };
+        let is_inside = call.two("nn.gt", lengths, step)?;
         match other {
             Some(other) => call.select(is_inside, new, other),
             None => call.where_or(is_inside, new, 0.0),
@@ -325,27 +319,82 @@ impl RecurrentDirection {
         &self,
         call: &mut NodeConversion<'_, '_>,
         inputs: Value,
-        mut states: Vec<Value>,
+        states: Vec<Value>,
         along: &Sequence,
     ) -> Result<(Value, Vec<Value>), Refusal> {
-        let mut all = vec![None; along.steps as usize];
-        for number in 0..along.steps {
-            let step = if along.is_backward { along.steps - 1 - number } else { number };
+        match along.steps {
+            Dim::Known(steps) if steps < MANY_STEPS => {
+                self.run_in_a_row(call, inputs, states, (along, steps))
+            }
+            _ => self.run_as_loop(call, inputs, states, along),
+        }
+    }
+
+    /// One cell after the other.
+    fn run_in_a_row(
+        &self,
+        call: &mut NodeConversion<'_, '_>,
+        inputs: Value,
+        mut states: Vec<Value>,
+        (along, steps): (&Sequence, u64),
+    ) -> Result<(Value, Vec<Value>), Refusal> {
+        let mut all = vec![None; steps as usize];
+        for number in 0..steps {
+            let step = if along.is_backward { steps - 1 - number } else { number };
             let input = slice_of(call, inputs, step)?;
-            let new = match self.cell {
-                Cell::Rnn => vec![self.rnn_step(call, input, states[0])?],
-                Cell::Gru => vec![self.gru_step(call, input, states[0])?],
-                Cell::Lstm => self.lstm_step(call, input, [states[0], states[1]])?.to_vec(),
+            let at = match along.lengths {
+                Some(_) => Some(call.int64_constant(&[step.cast_signed()], &[])?),
+                None => None,
             };
-            let shown = along.where_inside(call, step, new[0], None)?;
+            let (shown, new) = self.step(call, input, &states, (along, at))?;
             all[step as usize] =
                 Some(call.reshape_to(shown, &[Dim::Known(1), self.batch, Dim::Known(self.hidden)])?);
-            for (state, new) in states.iter_mut().zip(new) {
-                *state = along.where_inside(call, step, new, Some(*state))?;
-            }
+            states = new;
         }
         let all: Vec<Value> = all.into_iter().flatten().collect();
         Ok((call.concatenated(&all, 0)?, states))
+    }
+
+    /// A loop that writes each state into its slice.
+    fn run_as_loop(
+        &self,
+        call: &mut NodeConversion<'_, '_>,
+        inputs: Value,
+        states: Vec<Value>,
+        along: &Sequence,
+    ) -> Result<(Value, Vec<Value>), Refusal> {
+        let elem = call.element(inputs);
+        let whole = call.filled_later(&[along.steps, self.batch, Dim::Known(self.hidden)], elem)?;
+        let initial = [&states[..], &[whole]].concat();
+        let mut results = call.repeated(along.steps, &initial, |call, turn, carried| {
+            let step = if along.is_backward { call.from_last(turn, along.steps)? } else { turn };
+            let input = call.slice_at(inputs, step, 0)?;
+            let (whole, states) = carried.split_last().ok_or("a loop without states")?;
+            let (shown, new) = self.step(call, input, states, (along, Some(step)))?;
+            let written = call.with_slice(*whole, step, shown)?;
+            Ok([&new[..], &[written]].concat())
+        })?;
+        let all = results.pop().ok_or("a loop without results")?;
+        Ok((all, results))
+    }
+
+    /// What a step shows, and the states after it.
+    fn step(
+        &self,
+        call: &mut NodeConversion<'_, '_>,
+        input: Value,
+        states: &[Value],
+        (along, step): (&Sequence, Option<Value>),
+    ) -> Result<(Value, Vec<Value>), Refusal> {
+        let new = match self.cell {
+            Cell::Rnn => vec![self.rnn_step(call, input, states[0])?],
+            Cell::Gru => vec![self.gru_step(call, input, states[0])?],
+            Cell::Lstm => self.lstm_step(call, input, [states[0], states[1]])?.to_vec(),
+        };
+        let shown = along.where_inside(call, step, new[0], None)?;
+        let kept = new.into_iter().zip(states);
+        let kept = kept.map(|(new, state)| along.where_inside(call, step, new, Some(*state)));
+        Ok((shown, kept.collect::<Results>()?))
     }
 
     /// Columns of some gates.
@@ -471,87 +520,4 @@ impl RecurrentDirection {
         }
         self.activated(call, 0, gate)
     }
-}
-
-/// LinearAttention: a state `S` of a matrix for each head, to which each step adds the product of its key and
-/// value (less what the state has for that key already), and from which its query reads.
-pub(crate) fn linear_attention(call: &mut NodeConversion<'_, '_>) -> Results {
-    let (queries, keys) = (heads(call, "q_num_heads")?, heads(call, "kv_num_heads")?);
-    let rule = call.node.text("update_rule")?.unwrap_or("gated_delta");
-    let (is_gated, corrects) = match rule {
-        "linear" => (false, false),
-        "gated" => (true, false),
-        "delta" => (false, true),
-        "gated_delta" => (true, true),
-        other => return Err(format!("`update_rule` {other:?}").into()),
-    };
-    if is_gated != call.optional(4).is_some() || corrects != call.optional(5).is_some() {
-        return Err(format!("`update_rule` {rule:?} with other operands than it takes").into());
-    }
-    let elem = call.element(call.operand(0)?);
-    let f32 = call.ctx().f32();
-    let mut parts = Vec::new();
-    for (operand, count) in [(0, queries), (1, keys), (2, keys)] {
-        let x = call.operand(operand)?;
-        let x = call.cast(x, f32)?;
-        parts.push(by_heads(call, x, count)?);
-    }
-    let [batch, _, steps, key_size] = four(&call.shape(parts[1])?)?;
-    let value_size = call.shape(parts[2])?[3];
-    check_steps(steps)?;
-    for operand in [4, 5] {
-        let Some(x) = call.optional(operand) else { continue };
-        let x = call.cast(x, f32)?;
-        let count = if call.shape(x)?.last() == Some(&1) { 1 } else { keys };
-        parts.push(by_heads(call, x, count)?);
-    }
-    let scale = match call.number("scale", 0.0)? {
-        0.0 => 1.0 / (key_size as f64).sqrt(),
-        scale => scale,
-    };
-    let past = call.optional(3);
-    let state_elem = past.map_or(elem, |past| call.element(past));
-    let mut state = match past {
-        Some(past) => call.cast(past, f32)?,
-        None => call.filler(0.0, parts[0], &[batch, keys, key_size, value_size].map(Dim::Known))?,
-    };
-    let mut outputs = Vec::new();
-    for step in 0..steps {
-        let (output, new) = linear_step(call, &parts, state, step, (is_gated, corrects))?;
-        outputs.push(output);
-        state = new;
-    }
-    let y = call.concatenated(&outputs, 2)?;
-    let y = call.with_number("nn.mul", y, scale)?;
-    let y = of_heads(call, y)?;
-    Ok(vec![call.cast(y, elem)?, call.cast(state, state_elem)?])
-}
-
-/// What a step's query reads, and the state after it. Parts are queries, keys, values, decays and rates.
-fn linear_step(
-    call: &mut NodeConversion<'_, '_>,
-    parts: &[Value],
-    mut state: Value,
-    step: u64,
-    (is_gated, corrects): (bool, bool),
-) -> Result<(Value, Value), Refusal> {
-    let mut now = Vec::new();
-    for part in parts {
-        now.push(call.part(*part, 2, Dim::Known(step), Dim::Known(1))?);
-    }
-    let key = call.transposed(now[1], &[0, 1, 3, 2])?;
-    if is_gated {
-        let decay = call.transposed(now[3], &[0, 1, 3, 2])?;
-        let factor = call.one("nn.exp", decay)?;
-        state = call.two("nn.mul", state, factor)?;
-    }
-    let mut value = now[2];
-    if corrects {
-        let known = call.two("nn.matmul", now[1], state)?;
-        let change = call.two("nn.sub", value, known)?;
-        value = call.two("nn.mul", now[now.len() - 1], change)?;
-    }
-    let added = call.two("nn.mul", key, value)?;
-    let state = call.two("nn.add", state, added)?;
-    Ok((shared_product(call, now[0], state)?, state))
 }

@@ -19,7 +19,12 @@ impl NodeConversion<'_, '_> {
     }
 
     /// `nn.NAME` of a value and a number of its type.
-    pub(super) fn with_number(&mut self, name: &str, a: Value, number: f64) -> Result<Value, Refusal> {
+    pub(in crate::onnx) fn with_number(
+        &mut self,
+        name: &str,
+        a: Value,
+        number: f64,
+    ) -> Result<Value, Refusal> {
         let number = self.scalar_like(number, a)?;
         self.two(name, a, number)
     }
@@ -35,7 +40,7 @@ impl NodeConversion<'_, '_> {
     }
 
     /// The value in another element type.
-    pub(super) fn cast(&mut self, x: Value, to: Type) -> Result<Value, Refusal> {
+    pub(in crate::onnx) fn cast(&mut self, x: Value, to: Type) -> Result<Value, Refusal> {
         self.cast_or(x, to, OverflowMode::Cut)
     }
 
@@ -89,7 +94,7 @@ impl NodeConversion<'_, '_> {
     }
 
     /// The value with axis `i` of the result being its axis `order[i]`.
-    pub(super) fn transposed(&mut self, x: Value, order: &[i64]) -> Result<Value, Refusal> {
+    pub(in crate::onnx) fn transposed(&mut self, x: Value, order: &[i64]) -> Result<Value, Refusal> {
         let order = self.ctx().ints_attr(order);
         self.emit("nn.transpose", &[x], &[("permutation", order)])
     }

@@ -1,4 +1,4 @@
-//! What padding and gathering mean.
+//! What filling, padding and gathering mean.
 
 use super::views::Moved;
 use super::{Operand, axis_below, by_lane, ints_of_rank, row_major};
@@ -51,6 +51,19 @@ pub fn pad(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError>
     let window = from.copy(offset, &kept, &own);
     place(&mut bytes, &shape, &low, &window, &kept, from.size);
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &shape, bytes)?])
+}
+
+/// A tensor of one number.
+///
+/// # Errors
+/// If a size is no number yet.
+pub fn fill(op: OpRef<'_>, _: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    let ty = op.result_type(0);
+    let shape = op.result_shape(0).ok_or("has a size that is not known")?;
+    let elem = Elem::of(op.ctx, ty)?;
+    let value = op.float("value").ok_or("lacks `value`")?;
+    let bytes = by_lane!(elem, element(elem, value)).repeat(shape.iter().product::<u64>() as usize);
+    Ok(vec![Tensor::new(op.ctx, ty, bytes)])
 }
 
 fn element<L: Lane>(elem: Elem, value: f64) -> Vec<u8> {

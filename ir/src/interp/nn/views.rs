@@ -71,6 +71,14 @@ pub fn bitcast(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalEr
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &shape, operands[0].bytes.to_vec())?])
 }
 
+/// The operand's one element as another kind of value.
+///
+/// # Errors
+/// If the result's type has sizes that the operand has not.
+pub fn same_bytes(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &[], operands[0].bytes.to_vec())?])
+}
+
 /// Moves `index` to the next one below `shape`, and `start` with it; false at the end.
 fn advance(index: &mut [usize], shape: &[usize], start: &mut i64, strides: &[i64]) -> bool {
     for axis in (0..shape.len()).rev() {

@@ -1,0 +1,152 @@
+//! What operators that become loops have in common: counters, slices that are read and written by a number
+//! that the program computes, and the counted loop itself.
+//!
+//! ```text
+//! %y = optc.fill {shape = [steps, batch]}
+//! %r:2 = scf.for %i = 0 to %steps step 1 iter_args(%state = %initial, %all = %y) {
+//!   %step = nn.from_scalar %i
+//!   %x = nn.gather %inputs, %step
+//!   ...
+//!   %written = nn.scatter %all, %step, %new       in place: a slice of %y
+//!   scf.yield %new, %written }
+//! ```
+
+use ir::builder::InsertPoint;
+use ir::dims::SizeArithmetic;
+use ir::{Dim, OpSpec, Type, TypeData, Value};
+
+use super::call::{NodeConversion, Refusal, Results};
+
+impl NodeConversion<'_, '_> {
+    /// A value of one element as a number, by which control decides.
+    pub(super) fn to_scalar(&mut self, x: Value) -> Result<Value, Refusal> {
+        let flat = self.reshape_to(x, &[])?;
+        self.emit("nn.to_scalar", &[flat], &[])
+    }
+
+    /// A number as a value without axes.
+    pub(super) fn from_scalar(&mut self, number: Value) -> Result<Value, Refusal> {
+        self.emit("nn.from_scalar", &[number], &[])
+    }
+
+    /// A number of turns, as a number.
+    pub(super) fn turns(&mut self, count: Dim) -> Result<Value, Refusal> {
+        match count {
+            Dim::Known(count) => Ok(self.index(count.cast_signed())),
+            Dim::Symbolic(_) => {
+                let sizes = self.ctx().dims_attr(&[count]);
+                let size = self.emit("nn.sizes", &[], &[("value", sizes)])?;
+                self.to_scalar(size)
+            }
+            Dim::Unknown => Err("a number of turns that is not known".into()),
+        }
+    }
+
+    /// A truth that holds, without axes.
+    pub(super) fn always(&mut self) -> Result<Value, Refusal> {
+        let one = self.int64_constant(&[1], &[])?;
+        self.two("nn.eq", one, one)
+    }
+
+    /// An integer of 64 bits.
+    pub(super) fn index(&mut self, number: i64) -> Value {
+        let value = self.ctx().int_attr(number);
+        let ty = self.ctx().int(64);
+        let spec = OpSpec { attrs: &[("value", value)], results: Some(&[ty]), ..OpSpec::default() };
+        let op = self.builder.build("arith.constant", spec).expect("the type is given");
+        self.builder.body.result(op, 0)
+    }
+
+    /// What is filled slice by slice: nothing in it counts yet.
+    pub(super) fn filled_later(&mut self, shape: &[Dim], elem: Type) -> Result<Value, Refusal> {
+        if !matches!(self.ctx().type_data(elem), TypeData::Integer { .. } | TypeData::Float(_)) {
+            return Err("elements that are no numbers, of which a loop shows one more in each turn".into());
+        }
+        let attrs = [("shape", self.ctx().dims_attr(shape)), ("to", self.ctx().type_attr(elem))];
+        self.emit("optc.fill", &[], &attrs)
+    }
+
+    /// The slice of a value of this number along an axis, which is gone then.
+    pub(super) fn slice_at(&mut self, x: Value, number: Value, axis: usize) -> Result<Value, Refusal> {
+        let axis = self.ctx().int_attr(axis as i64);
+        self.emit("nn.gather", &[x, number], &[("axis", axis)])
+    }
+
+    /// A value whose slice of this number along the first axis is another one.
+    pub(super) fn with_slice(&mut self, whole: Value, number: Value, slice: Value) -> Result<Value, Refusal> {
+        let number = self.reshape_to(number, &[Dim::Known(1)])?;
+        let shape = [&[Dim::Known(1)], &self.dims(slice)?[..]].concat();
+        let slice = self.reshape_to(slice, &shape)?;
+        self.emit("nn.scatter", &[whole, number, slice], &[])
+    }
+
+    /// A number below `count`, counted from the last one.
+    pub(in crate::onnx) fn from_last(&mut self, number: Value, count: Dim) -> Result<Value, Refusal> {
+        let last = match count {
+            Dim::Known(count) => self.int64_constant(&[count.cast_signed() - 1], &[])?,
+            _ => {
+                let last = SizeArithmetic(self.ctx()).sub(count, Dim::Known(1));
+                let sizes = self.ctx().dims_attr(&[last]);
+                let last = self.emit("nn.sizes", &[], &[("value", sizes)])?;
+                self.reshape_to(last, &[])?
+            }
+        };
+        self.two("nn.sub", last, number)
+    }
+
+    /// The operands of the end of a loop's or a branch's region.
+    ///
+    /// # Errors
+    /// If they are not of these types, or have a size that depends on data.
+    pub(super) fn end_region(&mut self, values: &[Value], types: Option<&[Type]>) -> Result<(), Refusal> {
+        if values.iter().any(|value| self.open.of(*value).is_some()) {
+            return Err("a size that depends on data, of what a graph that the program chooses makes".into());
+        }
+        if let Some(types) = types {
+            self.check_kept(values, types)?;
+        }
+        self.builder.build("scf.yield", OpSpec { operands: values, ..OpSpec::default() })?;
+        Ok(())
+    }
+
+    /// Refuses states that a turn makes of another type than it takes.
+    fn check_kept(&self, values: &[Value], types: &[Type]) -> Result<(), Refusal> {
+        let ctx = self.ctx();
+        for (value, before) in values.iter().zip(types) {
+            let after = self.builder.body.ty(*value);
+            if after != *before {
+                let [before, after] = [*before, after].map(|ty| ir::text::type_text(ctx, ty));
+                let message = format!("a state of `{before}` of which a turn makes one of `{after}`");
+                return Err(message.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// What a loop of `count` turns makes of these states; `turn` is given its number, a value without axes.
+    pub(super) fn repeated(
+        &mut self,
+        count: Dim,
+        initial: &[Value],
+        turn: impl FnOnce(&mut Self, Value, &[Value]) -> Results,
+    ) -> Results {
+        let types: Vec<Type> = initial.iter().map(|value| self.builder.body.ty(*value)).collect();
+        let bounds = [self.index(0), self.turns(count)?, self.index(1)];
+        let operands = [&bounds[..], initial].concat();
+        let spec = OpSpec { operands: &operands, results: Some(&types), ..OpSpec::default() };
+        let op = self.builder.build("scf.for", spec)?;
+        let body = &mut *self.builder.body;
+        let region = body.add_op_region(op);
+        let block = body.add_block(region);
+        let number = body.add_arg(block, self.builder.ctx.int(64));
+        let states: Vec<Value> = types.iter().map(|ty| body.add_arg(block, *ty)).collect();
+        let around = std::mem::replace(&mut self.builder.at, InsertPoint::End(block));
+        let open = self.open.clone();
+        let number = self.from_scalar(number)?;
+        let values = turn(self, number, &states)?;
+        self.end_region(&values, Some(&types))?;
+        self.builder.at = around;
+        *self.open = open;
+        Ok(self.builder.body.results(op).collect())
+    }
+}

@@ -1,0 +1,246 @@
+//! That conditions and numbers of turns which the program computes decide at run time, and that many turns
+//! and steps are a loop.
+
+use import::onnx::StrippedWeights;
+use ir::Module;
+use ir::plan::attrs::OPTC_OPEN;
+
+use crate::fixture::{faults, import_bytes};
+use crate::values::{check, compute};
+use crate::writer::{FLOAT, Graph, INT64, Message, graph, int, ints_tensor, model, raw_tensor, value_info};
+use crate::writer::{floats_tensor, ints, string};
+
+fn text(version: i64, graph: Graph) -> String {
+    let module: Module = import_bytes(&model(version, graph).0, StrippedWeights::Refuse, &[]).unwrap();
+    ir::text::print(&module)
+}
+
+/// A number of `INT64` that follows from the first element of `x`.
+fn counted(graph: Graph) -> Graph {
+    let graph = graph.weight(raw_tensor("first", INT64, &[], &0i64.to_le_bytes()));
+    let graph = graph.node("Gather", &["x", "first"], &["e"], &[int("axis", 0)]);
+    graph.node("Cast", &["e"], &["n"], &[int("to", INT64.into())])
+}
+
+fn number(name: &str, value: f32) -> Message {
+    floats_tensor(name, &[], &[value])
+}
+
+/// An If whose branches are `Add(x, w)` and `Neg(x)`, by whether the sum of `x` is above `limit`.
+fn chosen(limit: f32) -> Graph {
+    let then = Graph::default().node("Add", &["x", "w"], &["t"], &[]).output("t");
+    let otherwise = Graph::default().node("Neg", &["x"], &["e"], &[]).output("e");
+    let branches = [graph("then_branch", then), graph("else_branch", otherwise)];
+    let whole = Graph::default().input("x", &[2]).weight(number("limit", limit)).weight(number("w", 10.0));
+    let whole = whole.node("ReduceSum", &["x"], &["s"], &[int("keepdims", 0)]);
+    whole.node("Greater", &["s", "limit"], &["c"], &[]).node("If", &["c"], &["b"], &branches)
+}
+
+#[test]
+fn a_computed_condition_chooses_a_branch_at_run_time() {
+    check(13, chosen(2.5).output("b"), &[2], &[11.0, 12.0]);
+    check(13, chosen(3.5).output("b"), &[2], &[-1.0, -2.0]);
+    // The weight that the branch reads first is also read after it.
+    let after = |limit| chosen(limit).node("Mul", &["b", "w"], &["y"], &[]).output("y");
+    check(13, after(2.5), &[2], &[110.0, 120.0]);
+    check(13, after(3.5), &[2], &[-10.0, -20.0]);
+    assert!(text(13, chosen(2.5).output("b")).contains("scf.if"));
+}
+
+#[test]
+fn a_known_condition_leaves_one_branch() {
+    let then = Graph::default().node("Relu", &["x"], &["t"], &[]).output("t");
+    let otherwise = Graph::default().node("Neg", &["x"], &["e"], &[]).output("e");
+    let branches = [graph("then_branch", then), graph("else_branch", otherwise)];
+    let whole = Graph::default().input("x", &[2]).weight(raw_tensor("c", 9, &[], &[0]));
+    let whole = whole.node("If", &["c"], &["y"], &branches).output("y");
+    check(13, whole.clone(), &[2], &[-1.0, -2.0]);
+    assert!(!text(13, whole).contains("scf.if"));
+}
+
+#[test]
+fn branches_of_other_types_are_refused() {
+    let then = Graph::default().node("Relu", &["x"], &["t"], &[]).output("t");
+    let otherwise = Graph::default().node("Concat", &["x", "x"], &["e"], &[int("axis", 0)]).output("e");
+    let branches = [graph("then_branch", then), graph("else_branch", otherwise)];
+    let whole = Graph::default().input("x", &[2]).weight(number("limit", 0.0));
+    let whole = whole.node("ReduceSum", &["x"], &["s"], &[int("keepdims", 0)]);
+    let whole = whole.node("Greater", &["s", "limit"], &["c"], &[]).node("If", &["c"], &["y"], &branches);
+    let said = faults(&model(13, whole.output("y"))).join("\n");
+    let expected = "branches that make `tensor<2xf32>` and `tensor<4xf32>`, expected the same types";
+    assert!(said.contains(expected), "{said}");
+}
+
+/// A body with the state `h`, to which a turn adds `x`; the condition is what these nodes make `o` of.
+fn turn(condition: &[(&str, &[&str], &str)]) -> Graph {
+    let inputs = [value_info("i", INT64, &[]), value_info("p", 9, &[]), value_info("h", FLOAT, &[3])];
+    let mut inner = Graph { inputs: inputs.to_vec(), ..Graph::default() };
+    inner = inner.node("Add", &["h", "x"], &["g"], &[]);
+    for (op, inputs, output) in condition {
+        let attributes: &[Message] = if *op == "ReduceMax" { &[int("keepdims", 0)] } else { &[] };
+        inner = inner.node(op, inputs, &[output], attributes);
+    }
+    inner.output("o").output("g")
+}
+
+fn body(condition: &[(&str, &[&str], &str)]) -> Message {
+    graph("body", turn(condition))
+}
+
+/// The same, which shows the state doubled.
+fn showing_body(condition: &[(&str, &[&str], &str)]) -> Message {
+    graph("body", turn(condition).node("Add", &["g", "g"], &["d"], &[]).output("d"))
+}
+
+const GOES_ON: &[(&str, &[&str], &str)] = &[("Identity", &["p"], "o")];
+const BELOW: &[(&str, &[&str], &str)] = &[("ReduceMax", &["g"], "m"), ("Less", &["m", "limit"], "o")];
+
+#[test]
+fn a_computed_number_of_turns_is_counted_at_run_time() {
+    // x is 1, 2, 3: a turn, in which x is added to itself.
+    let whole = counted(Graph::default().input("x", &[3]));
+    let whole = whole.node("Loop", &["n", "", "x"], &["y"], &[body(GOES_ON)]).output("y");
+    check(13, whole.clone(), &[3], &[2.0, 4.0, 6.0]);
+    assert!(text(13, whole).contains("scf.for"));
+    let shown = counted(Graph::default().input("x", &[3]));
+    let shown = shown.node("Loop", &["n", "", "x"], &["y", "z"], &[showing_body(GOES_ON)]).output("z");
+    let said = faults(&model(13, shown)).join("\n");
+    let expected = "one more slice in each turn, of a loop whose turns have no known limit";
+    assert!(said.contains(expected), "{said}");
+}
+
+#[test]
+fn a_computed_condition_ends_a_loop() {
+    let whole = |limit: f32, outputs: &[&str], inputs: &[&str]| {
+        let whole = Graph::default().input("x", &[3]).weight(number("limit", limit));
+        let whole = whole.weight(raw_tensor("t", 9, &[], &[1])).weight(raw_tensor(
+            "most",
+            INT64,
+            &[],
+            &5i64.to_le_bytes(),
+        ));
+        whole.node(
+            "Loop",
+            inputs,
+            outputs,
+            &[if outputs.len() > 1 { showing_body(BELOW) } else { body(BELOW) }],
+        )
+    };
+    // After turn k, the state is (k + 1) x, whose largest element is 3 (k + 1).
+    for (limit, turns) in [(0.0, 1.0), (7.0, 2.0), (11.0, 3.0)] {
+        let last = whole(limit, &["y"], &["", "t", "x"]).output("y");
+        check(13, last, &[3], &[1.0, 2.0, 3.0].map(|x| x * (turns + 1.0)));
+    }
+    check(13, whole(100.0, &["y"], &["most", "t", "x"]).output("y"), &[3], &[6.0, 12.0, 18.0]);
+    // Slices are shown up to the end, with zeros after them.
+    let shown = whole(7.0, &["y", "z"], &["most", "t", "x"]).output("z");
+    let (shape, elements) = compute(13, shown.clone());
+    assert_eq!(shape, [5, 3]);
+    assert_eq!(elements, [[4.0, 8.0, 12.0].as_slice(), &[6.0, 12.0, 18.0], &[0.0; 9]].concat());
+    let said = text(13, shown);
+    assert!(
+        said.contains("scf.while") && said.contains(&format!("{OPTC_OPEN} = array<i64: 0, 1>")),
+        "{said}"
+    );
+    // How many there are is known where it is asked for: the mean of what was shown.
+    let mean = whole(7.0, &["y", "z"], &["most", "t", "x"]).weight(ints_tensor("axes", &[0]));
+    let mean = mean.node("ReduceMean", &["z"], &["m0"], &[ints("axes", &[0]), int("keepdims", 0)]);
+    check(13, mean.output("m0"), &[3], &[5.0, 10.0, 15.0]);
+}
+
+#[test]
+fn many_turns_are_a_loop_and_few_are_not() {
+    let turns = |count: i64| {
+        let whole = Graph::default().input("x", &[3]);
+        let whole = whole.weight(raw_tensor("n", INT64, &[], &count.to_le_bytes()));
+        whole.node("Loop", &["n", "", "x"], &["y", "z"], &[showing_body(GOES_ON)]).output("z")
+    };
+    let (shape, elements) = compute(13, turns(200));
+    assert_eq!(shape, [200, 3]);
+    assert_eq!((&elements[..3], elements[599]), (&[4.0, 8.0, 12.0][..], 2.0 * 201.0 * 3.0));
+    let [few, many, more] = [3, 200, 4000].map(|count| text(13, turns(count)));
+    assert!(!few.contains("scf.for") && many.contains("scf.for"), "{few}");
+    assert_eq!(many.lines().count(), more.lines().count());
+    assert!(!many.contains(OPTC_OPEN), "as many slices as turns are no question of data: {many}");
+}
+
+#[test]
+fn a_name_in_a_graph_hides_one_outside() {
+    let inputs = [value_info("i", INT64, &[]), value_info("p", 9, &[]), value_info("x", FLOAT, &[3])];
+    let inner = Graph { inputs: inputs.to_vec(), ..Graph::default() };
+    let inner = inner.node("Neg", &["x"], &["g"], &[]).node("Identity", &["p"], &["o"], &[]);
+    let inner = graph("body", inner.output("o").output("g"));
+    let whole = Graph::default().input("x", &[3]).weight(raw_tensor("n", INT64, &[], &3i64.to_le_bytes()));
+    let whole = whole.node("Loop", &["n", "", "x"], &["h"], &[inner]);
+    let whole = whole.node("Sub", &["x", "h"], &["y"], &[]).output("y");
+    check(13, whole, &[3], &[2.0, 4.0, 6.0]);
+}
+
+#[test]
+fn a_scan_of_many_slices_is_a_loop() {
+    let inner = Graph::default().input("h", &[2]).input("e", &[2]);
+    let inner = inner.node("Add", &["h", "e"], &["g"], &[]).node("Neg", &["g"], &["d"], &[]);
+    let inner = graph("body", inner.output("g").output("d"));
+    let scanned = |count: i64, backward: i64| {
+        let ways = |name| ints(name, &[backward]);
+        let attributes = [
+            inner.clone(),
+            int("num_scan_inputs", 1),
+            ways("scan_input_directions"),
+            ways("scan_output_directions"),
+        ];
+        let whole = Graph::default().input("h0", &[2]).input("x", &[count, 2]);
+        whole.node("Scan", &["h0", "x"], &["y", "z"], &attributes).output("z")
+    };
+    // Rows are (1, 2), (3, 4), ...; the sums of k rows are k^2 and k^2 + k, after (1, 2) that was there.
+    let sums = |k: f32| [-(k * k + 1.0), -(k * k + k + 2.0)];
+    let (shape, elements) = compute(13, scanned(100, 0));
+    assert_eq!((shape, &elements[198..]), (vec![100, 2], &sums(100.0)[..]));
+    let (_, elements) = compute(13, scanned(100, 1));
+    assert_eq!((&elements[..2], &elements[198..]), (&sums(100.0)[..], &[-200.0, -202.0][..]));
+    assert!(text(13, scanned(100, 0)).contains("scf.for"));
+    assert!(!text(13, scanned(9, 0)).contains("scf.for"));
+}
+
+/// An RNN whose cell is the sum of input and state, of sequences `x` of two batches of one number.
+fn sums(steps: i64, direction: &str, lengths: Option<[i64; 2]>) -> Graph {
+    let directions = if direction == "bidirectional" { 2 } else { 1 };
+    let one = |name| floats_tensor(name, &[directions, 1, 1], &vec![1.0; directions as usize]);
+    let affine = Message::default().bytes(1, "activations").int(20, 8);
+    let affine = (0..directions).fold(affine, |attribute, _| attribute.bytes(9, "Affine"));
+    let attributes = [affine, string("direction", direction), int("hidden_size", 1)];
+    let mut whole = Graph::default().input("x", &[steps, 2, 1]).weight(one("w")).weight(one("r"));
+    let mut inputs = vec!["x", "w", "r"];
+    if let Some(lengths) = lengths {
+        let lengths = lengths.map(|length| (length as i32).to_le_bytes()).concat();
+        whole = whole.weight(raw_tensor("l", 6, &[2], &lengths));
+        inputs.extend(["", "l"]);
+    }
+    whole.node("RNN", &inputs, &["y", "z"], &attributes)
+}
+
+#[test]
+fn a_recurrent_operator_of_many_steps_is_a_loop() {
+    // Batch 0 has 1, 3, 5, ...: the sum of k is k^2. Batch 1 has 2, 4, 6, ...: k^2 + k.
+    let sum = |k: f32| [k * k, k * k + k];
+    let (shape, elements) = compute(14, sums(100, "forward", None).output("y"));
+    assert_eq!((shape, &elements[..4]), (vec![100, 1, 2, 1], &[1.0, 2.0, 4.0, 6.0][..]));
+    assert_eq!(elements[198..], sum(100.0));
+    check(14, sums(100, "forward", None).output("z"), &[1, 2, 1], &sum(100.0));
+    let (_, elements) = compute(14, sums(100, "reverse", None).output("y"));
+    assert_eq!((&elements[..2], &elements[198..]), (&sum(100.0)[..], &[199.0, 200.0][..]));
+    let (shape, elements) = compute(14, sums(100, "bidirectional", None).output("y"));
+    assert_eq!(shape, [100, 2, 2, 1]);
+    assert_eq!(elements[..4], [[1.0, 2.0], sum(100.0)].concat());
+    assert_eq!(elements[396..], [sum(100.0), [199.0, 200.0]].concat());
+    // Of sequences that end before, the rest is zero, and the last state that at their end.
+    let (_, elements) = compute(14, sums(100, "forward", Some([100, 3])).output("y"));
+    assert_eq!((elements[5], elements[7], elements[198]), (12.0, 0.0, 10000.0));
+    check(14, sums(100, "forward", Some([100, 3])).output("z"), &[1, 2, 1], &[10000.0, 12.0]);
+    check(14, sums(100, "reverse", Some([2, 100])).output("z"), &[1, 2, 1], &[4.0, 10100.0]);
+    let many = text(14, sums(100, "forward", None).output("y"));
+    let more = text(14, sums(4000, "forward", None).output("y"));
+    assert_eq!(many.lines().count(), more.lines().count());
+    assert!(many.contains("scf.for"), "{many}");
+    assert!(!text(14, sums(9, "forward", None).output("y")).contains("scf.for"));
+}
