@@ -3,18 +3,21 @@
 use std::fmt::Write;
 
 use crate::header::tensors;
-use crate::{Bundle, CTensor, WeightsPlace};
+use crate::{Bundle, CTensor, SizeRange, WeightsPlace};
 
 /// The C program.
 pub(crate) fn text(bundle: &Bundle<'_>) -> String {
-    let Bundle { program, name, place } = bundle;
+    let Bundle { program, name, place, .. } = bundle;
     let [inputs, outputs, _] = tensors(program);
+    let sizes = bundle.sizes();
+    let numbers: String = sizes.iter().map(|(identifier, _)| format!("{identifier} ")).collect();
+    let header = if sizes.is_empty() { "" } else { "#include <stdlib.h>\n" };
     let mut out = format!(
         "/* Runs `{name}` once:\n *\n \
-         *     cc main.c {name}.o -lm -o {name} && ./{name} [INPUT.bin ... [OUTPUT.bin ...]]\n *\n \
+         *     cc main.c {name}.o -lm -o {name} && ./{name} {numbers}[INPUT.bin ... [OUTPUT.bin ...]]\n *\n \
          * Files are the bytes of inputs and outputs, in the order of `{name}.h`. Inputs without a\n \
          * file are zeros; the first numbers of each output are printed. */\n\n\
-         #include <stdio.h>\n\n#include \"{name}.h\"\n\n\
+         #include <stdio.h>\n{header}\n#include \"{name}.h\"\n\n\
          static _Alignas({name}_ARENA_ALIGN) unsigned char arena[{name}_ARENA_BYTES + 1];\n"
     );
     if *place == WeightsPlace::File {
@@ -22,6 +25,9 @@ pub(crate) fn text(bundle: &Bundle<'_>) -> String {
             out,
             "static _Alignas({name}_WEIGHTS_ALIGN) unsigned char weights[{name}_WEIGHTS_BYTES + 1];"
         );
+    }
+    if !sizes.is_empty() {
+        let _ = writeln!(out, "static uint64_t frame[{name}_FRAME_BYTES / 8];");
     }
     for (side, list) in [("INPUT", &inputs), ("OUTPUT", &outputs)] {
         for CTensor { identifier, element } in list {
@@ -37,7 +43,8 @@ pub(crate) fn text(bundle: &Bundle<'_>) -> String {
     if !outputs.is_empty() {
         out += WRITE;
     }
-    main_text(&mut out, bundle, &inputs, &outputs);
+    let main = ExampleMain { bundle, sizes: &sizes, inputs: &inputs, outputs: &outputs };
+    main.write(&mut out);
     out
 }
 
@@ -67,57 +74,118 @@ static int write_file(const char *path, const void *bytes, size_t count)
 }
 "#;
 
-fn main_text(out: &mut String, bundle: &Bundle<'_>, inputs: &[CTensor], outputs: &[CTensor]) {
-    let Bundle { name, place, .. } = bundle;
-    let has_files = !inputs.is_empty() || !outputs.is_empty();
-    let argument = if has_files { "int argc, char **argv" } else { "void" };
-    let _ = write!(out, "\nint main({argument})\n{{\n");
-    for (side, list) in [("input", inputs), ("output", outputs)] {
-        let members = list.iter().map(|CTensor { identifier, .. }| format!("{side}_{identifier}"));
-        let members = members.collect::<Vec<_>>().join(", ");
-        let members = if list.is_empty() { "0".to_owned() } else { members };
-        let _ = writeln!(out, "    struct {name}_{side}s {side}s = {{ {members} }};");
-    }
-    let weights = match place {
-        WeightsPlace::File => "weights, ",
-        WeightsPlace::Embedded => "",
-    };
-    let _ = write!(
-        out,
-        "    int status;\n\n    if (!{name}_supported()) {{\n        fprintf(stderr, \"this processor lacks \
-         instructions that the program needs\\n\");\n        return 1;\n    }}\n"
-    );
-    if *place == WeightsPlace::File {
+/// The function `main` of the example.
+struct ExampleMain<'a> {
+    bundle: &'a Bundle<'a>,
+    sizes: &'a [(String, &'a SizeRange)],
+    inputs: &'a [CTensor],
+    outputs: &'a [CTensor],
+}
+
+impl ExampleMain<'_> {
+    fn write(&self, out: &mut String) {
+        let ExampleMain { bundle: Bundle { name, place, .. }, sizes, inputs, outputs } = self;
+        let has_arguments = !sizes.is_empty() || !inputs.is_empty() || !outputs.is_empty();
+        let argument = if has_arguments { "int argc, char **argv" } else { "void" };
+        let _ = write!(out, "\nint main({argument})\n{{\n");
+        for (side, list) in [("input", inputs), ("output", outputs)] {
+            let members = list.iter().map(|CTensor { identifier, .. }| format!("{side}_{identifier}"));
+            let members = members.collect::<Vec<_>>().join(", ");
+            let members = if list.is_empty() { "0".to_owned() } else { members };
+            let _ = writeln!(out, "    struct {name}_{side}s {side}s = {{ {members} }};");
+        }
+        let (frame, weights) = (
+            if sizes.is_empty() { "" } else { "frame, " },
+            match place {
+                WeightsPlace::File => "weights, ",
+                WeightsPlace::Embedded => "",
+            },
+        );
+        if !sizes.is_empty() {
+            let _ = writeln!(out, "    struct {name}_sizes sizes;");
+        }
         let _ = write!(
             out,
-            "    if (!read_file({name}_WEIGHTS_FILE, weights, {name}_WEIGHTS_BYTES))\n        return 1;\n"
+            "    int status;\n\n    if (!{name}_supported()) {{\n        fprintf(stderr, \"this processor \
+             lacks instructions that the program needs\\n\");\n        return 1;\n    }}\n"
         );
-    }
-    for (index, CTensor { identifier, .. }) in inputs.iter().enumerate() {
-        let number = index + 1;
+        self.bind(out);
+        if *place == WeightsPlace::File {
+            let _ = write!(
+                out,
+                "    if (!read_file({name}_WEIGHTS_FILE, weights, {name}_WEIGHTS_BYTES))\n        \
+                 return 1;\n"
+            );
+        }
+        for (index, CTensor { identifier, .. }) in inputs.iter().enumerate() {
+            let (number, bytes) = (self.argument(index), self.bytes("input", index, identifier));
+            let _ = write!(
+                out,
+                "    if (argc > {number} && !read_file(argv[{number}], input_{identifier}, \
+                 {bytes}))\n        return 1;\n"
+            );
+        }
         let _ = write!(
             out,
-            "    if (argc > {number} && !read_file(argv[{number}], input_{identifier}, \
-             {name}_INPUT_{identifier}_BYTES))\n        return 1;\n"
+            "    status = {name}_run({frame}arena, {weights}&inputs, &outputs);\n    \
+             if (status != {name}_OK) {{\n        \
+             fprintf(stderr, \"%s\\n\", {name}_message(status));\n        return 1;\n    }}\n"
         );
+        self.show(out);
+        out.push_str("    return 0;\n}\n");
     }
-    let _ = write!(
-        out,
-        "    status = {name}_run(arena, {weights}&inputs, &outputs);\n    \
-         if (status != {name}_OK) {{\n        \
-         fprintf(stderr, \"%s\\n\", {name}_message(status));\n        return 1;\n    }}\n"
-    );
-    for (index, CTensor { identifier, element }) in outputs.iter().enumerate() {
-        let number = inputs.len() + index + 1;
+
+    /// Prints what the outputs begin with, and writes them to files.
+    fn show(&self, out: &mut String) {
+        let ExampleMain { inputs, outputs, .. } = self;
+        for (index, CTensor { identifier, element }) in outputs.iter().enumerate() {
+            let number = self.argument(inputs.len() + index);
+            let bytes = self.bytes("output", index, identifier);
+            let _ = write!(
+                out,
+                "    printf(\"{identifier}:\");\n    \
+                 for (size_t i = 0; i < 4 && i < {bytes} / sizeof({element}); i++)\n        \
+                 printf(\" %g\", (double)output_{identifier}[i]);\n    printf(\"\\n\");\n    \
+                 if (argc > {number} && !write_file(argv[{number}], output_{identifier}, {bytes}))\n        \
+                 return 1;\n"
+            );
+        }
+    }
+
+    /// Reads sizes, and binds them.
+    fn bind(&self, out: &mut String) {
+        let ExampleMain { bundle: Bundle { name, .. }, sizes, .. } = self;
+        if sizes.is_empty() {
+            return;
+        }
+        let names = sizes.iter().map(|(identifier, _)| &**identifier).collect::<Vec<_>>().join(" ");
         let _ = write!(
             out,
-            "    printf(\"{identifier}:\");\n    \
-             for (size_t i = 0; i < 4 && i < {name}_OUTPUT_{identifier}_BYTES / sizeof({element}); \
-             i++)\n        \
-             printf(\" %g\", (double)output_{identifier}[i]);\n    \
-             printf(\"\\n\");\n    if (argc > {number} && !write_file(argv[{number}], output_{identifier}, \
-             {name}_OUTPUT_{identifier}_BYTES))\n        return 1;\n"
+            "    if (argc <= {}) {{\n        \
+             fprintf(stderr, \"expected sizes: {names}\\n\");\n        return 1;\n    }}\n",
+            sizes.len()
+        );
+        for (index, (identifier, _)) in sizes.iter().enumerate() {
+            let _ = writeln!(out, "    sizes.{identifier} = strtoull(argv[{}], NULL, 10);", index + 1);
+        }
+        let _ = write!(
+            out,
+            "    status = {name}_bind(&sizes, frame);\n    if (status != {name}_OK) {{\n        \
+             fprintf(stderr, \"%s\\n\", {name}_message(status));\n        return 1;\n    }}\n"
         );
     }
-    out.push_str("    return 0;\n}\n");
+
+    /// The number of the argument that is the file of this input, or of the output after all inputs.
+    fn argument(&self, file: usize) -> usize {
+        1 + self.sizes.len() + file
+    }
+
+    /// The bytes of an input or output, in C.
+    fn bytes(&self, side: &str, index: usize, identifier: &str) -> String {
+        let name = &self.bundle.name;
+        match self.sizes {
+            [] => format!("{name}_{}_{identifier}_BYTES", side.to_ascii_uppercase()),
+            _ => format!("{name}_{side}_bytes(&sizes, {index})"),
+        }
+    }
 }

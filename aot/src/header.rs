@@ -6,11 +6,11 @@ use codegen::RelocatableProgram;
 use runtime::{ElementKind, TensorDesc};
 
 use crate::names::identifiers;
-use crate::{Bundle, CTensor, WeightsPlace};
+use crate::{Bundle, CTensor, SizeRange, WeightsPlace};
 
 /// The header file.
 pub(crate) fn text(bundle: &Bundle<'_>) -> String {
-    let Bundle { program, name, place } = bundle;
+    let Bundle { program, name, .. } = bundle;
     let upper = name.to_ascii_uppercase();
     let mut out =
         format!("/* `{name}`: a program without a runtime, for {}. Made by optc.\n *\n", program.isa.name());
@@ -23,7 +23,10 @@ pub(crate) fn text(bundle: &Bundle<'_>) -> String {
     structure(&mut out, bundle, Side::Output, &outputs);
     state_offsets(&mut out, bundle, &states);
     statuses(&mut out, bundle);
-    functions(&mut out, name, *place);
+    if bundle.sizes.is_some() {
+        named_sizes(&mut out, bundle);
+    }
+    functions(&mut out, bundle);
     out += "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
     out
 }
@@ -36,10 +39,14 @@ const INTRODUCTION: &str = "\
 ";
 
 /// The sizes of arena and weights.
-fn sizes(out: &mut String, Bundle { program, name, place }: &Bundle<'_>) {
+fn sizes(out: &mut String, Bundle { program, name, place, sizes }: &Bundle<'_>) {
+    let which = match sizes {
+        Some(_) => format!("{name}_arena_bytes(sizes), at most {name}_ARENA_BYTES bytes"),
+        None => format!("{name}_ARENA_BYTES bytes"),
+    };
     let _ = write!(
         out,
-        "/* Memory for intermediate values: {name}_ARENA_BYTES bytes, aligned to {name}_ARENA_ALIGN.\n \
+        "/* Memory for intermediate values: {which}, aligned to {name}_ARENA_ALIGN.\n \
          * What is in it before a run does not matter{}. */\n\
          #define {name}_ARENA_BYTES {}\n#define {name}_ARENA_ALIGN 64\n\n",
         if program.states.is_empty() { "" } else { ", but for the states (see below)" },
@@ -103,19 +110,26 @@ fn c_type(element: ElementKind) -> &'static str {
     }
 }
 
-fn shape_text(desc: &TensorDesc) -> String {
-    let shape: String = desc.shape.iter().map(|size| format!("[{size}]")).collect();
-    format!("{:?}{shape}", desc.element).to_lowercase()
+fn shape_text(desc: &TensorDesc, names: Option<&[String]>) -> String {
+    let shape: String = match names {
+        Some(names) => names.iter().map(|size| format!("[{}]", comment(size))).collect(),
+        None => desc.shape.iter().map(|size| format!("[{size}]")).collect(),
+    };
+    format!("{}{shape}", format!("{:?}", desc.element).to_lowercase())
 }
 
 /// The structure of pointers to inputs or outputs.
 fn structure(out: &mut String, bundle: &Bundle<'_>, side: Side, tensors: &[CTensor]) {
-    let Bundle { program, name, .. } = bundle;
-    let (word, descs) = match side {
-        Side::Input => ("input", &program.inputs),
-        Side::Output => ("output", &program.outputs),
+    let Bundle { program, name, sizes, .. } = bundle;
+    let (word, descs, shapes) = match side {
+        Side::Input => ("input", &program.inputs, 0),
+        Side::Output => ("output", &program.outputs, 1),
     };
+    let shape = |index: usize| sizes.map(|sizes| &*sizes.shapes[shapes][index]);
     let upper = word.to_ascii_uppercase();
+    if sizes.is_some() && !tensors.is_empty() {
+        let _ = writeln!(out, "/* The most bytes, at any sizes. */");
+    }
     for (CTensor { identifier, .. }, desc) in tensors.iter().zip(descs) {
         let _ = writeln!(out, "#define {name}_{upper}_{identifier}_BYTES {}", desc.size_bytes);
     }
@@ -125,7 +139,7 @@ fn structure(out: &mut String, bundle: &Bundle<'_>, side: Side, tensors: &[CTens
     };
     let _ = write!(out, "\n/* {said} */\nstruct {name}_{word}s {{\n");
     for (index, (CTensor { identifier, element }, desc)) in tensors.iter().zip(descs).enumerate() {
-        let mut remark = format!("`{}`: {}", comment(&desc.name), shape_text(desc));
+        let mut remark = format!("`{}`: {}", comment(&desc.name), shape_text(desc, shape(index)));
         if desc.overwritten {
             remark += ", overwritten";
         }
@@ -166,14 +180,14 @@ fn state_offsets(out: &mut String, Bundle { program, name, .. }: &Bundle<'_>, st
              #define {name}_STATE_{identifier}_BYTES {} /* {element}: `{}`: {} */\n",
             state.tensor.size_bytes,
             comment(&state.tensor.name),
-            shape_text(&state.tensor)
+            shape_text(&state.tensor, None)
         );
     }
     out.push('\n');
 }
 
 /// What a run says.
-fn statuses(out: &mut String, Bundle { program, name, place }: &Bundle<'_>) {
+fn statuses(out: &mut String, Bundle { program, name, place, sizes }: &Bundle<'_>) {
     let _ = write!(out, "/* What a run returns. */\nenum {name}_status {{\n    {name}_OK = 0,\n");
     for (number, fault) in program.faults.iter().enumerate() {
         let number = number + 1;
@@ -183,17 +197,56 @@ fn statuses(out: &mut String, Bundle { program, name, place }: &Bundle<'_>) {
         WeightsPlace::File => format!("    {name}_BAD_WEIGHTS = -2, /* null or not aligned */\n"),
         WeightsPlace::Embedded => String::new(),
     };
+    let of_sizes = match sizes {
+        Some(_) => format!(
+            ",\n    {name}_BAD_SIZES = -6, /* the program can't have these sizes */\n    \
+             {name}_BAD_FRAME = -7 /* null, not aligned to 8, or bound by no call of {name}_bind */\n"
+        ),
+        None => "\n".to_owned(),
+    };
     let _ = write!(
         out,
         "    {name}_BAD_ARENA = -1, /* null or not aligned */\n{weights}    \
          {name}_BAD_INPUT = -3, /* an input is null or not aligned to 4 bytes */\n    \
          {name}_BAD_OUTPUT = -4, /* an output is null or not aligned to 4 bytes */\n    \
-         {name}_BAD_THREADS = -5 /* no threads, or more than {name}_MAX_THREADS */\n}};\n\n"
+         /* no threads, or more than {name}_MAX_THREADS */\n    \
+         {name}_BAD_THREADS = -5{of_sizes}}};\n\n"
+    );
+}
+
+/// Named sizes: the structure of them, the frame, and the functions that ask for either.
+fn named_sizes(out: &mut String, bundle: &Bundle<'_>) {
+    let Bundle { name, sizes, .. } = bundle;
+    let _ = write!(out, "/* The sizes that a run is for. */\nstruct {name}_sizes {{\n");
+    for (identifier, range) in bundle.sizes() {
+        let SizeRange { name, least, most } = range;
+        let _ = writeln!(out, "    uint64_t {identifier}; /* `{}`: {least} to {most} */", comment(name));
+    }
+    let (frame_bytes, count) = sizes.map_or((0, (0, 0)), |sizes| (sizes.frame_bytes(), sizes.count()));
+    if count.0 < count.1 {
+        let _ =
+            writeln!(out, "    /* The program can have {} of these {} combinations. */", count.0, count.1);
+    }
+    let _ = write!(
+        out,
+        "}};\n\n\
+         /* What sizes decide of a run: {name}_FRAME_BYTES bytes, aligned to 8. Runs only read it, so many\n \
+         * may share one. It is of this process: it has addresses in it. */\n\
+         #define {name}_FRAME_BYTES {frame_bytes}\n\n\
+         /* The bytes of arena, of an input or of an output (by its number from 0 on) at some sizes;\n \
+         * UINT64_MAX if the program can't have them. */\n\
+         uint64_t {name}_arena_bytes(const struct {name}_sizes *sizes);\n\
+         uint64_t {name}_input_bytes(const struct {name}_sizes *sizes, uint32_t input);\n\
+         uint64_t {name}_output_bytes(const struct {name}_sizes *sizes, uint32_t output);\n\n\
+         /* Writes a frame: then runs that are given it have these sizes. It takes microseconds. Returns a\n \
+         * status. */\n\
+         int {name}_bind(const struct {name}_sizes *sizes, void *frame);\n\n"
     );
 }
 
 /// The functions.
-fn functions(out: &mut String, name: &str, place: WeightsPlace) {
+fn functions(out: &mut String, Bundle { name, place, sizes, .. }: &Bundle<'_>) {
+    let frame = if sizes.is_some() { "const void *frame, " } else { "" };
     let weights = match place {
         WeightsPlace::File => "const void *weights, ",
         WeightsPlace::Embedded => "",
@@ -205,7 +258,7 @@ fn functions(out: &mut String, name: &str, place: WeightsPlace) {
          int {name}_supported(void);\n\n\
          /* Runs the program once, in the calling thread. Returns a status; unless it is 0, outputs are\n \
          * garbage. */\n\
-         int {name}_run(void *arena, {weights}const struct {name}_inputs *inputs,\n    const struct \
+         int {name}_run({frame}void *arena, {weights}const struct {name}_inputs *inputs,\n    const struct \
          {name}_outputs *outputs);\n\n"
     );
     let _ = write!(
@@ -219,8 +272,8 @@ fn functions(out: &mut String, name: &str, place: WeightsPlace) {
          void *context; /* what `parallel_for` is given first */\n    \
          uint32_t count; /* tasks at the same time: 1 to {name}_MAX_THREADS */\n}};\n\n\
          /* Runs the program once, on these threads. */\n\
-         int {name}_run_threads(void *arena, {weights}const struct {name}_inputs *inputs,\n    const struct \
-         {name}_outputs *outputs, const struct {name}_threads *threads);\n\n\
+         int {name}_run_threads({frame}void *arena, {weights}const struct {name}_inputs *inputs,\n    \
+         const struct {name}_outputs *outputs, const struct {name}_threads *threads);\n\n\
          /* What a status means, in words. */\n\
          const char *{name}_message(int status);\n\n"
     );

@@ -1,18 +1,22 @@
 //! What object file is this program? Machine code, frame and kernels for a C linker, and the C text around.
 //!
 //! An object file has what a program reaches: generated code, its frame as data whose function words are
-//! addresses for the linker, the machine code of the kernels that the frame names, and four functions for C.
+//! addresses for the linker, the machine code of the kernels that the frame names, and functions for C. Of
+//! named sizes it has all frames.
 //! Nothing in it allocates, keeps state, starts threads or calls the system.
 //!
 //! 1. The build script compiles `kernels` a second time, and cuts the result into pieces (`library`).
-//! 2. `link` adds the program's own pieces, keeps what the functions for C reach, and writes ELF.
-//! 3. `header` and `example` write the C text: what a caller must know, and a program that calls it.
+//! 2. `frames` keeps the frames of named sizes in few bytes.
+//! 3. `link` adds the program's own pieces, keeps what the functions for C reach, and writes ELF.
+//! 4. `header` and `example` write the C text: what a caller must know, and a program that calls it.
 //!
 //! A panic in a kernel, which would be a fault of ours, ends the process by an illegal instruction.
 //!
 //! Deliberately not here: choices. The program is planned and its code is made before.
 
+mod columns;
 mod example;
+mod frames;
 mod header;
 mod library;
 mod link;
@@ -23,7 +27,11 @@ use std::fmt;
 
 use codegen::RelocatableProgram;
 
+pub use frames::{MOST_COMBINATIONS, SizeRange, SizedFrames};
 pub use link::EXTERNALS;
+
+/// Words before the bytes of inputs and outputs in a frame of named sizes, see `standalone`.
+const HEADER_WORDS: usize = 4;
 
 /// Where the weights of a program are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +48,8 @@ pub struct Bundle<'p> {
     /// What its functions' names begin with.
     name: String,
     place: WeightsPlace,
+    /// Its frames, if it has named sizes.
+    sizes: Option<&'p SizedFrames>,
 }
 
 /// Why there is no object file of a program.
@@ -66,7 +76,13 @@ pub struct CTensor {
 impl<'p> Bundle<'p> {
     /// A program whose functions have names that begin like `name`.
     pub fn new(program: &'p RelocatableProgram, name: &str, place: WeightsPlace) -> Bundle<'p> {
-        Bundle { program, name: names::identifier(name), place }
+        Bundle { program, name: names::identifier(name), place, sizes: None }
+    }
+
+    /// The same of named sizes, with its frames; what the program says is of its greatest sizes.
+    #[must_use]
+    pub fn with_sizes(self, sizes: &'p SizedFrames) -> Bundle<'p> {
+        Bundle { sizes: Some(sizes), ..self }
     }
 
     /// What the names of its functions, and of its files, begin with.
@@ -79,7 +95,7 @@ impl<'p> Bundle<'p> {
     /// # Errors
     /// If the program calls what an object file can't have.
     pub fn object(&self) -> Result<Vec<u8>, Fault> {
-        link::object(self.program, &self.name, self.place)
+        link::object(self)
     }
 
     /// The header file.
@@ -90,6 +106,23 @@ impl<'p> Bundle<'p> {
     /// A C program that runs it.
     pub fn example(&self) -> String {
         example::text(self)
+    }
+
+    /// The named sizes, each with its member of the structure of sizes.
+    pub fn sizes(&self) -> Vec<(String, &SizeRange)> {
+        let ranges = self.sizes.map_or(&[][..], |sizes| &sizes.ranges);
+        let names = names::identifiers(ranges.iter().map(|range| &*range.name));
+        names.into_iter().zip(ranges).collect()
+    }
+
+    /// The shapes of inputs and outputs as texts of their sizes, if the program has named sizes.
+    pub fn shapes(&self) -> Option<&[Vec<Vec<String>>; 2]> {
+        self.sizes.map(|sizes| &sizes.shapes)
+    }
+
+    /// The bytes of a frame, if the program has named sizes.
+    pub fn frame_bytes(&self) -> Option<usize> {
+        self.sizes.map(SizedFrames::frame_bytes)
     }
 
     /// The inputs, outputs and states, as C has them.

@@ -3,17 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use codegen::{FrameCallee, RelocatableProgram};
+use codegen::{FrameCallee, RelocatableFrame, RelocatableProgram};
 use kernels::{Isa, STRIP_FUNCTIONS, is_for_this_machine};
 use object::write::{Object, Relocation as ObjectRelocation, SectionId, Symbol, SymbolId, SymbolSection};
 use object::{
     Architecture, BinaryFormat, Endianness, RelocationFlags, SectionKind, SymbolFlags, SymbolKind,
     SymbolScope, elf,
 };
-use runtime::{RelocationTarget, TensorDesc};
+use runtime::{CodeImage, RelocationTarget, TensorDesc};
 
+use crate::frames::SizedFrames;
 use crate::library::{Library, Piece, Relocation, RelocationKind, Section, Target};
-use crate::{Fault, WeightsPlace};
+use crate::{Bundle, Fault, WeightsPlace};
 
 /// What an object file may leave to others: functions of C's library that need no system.
 pub const EXTERNALS: [&str; 17] = [
@@ -39,30 +40,38 @@ pub const EXTERNALS: [&str; 17] = [
 /// The program's own description, which functions for C read.
 const PROGRAM: &str = "optc_program";
 
+/// Where addresses are in it: fields of `Program` of the crate `standalone`.
+const ENTRY_FIELD: u32 = 0;
+const FRAME_FIELD: u32 = 8;
+const WEIGHTS_FIELD: u32 = 16;
+const BUFFERS_FIELD: u32 = 24;
+const MESSAGES_FIELD: u32 = 56;
+const SIZES_FIELD: u32 = 80;
+const CALLEES_FIELD: u32 = 88;
+
 /// The pieces of an object file, numbered on from those of the library.
 struct Pieces<'p> {
     library: Library,
     named: BTreeMap<String, u32>,
     program: &'p RelocatableProgram,
-    /// The first function of generated code.
-    generated: u32,
+    /// The first function of each image of generated code.
+    generated: Vec<u32>,
 }
 
-/// The object file of a program, whose functions have names that begin with `name`.
+/// The object file of a program.
 ///
 /// # Errors
 /// If the program calls what an object file can't have.
-pub(crate) fn object(
-    program: &RelocatableProgram,
-    name: &str,
-    place: WeightsPlace,
-) -> Result<Vec<u8>, Fault> {
-    let mut pieces = Pieces::of_library(program);
-    pieces.add_code()?;
-    let frame = pieces.add_frame()?;
-    let weights = (place == WeightsPlace::Embedded).then(|| pieces.add_weights());
-    pieces.add_program(frame, weights);
-    let globals = pieces.globals(name, place);
+pub(crate) fn object(bundle: &Bundle<'_>) -> Result<Vec<u8>, Fault> {
+    let mut pieces = Pieces::of_library(bundle.program);
+    bundle.program.images.iter().try_for_each(|image| pieces.add_code(image))?;
+    let runs = match bundle.sizes {
+        None => pieces.add_frame()?,
+        Some(sizes) => pieces.add_sizes(sizes)?,
+    };
+    let weights = (bundle.place == WeightsPlace::Embedded).then(|| pieces.add_weights());
+    pieces.add_program(runs, weights);
+    let globals = pieces.globals(bundle);
     let kept = pieces.reached(globals.iter().map(|global| global.1))?;
     Ok(Writer::new(&pieces.library).write(&kept, &globals))
 }
@@ -71,8 +80,7 @@ impl<'p> Pieces<'p> {
     fn of_library(program: &'p RelocatableProgram) -> Self {
         let library = crate::library();
         let named = library.roots.iter().cloned().collect();
-        let generated = library.pieces.len() as u32;
-        Pieces { library, named, program, generated }
+        Pieces { library, named, program, generated: Vec::new() }
     }
 
     fn add(&mut self, piece: Piece) -> u32 {
@@ -103,9 +111,10 @@ impl<'p> Pieces<'p> {
         }) as u32
     }
 
-    /// Adds the functions of generated code.
-    fn add_code(&mut self) -> Result<(), Fault> {
-        let image = self.program.image.clone();
+    /// Adds the functions of an image of generated code.
+    fn add_code(&mut self, image: &CodeImage) -> Result<(), Fault> {
+        let first = self.library.pieces.len() as u32;
+        self.generated.push(first);
         for function in &image.functions {
             let range = function.start..function.start + function.size;
             let own = image.relocations.iter().filter(|relocation| range.contains(&relocation.offset));
@@ -113,7 +122,7 @@ impl<'p> Pieces<'p> {
             let mut relocations = Vec::new();
             for found in own {
                 let target = match found.target {
-                    RelocationTarget::Function(number) => Target::Piece(self.generated + number),
+                    RelocationTarget::Function(number) => Target::Piece(first + number),
                     RelocationTarget::Symbol(number) => self.symbol(&image.symbols[number as usize]),
                 };
                 let kind = match (found.kind, target) {
@@ -137,28 +146,50 @@ impl<'p> Pieces<'p> {
         Ok(())
     }
 
-    /// Adds the frame, with the addresses of the functions that its records call.
-    fn add_frame(&mut self) -> Result<u32, Fault> {
-        let mut bytes: Vec<u8> = self.program.frame.iter().flat_map(|word| word.to_le_bytes()).collect();
+    /// Adds the frame, with the addresses of the functions that its records call; the program's relocations
+    /// for it and for its entry.
+    fn add_frame(&mut self) -> Result<Vec<Relocation>, Fault> {
+        let RelocatableFrame { words: frame, callees } = &self.program.frame;
+        let mut bytes = words(frame.iter().map(|word| *word as u64));
         let mut relocations = Vec::new();
-        for (word, callee) in &self.program.callees {
-            let target = match callee {
-                FrameCallee::Generated(number) => self.generated + *number as u32,
-                FrameCallee::Kernel(number, _) if is_for_this_machine(*number) => {
-                    let message = "its products of bf16 take instructions that this machine has: an object \
-                                   file is for others, too, and takes --precision=f32";
-                    return Err(Fault(message.to_owned()));
-                }
-                FrameCallee::Kernel(number, isa) => self.kernel(*number, *isa)?,
-                FrameCallee::Unknown => {
-                    let message = "a step calls an embedder's own kernel, and that is in this process only";
-                    return Err(Fault(message.to_owned()));
-                }
-            };
+        for (word, callee) in callees {
             bytes[8 * word..8 * word + 8].fill(0);
-            relocations.push(address(8 * *word as u32, target));
+            relocations.push(address(8 * *word as u32, self.callee(0, *callee)?));
         }
-        Ok(self.add(data("frame", Section::Pointers, bytes, relocations)))
+        let frame = self.add(data("frame", Section::Pointers, bytes, relocations));
+        let functions = &self.program.images[0].functions;
+        let entry = functions.iter().position(|function| function.name == codegen::ENTRY);
+        let entry = self.generated[0] + entry.expect("code has an entry") as u32;
+        Ok(vec![address(ENTRY_FIELD, entry), address(FRAME_FIELD, frame)])
+    }
+
+    /// Adds what named sizes decide, and the functions that all frames call; the program's relocations for
+    /// them.
+    fn add_sizes(&mut self, sizes: &SizedFrames) -> Result<Vec<Relocation>, Fault> {
+        let tables = self.add(data("sizes", Section::Constants, sizes.tables()?, Vec::new()));
+        let mut relocations = Vec::new();
+        for (number, (image, callee)) in sizes.callees.iter().enumerate() {
+            relocations.push(address(8 * number as u32, self.callee(*image, *callee)?));
+        }
+        let bytes = vec![0; 8 * relocations.len()];
+        let callees = self.add(data("callees", Section::Pointers, bytes, relocations));
+        Ok(vec![address(SIZES_FIELD, tables), address(CALLEES_FIELD, callees)])
+    }
+
+    /// The piece that a frame of an image calls.
+    fn callee(&self, image: usize, callee: FrameCallee) -> Result<u32, Fault> {
+        match callee {
+            FrameCallee::Generated(number) => Ok(self.generated[image] + number as u32),
+            FrameCallee::Kernel(number, _) if is_for_this_machine(number) => Err(Fault(
+                "its products of bf16 take instructions that this machine has: an object file is for \
+                 others, too, and takes --precision=f32"
+                    .to_owned(),
+            )),
+            FrameCallee::Kernel(number, isa) => self.kernel(number, isa),
+            FrameCallee::Unknown => Err(Fault(
+                "a step calls an embedder's own kernel, and that is in this process only".to_owned(),
+            )),
+        }
     }
 
     fn kernel(&self, number: usize, isa: Isa) -> Result<u32, Fault> {
@@ -175,7 +206,7 @@ impl<'p> Pieces<'p> {
     }
 
     /// Adds what functions for C read: `Program` of the crate `standalone`.
-    fn add_program(&mut self, frame: u32, weights: Option<u32>) {
+    fn add_program(&mut self, runs: Vec<Relocation>, weights: Option<u32>) {
         let RelocatableProgram { inputs, outputs, faults, threads, isa, .. } = self.program;
         let buffer = |tensor: &TensorDesc| [tensor.size_bytes as u64, tensor.align as u64];
         let buffers = words(inputs.iter().chain(outputs).flat_map(buffer));
@@ -193,29 +224,33 @@ impl<'p> Pieces<'p> {
         };
         let messages = begins.iter().enumerate().map(message).collect();
         let messages = self.add(data("messages", Section::Pointers, vec![0; 8 * begins.len()], messages));
-        let numbers = [0, 0, 0, 0, inputs.len(), outputs.len(), *threads, 0, faults.len(), *isa as usize];
-        let entry = self.program.image.functions.iter().position(|function| function.name == codegen::ENTRY);
-        let entry = self.generated + entry.expect("code has an entry") as u32;
-        let mut relocations =
-            vec![address(0, entry), address(8, frame), address(24, buffers), address(56, messages)];
-        relocations.extend(weights.map(|weights| address(16, weights)));
-        let bytes = words(numbers.map(|number| number as u64).into_iter());
+        let counts = [inputs.len(), outputs.len(), *threads, 0, faults.len(), *isa as usize];
+        let numbers = [0; 4].into_iter().chain(counts).chain([0; 2]);
+        let mut relocations = runs;
+        relocations.extend([address(BUFFERS_FIELD, buffers), address(MESSAGES_FIELD, messages)]);
+        relocations.extend(weights.map(|weights| address(WEIGHTS_FIELD, weights)));
+        let bytes = words(numbers.map(|number| number as u64));
         let program = self.add(data(PROGRAM, Section::Pointers, bytes, relocations));
         self.named.insert(PROGRAM.to_owned(), program);
     }
 
     /// The functions for C, each with its piece.
-    fn globals(&self, name: &str, place: WeightsPlace) -> Vec<(String, u32)> {
-        let suffix = match place {
+    fn globals(&self, Bundle { name, place, sizes, .. }: &Bundle<'_>) -> Vec<(String, u32)> {
+        let own = if sizes.is_some() { "_sized" } else { "" };
+        let place = match place {
             WeightsPlace::File => "",
             WeightsPlace::Embedded => "_embedded",
         };
-        let functions = [
+        let mut functions = vec![
             ("message", "message".to_owned()),
-            ("run", format!("run{suffix}")),
-            ("run_threads", format!("run_threads{suffix}")),
+            ("run", format!("run{own}{place}")),
+            ("run_threads", format!("run_threads{own}{place}")),
             ("supported", "supported".to_owned()),
         ];
+        if sizes.is_some() {
+            let more = ["arena_bytes", "bind", "input_bytes", "output_bytes"];
+            functions.extend(more.map(|end| (end, end.to_owned())));
+        }
         let piece = |own: &str| self.named[&format!("optc_standalone_{own}")];
         functions.iter().map(|(end, own)| (format!("{name}_{end}"), piece(own))).collect()
     }

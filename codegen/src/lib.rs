@@ -81,7 +81,9 @@ pub use options::{CodegenOptions, DeadMemory, StepTimes};
 pub use plan::{PlaceMemory, ReadPlan, ValuePlace};
 pub use prepared::{Prepared, PreparedMisses, PreparedWeight, WeightKey};
 pub use program::{compile, element_kind, open_outputs, relocatable, weights_bytes};
-pub use relocatable::{FrameCallee, RelocatableProgram};
+pub use relocatable::{FrameCallee, RelocatableFrame, RelocatableProgram};
 pub use row::{KernelRow, KernelWork};
-pub use sized::{KernelNeeds, Offsets, SizeFault, SizedCode, SizedPlan, SizedStep, Workspace};
+pub use sized::{
+    KernelNeeds, Offsets, SizeFault, SizedCode, SizedFrame, SizedPlan, SizedStep, WeightFile, Workspace,
+};
 pub use target::Cpu;

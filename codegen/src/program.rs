@@ -30,7 +30,7 @@ use crate::machine_code::{self, CompiledCode, MachineCode, Samples, Tensors, Wei
 use crate::options::{CodegenOptions, DeadMemory, StepTimes};
 use crate::place::{Place, Places};
 use crate::prepared::Prepared;
-use crate::relocatable::{FrameCallee, RelocatableProgram};
+use crate::relocatable::{RelocatableFrame, RelocatableProgram};
 use crate::row::Machine;
 use crate::store::WeightStore;
 use crate::target::Cpu;
@@ -259,21 +259,19 @@ impl<'a> Planned<'a> {
             frame[missing.word] += table.add_missing(self.ctx, self.body, missing) as i64;
             frame[missing.word - 1] = WEIGHTS_BASE;
         }
-        let callee = |word: usize| (word, FrameCallee::of(frame[word] as u64));
         let states = state_descs(self.ctx, self.signature())?;
         Ok(RelocatableProgram {
             isa: self.machine.isa,
             threads: self.machine.threads,
-            image: code.image().clone(),
-            callees: code.function_words(&frame).into_iter().map(callee).collect(),
+            images: vec![code.image().clone()],
+            frame: RelocatableFrame::of(&code, frame),
             weights: table.build(self.ctx, self.body, &self.weights, &SizedWeights::default())?,
-            frame,
             arena_bytes,
             inputs,
             outputs,
             open: open_outputs(self.ctx, self.signature()),
             states: states.into_iter().zip(self.state_offsets()).collect(),
-            faults: code.faults().clone(),
+            faults: code.faults().to_vec(),
         })
     }
 

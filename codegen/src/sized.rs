@@ -21,7 +21,7 @@ use ir::sized::{SizedBody, SizedTypes};
 use ir::target::{Bands, FasterMethod};
 use ir::weights::WeightSet;
 use ir::{Body, Context, Diagnostic, Ident, Op, Type, Value};
-use runtime::{Specialization, StateDesc, TensorDesc};
+use runtime::{CodeImage, LoadedCode, Specialization, StateDesc, TensorDesc};
 
 use crate::address::{Address, Base};
 use crate::arrangement::access;
@@ -29,15 +29,20 @@ use crate::call::Lowered;
 use crate::classes::StepClasses;
 use crate::elem::ElemType;
 use crate::entry::StopChecks;
-use crate::frame::{Callee, PlacedFunction, fault};
+use crate::frame::{Callee, fault};
 use crate::machine_code::{CompiledCode, MachineCode, Samples, Tensors, WeightSource};
 use crate::options::CodegenOptions;
-use crate::place::Place;
 use crate::program::{describe, state_descs};
 use crate::refusal::CodeRefusal;
 use crate::row::{FasterInRoom, Machine};
 use crate::store::WeightStore;
 use crate::weights::{KnownWeights, SizedWeights};
+
+mod placed;
+mod relocatable;
+
+use placed::SizedFunction;
+pub use relocatable::{SizedFrame, WeightFile};
 
 /// An operation that runs.
 #[derive(Clone, Copy, Debug)]
@@ -81,9 +86,9 @@ pub enum SizeFault {
     Code(Vec<Diagnostic>),
 }
 
-/// A function of named sizes with its machine code.
-pub struct SizedCode {
-    code: MachineCode,
+/// A function of named sizes with its machine code; `C` is what holds that.
+pub struct SizedCode<C = LoadedCode> {
+    code: MachineCode<C>,
     types: SizedTypes,
     body: Body,
     ctx: Arc<Context>,
@@ -163,12 +168,10 @@ pub struct Offsets<'a> {
 }
 
 impl SizedCode {
-    /// Compiles a function whose sizes get numbers in the order of `symbols`; code is made from those of
-    /// the `samples` that it can have.
+    /// The function that [`SizedCode::unloaded`] compiles, in memory, where it can be run.
     ///
     /// # Errors
-    /// If it can have none of them, with the reason for the first; if sizes follow from no symbols, or an
-    /// operation decides by what is no number.
+    /// As there; if this machine lacks instructions of it.
     pub fn compile(
         ctx: &Arc<Context>,
         body: &Body,
@@ -177,6 +180,68 @@ impl SizedCode {
         samples: &[Vec<u64>],
         options: &CodegenOptions,
     ) -> Result<(SizedCode, Workspace), SizeFault> {
+        let how = (options, StopChecks::Asked, CompiledCode::load);
+        SizedCode::made(ctx, body, symbols, homes, samples, how)
+    }
+
+    /// What runs at the sizes that are set, with buffers at these places.
+    ///
+    /// # Errors
+    /// If a weight can't be evaluated, or there is no memory for it; if an operation that passes values on
+    /// has too little scratch.
+    pub fn specialization(
+        &self,
+        work: &mut Workspace,
+        offsets: &Offsets<'_>,
+    ) -> Result<Specialization, Vec<Diagnostic>> {
+        let tensors = self.tensors(work, offsets)?;
+        let (placed, known, words) = self.placed(work, offsets);
+        let mut weights = WeightSource {
+            weights: &self.weights,
+            sized: &self.sized_weights,
+            store: &self.store,
+            is_alone: false,
+            known,
+        };
+        let made = self.code.specialization(&placed, &mut weights, tensors, *words)?;
+        *words = made.frame_bytes() / 8;
+        Ok(made.with_states(self.state_offsets(offsets)))
+    }
+}
+
+impl SizedCode<Arc<CodeImage>> {
+    /// Compiles a function whose sizes get numbers in the order of `symbols`; code is made from those of
+    /// the `samples` that it can have.
+    ///
+    /// # Errors
+    /// If it can have none of them, with the reason for the first; if sizes follow from no symbols, or an
+    /// operation decides by what is no number.
+    pub fn unloaded(
+        ctx: &Arc<Context>,
+        body: &Body,
+        symbols: &[Ident],
+        homes: SizedPlan,
+        samples: &[Vec<u64>],
+        options: &CodegenOptions,
+    ) -> Result<(Self, Workspace), SizeFault> {
+        let how = (options, StopChecks::Never, |code: CompiledCode| Ok(code.unloaded()));
+        SizedCode::made(ctx, body, symbols, homes, samples, how)
+    }
+}
+
+impl<C> SizedCode<C> {
+    fn made(
+        ctx: &Arc<Context>,
+        body: &Body,
+        symbols: &[Ident],
+        homes: SizedPlan,
+        samples: &[Vec<u64>],
+        (options, stops, load): (
+            &CodegenOptions,
+            StopChecks,
+            impl FnOnce(CompiledCode) -> Result<MachineCode<C>, Vec<Diagnostic>>,
+        ),
+    ) -> Result<(Self, Workspace), SizeFault> {
         let Some(types) = SizedTypes::of(ctx, body, symbols) else {
             return Err(SizeFault::Code(fault("a size of the function follows from no symbols".to_owned())));
         };
@@ -195,9 +260,9 @@ impl SizedCode {
             inputs: inputs.len(),
             outputs: outputs.len(),
         };
-        let made = (options.steps, StopChecks::Asked, options.prepared.as_deref());
+        let made = (options.steps, stops, options.prepared.as_deref());
         let code = CompiledCode::compile(ctx, body, &weights, machine, samples, made);
-        let code = code.and_then(CompiledCode::load).map_err(SizeFault::Code)?;
+        let code = code.and_then(load).map_err(SizeFault::Code)?;
         let (numbers, scratch) = numbered(&homes);
         let sized_weights = SizedWeights::of(ctx, body, &weights);
         let sized_weights = sized_weights.map_err(|fault| SizeFault::Code(vec![fault]))?;
@@ -225,7 +290,7 @@ impl SizedCode {
     /// The same, with its weights in the memory of another function's of the same context: what both have is
     /// there once.
     #[must_use]
-    pub fn sharing_weights(self, with: &SizedCode) -> SizedCode {
+    pub fn sharing_weights(self, with: &Self) -> Self {
         SizedCode { store: with.store.clone(), ..self }
     }
 
@@ -348,49 +413,46 @@ impl SizedCode {
         Ok(())
     }
 
-    /// What runs at the sizes that are set, with buffers at these places.
-    ///
-    /// # Errors
-    /// If a weight can't be evaluated, or there is no memory for it; if an operation that passes values on
-    /// has too little scratch.
-    pub fn specialization(
-        &self,
-        work: &mut Workspace,
-        offsets: &Offsets<'_>,
-    ) -> Result<Specialization, Vec<Diagnostic>> {
-        let mut dead: HashMap<Op, Vec<(Address, u64)>> = HashMap::new();
-        for (step, bytes) in &offsets.dead {
-            let address = Address { base: Base::Arena, offset: bytes.start };
-            dead.entry(self.homes.steps[*step].op).or_default().push((address, bytes.end - bytes.start));
-        }
+    /// What the caller passes and gets at the sizes that are set, and the bytes of the arena.
+    fn tensors(&self, work: &Workspace, offsets: &Offsets<'_>) -> Result<Tensors, Vec<Diagnostic>> {
         let describe = |tensor: &PassedTensor| {
             let ty = self.types.ty(tensor.ty, work.sized.at());
             let found = describe(work.ctx(), tensor.name.clone(), ty);
             let found = found.ok_or_else(|| fault(format!("`{}` can't be passed", tensor.name)));
             found.map(|desc| TensorDesc { overwritten: tensor.is_overwritten, ..desc })
         };
-        let tensors = Tensors {
+        Ok(Tensors {
             arena_bytes: offsets.arena_bytes,
             inputs: self.inputs.iter().map(describe).collect::<Result<_, _>>()?,
             outputs: self.outputs.iter().map(describe).collect::<Result<_, _>>()?,
-        };
+        })
+    }
+
+    /// The function at the sizes that are set, the weights that were asked for before, and the words of the
+    /// frame before.
+    fn placed<'a>(
+        &'a self,
+        work: &'a mut Workspace,
+        offsets: &'a Offsets<'a>,
+    ) -> (SizedFunction<'a, C>, &'a mut KnownWeights, &'a mut usize) {
+        let mut dead: HashMap<Op, Vec<(Address, u64)>> = HashMap::new();
+        for (step, bytes) in &offsets.dead {
+            let address = Address { base: Base::Arena, offset: bytes.start };
+            dead.entry(self.homes.steps[*step].op).or_default().push((address, bytes.end - bytes.start));
+        }
         let Workspace { sized, lowered, callees, firsts, own, own_of, known, words, .. } = work;
-        let mut weights = WeightSource {
-            weights: &self.weights,
-            sized: &self.sized_weights,
-            store: &self.store,
-            is_alone: false,
-            known,
-        };
         let placed =
             SizedFunction { code: self, sized, lowered, callees, firsts, own, own_of, offsets, dead };
-        let made = self.code.specialization(&placed, &mut weights, tensors, *words)?;
-        *words = made.frame_bytes() / 8;
+        (placed, known, words)
+    }
+
+    /// Where states begin in the arena.
+    fn state_offsets(&self, offsets: &Offsets<'_>) -> Vec<usize> {
         let state = |state: &Value| match self.homes.values[*state] {
             Some(Storage::Pool(pool, buffer)) => (offsets.pools)(pool, buffer) as usize,
             _ => unreachable!("states are in a pool"),
         };
-        Ok(made.with_states(self.states.iter().map(state).collect()))
+        self.states.iter().map(state).collect()
     }
 }
 
@@ -408,60 +470,6 @@ impl Workspace {
             lowerings: 0,
             words: 0,
         }
-    }
-}
-
-/// A function of named sizes at some, with all that a frame says.
-struct SizedFunction<'a> {
-    code: &'a SizedCode,
-    sized: &'a SizedBody,
-    lowered: &'a [Lowered],
-    callees: &'a [Callee],
-    firsts: &'a [usize],
-    own: &'a [(Lowered, Vec<Callee>)],
-    own_of: &'a [Option<u32>],
-    offsets: &'a Offsets<'a>,
-    dead: HashMap<Op, Vec<(Address, u64)>>,
-}
-
-impl PlacedFunction for SizedFunction<'_> {
-    fn ctx(&self) -> &Context {
-        self.sized.ctx()
-    }
-
-    fn body(&self) -> &Body {
-        self.sized.body()
-    }
-
-    fn address(&self, value: Value) -> Option<Address> {
-        let (base, start) = match self.code.homes.values[value]? {
-            Storage::Input(index) => (Base::Input(index), 0),
-            Storage::Output(index) => (Base::Output(index), 0),
-            Storage::Buffer(buffer) => (Base::Arena, (self.offsets.buffers)(buffer).start),
-            Storage::Pool(pool, buffer) => (Base::Arena, (self.offsets.pools)(pool, buffer)),
-        };
-        let first = self.sized.first_byte(value).expect("the structure of a plan has known windows");
-        Some(Address { base, offset: start + first })
-    }
-
-    fn scratch(&self, op: Op) -> Option<Place> {
-        let Range { start, end } = (self.offsets.buffers)(self.code.scratch[op]? as usize);
-        Some(Place { address: Address { base: Base::Arena, offset: start }, bytes: end - start })
-    }
-
-    fn lowered(&self, op: Op) -> (&Lowered, &[Callee]) {
-        let number = self.code.numbers[op] as usize;
-        if let Some(own) = self.own_of[number] {
-            let (lowered, callees) = &self.own[own as usize];
-            return (lowered, callees);
-        }
-        let class = self.code.classes.of_step[number] as usize;
-        let (lowered, first) = (&self.lowered[class], self.firsts[class]);
-        (lowered, &self.callees[first..first + lowered.calls.len()])
-    }
-
-    fn dead(&self, op: Op) -> &[(Address, u64)] {
-        self.dead.get(&op).map_or(&[], |dead| dead)
     }
 }
 

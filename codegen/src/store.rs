@@ -76,6 +76,13 @@ impl WeightStore {
         self.lock().kept.iter().map(|weight| weight.bytes().len().next_multiple_of(64)).sum()
     }
 
+    /// The weight in memory that has these bytes.
+    pub(crate) fn kept_at(&self, address: u64, bytes: u64) -> Option<PreparedWeight> {
+        let is_there =
+            |found: &[u8]| (found.as_ptr() as usize as u64, found.len() as u64) == (address, bytes);
+        self.lock().kept.iter().find(|weight| is_there(weight.bytes())).cloned()
+    }
+
     /// The address of each of the table's pieces; those that are not yet in memory are evaluated and packed.
     ///
     /// # Errors

@@ -17,7 +17,7 @@
 use std::fs;
 use std::path::Path;
 
-use aot::CTensor;
+use aot::{CTensor, SizeRange, SizedFrames};
 use codegen::RelocatableProgram;
 use ir::Module;
 use runtime::TensorDesc;
@@ -26,8 +26,10 @@ use serde::Serialize;
 use crate::compile::{CompileOptions, entry, plan_known_sizes};
 use crate::failure::Failure;
 use crate::model::refuse_strings;
-use crate::specialize::has_named_sizes;
+use crate::specialize::{AllSizes, has_named_sizes};
 use crate::whole_file::write_whole;
+
+mod sized;
 
 pub use aot::{EXTERNALS, WeightsPlace};
 
@@ -48,11 +50,12 @@ pub struct BundleFile {
 
 impl Bundle {
     /// Compiles a module, which is left planned, for the processor that the options say: it need not be this
-    /// one. The names of files and functions begin like `name`.
+    /// one. The names of files and functions begin like `name`. Of a program of named sizes there is a frame
+    /// for each combination of them.
     ///
     /// # Errors
-    /// If the program has named sizes; every fault of the first stage that finds some; if it calls what an
-    /// object file can't have.
+    /// Every fault of the first stage that finds some; if it calls what an object file can't have; if it has
+    /// too many sizes.
     pub fn build(
         module: &mut Module,
         options: &CompileOptions,
@@ -61,27 +64,37 @@ impl Bundle {
     ) -> Result<Bundle, Failure> {
         let entry = entry(module, options.entry.as_deref())?;
         let body = module.function(&entry).expect("the entry was just found");
-        if has_named_sizes(&module.ctx, body) {
-            return Err(Failure::input(
-                "an object file is of known sizes: give each a number with `--dim NAME=SIZE`",
-            ));
-        }
         let options = &options.planned(&module.ctx, body);
-        plan_known_sizes(module, &entry, options)?;
-        let program = codegen::relocatable(module, &entry, &options.code())
-            .map_err(|faults| Failure::diagnostics(&module.ctx, &faults))?;
+        let (program, sizes) = if has_named_sizes(&module.ctx, body) {
+            let (program, sizes) = sized::build(AllSizes::decide(module, options)?, options)?;
+            (program, Some(sizes))
+        } else {
+            plan_known_sizes(module, &entry, options)?;
+            let program = codegen::relocatable(module, &entry, &options.code());
+            (program.map_err(|faults| Failure::diagnostics(&module.ctx, &faults))?, None)
+        };
         let tensors = program.inputs.iter().chain(&program.outputs);
         refuse_strings(tensors.map(|tensor| (&*tensor.name, tensor.element)))?;
-        Bundle::of(program, name, place)
+        Bundle::of(program, sizes.as_ref(), name, place)
     }
 
-    fn of(program: RelocatableProgram, name: &str, place: WeightsPlace) -> Result<Bundle, Failure> {
+    fn of(
+        program: RelocatableProgram,
+        sizes: Option<&SizedFrames>,
+        name: &str,
+        place: WeightsPlace,
+    ) -> Result<Bundle, Failure> {
         let bundle = aot::Bundle::new(&program, name, place);
+        let bundle = sizes.into_iter().fold(bundle, aot::Bundle::with_sizes);
         let object = bundle.object().map_err(|fault| Failure::input(fault.to_string()))?;
         let name = bundle.name();
         let weights_bytes = program.weights.as_slice().len();
+        let most = sizes.map_or_else(String::new, |sizes| {
+            let (count, frame_bytes) = (sizes.count().0, sizes.frame_bytes());
+            format!(" at most at {count} combinations of sizes, frame {frame_bytes} bytes")
+        });
         let summary = format!(
-            "{name}.o: {} bytes for {}; arena {} bytes, weights {weights_bytes} bytes\n",
+            "{name}.o: {} bytes for {}; arena {} bytes{most}, weights {weights_bytes} bytes\n",
             object.len(),
             program.isa.name(),
             program.arena_bytes
@@ -133,8 +146,14 @@ struct Description {
     name: String,
     target: &'static str,
     max_threads: usize,
+    /// At the sizes that need the most.
     arena_bytes: usize,
     arena_align: usize,
+    /// The named sizes, each with the member of the structure of sizes; with them the bytes of a frame.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sizes: Vec<SizeDescription>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frame_bytes: Option<usize>,
     weights_bytes: usize,
     weights_align: usize,
     weights_file: Option<String>,
@@ -145,12 +164,24 @@ struct Description {
 }
 
 #[derive(Serialize)]
+struct SizeDescription {
+    name: String,
+    identifier: String,
+    least: u64,
+    most: u64,
+}
+
+#[derive(Serialize)]
 struct TensorDescription {
     name: String,
     identifier: String,
     element: String,
     c_type: &'static str,
+    /// At the greatest sizes.
     shape: Vec<u64>,
+    /// The shape by the named sizes, if there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dims: Option<Vec<String>>,
     size_bytes: usize,
     /// Where a state is in the arena.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -160,18 +191,31 @@ struct TensorDescription {
 impl Description {
     fn of(bundle: &aot::Bundle<'_>, program: &RelocatableProgram, place: WeightsPlace) -> Description {
         let [inputs, outputs, states] = bundle.tensors();
-        let describe = |(c, desc): (CTensor, &TensorDesc)| TensorDescription {
+        let describe = |(c, desc): (CTensor, &TensorDesc), dims: Option<&Vec<String>>| TensorDescription {
             name: desc.name.clone(),
             identifier: c.identifier,
             element: format!("{:?}", desc.element).to_lowercase(),
             c_type: c.element,
             shape: desc.shape.clone(),
+            dims: dims.cloned(),
             size_bytes: desc.size_bytes,
             offset: None,
         };
+        let shapes = bundle.shapes();
+        let side = |tensors: Vec<CTensor>, descs: &[TensorDesc], side: usize| {
+            let dims = |index: usize| shapes.map(|shapes| &shapes[side][index]);
+            let described = tensors.into_iter().zip(descs).enumerate();
+            described.map(|(index, tensor)| describe(tensor, dims(index))).collect()
+        };
         let state = |(c, (state, offset)): (CTensor, &(runtime::StateDesc, usize))| TensorDescription {
             offset: Some(*offset),
-            ..describe((c, &state.tensor))
+            ..describe((c, &state.tensor), None)
+        };
+        let size = |(identifier, range): (String, &SizeRange)| SizeDescription {
+            name: range.name.clone(),
+            identifier,
+            least: range.least,
+            most: range.most,
         };
         let is_file = place == WeightsPlace::File;
         Description {
@@ -181,11 +225,13 @@ impl Description {
             max_threads: program.threads,
             arena_bytes: program.arena_bytes,
             arena_align: 64,
+            sizes: bundle.sizes().into_iter().map(size).collect(),
+            frame_bytes: bundle.frame_bytes(),
             weights_bytes: program.weights.as_slice().len(),
             weights_align: 64,
             weights_file: is_file.then(|| format!("{}_weights.bin", bundle.name())),
-            inputs: inputs.into_iter().zip(&program.inputs).map(describe).collect(),
-            outputs: outputs.into_iter().zip(&program.outputs).map(describe).collect(),
+            inputs: side(inputs, &program.inputs, 0),
+            outputs: side(outputs, &program.outputs, 1),
             states: states.into_iter().zip(&program.states).map(state).collect(),
             faults: program.faults.to_vec(),
         }

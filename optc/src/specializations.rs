@@ -7,7 +7,7 @@
 //! Everything else was decided at compile time: [`passes::memory`] has the buffers and their live ranges, and
 //! [`codegen::SizedCode`] the machine code.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use codegen::{DeadMemory, Offsets, SizeFault, SizedCode, SizedPlan, SizedStep, Workspace};
 use cranelift_entity::SecondaryMap;
@@ -15,26 +15,44 @@ use ir::dims::SizeValues;
 use ir::plan::attrs;
 use ir::plan::signature::Signature;
 use ir::plan::storage::Storage;
-use ir::{Body, Context, Diagnostic, Location, Value};
+use ir::{Body, Context, Diagnostic, Ident, Location, Value};
 use passes::memory::buffers::Buffers;
 use passes::memory::faster::RunningSteps;
 use passes::memory::price::{StepChoice, StepNeeds};
 use passes::memory::specialize::AssignFault;
 use passes::place::BufferId;
-use runtime::{Specialization, Specialize, StateDesc};
+use runtime::{LoadedCode, Specialization, Specialize, StateDesc};
 
 use crate::failure::Failure;
 use crate::specialize::{AllSizes, Guard, Variant};
 
-/// What makes the specializations of a function.
-pub(crate) struct Specializations {
+/// What makes the specializations of a function; `C` is what holds its code.
+pub(crate) struct Specializations<C = LoadedCode> {
     all: AllSizes,
-    code: SizedCode,
+    code: SizedCode<C>,
     dead: DeadMemory,
     spare: Mutex<Vec<SpecializationScratch>>,
     /// What specializes the function's variants.
-    variants: Vec<(Guard, Specializations)>,
+    variants: Vec<(Guard, Specializations<C>)>,
 }
+
+/// The function that runs at some sizes.
+pub(crate) struct Running<'a, C> {
+    /// 0, or that of the variant, from 1 on.
+    pub(crate) number: usize,
+    /// Its machine code.
+    pub(crate) code: &'a SizedCode<C>,
+}
+
+/// What compiles a function of named sizes.
+type CompileSized<C> = fn(
+    &Arc<Context>,
+    &Body,
+    &[Ident],
+    SizedPlan,
+    &[Vec<u64>],
+    &codegen::CodegenOptions,
+) -> Result<(SizedCode<C>, Workspace), SizeFault>;
 
 /// What one thread needs to make a specialization.
 struct SpecializationScratch {
@@ -50,29 +68,47 @@ impl SpecializationScratch {
 }
 
 impl Specializations {
-    /// Compiles a function that was decided for all sizes.
+    /// Compiles a function that was decided for all sizes, to run here.
     ///
     /// # Errors
     /// Every operation without machine code at the first of its samples that it can have.
     pub(crate) fn compile(
-        mut all: AllSizes,
+        all: AllSizes,
         options: &codegen::CodegenOptions,
     ) -> Result<Specializations, Failure> {
+        Specializations::made(all, options, SizedCode::compile)
+    }
+}
+
+impl<C> Specializations<C> {
+    /// Compiles a function that was decided for all sizes in this way.
+    ///
+    /// # Errors
+    /// Every operation without machine code at the first of its samples that it can have.
+    pub(crate) fn made(
+        mut all: AllSizes,
+        options: &codegen::CodegenOptions,
+        compile: CompileSized<C>,
+    ) -> Result<Self, Failure> {
         let variants = all.take_variants();
-        let mut made = Specializations::of(all, options)?;
+        let mut made = Specializations::of(all, options, compile)?;
         for Variant { guard, all } in variants {
-            let own = Specializations::of(all, options)?;
+            let own = Specializations::of(all, options, compile)?;
             let own = Specializations { code: own.code.sharing_weights(&made.code), ..own };
             made.variants.push((guard, own));
         }
         Ok(made)
     }
 
-    fn of(all: AllSizes, options: &codegen::CodegenOptions) -> Result<Specializations, Failure> {
+    fn of(
+        all: AllSizes,
+        options: &codegen::CodegenOptions,
+        compile: CompileSized<C>,
+    ) -> Result<Self, Failure> {
         let (ctx, names) = all.named();
         let buffers = all.plans().buffers();
         let homes = homes(buffers, &all.signature()?);
-        let made = SizedCode::compile(ctx, &buffers.body, names, homes, &all.samples(), options);
+        let made = compile(ctx, &buffers.body, names, homes, &all.samples(), options);
         let (code, work) = made.map_err(|fault| reason(&all, all.sample(), fault))?;
         let spare = Mutex::new(vec![SpecializationScratch::new(work)]);
         Ok(Specializations { code, dead: options.dead, spare, all, variants: Vec::new() })
@@ -88,7 +124,48 @@ impl Specializations {
         &self.all
     }
 
-    fn make(&self, sizes: &[u64], work: &mut SpecializationScratch) -> Result<Specialization, SizeFault> {
+    /// The machine code of the function.
+    #[cfg(feature = "aot")]
+    pub(crate) fn code(&self) -> &SizedCode<C> {
+        &self.code
+    }
+
+    /// The machine code of the function's variants.
+    #[cfg(feature = "aot")]
+    pub(crate) fn variants(&self) -> impl Iterator<Item = &SizedCode<C>> {
+        self.variants.iter().map(|variant| &variant.1.code)
+    }
+
+    /// Places the buffers of what runs at these sizes, and makes of that what `then` says. Beside that, how
+    /// many steps had no room for their faster algorithm.
+    ///
+    /// # Errors
+    /// Why the function can't have these sizes.
+    pub(crate) fn at<R>(
+        &self,
+        sizes: &[u64],
+        then: impl FnOnce(Running<'_, C>, &mut Workspace, &Offsets<'_>) -> Result<R, Vec<Diagnostic>>,
+    ) -> Result<(R, usize), Failure> {
+        let variants = (1..).zip(&self.variants);
+        let mut variants =
+            variants.filter_map(|(number, (guard, own))| Some((number, own, guard.sizes(sizes)?)));
+        let (number, own, sizes) = variants.next().unwrap_or_else(|| (0, self, sizes.to_vec()));
+        let spare = || own.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = spare().pop();
+        let mut work = taken.unwrap_or_else(|| SpecializationScratch::new(own.code.workspace()));
+        let running = Running { number, code: &own.code };
+        let then = |work: &mut Workspace, offsets: &Offsets<'_>| then(running, work, offsets);
+        let made = own.make(&sizes, &mut work, then);
+        spare().push(work);
+        made.map_err(|fault| reason(&own.all, &sizes, fault))
+    }
+
+    fn make<R>(
+        &self,
+        sizes: &[u64],
+        work: &mut SpecializationScratch,
+        then: impl FnOnce(&mut Workspace, &Offsets<'_>) -> Result<R, Vec<Diagnostic>>,
+    ) -> Result<(R, usize), SizeFault> {
         let SpecializationScratch { lowered, needs, values } = work;
         let (code, plans) = (&self.code, self.all.plans());
         code.set(sizes, lowered)?;
@@ -137,23 +214,15 @@ impl Specializations {
                 DeadMemory::Poisoned => plans.dead(&plan),
             },
         };
-        let made = code.specialization(lowered, &offsets).map_err(SizeFault::Code)?;
-        Ok(made.with_given_up(plan.given_up))
+        Ok((then(lowered, &offsets).map_err(SizeFault::Code)?, plan.given_up))
     }
 }
 
 impl Specialize for Specializations {
     fn specialize(&self, sizes: &[u64]) -> Result<Specialization, String> {
-        let variant = self.variants.iter().find_map(|(guard, own)| Some((own, guard.sizes(sizes)?)));
-        if let Some((variant, sizes)) = variant {
-            return variant.specialize(&sizes);
-        }
-        let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = spare().pop();
-        let mut work = taken.unwrap_or_else(|| SpecializationScratch::new(self.code.workspace()));
-        let made = self.make(sizes, &mut work);
-        spare().push(work);
-        made.map_err(|fault| reason(&self.all, sizes, fault).to_string())
+        let made = self.at(sizes, |running, work, offsets| running.code.specialization(work, offsets));
+        let (made, given_up) = made.map_err(|failure| failure.to_string())?;
+        Ok(made.with_given_up(given_up))
     }
 
     fn weights_bytes(&self) -> usize {

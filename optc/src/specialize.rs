@@ -336,6 +336,16 @@ impl AllSizes {
         &self.symbols
     }
 
+    /// What the function takes.
+    pub fn inputs(&self) -> &[TensorSpec] {
+        &self.inputs
+    }
+
+    /// What the function returns.
+    pub fn outputs(&self) -> &[TensorSpec] {
+        &self.outputs
+    }
+
     /// The planned module at these sizes, one for each symbol in order.
     ///
     /// # Errors

@@ -1,8 +1,9 @@
 /* Runs an object file as a careful caller would: the arena and each buffer lie between pages that can't be touched,
  * every allocation is counted, and the outputs are written to files.
  *
- * Compiled with -DNAME=m -DHEADER="m.h" -DFIELDS="fields.h", where FIELDS has the lines INPUT(x) and OUTPUT(y) for
- * each input and output. Arguments: the weights' file, then a file for each input, then one for each output. */
+ * Compiled with -DNAME=m -DHEADER="m.h" -DFIELDS="fields.h", where FIELDS has the lines INPUT(x, 0), INPUT(y, 1), ... and
+ * OUTPUT(z, 0) for each input and output; with -DSIZES=2 if there are two named sizes. Arguments: the named sizes, the
+ * weights' file, then a file for each input, then one for each output. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -123,10 +124,56 @@ static void *weights;
 #define WEIGHTS weights,
 #endif
 
+#ifdef SIZES
+static union {
+    struct M(_sizes) named;
+    uint64_t numbers[SIZES];
+} sizes;
+static unsigned char *frame;
+#define FRAME frame,
+#define ARENA_BYTES M(_arena_bytes)(&sizes.named)
+#define INPUT_BYTES(x, i) M(_input_bytes)(&sizes.named, i)
+#define OUTPUT_BYTES(x, i) M(_output_bytes)(&sizes.named, i)
+#else
+#define FRAME
+#define ARENA_BYTES M(_ARENA_BYTES)
+#define INPUT_BYTES(x, i) JOIN(M(_INPUT_), JOIN(x, _BYTES))
+#define OUTPUT_BYTES(x, i) JOIN(M(_OUTPUT_), JOIN(x, _BYTES))
+#endif
+
+#ifdef SIZES
+/* The frame for the sizes, in memory that then can only be read. */
+static void bind(void)
+{
+    size_t pages = (M(_FRAME_BYTES) + 4095) / 4096 * 4096;
+
+    frame = guarded(M(_FRAME_BYTES), 8);
+    expect(M(_run)(frame, NULL, WEIGHTS NULL, NULL), M(_BAD_FRAME), "a frame that was not bound");
+    expect(M(_bind)(&sizes.named, frame + 4), M(_BAD_FRAME), "a frame that is not aligned");
+    expect(M(_bind)(&sizes.named, NULL), M(_BAD_FRAME), "no frame");
+    for (int i = 0; i < SIZES; i++) {
+        uint64_t size = sizes.numbers[i];
+        sizes.numbers[i] = 0;
+        expect(M(_bind)(&sizes.named, frame), M(_BAD_SIZES), "a size of 0");
+        sizes.numbers[i] = UINT64_MAX;
+        expect(M(_bind)(&sizes.named, frame), M(_BAD_SIZES), "a size that is too large");
+        if (ARENA_BYTES != UINT64_MAX || INPUT_BYTES(x, 0) != UINT64_MAX)
+            exit(1);
+        sizes.numbers[i] = size;
+    }
+    expect(M(_bind)(NULL, frame), M(_BAD_SIZES), "no sizes");
+    expect(M(_run)(frame, NULL, WEIGHTS NULL, NULL), M(_BAD_FRAME), "a frame that was not bound in the end");
+    expect(M(_bind)(&sizes.named, frame), M(_OK), "the sizes");
+    if (INPUT_BYTES(x, 1000) != UINT64_MAX || OUTPUT_BYTES(x, 1000) != UINT64_MAX)
+        exit(1);
+    mprotect((void *)((size_t)frame / 4096 * 4096), pages, PROT_READ);
+}
+#endif
+
 static void clear_outputs(void)
 {
-#define INPUT(x)
-#define OUTPUT(x) memset((void *)outputs.x, 0x5a, JOIN(M(_OUTPUT_), JOIN(x, _BYTES)));
+#define INPUT(x, i)
+#define OUTPUT(x, i) memset((void *)outputs.x, 0x5a, OUTPUT_BYTES(x, i));
 #include FIELDS
 #undef INPUT
 #undef OUTPUT
@@ -135,10 +182,10 @@ static void clear_outputs(void)
 static void store_outputs(char **paths, const char *suffix)
 {
     char path[4096];
-#define INPUT(x)
-#define OUTPUT(x)                                                           \
-    snprintf(path, sizeof(path), "%s%s", *paths++, suffix);                 \
-    store(path, (const void *)outputs.x, JOIN(M(_OUTPUT_), JOIN(x, _BYTES)));
+#define INPUT(x, i)
+#define OUTPUT(x, i)                                        \
+    snprintf(path, sizeof(path), "%s%s", *paths++, suffix); \
+    store(path, (const void *)outputs.x, OUTPUT_BYTES(x, i));
 #include FIELDS
 #undef INPUT
 #undef OUTPUT
@@ -147,7 +194,7 @@ static void store_outputs(char **paths, const char *suffix)
 int main(int argc, char **argv)
 {
     char **next = argv + 1;
-    unsigned char *arena = guarded(M(_ARENA_BYTES), M(_ARENA_ALIGN));
+    unsigned char *arena;
     unsigned long before;
     struct M(_threads) threads = { parallel_for, &parallel_calls, M(_MAX_THREADS) };
 
@@ -156,25 +203,31 @@ int main(int argc, char **argv)
         fprintf(stderr, "this processor lacks instructions\n");
         return 2;
     }
+#ifdef SIZES
+    for (int i = 0; i < SIZES; i++)
+        sizes.numbers[i] = strtoull(*next++, NULL, 10);
+    bind();
+#endif
+    arena = guarded(ARENA_BYTES, M(_ARENA_ALIGN));
 #ifndef EMBEDDED
     weights = guarded(M(_WEIGHTS_BYTES), M(_WEIGHTS_ALIGN));
     load(*next++, weights, M(_WEIGHTS_BYTES));
     if (M(_WEIGHTS_BYTES) > 0)
         mprotect((void *)((size_t)weights / 4096 * 4096), M(_WEIGHTS_BYTES), PROT_READ);
 #endif
-#define INPUT(x)                                                                \
-    inputs.x = guarded(JOIN(M(_INPUT_), JOIN(x, _BYTES)), 4);                   \
-    load(*next++, (void *)inputs.x, JOIN(M(_INPUT_), JOIN(x, _BYTES)));
-#define OUTPUT(x) outputs.x = guarded(JOIN(M(_OUTPUT_), JOIN(x, _BYTES)), 4);
+#define INPUT(x, i)                           \
+    inputs.x = guarded(INPUT_BYTES(x, i), 4); \
+    load(*next++, (void *)inputs.x, INPUT_BYTES(x, i));
+#define OUTPUT(x, i) outputs.x = guarded(OUTPUT_BYTES(x, i), 4);
 #include FIELDS
 #undef INPUT
 #undef OUTPUT
 
     before = allocations;
     for (int run = 0; run < RUNS; run++) {
-        memset(arena, 0xff, M(_ARENA_BYTES));
+        memset(arena, 0xff, ARENA_BYTES);
         clear_outputs();
-        expect(M(_run)(arena, WEIGHTS & inputs, &outputs), M(_OK), "a run");
+        expect(M(_run)(FRAME arena, WEIGHTS & inputs, &outputs), M(_OK), "a run");
     }
     if (allocations != before) {
         fprintf(stderr, "%lu allocations in %d runs\n", allocations - before, RUNS);
@@ -182,34 +235,34 @@ int main(int argc, char **argv)
     }
     store_outputs(next, "");
 
-    memset(arena, 0xff, M(_ARENA_BYTES));
+    memset(arena, 0xff, ARENA_BYTES);
     clear_outputs();
-    expect(M(_run_threads)(arena, WEIGHTS & inputs, &outputs, &threads), M(_OK), "a run with threads");
+    expect(M(_run_threads)(FRAME arena, WEIGHTS & inputs, &outputs, &threads), M(_OK), "a run with threads");
     store_outputs(next, ".threads");
 
-    expect(M(_run)(NULL, WEIGHTS & inputs, &outputs), M(_BAD_ARENA), "no arena");
-    expect(M(_run)(arena + 4, WEIGHTS & inputs, &outputs), M(_BAD_ARENA), "an arena that is not aligned");
+    expect(M(_run)(FRAME NULL, WEIGHTS & inputs, &outputs), M(_BAD_ARENA), "no arena");
+    expect(M(_run)(FRAME arena + 4, WEIGHTS & inputs, &outputs), M(_BAD_ARENA), "an arena that is not aligned");
 #ifndef EMBEDDED
-    expect(M(_run)(arena, NULL, &inputs, &outputs), M(_BAD_WEIGHTS), "no weights");
+    expect(M(_run)(FRAME arena, NULL, &inputs, &outputs), M(_BAD_WEIGHTS), "no weights");
 #endif
     threads.count = M(_MAX_THREADS) + 1;
-    expect(M(_run_threads)(arena, WEIGHTS & inputs, &outputs, &threads), M(_BAD_THREADS), "too many threads");
+    expect(M(_run_threads)(FRAME arena, WEIGHTS & inputs, &outputs, &threads), M(_BAD_THREADS), "too many threads");
     threads.count = 0;
-    expect(M(_run_threads)(arena, WEIGHTS & inputs, &outputs, &threads), M(_BAD_THREADS), "no threads");
-#define INPUT(x)                                                                       \
+    expect(M(_run_threads)(FRAME arena, WEIGHTS & inputs, &outputs, &threads), M(_BAD_THREADS), "no threads");
+#define INPUT(x, i)                                                                    \
     {                                                                                  \
         struct M(_inputs) none = inputs;                                               \
         none.x = NULL;                                                                 \
-        expect(M(_run)(arena, WEIGHTS & none, &outputs), M(_BAD_INPUT), "no " #x);     \
+        expect(M(_run)(FRAME arena, WEIGHTS & none, &outputs), M(_BAD_INPUT), "no " #x);     \
     }
-#define OUTPUT(x)                                                                      \
+#define OUTPUT(x, i)                                                                   \
     {                                                                                  \
         struct M(_outputs) none = outputs;                                             \
         none.x = NULL;                                                                 \
-        expect(M(_run)(arena, WEIGHTS & inputs, &none), M(_BAD_OUTPUT), "no " #x);     \
+        expect(M(_run)(FRAME arena, WEIGHTS & inputs, &none), M(_BAD_OUTPUT), "no " #x);     \
     }
 #include FIELDS
-    printf("%d bytes of arena, 0 allocations in %d runs, %lu calls of parallel_for\n", (int)M(_ARENA_BYTES), RUNS,
+    printf("%d bytes of arena, 0 allocations in %d runs, %lu calls of parallel_for\n", (int)ARENA_BYTES, RUNS,
            parallel_calls);
     return 0;
 }

@@ -1,6 +1,7 @@
 """Builds an object file of one network, runs it in C, and compares its bits with those of `optc run`.
 
-Arguments: OPTC WORK MODEL [--most-bytes=N] [options of optc build]. Only the standard library is used."""
+Arguments: OPTC WORK MODEL [--most-bytes=N] [--at=batch=1,seq=17 ...] [options of optc build]. With `--at`, the object
+file is of named sizes, and runs at each of these. Only the standard library is used."""
 
 import json
 import math
@@ -73,64 +74,108 @@ ALLOWED = set(
 )
 
 
+def at_sizes(description, sizes):
+    """The description of a program at some of its sizes."""
+    tensors = {
+        side: [{**tensor, "shape": [int(sizes.get(dim, dim)) for dim in tensor["dims"]]} for tensor in description[side]]
+        for side in ["inputs", "outputs"]
+    }
+    return {**description, **tensors}
+
+
+class Program:
+    """An object file in a folder, compared with what the command does."""
+
+    def __init__(self, optc, model, out, options):
+        self.optc, self.model, self.out = optc, model, out
+        self.options = [option for option in options if option != "--embed-weights"]
+        self.description = json.loads(next(out.glob("*.json")).read_text())
+        self.name = self.description["name"]
+        self.sizes = [size["name"] for size in self.description.get("sizes", [])]
+        self.weights = self.description["weights_file"]
+
+    def check_symbols(self):
+        defined, left = symbols(self.out / f"{self.name}.o")
+        ends = ["run", "run_threads", "message", "supported"]
+        ends += ["bind", "arena_bytes", "input_bytes", "output_bytes"] if self.sizes else []
+        if defined != {f"{self.name}_{end}" for end in ends} or not left <= ALLOWED:
+            sys.exit(f"symbols: {sorted(defined)}, undefined: {sorted(left)}")
+
+    def link(self):
+        sides = [("INPUT", "inputs"), ("OUTPUT", "outputs")]
+        fields = [
+            f"{macro}({tensor['identifier']}, {index})\n"
+            for macro, side in sides
+            for index, tensor in enumerate(self.description[side])
+        ]
+        (self.out / "fields.h").write_text("".join(fields))
+        flags = ["-O1", "-Wall", "-Wextra", "-Werror", "-std=c11"]
+        check = ["-DNAME=" + self.name, f'-DHEADER="{self.name}.h"', '-DFIELDS="fields.h"']
+        check += ["-DEMBEDDED"] if self.weights is None else []
+        check += [f"-DSIZES={len(self.sizes)}"] if self.sizes else []
+        libraries = ["-lm", "-lpthread", "-o", self.out / "check"]
+        run("cc", *flags, *check, f"-I{self.out}", "tests/aot/check.c", self.out / f"{self.name}.o", *libraries)
+        # The example, as it is meant to be used.
+        run("cc", *flags, "-pedantic", "main.c", f"{self.name}.o", "-lm", "-o", "example", cwd=self.out)
+
+    def planned_arena(self, sizes):
+        """The bytes that the command says."""
+        if not sizes:
+            return planned_arena(self.optc, self.model, self.options)
+        given = ["--inputs", self.out / "in.npz", "--json", "-"]
+        report = json.loads(run(self.optc, "run", self.model, "--synthesize-weights", *given, *self.options))
+        return report["runs"][0]["arena_bytes"]
+
+    def check(self, sizes):
+        """Runs at these sizes."""
+        out, description = self.out, at_sizes(self.description, sizes) if sizes else self.description
+        # The same inputs for both.
+        inputs = {tensor["name"]: numbers(tensor, index) for index, tensor in enumerate(description["inputs"])}
+        write_npz(out / "in.npz", description["inputs"], inputs)
+        given = ["--inputs", out / "in.npz", "--out", out / "out.npz"]
+        run(self.optc, "run", self.model, "--synthesize-weights", *given, *self.options)
+        expected = arrays(out / "out.npz")
+        files = []
+        for tensor in description["inputs"]:
+            files.append(out / f"in_{tensor['identifier']}.bin")
+            files[-1].write_bytes(inputs[tensor["name"]])
+        results = {tensor["name"]: out / f"out_{tensor['identifier']}.bin" for tensor in description["outputs"]}
+
+        bound = [sizes[name] for name in self.sizes]
+        weights = [] if self.weights is None else [out / self.weights]
+        said = run(out / "check", *bound, *weights, *files, *results.values())
+        print(said, end="")
+        arena = self.planned_arena(sizes)
+        if not said.startswith(f"{arena} bytes of arena,"):
+            sys.exit(f"the command says {arena} bytes of arena")
+        for output, path in results.items():
+            for suffix in ["", ".threads"]:
+                if Path(str(path) + suffix).read_bytes() != expected[output]:
+                    sys.exit(f"{output}{suffix} has other bits than `optc run` gives")
+
+        example = [Path(str(path) + ".example") for path in results.values()]
+        run("./example", *bound, *[path.name for path in files], *[path.name for path in example], cwd=out)
+        for output, path in zip(results, example):
+            if path.read_bytes() != expected[output]:
+                sys.exit(f"{output} has other bits in the example than `optc run` gives")
+
+
 def main():
     optc, work, model, *options = sys.argv[1:]
-    limits = [int(option.split("=")[1]) for option in options if option.startswith("--most-bytes=")]
-    options = [option for option in options if not option.startswith("--most-bytes=")]
-    plain = [option for option in options if option != "--embed-weights"]
+    own = [option.split("=", 1) for option in options if option.startswith(("--most-bytes=", "--at="))]
+    options = [option for option in options if not option.startswith(("--most-bytes=", "--at="))]
     out = Path(work) / "out"
     run("rm", "-rf", out)
-    said = run(optc, "build", model, "--synthesize-weights", "--emit=obj", "-o", out, *options)
-    print(said, end="")
-    description = json.loads(next(out.glob("*.json")).read_text())
-    name = description["name"]
-    size = (out / f"{name}.o").stat().st_size
-    if limits and size > limits[0]:
-        sys.exit(f"{name}.o has {size} bytes, expected at most {limits[0]}")
-
-    # The same inputs for both.
-    inputs = {tensor["name"]: numbers(tensor, index) for index, tensor in enumerate(description["inputs"])}
-    write_npz(out / "in.npz", description["inputs"], inputs)
-    given = ["--inputs", out / "in.npz", "--out", out / "out.npz"]
-    run(optc, "run", model, "--synthesize-weights", *given, *plain)
-    expected = arrays(out / "out.npz")
-    files = {}
-    for tensor in description["inputs"]:
-        files[tensor["name"]] = out / f"in_{tensor['identifier']}.bin"
-        files[tensor["name"]].write_bytes(inputs[tensor["name"]])
-    results = {tensor["name"]: out / f"out_{tensor['identifier']}.bin" for tensor in description["outputs"]}
-
-    arena = planned_arena(optc, model, plain)
-    if arena != description["arena_bytes"]:
-        sys.exit(f"the arena has {description['arena_bytes']} bytes, and the plan says {arena}")
-
-    defined, left = symbols(out / f"{name}.o")
-    documented = {f"{name}_{end}" for end in ["run", "run_threads", "message", "supported"]}
-    if defined != documented or not left <= ALLOWED:
-        sys.exit(f"symbols: {sorted(defined)}, undefined: {sorted(left)}")
-
-    fields = [f"INPUT({tensor['identifier']})\n" for tensor in description["inputs"]]
-    fields += [f"OUTPUT({tensor['identifier']})\n" for tensor in description["outputs"]]
-    (out / "fields.h").write_text("".join(fields))
-    flags = ["-O1", "-Wall", "-Wextra", "-Werror", "-std=c11"]
-    embedded = description["weights_file"] is None
-    check = ["-DNAME=" + name, f'-DHEADER="{name}.h"', '-DFIELDS="fields.h"'] + ["-DEMBEDDED"] * embedded
-    run("cc", *flags, *check, f"-I{out}", "tests/aot/check.c", out / f"{name}.o", "-lm", "-lpthread", "-o", out / "check")
-    weights = [] if embedded else [out / description["weights_file"]]
-    print(run(out / "check", *weights, *files.values(), *results.values()), end="")
-    for output, path in results.items():
-        for suffix in ["", ".threads"]:
-            if Path(str(path) + suffix).read_bytes() != expected[output]:
-                sys.exit(f"{output}{suffix} has other bits than `optc run` gives")
-
-    # The example, as it is meant to be used.
-    run("cc", *flags, "-pedantic", "main.c", f"{name}.o", "-lm", "-o", "example", cwd=out)
-    example = [Path(str(path) + ".example") for path in results.values()]
-    run("./example", *[path.name for path in files.values()], *[path.name for path in example], cwd=out)
-    for output, path in zip(results, example):
-        if path.read_bytes() != expected[output]:
-            sys.exit(f"{output} has other bits in the example than `optc run` gives")
-    print(f"{name}: same bits as optc run, object of {size} bytes, arena as planned")
+    print(run(optc, "build", model, "--synthesize-weights", "--emit=obj", "-o", out, *options), end="")
+    program = Program(optc, model, out, options)
+    size = (out / f"{program.name}.o").stat().st_size
+    if any(int(most) < size for option, most in own if option == "--most-bytes"):
+        sys.exit(f"{program.name}.o has {size} bytes, expected fewer")
+    program.check_symbols()
+    program.link()
+    for at in [text for option, text in own if option == "--at"] or [""]:
+        program.check(dict(part.split("=") for part in at.split(",") if part))
+    print(f"{program.name}: same bits as optc run, object of {size} bytes, arena as planned")
 
 
 main()

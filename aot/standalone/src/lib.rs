@@ -4,11 +4,15 @@
 //! of it a program reaches. So nothing here allocates, keeps state, starts threads, or calls the system.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use kernels::KernelFn;
 
 mod cpu;
+mod sized;
+
+use sized::Sizes;
 
 /// The entry of generated code, as `runtime` has it.
 type EntryFn = unsafe extern "C" fn(
@@ -38,6 +42,10 @@ pub struct Program {
     faults: u64,
     /// The number of the instruction set in [`kernels::Isa::ALL`].
     isa: u64,
+    /// What named sizes decide, if there are some; then the entry and the frame above are null.
+    sizes: *const Sizes,
+    /// The functions that frames of named sizes call.
+    callees: *const u64,
 }
 
 /// An input or output.
@@ -73,6 +81,8 @@ const BAD_WEIGHTS: c_int = -2;
 const BAD_INPUT: c_int = -3;
 const BAD_OUTPUT: c_int = -4;
 const BAD_THREADS: c_int = -5;
+const BAD_SIZES: c_int = -6;
+const BAD_FRAME: c_int = -7;
 
 /// `M_run` of a program whose weights are in a file.
 ///
@@ -144,19 +154,43 @@ unsafe fn run(
     outputs: *const *mut u8,
     threads: *const Threads,
 ) -> c_int {
+    // SAFETY: as the caller says; the program's table has an entry for each buffer.
+    unsafe {
+        let Program { entry, frame, buffers, .. } = &optc_program;
+        let bytes = |index: usize| (*buffers.add(index)).bytes;
+        match check(arena, weights, [inputs.cast(), outputs.cast()], threads, bytes) {
+            0 => entry(threads, arena, weights, inputs, outputs, *frame),
+            status => status,
+        }
+    }
+}
+
+/// What is wrong with the arguments of a run, whose inputs, then outputs have so many bytes; or 0.
+///
+/// # Safety
+/// Inputs and outputs have as many pointers as the program says, or are null.
+#[inline(always)]
+unsafe fn check(
+    arena: *const u8,
+    weights: *const u8,
+    [inputs, outputs]: [*const *const u8; 2],
+    threads: *const Threads,
+    bytes: impl Fn(usize) -> u64,
+) -> c_int {
     // SAFETY: the program's tables have as many entries as it says, and so have the caller's.
     unsafe {
-        let Program { entry, frame, buffers, inputs: input_count, outputs: output_count, .. } = &optc_program;
+        let Program { buffers, inputs: input_count, outputs: output_count, .. } = &optc_program;
+        let input_count = *input_count as usize;
         if arena.is_null() || !is_aligned(arena, 64) {
             return BAD_ARENA;
         }
         if weights.is_null() || !is_aligned(weights, 64) {
             return BAD_WEIGHTS;
         }
-        if !fit(inputs.cast(), *buffers, *input_count) {
+        if !fit(inputs, *buffers, 0..input_count, &bytes) {
             return BAD_INPUT;
         }
-        if !fit(outputs.cast(), buffers.add(*input_count as usize), *output_count) {
+        if !fit(outputs, *buffers, input_count..input_count + *output_count as usize, &bytes) {
             return BAD_OUTPUT;
         }
         if let Some(threads) = threads.as_ref()
@@ -164,23 +198,29 @@ unsafe fn run(
         {
             return BAD_THREADS;
         }
-        entry(threads, arena, weights, inputs, outputs, *frame)
+        0
     }
 }
 
-/// Whether pointers are there and aligned, but those to nothing.
+/// Whether the pointers to these buffers are there and aligned, but those to nothing.
 ///
 /// # Safety
-/// There are `count` buffers, and as many pointers unless they are null.
+/// There are as many buffers, and as many pointers unless they are null.
 #[inline(always)]
-unsafe fn fit(pointers: *const *const u8, buffers: *const Buffer, count: u64) -> bool {
+unsafe fn fit(
+    pointers: *const *const u8,
+    buffers: *const Buffer,
+    which: Range<usize>,
+    bytes: &impl Fn(usize) -> u64,
+) -> bool {
     if pointers.is_null() {
-        return count == 0;
+        return which.is_empty();
     }
-    for index in 0..count as usize {
+    let first = which.start;
+    for index in which {
         // SAFETY: as the caller says.
-        let (pointer, buffer) = unsafe { (*pointers.add(index), &*buffers.add(index)) };
-        if buffer.bytes > 0 && (pointer.is_null() || !is_aligned(pointer, buffer.align)) {
+        let (pointer, align) = unsafe { (*pointers.add(index - first), (*buffers.add(index)).align) };
+        if bytes(index) > 0 && (pointer.is_null() || !is_aligned(pointer, align)) {
             return false;
         }
     }
@@ -205,6 +245,8 @@ pub unsafe extern "C" fn optc_standalone_message(status: c_int) -> *const c_char
         BAD_INPUT => c"an input is null or not aligned to its elements",
         BAD_OUTPUT => c"an output is null or not aligned to its elements",
         BAD_THREADS => c"no threads, or more than scratch is planned for",
+        BAD_SIZES => c"the program can't have these sizes",
+        BAD_FRAME => c"the frame is null, not aligned to 8, or bound by no call of this program",
         // SAFETY: the table has as many messages as the program has faults.
         _ => unsafe {
             let Program { messages, faults, .. } = &optc_program;

@@ -14,6 +14,7 @@ mod control_flow;
 #[cfg(test)]
 mod corpus;
 mod damaged_models;
+mod damaged_artifacts;
 mod damaged_plans;
 mod dims_laws;
 mod every_row;
@@ -33,6 +34,7 @@ mod models;
 mod node_sizes;
 mod object_files;
 mod onnx_nodes;
+mod object_sizes;
 mod onnx_table;
 mod onnx_types;
 mod open;

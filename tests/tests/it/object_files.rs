@@ -59,20 +59,20 @@ fn bundle(module: &Module, isa: Isa, place: WeightsPlace) -> Bundle {
     built.unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-fn command(folder: &Path, words: &[&str]) -> Output {
+pub(crate) fn command(folder: &Path, words: &[&str]) -> Output {
     let done = Command::new(words[0]).args(&words[1..]).current_dir(folder).output();
     done.unwrap_or_else(|error| panic!("{}: {error}", words[0]))
 }
 
 /// What a command says; it must end well.
-fn said(folder: &Path, words: &[&str]) -> String {
+pub(crate) fn said(folder: &Path, words: &[&str]) -> String {
     let done = command(folder, words);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(done.status.success(), "{words:?}: {}{}", text(&done.stdout), text(&done.stderr));
     text(&done.stdout)
 }
 
-const LINK: &[&str] = &[
+pub(crate) const LINK: &[&str] = &[
     "cc",
     "-Wall",
     "-Wextra",
@@ -93,7 +93,18 @@ fn run_in_c(bundle: &Bundle, inputs: &[Array], outputs: usize) -> (Output, Vec<V
     let folder = folder.path();
     bundle.write(folder).unwrap_or_else(|failure| panic!("{failure}"));
     said(folder, LINK);
+    run_example(folder, &[], inputs, outputs)
+}
+
+/// Runs a linked example at these sizes on these inputs; what it said, with the outputs' bytes.
+pub(crate) fn run_example(
+    folder: &Path,
+    sizes: &[u64],
+    inputs: &[Array],
+    outputs: usize,
+) -> (Output, Vec<Vec<u8>>) {
     let mut words = vec!["./net".to_owned()];
+    words.extend(sizes.iter().map(u64::to_string));
     for (index, input) in inputs.iter().enumerate() {
         let name = format!("in{index}.bin");
         std::fs::write(folder.join(&name), &input.bytes).expect("files can be written");
@@ -202,17 +213,6 @@ fn the_same_program_gives_the_same_files() {
         files.into_iter().map(|file| (file.name, (*file.bytes).as_ref().to_vec())).collect()
     };
     assert_eq!(build(), build());
-}
-
-#[test]
-fn named_sizes_are_refused_until_they_are_numbers() {
-    let text = "func.func @main(%x: tensor<?xf32, #optc.dims<N>>) -> tensor<?xf32, #optc.dims<N>> {
-  %0 = nn.relu %x : tensor<?xf32, #optc.dims<N>>
-  return %0 : tensor<?xf32, #optc.dims<N>>
-}";
-    let built = Bundle::build(&mut module(text), &options(Isa::Scalar), "net", WeightsPlace::File);
-    let failure = built.err().expect("it has named sizes").to_string();
-    assert!(failure.contains("--dim NAME=SIZE"), "{failure}");
 }
 
 #[test]
