@@ -26,6 +26,7 @@ use std::fs;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use codegen::{Cpu, Isa};
 use ir::text::{Locations, PrintOptions, ResourceText, print_with};
@@ -37,14 +38,14 @@ use crate::compile::{
     CompileOptions, Goal, Precision, Prepared, SizeOptions, compile, entry, plan_known_sizes,
 };
 use crate::failure::Failure;
-use crate::load::{named_resources, parse_stored};
+use crate::load::{Given, named_resources, parse_stored};
 use crate::model::Model;
 use crate::specialize::{AllSizes, has_named_sizes};
 use crate::whole_file::WholeFile;
 
 mod format;
 
-use format::{Contents, Header, StoredArtifact, VERSION};
+use format::{Contents, Header, StoredArtifact, VERSION, WatchedConstant};
 
 pub(crate) use format::blob_hash;
 
@@ -119,7 +120,7 @@ impl Artifact {
         };
         let prepared = Arc::new(Prepared::default());
         let contents = Contents {
-            source: text(module),
+            source: Some(text(module)),
             plan: text(&planned),
             images: Vec::new(),
             weights: Vec::new(),
@@ -140,7 +141,7 @@ impl Artifact {
         // What is kept is what compiling the text gives, for that is what loading it does.
         let dialects = module.ctx.dialects();
         let resources = contents.resources.iter().cloned();
-        let mut again = parse_stored("plan", contents.plan.clone(), resources, dialects)?;
+        let mut again = parse_stored("plan", contents.plan.clone(), resources, Given::All, dialects)?;
         compile(&mut again, &CompileOptions { cpu: options.cpu, ..header.options(&prepared)? })?;
         let (images, weights) = (prepared.images(), prepared.weights());
         let dialects = module.ctx.dialects().collect();
@@ -197,7 +198,7 @@ impl Artifact {
         &self.header.cpu
     }
 
-    /// The program as it is planned.
+    /// The program as it is planned. Of a file without source it lacks constants that running it needs not.
     ///
     /// # Errors
     /// If it is damaged.
@@ -208,9 +209,15 @@ impl Artifact {
     /// The program as it was read.
     ///
     /// # Errors
-    /// If it is damaged.
+    /// If it is damaged, or was left out.
     pub fn source(&self) -> Result<Module, Failure> {
-        self.module(&self.header.source, "its source")
+        let source = self.header.source.as_ref().ok_or_else(|| {
+            self.fault(
+                "the program's source was left out, so it can't be compiled again (`optc build` without \
+                 `--strip` keeps it)",
+            )
+        })?;
+        self.module(source, "its source")
     }
 
     /// What runs, with options under which [`crate::compile()`] makes it from what is in the file.
@@ -259,14 +266,17 @@ impl Artifact {
                 None => format!("it is for `{cpu}`, which is no processor that is known here"),
             }
         };
-        Err(self.fault(&format!("its machine code can't run: {why}; `--recompile` compiles the IR inside")))
+        let help = if self.header.source.is_some() { "; `--recompile` compiles the IR inside" } else { "" };
+        Err(self.fault(&format!("its machine code can't run: {why}{help}")))
     }
 
     fn module(&self, section: &format::FileSection, what: &str) -> Result<Module, Failure> {
         let resources = self.stored.resources(&self.header).map_err(|why| self.fault(&why))?;
         let text = self.stored.section(section, what).map_err(|why| self.fault(&why))?;
         let text = std::str::from_utf8(text).map_err(|_| self.fault("its IR is not UTF-8"))?;
-        parse_stored(&self.name, text.to_owned(), resources.into_iter(), self.dialects.iter().copied())
+        let given = if self.header.source.is_some() { Given::All } else { Given::Some };
+        let dialects = self.dialects.iter().copied();
+        parse_stored(&self.name, text.to_owned(), resources.into_iter(), given, dialects)
     }
 
     fn fault(&self, why: &str) -> Failure {
@@ -318,10 +328,38 @@ impl BuiltArtifact {
     /// As for [`Artifact::program`].
     pub fn program(&self) -> Result<(Module, CompileOptions), Failure> {
         let Contents { plan, images, weights, resources, .. } = &self.contents;
+        let given = if self.contents.source.is_some() { Given::All } else { Given::Some };
         let dialects = self.dialects.iter().copied();
-        let module = parse_stored("plan", plan.clone(), resources.iter().cloned(), dialects)?;
+        let module = parse_stored("plan", plan.clone(), resources.iter().cloned(), given, dialects)?;
         let prepared = Arc::new(Prepared::of(images.clone(), weights.clone()));
         Ok((module, self.header.options(&prepared)?))
+    }
+
+    /// The same without the program as it was read, and without constants that neither loading nor running
+    /// reads: most are there as packed weights. It can't be compiled again, for another processor or by
+    /// another build. Of named sizes all constants of the plan stay, as a size may ask for another packing.
+    ///
+    /// # Errors
+    /// If what is here can't be loaded.
+    pub fn without_source(mut self) -> Result<BuiltArtifact, Failure> {
+        let watched = |(name, blob): (String, Blob)| {
+            (name, Arc::new(WatchedConstant { blob, was_read: AtomicBool::new(false) }))
+        };
+        let watched: Vec<_> = self.contents.resources.drain(..).map(watched).collect();
+        let blob =
+            |(name, constant): &(String, Arc<WatchedConstant>)| (name.clone(), Blob::Lazy(constant.clone()));
+        self.contents.resources = watched.iter().map(blob).collect();
+        let (mut module, options) = self.program()?;
+        let named = named_resources(&module);
+        compile(&mut module, &options)?;
+        let is_sized = !self.header.sizes.is_empty();
+        let is_needed = |(name, constant): &(String, Arc<WatchedConstant>)| {
+            named.contains(name) && (is_sized || constant.was_read.load(Ordering::Relaxed))
+        };
+        let kept = watched.into_iter().filter(is_needed);
+        self.contents.resources = kept.map(|(name, constant)| (name, constant.blob.clone())).collect();
+        self.contents.source = None;
+        Ok(self)
     }
 
     /// Writes the artifact to a file: beside it first, so that whoever reads the file finds the old one or

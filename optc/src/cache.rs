@@ -75,7 +75,8 @@ impl Cache {
             let _ = File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
             return Ok(found);
         }
-        let built = Artifact::build(module, options)?;
+        // Only this build on this processor finds it, so nobody compiles what is in it.
+        let built = Artifact::build(module, options)?.without_source()?;
         built.write(&path)?;
         self.make_room(&path);
         // Mapped, it shares its pages with other processes; but one of them may have removed it.

@@ -199,15 +199,25 @@ fn load_model(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
     import_model(path, &map_file, options)
 }
 
+/// Which resources of a stored text are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Given {
+    /// All that it names.
+    All,
+    /// Some: the others can't be evaluated.
+    Some,
+}
+
 /// The module that a text says whose resources are omitted, and given here by their names.
 ///
 /// # Errors
-/// Every fault that was found in the text; if a resource that it names is not given.
+/// Every fault that was found in the text; if a resource that it names is not given, where all should be.
 #[cfg(feature = "jit")]
 pub(crate) fn parse_stored(
     name: &str,
     text: String,
     resources: impl Iterator<Item = (String, Blob)>,
+    given: Given,
     dialects: impl IntoIterator<Item = &'static Dialect>,
 ) -> Result<Module, Failure> {
     let ctx = context_of(dialects);
@@ -218,8 +228,8 @@ pub(crate) fn parse_stored(
     let mut module = module.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
     ir::verify::verify_touched(&mut module).map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
     match &missing_blobs(&module)[..] {
-        [] => Ok(module),
-        [key, ..] => Err(Failure::input(format!("{name} has no bytes for `{key}`"))),
+        [key, ..] if given == Given::All => Err(Failure::input(format!("{name} has no bytes for `{key}`"))),
+        _ => Ok(module),
     }
 }
 

@@ -13,6 +13,7 @@
 
 use std::io::{self, Write};
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use codegen::{PreparedWeight, WeightKey};
@@ -54,15 +55,15 @@ pub(super) struct Header {
     pub precision: String,
     /// Its named sizes, each with the one that code was made for first.
     pub sizes: Vec<(String, u64)>,
-    /// The program as it was read.
-    pub source: FileSection,
+    /// The program as it was read, unless it was left out.
+    pub source: Option<FileSection>,
     /// The program as it is planned.
     pub plan: FileSection,
     /// The machine code of functions.
     pub images: Vec<StoredImage>,
     /// The weights as kernels want them.
     pub weights: Vec<StoredWeight>,
-    /// The constants of the program.
+    /// The constants of the program; where a packed weight has the same bytes, they are there once.
     pub resources: Vec<StoredResource>,
 }
 
@@ -114,8 +115,8 @@ const KINDS: [RelocationKind; 3] =
 
 /// What is stored beside the header.
 pub(super) struct Contents {
-    /// The program as it was read.
-    pub source: String,
+    /// The program as it was read, if it is to be there.
+    pub source: Option<String>,
     /// The program as it is planned.
     pub plan: String,
     /// The machine code of functions.
@@ -160,6 +161,16 @@ fn for_pieces(blob: &Blob, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io:
         start += bytes;
     }
     Ok(())
+}
+
+/// Whether a constant has these bytes.
+fn has_bytes(blob: &Blob, mut bytes: &[u8]) -> bool {
+    let compared = for_pieces(blob, |piece| {
+        let (first, rest) = bytes.split_at_checked(piece.len()).ok_or(io::ErrorKind::InvalidData)?;
+        bytes = rest;
+        if first == piece { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
+    });
+    compared.is_ok() && bytes.is_empty()
 }
 
 /// The hash of a constant's bytes.
@@ -225,7 +236,7 @@ impl StoredImage {
 /// If `to` refuses.
 pub(super) fn write(header: &Header, contents: &Contents, to: &mut dyn Write) -> io::Result<()> {
     let mut places = FilePlaces { end: 0 };
-    let source = places.page(contents.source.as_bytes());
+    let source = contents.source.as_ref().map(|source| places.page(source.as_bytes()));
     let plan = places.page(contents.plan.as_bytes());
     let images = contents.images.iter().map(|(name, image)| StoredImage::of(name, image, &mut places));
     let images = images.collect();
@@ -239,9 +250,20 @@ pub(super) fn write(header: &Header, contents: &Contents, to: &mut dyn Write) ->
     }
     let mut alignment = PAGE as u64;
     let mut resources = Vec::new();
+    let mut own = Vec::new();
     for (name, blob) in &contents.resources {
-        let at = places.section(alignment, blob.len_bytes() as u64, blob_hash(blob));
-        resources.push(StoredResource { name: name.clone(), at });
+        let (bytes, hash) = (blob.len_bytes() as u64, blob_hash(blob));
+        let name = name.clone();
+        let same = weights.iter().zip(&contents.weights).find(|(StoredWeight { at, .. }, weight)| {
+            (at.bytes, at.hash) == (bytes, hash) && has_bytes(blob, weight.bytes())
+        });
+        if let Some((StoredWeight { at, .. }, _)) = same {
+            resources.push(StoredResource { name, at: *at });
+            continue;
+        }
+        let at = places.section(alignment, bytes, hash);
+        resources.push(StoredResource { name, at });
+        own.push((at, blob));
         alignment = 64;
     }
     let header = Header { source, plan, images, weights, resources, ..header.clone() };
@@ -256,7 +278,9 @@ pub(super) fn write(header: &Header, contents: &Contents, to: &mut dyn Write) ->
         out.pad(base + at.start)?;
         out.write(bytes)
     };
-    section(&header.source, contents.source.as_bytes())?;
+    if let (Some(at), Some(source)) = (&header.source, &contents.source) {
+        section(at, source.as_bytes())?;
+    }
     section(&header.plan, contents.plan.as_bytes())?;
     for (stored, (_, image)) in header.images.iter().zip(&contents.images) {
         section(&stored.code, &image.code)?;
@@ -264,8 +288,8 @@ pub(super) fn write(header: &Header, contents: &Contents, to: &mut dyn Write) ->
     for (stored, weight) in header.weights.iter().zip(&contents.weights) {
         section(&stored.at, weight.bytes())?;
     }
-    for (stored, (_, blob)) in header.resources.iter().zip(&contents.resources) {
-        out.pad(base + stored.at.start)?;
+    for (at, blob) in own {
+        out.pad(base + at.start)?;
         for_pieces(blob, |bytes| out.write(bytes))?;
     }
     out.to.flush()
@@ -390,6 +414,29 @@ impl StoredArtifact {
             Ok((name.clone(), Blob::Lazy(Arc::new(source))))
         };
         header.resources.iter().map(resource).collect()
+    }
+}
+
+/// A constant that keeps in mind whether it was asked for.
+#[derive(Debug)]
+pub(super) struct WatchedConstant {
+    pub(super) blob: Blob,
+    pub(super) was_read: AtomicBool,
+}
+
+impl ConstantSource for WatchedConstant {
+    fn len_bytes(&self) -> usize {
+        self.blob.len_bytes()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.was_read.store(true, Ordering::Relaxed);
+        self.blob.check()
+    }
+
+    fn read(&self, start_byte: usize, out: &mut [u8]) {
+        self.was_read.store(true, Ordering::Relaxed);
+        self.blob.read(start_byte, out);
     }
 }
 

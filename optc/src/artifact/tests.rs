@@ -17,7 +17,7 @@ const TEXT: &str = r#"func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 fn module() -> Module {
     let weight: Vec<u8> = (0..64).flat_map(|k| (k as f32 / 64.0).to_le_bytes()).collect();
     let resources = [("w".to_owned(), Blob::from_bytes(weight))];
-    parse_stored("test", TEXT.to_owned(), resources.into_iter(), []).unwrap()
+    parse_stored("test", TEXT.to_owned(), resources.into_iter(), Given::All, []).unwrap()
 }
 
 fn input() -> Array {
@@ -168,4 +168,49 @@ fn a_file_is_replaced_as_a_whole_or_not_at_all() {
     let missing = folder.path().join("none/m.optc");
     assert!(built().write(&missing).is_err());
     assert!(!is_artifact(&missing) && !is_artifact(folder.path()));
+}
+
+#[test]
+fn without_its_source_it_is_smaller_and_runs_alike() {
+    let whole = bytes(&built());
+    let stripped = built().without_source().unwrap();
+    assert_eq!(stripped.summary().constants_bytes, 0, "the only constant is packed");
+    let stripped = bytes(&stripped);
+    let constants = StoredArtifact::open(Arc::new(whole.clone())).unwrap().1.resources.len();
+    assert!(stripped.len() < whole.len() && constants == 1);
+    let results = |bytes: &[u8]| results(bytes, &ArtifactOptions::default()).unwrap();
+    assert_eq!(results(&stripped), results(&whole));
+    let (mut module, options) = open(&stripped).unwrap().program(&ArtifactOptions::default()).unwrap();
+    Model::compile(&mut module, &options).unwrap();
+    assert_eq!(options.prepared.unwrap().missed(), Default::default());
+    let refused = open(&stripped).unwrap().model(&RECOMPILED).err().unwrap().to_string();
+    assert!(refused.contains("source was left out"), "{refused}");
+    // What it does not have is not taken for zeros.
+    let plan = open(&stripped).unwrap().plan().unwrap();
+    let alone = CompileOptions { threads: 1, ..CompileOptions::default() };
+    let fault = Model::compile(&mut plan.clone(), &alone).err().unwrap().to_string();
+    assert!(fault.contains("no data for resource `w`"), "{fault}");
+}
+
+#[test]
+fn a_constant_that_is_a_weight_as_it_is_stands_in_the_file_once() {
+    let text = "func.func @main(%rows: tensor<2xi64>) -> tensor<2x512xf32> {
+  %table = nn.constant dense_resource<t> : tensor<3x512xf32>
+  %0 = nn.gather %table, %rows {axis = 0 : i64} : (tensor<3x512xf32>, tensor<2xi64>) -> tensor<2x512xf32>
+  return %0 : tensor<2x512xf32>
+}";
+    let table: Vec<u8> = (0..3 * 512).flat_map(|k| (k as f32).to_le_bytes()).collect();
+    let resources = [("t".to_owned(), Blob::from_bytes(table.clone()))];
+    let module = parse_stored("test", text.to_owned(), resources.into_iter(), Given::All, []).unwrap();
+    let built = Artifact::build(&module, &CompileOptions { threads: 1, ..CompileOptions::default() });
+    let bytes = bytes(&built.unwrap());
+    let found = bytes.windows(table.len()).filter(|window| *window == table).count();
+    assert_eq!(found, 1);
+    let rows = [2i64, 0].iter().flat_map(|row| row.to_le_bytes()).collect();
+    let element = runtime::ElementKind::I64;
+    let rows = Array { name: "rows".into(), element, shape: vec![2], bytes: rows };
+    for options in [ArtifactOptions::default(), RECOMPILED] {
+        let outputs = open(&bytes).unwrap().model(&options).unwrap().run(&[rows.clone()]).unwrap();
+        assert_eq!(outputs[0].bytes[..2048], table[4096..]);
+    }
 }

@@ -29,6 +29,10 @@ pub(super) struct BuildArgs {
     /// The artifact's file, or the object file's folder.
     #[arg(short, long, value_name = "M.optc|FOLDER")]
     output: PathBuf,
+    /// Leave out of the artifact what only compiling again needs, `--recompile` for instance: the program as
+    /// it was read, and constants that are there as packed weights. A large network's file is half as large.
+    #[arg(long)]
+    strip: bool,
     /// Put the weights into the object file, in place of a file beside it.
     #[arg(long)]
     embed_weights: bool,
@@ -64,6 +68,9 @@ pub(super) fn run(args: &BuildArgs) -> Result<(), Failure> {
             "--json is for artifacts: the folder of an object file has one".to_owned(),
         ));
     }
+    if args.emit == Emit::Obj && args.strip {
+        return Err(Failure::Usage("--strip is for artifacts: an object file has no source".to_owned()));
+    }
     if args.emit == Emit::Obj {
         return write_object(args);
     }
@@ -75,7 +82,10 @@ pub(super) fn run(args: &BuildArgs) -> Result<(), Failure> {
     let module = load(&args.file.file, &args.file.options()?)?;
     let entry = entry(&module, args.compile.entry.as_deref())?;
     let options = args.compile.options(&entry, DeadMemory::Kept)?;
-    let built = Artifact::build(&module, &options)?;
+    let mut built = Artifact::build(&module, &options)?;
+    if args.strip {
+        built = built.without_source()?;
+    }
     drop(limits);
     built.write(&args.output)?;
     let report = BuildReport { version: 1, artifact: built.summary() };
