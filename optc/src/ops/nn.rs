@@ -304,4 +304,10 @@ super::builders! {
     ///
     /// `to`: The type of the result's elements.
     "nn.pack" pack(x: value, to: ty);
+
+    /// The element of a tensor without axes, as a number.
+    "nn.to_scalar" to_scalar(x: value);
+
+    /// A number as a tensor without axes.
+    "nn.from_scalar" from_scalar(number: value);
 }
