@@ -17,8 +17,8 @@ const TOP: usize = 5;
 /// An output of at most so many elements is shown whole, and in order.
 const FEW: usize = 16;
 
-/// A line for each output: its shape, and its elements if they are few, else the largest with their indices; of
-/// strings the first.
+/// A line for each output: its shape, and its elements if they are few, else the largest with their indices;
+/// of strings the first.
 pub(super) fn top_results(outputs: &[Array]) -> String {
     outputs.iter().map(top_result).collect()
 }
