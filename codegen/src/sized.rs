@@ -224,6 +224,8 @@ impl SizedCode<Arc<CodeImage>> {
         samples: &[Vec<u64>],
         options: &CodegenOptions,
     ) -> Result<(Self, Workspace), SizeFault> {
+        // Prepared code asks whether it is to stop.
+        let options = &CodegenOptions { prepared: None, ..options.clone() };
         let how = (options, StopChecks::Never, |code: CompiledCode| Ok(code.unloaded()));
         SizedCode::made(ctx, body, symbols, homes, samples, how)
     }

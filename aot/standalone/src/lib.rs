@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use kernels::KernelFn;
 
 mod cpu;
-mod sized;
+pub mod sized;
 
 use sized::Sizes;
 
