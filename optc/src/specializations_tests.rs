@@ -334,6 +334,43 @@ fn results_are_equal(goal: Goal, dead: DeadMemory) {
     }
 }
 
+/// Three convolutions that Winograd's algorithm computes with as much scratch; the first has a relu.
+fn winograd_text(image: &str) -> String {
+    let filter = "tensor<64x64x3x3xf32>";
+    let conv = |to: &str, from: &str, weights: &str| {
+        let attrs = "{pads = array<i64: 1, 1, 1, 1>, layout = \"NHWC\"}";
+        format!("  %{to} = nn.conv2d %{from}, %{weights} {attrs} : ({image}, {filter}) -> {image}\n")
+    };
+    let mut text = format!("func.func @main(%x: {image}) -> {image} {{\n");
+    text += &format!("  %w = nn.constant dense<0.015625> : {filter}\n");
+    text += &format!("  %v = nn.constant dense<-0.015625> : {filter}\n");
+    text += &format!("{}  %r = nn.relu %0 : {image}\n", conv("0", "x", "w"));
+    text + &conv("1", "r", "v") + &conv("2", "1", "w") + &format!("  return %2 : {image}\n}}\n")
+}
+
+#[test]
+fn steps_that_take_as_much_scratch_are_lowered_each_as_its_class() {
+    let options = CompileOptions { goal: Goal::Speed, ..options() };
+    let named = parse(winograd_text("tensor<1x?x?x64xf32, #optc.dims<H, W>>"));
+    let all = decided(&named, &options);
+    let program = compile(&mut named.clone(), &options).unwrap_or_else(|failure| panic!("{failure}"));
+    let mut context = Arc::new(program).context(2).expect("it is planned for them");
+    for [h, w] in [[40, 40], [24, 36]] {
+        let planned = all.at(&[h, w]).unwrap_or_else(|failure| panic!("{failure}"));
+        let text = ir::text::print(&planned);
+        assert_eq!(text.matches("mem.method = \"winograd\"").count(), 3, "{text}");
+        let input: Vec<f32> = (0..h * w * 64).map(|index| (index % 17) as f32 * 0.25 - 1.0).collect();
+        let mut fixed = parse(winograd_text(&format!("tensor<1x{h}x{w}x64xf32>")));
+        let fixed = compile(&mut fixed, &options).unwrap_or_else(|failure| panic!("{failure}"));
+        let mut alone = Arc::new(fixed).context(2).expect("it is planned for them");
+        let [mut expected, mut found] = [0, 1].map(|_| vec![0.0f32; input.len()]);
+        alone.run(&[as_bytes(&input)], &mut [as_bytes_mut(&mut expected)]).expect("it runs");
+        context.set_shape("arg0", &[1, h, w, 64]).expect("these are the symbols");
+        context.run(&[as_bytes(&input)], &mut [as_bytes_mut(&mut found)]).expect("it runs");
+        assert!(found == expected, "other bits at {h} x {w}");
+    }
+}
+
 /// A transpose that is taken into the exponential after it, tied by hand: in place where N or M is 1, and
 /// wrong at all other sizes.
 const TURNED: &str = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, M>>) -> tensor<?x?xf32, #optc.dims<M, N>> {
