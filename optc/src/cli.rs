@@ -34,12 +34,12 @@ mod tool;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use ::passes::precision::Precision;
 use ::passes::tradeoff::Goal;
 use clap::error::{ContextKind, ErrorKind};
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use codegen::Cpu;
 use import::onnx::StrippedWeights;
 use import::onnx::declared::Symbolized;
@@ -160,11 +160,11 @@ impl FileArgs {
         !self.symbolize.is_empty() || !self.dim.is_empty()
     }
 
-    fn options(&self) -> Result<LoadOptions, Failure> {
+    fn options(&self, setup: &Setup) -> Result<LoadOptions, Failure> {
         let stripped =
             if self.synthesize_weights { StrippedWeights::Synthesize } else { StrippedWeights::Refuse };
         let sizes = sizes::gather(&self.symbolize, &self.dim)?;
-        Ok(LoadOptions { stripped, sizes, ..LoadOptions::default() })
+        Ok(LoadOptions { stripped, sizes, dialects: setup.dialects.clone(), ..LoadOptions::default() })
     }
 }
 
@@ -217,9 +217,11 @@ impl MemoryArgs {
     }
 
     /// The options of compilation for a machine that these arguments give.
-    fn options(&self, machine: &MachineArgs, entry: &str, dead: DeadMemory) -> CompileOptions {
+    fn options(&self, setup: &Setup, machine: &MachineArgs, entry: &str, dead: DeadMemory) -> CompileOptions {
         CompileOptions {
-            cpu: *machine.target_cpu,
+            cpu: setup.cpu_of(Some(machine.target_cpu)),
+            target: setup.target.clone(),
+            registry: Some(Arc::new(setup.registry.clone())),
             threads: machine.threads,
             entry: Some(entry.to_owned()),
             dead,
@@ -262,35 +264,46 @@ fn parse_tolerance(text: &str) -> Result<f64, String> {
 
 /// Does what the arguments say; `allocator` is the process's global allocator.
 pub fn main(arguments: impl IntoIterator<Item = OsString>, allocator: &CountingAllocator) -> ExitCode {
+    let setup = Setup { threads: runtime::available_threads().clamp(1, 2), ..Setup::default() };
+    run_command(&setup, Cli::command(), arguments, Some(allocator))
+}
+
+/// Does what the arguments of a command say.
+fn run_command(
+    setup: &Setup,
+    mut command: Command,
+    arguments: impl IntoIterator<Item = OsString>,
+    allocator: Option<&CountingAllocator>,
+) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let cli = match Cli::try_parse_from(&arguments) {
+    let matches = command.try_get_matches_from_mut(&arguments);
+    let cli = match matches.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)) {
         Ok(cli) => cli,
-        Err(error) => match no_verb(&error, &arguments) {
+        Err(error) => match no_verb(&error, &command, &arguments) {
             Some(failure) => return exit(Err(failure)),
             None => return misused(&error),
         },
     };
     begin(&cli.color);
-    let setup = Setup { threads: runtime::available_threads().clamp(1, 2), ..Setup::default() };
     let done = match cli.verb {
-        None => passes::run(&setup, &cli.passes),
-        Some(Verb::Run(args)) => run::run(&args),
-        Some(Verb::Build(args)) => build::run(&args),
-        Some(Verb::Plan(args)) => plan::run(&args),
-        Some(Verb::Explain(args)) => explain::run(&args),
-        Some(Verb::Bench(args)) => bench::run(&args, allocator),
-        Some(Verb::Bisect(args)) => return exit_compared(bisect::run(&args)),
-        Some(Verb::Diff(args)) => return exit_compared(diff::run(&args)),
-        Some(Verb::Reduce(args)) => reduce::run(&args),
+        None => passes::run(setup, &cli.passes),
+        Some(Verb::Run(args)) => run::run(setup, &args),
+        Some(Verb::Build(args)) => build::run(setup, &args),
+        Some(Verb::Plan(args)) => plan::run(setup, &args),
+        Some(Verb::Explain(args)) => explain::run(setup, &args),
+        Some(Verb::Bench(args)) => bench::run(setup, &args, allocator),
+        Some(Verb::Bisect(args)) => return exit_compared(bisect::run(setup, &args)),
+        Some(Verb::Diff(args)) => return exit_compared(diff::run(setup, &args)),
+        Some(Verb::Reduce(args)) => reduce::run(setup, &args),
         Some(Verb::Place(args)) => place::run(&args),
-        Some(Verb::Passes(args)) => list::passes(&setup, &args),
-        Some(Verb::Ops(args)) => list::ops(&setup, &args),
-        Some(Verb::Lit(args)) => lit::run(&lit::same_everywhere(), &args),
+        Some(Verb::Passes(args)) => list::passes(setup, &args),
+        Some(Verb::Ops(args)) => list::ops(setup, &args),
+        Some(Verb::Lit(args)) => tool::lit(setup, &args),
         Some(Verb::NewDialect(args)) => new_dialect::run(&args),
-        Some(Verb::Lsp) => crate::lsp::run(&setup),
+        Some(Verb::Lsp) => crate::lsp::run(setup),
         Some(Verb::Doctor(args)) => doctor::run(&args),
-        Some(Verb::Completions(args)) => shell::completions(&args),
-        Some(Verb::Man(args)) => shell::manual(&args),
+        Some(Verb::Completions(args)) => shell::completions(&mut command, &args),
+        Some(Verb::Man(args)) => shell::manual(command, &args),
     };
     exit(done)
 }
@@ -305,15 +318,15 @@ fn begin(color: &color::ColorArgs) {
 ///
 /// # Errors
 /// If the arguments are no use of a verb that a test can have.
-pub(crate) fn verb_text(file: &Path, arguments: &[String]) -> Result<String, String> {
+pub(crate) fn verb_text(setup: &Setup, file: &Path, arguments: &[String]) -> Result<String, String> {
     let (verb, rest) = arguments.split_first().ok_or("a verb is missing")?;
     let file = file.as_os_str().to_owned();
     let words = ["optc".into(), verb.into(), file].into_iter().chain(rest.iter().map(OsString::from));
     let cli = Cli::try_parse_from(words).map_err(|error| error.to_string())?;
     let said = match cli.verb {
-        Some(Verb::Run(args)) => run::text(&args),
-        Some(Verb::Plan(args)) => plan::text(&args),
-        Some(Verb::Explain(args)) => explain::text(&args),
+        Some(Verb::Run(args)) => run::text(setup, &args),
+        Some(Verb::Plan(args)) => plan::text(setup, &args),
+        Some(Verb::Explain(args)) => explain::text(setup, &args),
         _ => return Err(format!("`{verb}` is no verb that a test can have")),
     };
     Ok(said.unwrap_or_else(|failure| format!("{failure}\n")))
@@ -329,7 +342,7 @@ fn misused(error: &clap::Error) -> ExitCode {
 }
 
 /// What is wrong where a first word that is no verb was taken for a file, and a second one for a verb.
-fn no_verb(error: &clap::Error, arguments: &[OsString]) -> Option<Failure> {
+fn no_verb(error: &clap::Error, command: &Command, arguments: &[OsString]) -> Option<Failure> {
     let mut words = arguments.iter().skip(1).filter(|word| !word.as_encoded_bytes().starts_with(b"-"));
     let (first, second) = (Path::new(words.next()?), Path::new(words.next()?));
     if error.kind() != ErrorKind::ArgumentConflict || error.get(ContextKind::InvalidSubcommand).is_none() {
@@ -340,10 +353,9 @@ fn no_verb(error: &clap::Error, arguments: &[OsString]) -> Option<Failure> {
         let what = format!("one file at a time: `{first_text}` or `{second_text}`");
         return Some(Failure::Usage(what));
     }
-    let command = Cli::command();
-    let verbs = command.get_subcommands().map(clap::Command::get_name);
+    let verbs = command.get_subcommands().map(Command::get_name);
     let hint = ir::diag::did_you_mean(&first_text.to_string(), verbs);
-    let hint = hint.unwrap_or_else(|| "`optc --help` lists them".to_owned());
+    let hint = hint.unwrap_or_else(|| "`--help` lists them".to_owned());
     Some(Failure::Usage(format!("there is no verb `{first_text}` ({hint})")))
 }
 

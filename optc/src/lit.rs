@@ -55,6 +55,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use codegen::Cpu;
+use ir::Target;
 use passes::manager::unified_diff;
 
 use self::directives::Directives;
@@ -113,7 +114,7 @@ pub fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
 ///
 /// # Errors
 /// If the folder can't be read or has no test; else what is wrong with each file that fails.
-pub fn run_folder(setup: &Setup<'_>, folder: &Path, mode: LitMode) -> Result<usize, String> {
+pub fn run_folder(setup: &Setup, folder: &Path, mode: LitMode) -> Result<usize, String> {
     let files = files(folder)?;
     if files.is_empty() {
         return Err(format!("{}: there is no .mlir file", folder.display()));
@@ -126,7 +127,7 @@ pub fn run_folder(setup: &Setup<'_>, folder: &Path, mode: LitMode) -> Result<usi
 ///
 /// # Errors
 /// If the file is no test, what comes out differs from what it says, or does not read back as itself.
-pub fn run_file(setup: &Setup<'_>, path: &Path, mode: LitMode) -> Result<(), String> {
+pub fn run_file(setup: &Setup, path: &Path, mode: LitMode) -> Result<(), String> {
     match (difference(setup, path)?, mode) {
         (None, _) => Ok(()),
         (Some(difference), LitMode::Check) => Err(format!(
@@ -159,7 +160,7 @@ impl LitDifference {
 ///
 /// # Errors
 /// If the file is no test, its output does not have what directives demand, or does not read back as itself.
-pub(crate) fn difference(setup: &Setup<'_>, path: &Path) -> Result<Option<LitDifference>, String> {
+pub(crate) fn difference(setup: &Setup, path: &Path) -> Result<Option<LitDifference>, String> {
     let said = |fault: &dyn std::fmt::Display| format!("{}: {fault}", path.display());
     let content = fs::read_to_string(path).map_err(|error| said(&error))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -173,11 +174,11 @@ pub(crate) fn difference(setup: &Setup<'_>, path: &Path) -> Result<Option<LitDif
 ///
 /// # Errors
 /// If the text is no test, its output does not have what directives demand, or does not read back as itself.
-pub fn run_text(setup: &Setup<'_>, name: &str, content: &str) -> Result<String, String> {
+pub fn run_text(setup: &Setup, name: &str, content: &str) -> Result<String, String> {
     run_in(setup, name, content, None)
 }
 
-fn run_in(setup: &Setup<'_>, name: &str, content: &str, path: Option<&Path>) -> Result<String, String> {
+fn run_in(setup: &Setup, name: &str, content: &str, path: Option<&Path>) -> Result<String, String> {
     let line = content.lines().next().unwrap_or_default();
     let arguments = line.strip_prefix(RUN).and_then(|command| command.strip_prefix(setup.name));
     let arguments = arguments.filter(|rest| rest.is_empty() || rest.starts_with(' '));
@@ -188,7 +189,8 @@ fn run_in(setup: &Setup<'_>, name: &str, content: &str, path: Option<&Path>) -> 
     let directives = Directives::read(&input)?;
     let output = match (words.first().map(String::as_str), path) {
         (Some("plan" | "run" | "explain"), Some(path)) => {
-            verb_text(path, &for_target(setup, words.clone()))?.replace(&path.display().to_string(), name)
+            verb_text(setup, path, &for_target(setup, words.clone()))?
+                .replace(&path.display().to_string(), name)
         }
         _ => output(setup, &OptArgs::parse(&words)?, name, &input)?,
     };
@@ -205,8 +207,8 @@ fn run_in(setup: &Setup<'_>, name: &str, content: &str, path: Option<&Path>) -> 
 
 /// The words of a verb, for the CPU that the setup compiles for unless they name one: what comes out is then
 /// the same on every machine.
-fn for_target(setup: &Setup<'_>, mut words: Vec<String>) -> Vec<String> {
-    let name = setup.target.name();
+fn for_target(setup: &Setup, mut words: Vec<String>) -> Vec<String> {
+    let name = setup.cpu.name();
     if Cpu::named(name).is_ok() && !words.iter().any(|word| word.starts_with("--target-cpu")) {
         words.push(format!("--target-cpu={name}"));
     }
@@ -234,7 +236,7 @@ fn for_target(setup: &Setup<'_>, mut words: Vec<String>) -> Vec<String> {
 ///
 /// # Panics
 /// If something else comes out.
-pub fn check(setup: &Setup<'_>, pipeline: &str, input: &str, expected: &str) {
+pub fn check(setup: &Setup, pipeline: &str, input: &str, expected: &str) {
     let args = OptArgs { passes: pipeline.to_owned(), ..OptArgs::default() };
     let found = output(setup, &args, "input", input).unwrap_or_else(|fault| panic!("{fault}"));
     let (found, expected) = (found.trim(), expected.trim());
@@ -242,7 +244,7 @@ pub fn check(setup: &Setup<'_>, pipeline: &str, input: &str, expected: &str) {
 }
 
 /// All that comes out.
-fn output(setup: &Setup<'_>, args: &OptArgs, name: &str, input: &str) -> Result<String, String> {
+fn output(setup: &Setup, args: &OptArgs, name: &str, input: &str) -> Result<String, String> {
     let told = RefCell::new(String::new());
     let done = setup.opt_text(args, Source::new(name, input), &|text| told.borrow_mut().push_str(text));
     let told = told.into_inner();
@@ -258,7 +260,7 @@ fn output(setup: &Setup<'_>, args: &OptArgs, name: &str, input: &str) -> Result<
 }
 
 /// Demands that each program of an output prints as itself.
-fn read_back(setup: &Setup<'_>, args: &OptArgs, printed: &str) -> Result<(), String> {
+fn read_back(setup: &Setup, args: &OptArgs, printed: &str) -> Result<(), String> {
     for part in printed.split("// -----\n").filter(|part| !part.is_empty()) {
         let ctx = setup.context();
         let module = ir::text::parse_with(&ctx, "output", part.to_owned(), &args.parse_options());

@@ -46,7 +46,7 @@ const LENSES: [(&str, &str); 3] =
 ///
 /// # Errors
 /// If the editor does not keep to the protocol, or goes away.
-pub fn run(setup: &Setup<'_>) -> Result<(), Failure> {
+pub fn run(setup: &Setup) -> Result<(), Failure> {
     let (connection, threads) = Connection::stdio();
     let done = serve(setup, &connection);
     drop(connection);
@@ -58,7 +58,7 @@ pub fn run(setup: &Setup<'_>) -> Result<(), Failure> {
 ///
 /// # Errors
 /// As [`run`].
-pub fn serve(setup: &Setup<'_>, connection: &Connection) -> Result<(), Failure> {
+pub fn serve(setup: &Setup, connection: &Connection) -> Result<(), Failure> {
     let fault = |error: lsp_server::ProtocolError| Failure::input(error.to_string());
     connection.initialize(capabilities()).map_err(fault)?;
     let mut server = Server { setup, documents: BTreeMap::new(), stale: Vec::new() };
@@ -119,7 +119,7 @@ fn capabilities() -> Value {
 
 /// The documents that are open.
 struct Server<'s> {
-    setup: &'s Setup<'s>,
+    setup: &'s Setup,
     documents: BTreeMap<String, Document>,
     /// Documents whose faults are to be told.
     stale: Vec<String>,
@@ -235,7 +235,7 @@ impl Server<'_> {
     fn at(
         &mut self,
         request: Request,
-        answer: impl FnOnce(&Setup<'_>, &Document, &AskedPlace) -> LspAnswer,
+        answer: impl FnOnce(&Setup, &Document, &AskedPlace) -> LspAnswer,
     ) -> LspAnswer {
         let asked: AtPosition = params(request)?;
         let setup = self.setup;
@@ -254,7 +254,7 @@ impl Server<'_> {
     fn of(
         &mut self,
         request: Request,
-        answer: impl FnOnce(&Setup<'_>, &Document, &str) -> LspAnswer,
+        answer: impl FnOnce(&Setup, &Document, &str) -> LspAnswer,
     ) -> LspAnswer {
         let asked: OfDocument = params(request)?;
         let setup = self.setup;

@@ -22,13 +22,15 @@ use crate::load::{context_of, restore_weights};
 use crate::pass_debug::PassDebugArgs;
 
 /// What a tool knows.
-pub struct Setup<'a> {
+pub struct Setup {
     /// What it is called on its command line and in the first line of its tests.
     pub name: &'static str,
-    /// The passes that it may run.
+    /// The passes that it may run, and the rules.
     pub registry: Registry,
-    /// The machine that it compiles for.
-    pub target: &'a dyn Target,
+    /// The processor that it compiles for, with kernels of one's own.
+    pub cpu: Cpu,
+    /// What passes ask in place of the processor; none for itself.
+    pub target: Option<Arc<dyn Target + Send>>,
     /// Dialects beside the built-in ones.
     pub dialects: Vec<&'static Dialect>,
     /// For how many threads it compiles, where the arguments do not say.
@@ -97,13 +99,14 @@ pub struct OptArgs {
     pub debug: PassDebugArgs,
 }
 
-impl Default for Setup<'_> {
+impl Default for Setup {
     /// Our own passes and dialects, this processor, one thread.
     fn default() -> Self {
         Setup {
             name: "optc",
             registry: Registry::new(),
-            target: Cpu::native(),
+            cpu: *Cpu::native(),
+            target: None,
             dialects: Vec::new(),
             threads: 1,
         }
@@ -142,10 +145,15 @@ impl OptArgs {
     }
 }
 
-impl Setup<'_> {
+impl Setup {
     /// A context that knows the dialects.
     pub fn context(&self) -> Arc<Context> {
         context_of(self.dialects.iter().copied())
+    }
+
+    /// The processor, with other instructions if some are named.
+    pub(crate) fn cpu_of(&self, named: Option<&Cpu>) -> Cpu {
+        named.map_or(self.cpu, |named| self.cpu.with_isa(named.isa()))
     }
 
     /// The pipeline as it will run, in a line of its own.
@@ -298,15 +306,18 @@ impl Setup<'_> {
         say: &dyn Fn(&str),
     ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
         let pipeline = Pipeline::parse(&module.ctx, &args.passes, &self.registry)?;
-        let options = self.run_options(args, &say)?;
+        let cpu = self.cpu_of(args.target_cpu);
+        let target: &dyn Target = self.target.as_deref().unwrap_or(&cpu);
+        let options = self.run_options(args, target, &say)?;
         let report = pipeline.run(module, &options)?;
         say(&args.debug.told(&report));
         Ok(report.remarks.into_iter().map(|remark| remark.diagnostic).collect())
     }
 
     fn run_options<'s>(
-        &'s self,
+        &self,
         args: &OptArgs,
+        target: &'s dyn Target,
         observer: &'s dyn PassObserver,
     ) -> Result<RunOptions<'s>, Vec<Diagnostic>> {
         Ok(RunOptions {
@@ -314,7 +325,7 @@ impl Setup<'_> {
             remarks: args.debug.remarks(&self.registry)?,
             debug: args.debug.debug(&self.registry)?,
             observer,
-            ..RunOptions::new(args.target_cpu.map_or(self.target, |cpu| cpu as &dyn Target))
+            ..RunOptions::new(target)
         })
     }
 }

@@ -27,6 +27,6 @@ fn main() -> ExitCode {
 
 fn run(path: &Path, mode: LitMode) -> Result<(), Failed> {
     // A CPU of its own, so that the files say the same on every machine.
-    let setup = Setup { target: Cpu::level(Isa::Avx2), ..Setup::default() };
+    let setup = Setup { cpu: Cpu::of(Isa::Avx2), ..Setup::default() };
     run_file(&setup, path, mode).map_err(Failed::from)
 }

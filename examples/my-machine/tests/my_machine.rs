@@ -135,3 +135,31 @@ fn the_examples_are_short() {
         assert!(text.lines().count() <= 80);
     }
 }
+
+/// The command of an embedder runs the kernel, planned for the target.
+#[test]
+fn a_tool_runs_programs_with_the_kernel_and_the_target() {
+    let program = std::env::temp_dir().join(format!("my_machine_{}.mlir", std::process::id()));
+    std::fs::write(&program, FILTERED).unwrap();
+    let [path, values] = [program.clone(), program.with_extension("npz")];
+    let setup = |cpu: Cpu| {
+        let target = Board { cpu, fast_bytes: 4096 };
+        Setup {
+            name: "my-machine",
+            cpu,
+            target: Some(Arc::new(target)),
+            dialects: vec![&kernel::MY],
+            ..Setup::default()
+        }
+    };
+    let run = |cpu: Cpu, more: &[&str]| {
+        let words = ["my-machine".into(), "run".into(), path.clone().into_os_string(), "--random".into()];
+        let more = more.iter().map(std::ffi::OsString::from);
+        optc::cli::tool(&setup(cpu), words.into_iter().chain(more))
+    };
+    let file = values.display().to_string();
+    assert_eq!(run(kernel::cpu(), &["--interpret", "--out", &file]), std::process::ExitCode::SUCCESS);
+    assert_eq!(run(kernel::cpu(), &["--poison", "--check", &file]), std::process::ExitCode::SUCCESS);
+    assert_eq!(run(Cpu::default(), &[]), std::process::ExitCode::FAILURE, "there is no kernel");
+    [path, values].map(|file| std::fs::remove_file(file).unwrap());
+}

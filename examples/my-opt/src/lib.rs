@@ -49,7 +49,7 @@ pub static COUNT: PassDef = PassDef {
 };
 
 /// The tool: everything of optc's, and this.
-pub fn setup() -> Setup<'static> {
+pub fn setup() -> Setup {
     let mut registry = Registry::new();
     registry.register(&COUNT);
     registry.register_rules(LAWS);

@@ -25,6 +25,7 @@ use crate::failure::Failure;
 use crate::machine_rates::MachineRates;
 use crate::measure::repeat;
 use crate::model::Model;
+use crate::opt::Setup;
 
 /// Time a program: loading, compilation, the first run, and the latency of those that follow.
 ///
@@ -56,12 +57,17 @@ pub(super) struct BenchArgs {
     artifact: ArtifactArgs,
 }
 
-pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(), Failure> {
+pub(super) fn run(
+    setup: &Setup,
+    args: &BenchArgs,
+    allocator: Option<&CountingAllocator>,
+) -> Result<(), Failure> {
     check_writable(&args.json)?;
     check_writable(&args.profile)?;
     let start = Instant::now();
     let limits = args.compile.limits.hold()?;
     let source = ProgramSource {
+        setup,
         file: &args.file,
         inputs: &args.inputs,
         compile: &args.compile,
@@ -121,7 +127,7 @@ fn time(
     model: &mut Model,
     inputs: &mut [Array],
     runs: u64,
-    allocator: &CountingAllocator,
+    allocator: Option<&CountingAllocator>,
 ) -> Result<InputFigures, Failure> {
     let specialized = Specialized::of(model, inputs)?;
     let mut outputs = model.empty_outputs()?;
@@ -132,14 +138,16 @@ fn time(
     drop((once_more, outputs));
     let mut latencies = Vec::with_capacity(runs as usize);
     let allocations = repeat(model, inputs, |run| {
-        let (done, allocations) = allocator.measure(|| {
+        let mut all = || {
             (0..runs).try_for_each(|_| {
                 let Range { start, end } = run()?;
                 latencies.push((end - start).as_secs_f64() * 1e3);
                 Ok(())
             })
-        });
-        done.map(|()| allocations)
+        };
+        let Some(allocator) = allocator else { return all().map(|()| None) };
+        let (done, allocations) = allocator.measure(all);
+        done.map(|()| Some(allocations.count / runs))
     })?;
     latencies.sort_by(f64::total_cmp);
     let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share).round() as usize];
@@ -149,7 +157,7 @@ fn time(
         first_run_ms,
         latency_ms: Latency { min: at(0.0), p50: at(0.5), p90: at(0.9), runs },
         arena_bytes: specialized.arena_bytes(),
-        allocations_per_run: allocations.count / runs,
+        allocations_per_run: allocations,
         compare: None,
     })
 }

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ir::Module;
-use passes::manager::Registry;
 use serde::Serialize;
 
 use super::inputs::{InputArgs, fix_sizes};
@@ -17,6 +16,7 @@ use crate::expect::first_difference;
 use crate::failure::Failure;
 use crate::interpret::interpret;
 use crate::load::load;
+use crate::opt::Setup;
 use crate::quiet::quietly;
 
 /// Find the pass, and the change of it, that makes a program compute something else.
@@ -69,9 +69,9 @@ pub(super) struct BisectReport<'a> {
     found: Option<&'a Bisected>,
 }
 
-pub(super) fn run(args: &BisectArgs) -> Result<CompareOutcome, Failure> {
+pub(super) fn run(setup: &Setup, args: &BisectArgs) -> Result<CompareOutcome, Failure> {
     check_writable(&args.json)?;
-    let mut module = load(&args.file.file, &args.file.options()?)?;
+    let mut module = load(&args.file.file, &args.file.options(setup)?)?;
     let entry = entry(&module, args.entry.as_deref())?;
     let cases = args.inputs.cases(&module, &entry)?;
     let [case] = &cases[..] else { return Err(Failure::Usage("one --inputs can be bisected".to_owned())) };
@@ -80,10 +80,10 @@ pub(super) fn run(args: &BisectArgs) -> Result<CompareOutcome, Failure> {
         Some(path) => Some(expected(&module, &entry, (&case.inputs, path), args.tolerance)?),
         None => None,
     };
-    let compile = args.memory.options(&args.machine, &entry, DeadMemory::Poisoned);
+    let compile = args.memory.options(setup, &args.machine, &entry, DeadMemory::Poisoned);
     let passes = args.passes.clone().unwrap_or_else(|| passes_to_plan(&module, &entry, &compile));
-    let registry = Registry::new();
-    let options = BisectOptions { registry: &registry, passes: &passes, compile, tolerance: args.tolerance };
+    let options =
+        BisectOptions { registry: &setup.registry, passes: &passes, compile, tolerance: args.tolerance };
     // A pass that panics is one that fails; its message is in what is found.
     let found = quietly(|| bisect(&module, &entry, &case.inputs, expected.as_deref(), &options));
     let found = found.ok_or_else(|| Failure::input("the interpreter panics on the program"))??;

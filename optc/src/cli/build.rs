@@ -12,6 +12,7 @@ use crate::artifact::{Artifact, ArtifactSummary};
 use crate::compile::{DeadMemory, entry};
 use crate::failure::Failure;
 use crate::load::load;
+use crate::opt::Setup;
 
 /// Compile a program into a file that runs without compiling again.
 ///
@@ -61,7 +62,7 @@ enum Emit {
     Obj,
 }
 
-pub(super) fn run(args: &BuildArgs) -> Result<(), Failure> {
+pub(super) fn run(setup: &Setup, args: &BuildArgs) -> Result<(), Failure> {
     check_writable(&args.json)?;
     if args.emit == Emit::Obj && args.json.is_some() {
         return Err(Failure::Usage(
@@ -72,16 +73,16 @@ pub(super) fn run(args: &BuildArgs) -> Result<(), Failure> {
         return Err(Failure::Usage("--strip is for artifacts: an object file has no source".to_owned()));
     }
     if args.emit == Emit::Obj {
-        return write_object(args);
+        return write_object(setup, args);
     }
     if args.embed_weights || args.name.is_some() {
         return Err(Failure::Usage("--embed-weights and --name are for --emit=obj".to_owned()));
     }
     let limits = args.compile.limits.hold()?;
     progress::say("loading");
-    let module = load(&args.file.file, &args.file.options()?)?;
+    let module = load(&args.file.file, &args.file.options(setup)?)?;
     let entry = entry(&module, args.compile.entry.as_deref())?;
-    let options = args.compile.options(&entry, DeadMemory::Kept)?;
+    let options = args.compile.options(setup, &entry, DeadMemory::Kept)?;
     let mut built = Artifact::build(&module, &options)?;
     if args.strip {
         built = built.without_source()?;
@@ -94,14 +95,14 @@ pub(super) fn run(args: &BuildArgs) -> Result<(), Failure> {
 }
 
 #[cfg(feature = "aot")]
-fn write_object(args: &BuildArgs) -> Result<(), Failure> {
+fn write_object(setup: &Setup, args: &BuildArgs) -> Result<(), Failure> {
     use crate::bundle::{Bundle, WeightsPlace};
 
     let limits = args.compile.limits.hold()?;
     progress::say("loading");
-    let mut module = load(&args.file.file, &args.file.options()?)?;
+    let mut module = load(&args.file.file, &args.file.options(setup)?)?;
     let entry = entry(&module, args.compile.entry.as_deref())?;
-    let options = args.compile.options(&entry, DeadMemory::Kept)?;
+    let options = args.compile.options(setup, &entry, DeadMemory::Kept)?;
     let place = if args.embed_weights { WeightsPlace::Embedded } else { WeightsPlace::File };
     let stem = args.file.file.file_stem().map_or("model".into(), |stem| stem.to_string_lossy());
     let name = args.name.as_deref().unwrap_or(&stem);
@@ -112,6 +113,6 @@ fn write_object(args: &BuildArgs) -> Result<(), Failure> {
 }
 
 #[cfg(not(feature = "aot"))]
-fn write_object(_: &BuildArgs) -> Result<(), Failure> {
+fn write_object(_: &Setup, _: &BuildArgs) -> Result<(), Failure> {
     Err(Failure::Usage("this optc was built without the feature `aot`".to_owned()))
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use clap::Args;
 use ir::Context;
-use passes::manager::{PassObserver, Registry, Report, Selection};
+use passes::manager::{PassObserver, Report, Selection};
 
 use super::limits::LimitArgs;
 use super::{MachineArgs, MemoryArgs, progress};
 use crate::compile::{CompileOptions, DeadMemory};
 use crate::failure::Failure;
+use crate::opt::Setup;
 use crate::pass_debug::{PassDebugArgs, remarks_text};
 
 /// How a program is compiled.
@@ -34,13 +35,18 @@ impl CompileArgs {
     ///
     /// # Errors
     /// For each pass that is named and does not exist.
-    pub(super) fn options(&self, entry: &str, dead: DeadMemory) -> Result<CompileOptions, Failure> {
-        let registry = Registry::new();
+    pub(super) fn options(
+        &self,
+        setup: &Setup,
+        entry: &str,
+        dead: DeadMemory,
+    ) -> Result<CompileOptions, Failure> {
+        let registry = &setup.registry;
         let fail = |faults: Vec<ir::Diagnostic>| Failure::diagnostics(&Context::new(), &faults);
-        let remarks = self.debug.remarks(&registry).map_err(fail)?;
-        let debug = self.debug.debug(&registry).map_err(fail)?;
+        let remarks = self.debug.remarks(registry).map_err(fail)?;
+        let debug = self.debug.debug(registry).map_err(fail)?;
         let observer = Arc::new(TerminalObserver { asked: self.debug.clone(), remarks });
-        let options = self.memory.options(&self.machine, entry, dead);
+        let options = self.memory.options(setup, &self.machine, entry, dead);
         Ok(CompileOptions { debug, observer: Some(observer), ..options })
     }
 }

@@ -11,6 +11,7 @@ use super::{CompareOutcome, write_output};
 use crate::failure::Failure;
 use crate::load::{LoadOptions, load};
 use crate::module_diff::{FunctionDiff, ModuleDiff, OpChange, PlanDiff};
+use crate::opt::Setup;
 use import::onnx::StrippedWeights;
 
 /// Say how two programs, or two plans, differ.
@@ -49,10 +50,10 @@ pub(super) struct DiffReport<'a> {
     diff: &'a ModuleDiff,
 }
 
-pub(super) fn run(args: &DiffArgs) -> Result<CompareOutcome, Failure> {
+pub(super) fn run(setup: &Setup, args: &DiffArgs) -> Result<CompareOutcome, Failure> {
     let stripped =
         if args.synthesize_weights { StrippedWeights::Synthesize } else { StrippedWeights::Refuse };
-    let options = LoadOptions { stripped, ..LoadOptions::default() };
+    let options = LoadOptions { stripped, dialects: setup.dialects.clone(), ..LoadOptions::default() };
     // A file that can't be read is no difference: the exit status is that of wrong usage.
     let read = |path| load(path, &options).map_err(|failure| Failure::Usage(failure.to_string()));
     let diff = ModuleDiff::of(&read(&args.before)?, &read(&args.after)?);

@@ -22,6 +22,7 @@ use crate::failure::Failure;
 use crate::levers::{Advice, Lever, SizeToHalve, all_changes, changes_at_named_sizes, levers_at_named_sizes};
 use crate::load::load;
 use crate::measure::{MeasureLimit, RunsInTurn};
+use crate::opt::Setup;
 use crate::plan_report::ValueReport;
 use crate::step_work::StepWork;
 
@@ -64,23 +65,23 @@ const MOST_WORK: StepWork = StepWork { bytes: 2 << 30, flops: 100_000_000_000 };
 /// How many runs are timed where nobody says it.
 const RUNS: u16 = 5;
 
-pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
-    write_output(&explained(args, args.measure.unwrap_or(RUNS))?, args.output.as_ref())
+pub(super) fn run(setup: &Setup, args: &ExplainArgs) -> Result<(), Failure> {
+    write_output(&explained(setup, args, args.measure.unwrap_or(RUNS))?, args.output.as_ref())
 }
 
 /// What is printed, but for times.
-pub(super) fn text(args: &ExplainArgs) -> Result<String, Failure> {
-    explained(args, 0)
+pub(super) fn text(setup: &Setup, args: &ExplainArgs) -> Result<String, Failure> {
+    explained(setup, args, 0)
 }
 
 /// What is printed if so many runs are timed.
-fn explained(args: &ExplainArgs, runs: u16) -> Result<String, Failure> {
+fn explained(setup: &Setup, args: &ExplainArgs, runs: u16) -> Result<String, Failure> {
     check_writable(args.json.iter().chain(&args.output))?;
     let limits = args.compile.limits.hold()?;
     progress::say("loading");
-    let module = load(&args.file.file, &args.file.options()?)?;
+    let module = load(&args.file.file, &args.file.options(setup)?)?;
     let entry = entry(&module, args.compile.entry.as_deref())?;
-    let options = args.compile.options(&entry, DeadMemory::Kept)?;
+    let options = args.compile.options(setup, &entry, DeadMemory::Kept)?;
     let explained = Explained::of(&module, &entry, &options, &[])?;
     if args.what == "peak" {
         let mut found = if explained.sizes.is_empty() {
@@ -97,7 +98,13 @@ fn explained(args: &ExplainArgs, runs: u16) -> Result<String, Failure> {
         let mut found: Vec<Lever> = found.into_iter().map(|advice| advice.lever).collect();
         if explained.sizes.is_empty() {
             let arena_bytes = explained.memory.arena_bytes;
-            found.extend(fewer_samples(&args.file, &module, &explained.entry, &options, arena_bytes));
+            found.extend(fewer_samples(
+                (setup, &args.file),
+                &module,
+                &explained.entry,
+                &options,
+                arena_bytes,
+            ));
         }
         found.sort_by_key(|lever| Reverse(lever.saved_bytes));
         return explained.peak(&found, runs, args);

@@ -9,6 +9,7 @@ use super::FileArgs;
 use crate::compile::{CompileOptions, plan_known_sizes, signature};
 use crate::levers::{Lever, planned_cost};
 use crate::load::load;
+use crate::opt::Setup;
 use crate::sizes::DimArg;
 
 /// What the batch is called of a model that has a number for it.
@@ -29,7 +30,7 @@ struct SmallerSize {
 /// that `--dim` gives divided by its least divisor, and the same for the batch of a model whose inputs and
 /// outputs all begin with it.
 pub(super) fn fewer_samples(
-    file: &FileArgs,
+    (setup, file): (&Setup, &FileArgs),
     module: &Module,
     entry: &str,
     options: &CompileOptions,
@@ -39,7 +40,7 @@ pub(super) fn fewer_samples(
     let whole = batch_of(module);
     let lever = |smaller: SmallerSize| {
         let SmallerSize { file, flags, replaces, parts } = smaller;
-        let mut module = load(&file.file, &file.options().ok()?).ok()?;
+        let mut module = load(&file.file, &file.options(setup).ok()?).ok()?;
         let is_batch = whole.is_some() && whole == batch_of(&module).map(|size| size * parts);
         let options = CompileOptions { budget_bytes: None, ..options.unobserved() };
         plan_known_sizes(&mut module, entry, &options).ok()?;

@@ -46,7 +46,7 @@ pub(super) struct OpsArgs {
     json: Option<PathBuf>,
 }
 
-pub(super) fn passes(setup: &Setup<'_>, args: &NameArgs) -> Result<(), Failure> {
+pub(super) fn passes(setup: &Setup, args: &NameArgs) -> Result<(), Failure> {
     let registry = &setup.registry;
     let mut text = String::new();
     let listed: Vec<&PassDef> = match &args.name {
@@ -69,7 +69,7 @@ pub(super) fn passes(setup: &Setup<'_>, args: &NameArgs) -> Result<(), Failure> 
     write_output(&instead(&args.json, || json(&PassList::of(&listed)), text)?, None)
 }
 
-pub(super) fn ops(setup: &Setup<'_>, args: &OpsArgs) -> Result<(), Failure> {
+pub(super) fn ops(setup: &Setup, args: &OpsArgs) -> Result<(), Failure> {
     if args.onnx {
         return onnx_operators(args);
     }

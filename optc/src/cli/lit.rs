@@ -49,8 +49,8 @@ pub(super) struct LitReport {
 }
 
 /// What tests are run with, whatever this machine is.
-pub(super) fn same_everywhere() -> Setup<'static> {
-    Setup { target: Cpu::level(Isa::Avx2), ..Setup::default() }
+pub(super) fn same_everywhere() -> Setup {
+    Setup { cpu: Cpu::of(Isa::Avx2), ..Setup::default() }
 }
 
 /// What becomes of a test that differs.
@@ -59,7 +59,7 @@ enum Blessing {
     Blessed,
 }
 
-pub(super) fn run(setup: &Setup<'_>, args: &LitArgs) -> Result<(), Failure> {
+pub(super) fn run(setup: &Setup, args: &LitArgs) -> Result<(), Failure> {
     check_writable(&args.json)?;
     let mut tests = Vec::new();
     for path in &args.paths {

@@ -25,7 +25,7 @@ pub(super) struct NewDialectArgs {
 }
 
 /// The files of the example, by their paths.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     ("src/lib.rs", include_str!("../../../examples/my-opt/src/lib.rs")),
     ("src/main.rs", include_str!("../../../examples/my-opt/src/main.rs")),
     ("tests/lit.rs", include_str!("../../../examples/my-opt/tests/lit.rs")),
@@ -36,6 +36,10 @@ const FILES: [(&str, &str); 6] = [
     (
         "lit-tests/our_operation_is_fused_and_planned.mlir",
         include_str!("../../../examples/my-opt/lit-tests/our_operation_is_fused_and_planned.mlir"),
+    ),
+    (
+        "lit-tests/our_operation_is_run.mlir",
+        include_str!("../../../examples/my-opt/lit-tests/our_operation_is_run.mlir"),
     ),
     (
         "lit-tests/our_type_has_no_parameters.mlir",

@@ -28,7 +28,7 @@ pub(super) struct PassesArgs {
     limits: LimitArgs,
 }
 
-pub(super) fn run(setup: &Setup<'_>, args: &PassesArgs) -> Result<(), Failure> {
+pub(super) fn run(setup: &Setup, args: &PassesArgs) -> Result<(), Failure> {
     let say = progress::print_error;
     let _limits = args.limits.hold()?;
     if let Some(crash) = &args.replay {
@@ -42,7 +42,7 @@ pub(super) fn run(setup: &Setup<'_>, args: &PassesArgs) -> Result<(), Failure> {
         Some(file) => file,
     };
     let mut output = Output::to(args.output.as_ref());
-    let options = file.options()?;
+    let options = file.options(setup)?;
     let is_model = file.file.extension().is_some_and(|extension| extension == "onnx");
     let done = if is_model || file.says_sizes() {
         let mut module = load(&file.file, &options)?;
@@ -58,7 +58,7 @@ pub(super) fn run(setup: &Setup<'_>, args: &PassesArgs) -> Result<(), Failure> {
 
 /// Runs what a reproducer says on the program that it holds.
 pub(super) fn replay(
-    setup: &Setup<'_>,
+    setup: &Setup,
     args: &OptArgs,
     crash: &Path,
     output: Option<&PathBuf>,

@@ -21,6 +21,7 @@ use crate::explain::{Explained, Grid};
 use crate::failure::Failure;
 use crate::levers::{Lever, quick_changes};
 use crate::load::load;
+use crate::opt::Setup;
 use crate::specialize::{AllSizes, has_named_sizes};
 use crate::view;
 
@@ -51,12 +52,12 @@ pub(super) struct PlanArgs {
     output: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &PlanArgs) -> Result<(), Failure> {
-    write_output(&text(args)?, args.output.as_ref())
+pub(super) fn run(setup: &Setup, args: &PlanArgs) -> Result<(), Failure> {
+    write_output(&text(setup, args)?, args.output.as_ref())
 }
 
 /// What is printed.
-pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
+pub(super) fn text(setup: &Setup, args: &PlanArgs) -> Result<String, Failure> {
     if [&args.json, &args.csv, &args.html].into_iter().filter(|path| is_printed(path)).count() > 1 {
         return Err(Failure::Usage(
             "only one of --json, --csv and --html can go to standard output".to_owned(),
@@ -65,12 +66,12 @@ pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
     check_writable([&args.json, &args.csv, &args.html, &args.output].into_iter().flatten())?;
     let _limits = args.compile.limits.hold()?;
     if let Some(other) = &args.other {
-        return compare(args, other);
+        return compare(setup, args, other);
     }
     progress::say("loading");
-    let mut module = load(&args.file.file, &args.file.options()?)?;
+    let mut module = load(&args.file.file, &args.file.options(setup)?)?;
     let entry = entry(&module, args.compile.entry.as_deref())?;
-    let options = args.compile.options(&entry, DeadMemory::Kept)?;
+    let options = args.compile.options(setup, &entry, DeadMemory::Kept)?;
     let body = module.function(&entry).expect("the entry was just found");
     if has_named_sizes(&module.ctx, body) {
         if args.csv.is_some() {
@@ -117,14 +118,14 @@ pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
 }
 
 /// Shows the plans of two programs side by side.
-fn compare(args: &PlanArgs, other: &Path) -> Result<String, Failure> {
+fn compare(setup: &Setup, args: &PlanArgs, other: &Path) -> Result<String, Failure> {
     if args.json.is_some() || args.csv.is_some() {
         return Err(Failure::Usage("--json and --csv are of one plan".to_owned()));
     }
     let explained = |path: &Path| {
-        let module = load(path, &args.file.options()?)?;
+        let module = load(path, &args.file.options(setup)?)?;
         let entry = entry(&module, args.compile.entry.as_deref())?;
-        let options = args.compile.options(&entry, DeadMemory::Kept)?;
+        let options = args.compile.options(setup, &entry, DeadMemory::Kept)?;
         let mut explained = Explained::of(&module, &entry, &options, &[])?;
         explained.report.weights_bytes = weights(&explained.planned, &explained.entry, &options).0;
         Ok::<_, Failure>((title(path), explained))

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use ir::{Context, Module};
-use passes::manager::{Pipeline, Registry, Reproducer};
+use ir::Module;
+use passes::manager::{Pipeline, Reproducer};
 use passes::reduce::{ReduceOptions, ReduceProgress, Reduced};
 use serde::Serialize;
 
@@ -24,6 +24,7 @@ use crate::bisect::{BisectOptions, Trouble, interpreted_trouble};
 use crate::compile::{CompileOptions, entry};
 use crate::failure::Failure;
 use crate::load::read_text;
+use crate::opt::Setup;
 use crate::outcome::{Outcome, ProcessEnd, ProgramCommand};
 use crate::quiet::quietly;
 use crate::reduce_model::ModelCandidate;
@@ -111,16 +112,16 @@ struct ReduceTarget {
     start: Instant,
 }
 
-pub(super) fn run(args: &ReduceArgs) -> Result<(), Failure> {
+pub(super) fn run(setup: &Setup, args: &ReduceArgs) -> Result<(), Failure> {
     check_writable(args.output.iter().chain(&args.json))?;
     if args.json.as_ref().is_some_and(|path| is_stdout(path)) && args.output.is_none() {
         return Err(Failure::Usage("--json=- needs -o: both go to standard output".to_owned()));
     }
     let is_model = |path: &Path| path.extension().is_some_and(|extension| extension == "onnx");
     match args.output.as_deref().is_some_and(is_model) {
-        true if is_model(&args.file.file) => args.reduce::<ModelCandidate>(),
+        true if is_model(&args.file.file) => args.reduce::<ModelCandidate>(setup),
         true => Err(Failure::Usage("a model (`-o small.onnx`) comes from a model: FILE is none".to_owned())),
-        false => args.reduce::<Module>(),
+        false => args.reduce::<Module>(setup),
     }
 }
 
@@ -164,13 +165,13 @@ impl ReduceReport {
 type Test<'a, P> = Box<dyn FnMut(&P) -> bool + 'a>;
 
 impl ReduceArgs {
-    fn reduce<P: Subject>(&self) -> Result<(), Failure> {
+    fn reduce<P: Subject>(&self, setup: &Setup) -> Result<(), Failure> {
         let start = Instant::now();
-        let program = P::load(&self.file)?;
+        let program = P::load(setup, &self.file)?;
         let before = program.op_count();
         let target =
             ReduceTarget { output: self.output.clone(), json: self.json.clone(), ops_before: before, start };
-        let mut fails = self.test(&program)?;
+        let mut fails = self.test(setup, &program)?;
         let smallest = Arc::new(Mutex::new(None));
         let interrupted = OnInterrupt::run({
             let (target, smallest) = (target.clone(), smallest.clone());
@@ -202,10 +203,10 @@ impl ReduceArgs {
     }
 
     /// Says of a program whether it fails; the original does.
-    fn test<P: Subject>(&self, original: &P) -> Result<Test<'_, P>, Failure> {
+    fn test<'a, P: Subject>(&'a self, setup: &'a Setup, original: &P) -> Result<Test<'a, P>, Failure> {
         match (&self.crash, &self.differs, &self.command[..]) {
-            (Some(pipeline), None, []) => self.crashes(original, pipeline),
-            (None, Some(pipeline), []) => self.computes_other(original, pipeline),
+            (Some(pipeline), None, []) => self.crashes(setup, original, pipeline),
+            (None, Some(pipeline), []) => self.computes_other(setup, original, pipeline),
             (None, None, [_, ..]) => self.ends_alike(original, &self.command),
             (None, None, []) => {
                 Err(Failure::Usage("give `-- COMMAND`, `--crash=PIPELINE` or `--differs=PIPELINE`".into()))
@@ -214,7 +215,12 @@ impl ReduceArgs {
         }
     }
 
-    fn crashes<P: Subject>(&self, original: &P, pipeline: &str) -> Result<Test<'_, P>, Failure> {
+    fn crashes<'a, P: Subject>(
+        &'a self,
+        setup: &Setup,
+        original: &P,
+        pipeline: &str,
+    ) -> Result<Test<'a, P>, Failure> {
         let mut words = vec![own_path()?];
         let pipeline = match pipeline {
             "" => {
@@ -229,8 +235,8 @@ impl ReduceArgs {
             }
             given => given.to_owned(),
         };
-        let ctx = Context::new();
-        let parsed = Pipeline::parse(&ctx, &pipeline, &Registry::new());
+        let ctx = setup.context();
+        let parsed = Pipeline::parse(&ctx, &pipeline, &setup.registry);
         parsed.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
         if self.file.synthesize_weights {
             words.push("--synthesize-weights".into());
@@ -287,8 +293,13 @@ impl ReduceArgs {
     }
 
     /// Whether passes change what a program computes.
-    fn computes_other<P: Subject>(&self, original: &P, pipeline: &str) -> Result<Test<'_, P>, Failure> {
-        let test = Differs { pipeline: pipeline.to_owned(), tolerance: self.tolerance };
+    fn computes_other<'a, P: Subject>(
+        &'a self,
+        setup: &'a Setup,
+        original: &P,
+        pipeline: &str,
+    ) -> Result<Test<'a, P>, Failure> {
+        let test = Differs { setup, pipeline: pipeline.to_owned(), tolerance: self.tolerance };
         let found = original.module().map(|module| quietly(|| test.trouble(&module)))?;
         match found.ok_or_else(|| Failure::input("the interpreter panics on the original"))?? {
             Some(Trouble::Differs(_)) => {}
@@ -334,19 +345,24 @@ const CANT_EXECUTE: i32 = 126;
 const NOT_FOUND: i32 = 127;
 
 /// Passes that may change what programs compute.
-struct Differs {
+struct Differs<'a> {
+    setup: &'a Setup,
     pipeline: String,
     tolerance: f64,
 }
 
-impl Differs {
+impl Differs<'_> {
     /// What is wrong with a program after the passes, as `optc bisect` finds it.
     fn trouble(&self, module: &Module) -> Result<Option<Trouble>, Failure> {
         let entry = entry(module, None)?;
         let cases = InputArgs::all_random().cases(module, &entry)?;
         let [case] = &cases[..] else { unreachable!("random inputs are one case") };
-        let registry = &Registry::new();
-        let compile = CompileOptions::default();
+        let registry = &self.setup.registry;
+        let compile = CompileOptions {
+            cpu: self.setup.cpu,
+            target: self.setup.target.clone(),
+            ..CompileOptions::default()
+        };
         let options = BisectOptions { registry, passes: &self.pipeline, compile, tolerance: self.tolerance };
         interpreted_trouble(module, &entry, &case.inputs, &options)
     }

@@ -97,18 +97,18 @@ struct RanOnce {
     machine: Option<(Specialized, Duration)>,
 }
 
-pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
+pub(super) fn run(setup: &Setup, args: &RunArgs) -> Result<(), Failure> {
     if let Some(crash) = &args.replay {
         let opt = OptArgs { debug: args.compile.debug.clone(), ..OptArgs::default() };
-        return replay(&Setup::default(), &opt, crash, None);
+        return replay(setup, &opt, crash, None);
     }
     args.check_counts()?;
     check_writable(args.out.iter().chain(&args.json).chain(&args.debug_out))?;
     args.check.iter().try_for_each(|path| expect::check_readable(path))?;
     if !args.debug_tensors.is_empty() {
-        return debug::run(args);
+        return debug::run(setup, args);
     }
-    let ran = ran(args, &args.compile)?;
+    let ran = ran(setup, args, &args.compile)?;
     let is_report = args.json.as_ref().is_some_and(|path| is_stdout(path));
     let is_array = args.out.iter().any(|path| is_stdout(path));
     if is_report && is_array {
@@ -137,7 +137,7 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
             return Err(Failure::Usage("--compare compiles twice, which an artifact is not".to_owned()));
         }
         let memory = MemoryArgs { precision: precision.clone(), ..args.compile.memory.clone() };
-        let others = self::ran(args, &CompileArgs { memory, ..args.compile.clone() })?;
+        let others = self::ran(setup, args, &CompileArgs { memory, ..args.compile.clone() })?;
         for (run, other) in ran.runs.iter().zip(&others.runs) {
             let lines = expect::compare_outputs(&run.outputs, &other.outputs)?;
             say(&(lines.join("\n") + "\n"))?;
@@ -151,9 +151,9 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
 }
 
 /// What is printed, but for times.
-pub(super) fn text(args: &RunArgs) -> Result<String, Failure> {
+pub(super) fn text(setup: &Setup, args: &RunArgs) -> Result<String, Failure> {
     args.check_counts()?;
-    Ok(ran(args, &args.compile)?.text(Times::Hidden))
+    Ok(ran(setup, args, &args.compile)?.text(Times::Hidden))
 }
 
 /// Whether times are printed.
@@ -218,8 +218,8 @@ impl RunFailure {
 /// Runs the program, compiled as `compile` says. A model that can't be had with named sizes, or whose inputs
 /// have no elements, which no named size says, is run for the sizes of its inputs, as standard error says
 /// then. What fails in a run is a fault to be told.
-fn ran(args: &RunArgs, compile: &CompileArgs) -> Result<Ran, Failure> {
-    let (failure, for_all) = match ran_on(args, compile, &args.inputs, &DeclaredSizes::new()) {
+fn ran(setup: &Setup, args: &RunArgs, compile: &CompileArgs) -> Result<Ran, Failure> {
+    let (failure, for_all) = match ran_on(setup, args, compile, &args.inputs, &DeclaredSizes::new()) {
         result if compile.memory.has_budget() => return result.map_err(RunFailure::failure),
         Err(RunFailure::Sizes(failure @ Failure::Input(_))) => (failure, true),
         Err(RunFailure::Inputs(failure @ Failure::Input(_))) => (failure, false),
@@ -232,7 +232,7 @@ fn ran(args: &RunArgs, compile: &CompileArgs) -> Result<Ran, Failure> {
     let arrays = arrays.filter(|arrays| for_all || arrays.iter().flatten().any(is_empty));
     let (Some(model), Some(arrays)) = (model, arrays) else { return Err(failure) };
     for taken in Taken::ALL {
-        if let Some(ran) = ran_apart(args, compile, model, &arrays, taken) {
+        if let Some(ran) = ran_apart(setup, args, compile, (model, &arrays), taken) {
             let what = taken.words();
             progress::print_error(&format!(
                 "note: compiled for the {what} of its inputs alone, since:\n{failure}\n"
@@ -245,10 +245,10 @@ fn ran(args: &RunArgs, compile: &CompileArgs) -> Result<Ran, Failure> {
 
 /// The same, each run with a program of its own, for what its inputs say; none if one of them fails.
 fn ran_apart(
+    setup: &Setup,
     args: &RunArgs,
     compile: &CompileArgs,
-    model: &Path,
-    arrays: &[Vec<Array>],
+    (model, arrays): (&Path, &[Vec<Array>]),
     taken: Taken,
 ) -> Option<Ran> {
     let mut all: Option<Ran> = None;
@@ -256,7 +256,7 @@ fn ran_apart(
         let said = own_sizes::said(model, arrays, taken)?;
         let is_argument = |array: &&Array| !said.constants.contains_key(&array.name);
         let inputs = args.inputs.held(arrays.iter().filter(is_argument).cloned().collect());
-        let ran = ran_on(args, compile, &inputs, &said).ok()?;
+        let ran = ran_on(setup, args, compile, &inputs, &said).ok()?;
         match &mut all {
             Some(all) => all.runs.extend(ran.runs),
             None => all = Some(ran),
@@ -267,6 +267,7 @@ fn ran_apart(
 
 /// Runs the program on inputs, where more is said of a model than the options say.
 fn ran_on(
+    setup: &Setup,
     args: &RunArgs,
     compile: &CompileArgs,
     inputs: &InputArgs,
@@ -276,7 +277,7 @@ fn ran_on(
     let file = file.map_err(RunFailure::Run)?;
     let dead = if args.poison { DeadMemory::Poisoned } else { DeadMemory::Kept };
     let limits = compile.limits.hold().map_err(RunFailure::Run)?;
-    let source = ProgramSource { file, inputs, compile, said };
+    let source = ProgramSource { setup, file, inputs, compile, said };
     let program = source.program(&args.artifact, dead).map_err(RunFailure::Sizes)?;
     ran_program(args, program, inputs, limits)
 }

@@ -3,10 +3,9 @@
 
 use std::io;
 
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use super::Cli;
 use crate::failure::Failure;
 
 /// Print completions for a shell.
@@ -28,14 +27,14 @@ pub(super) struct ManArgs {
     verb: Option<String>,
 }
 
-pub(super) fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
+pub(super) fn completions(command: &mut Command, args: &CompletionsArgs) -> Result<(), Failure> {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "optc", &mut text);
+    let name = command.get_name().to_owned();
+    clap_complete::generate(args.shell, command, name, &mut text);
     print(&text)
 }
 
-pub(super) fn manual(args: &ManArgs) -> Result<(), Failure> {
-    let mut command = Cli::command();
+pub(super) fn manual(mut command: Command, args: &ManArgs) -> Result<(), Failure> {
     // So that verbs have the options that they share, and their full names.
     command.build();
     let page = match &args.verb {

@@ -17,6 +17,7 @@ use crate::compile::{CompileOptions, DeadMemory, StepTimes, entry};
 use crate::failure::Failure;
 use crate::load::load;
 use crate::model::Model;
+use crate::opt::Setup;
 use crate::specialize::has_named_sizes;
 
 /// How a program that was compiled before is used.
@@ -36,6 +37,7 @@ pub(super) struct ArtifactArgs {
 
 /// What the arguments say of a program.
 pub(super) struct ProgramSource<'a> {
+    pub(super) setup: &'a Setup,
     pub(super) file: &'a FileArgs,
     pub(super) inputs: &'a InputArgs,
     pub(super) compile: &'a CompileArgs,
@@ -59,13 +61,14 @@ impl ProgramSource<'_> {
     pub(super) fn program(&self, args: &ArtifactArgs, dead: DeadMemory) -> Result<SourceProgram, Failure> {
         let path = &self.file.file;
         if is_artifact(path) {
-            return self.artifact(&Artifact::open(path)?, args, dead);
+            let artifact = Artifact::open(path)?.with_dialects(&self.setup.dialects);
+            return self.artifact(&artifact, args, dead);
         }
         if args.recompile {
             return Err(Failure::Usage("--recompile is for artifacts, which `optc build` writes".to_owned()));
         }
         progress::say("loading");
-        let mut options = self.file.options()?;
+        let mut options = self.file.options(self.setup)?;
         options.sizes.items = self.inputs.items(path);
         for (name, size) in &self.said.values {
             options.sizes.values.entry(name.clone()).or_insert(*size);
@@ -73,7 +76,7 @@ impl ProgramSource<'_> {
         options.sizes.constants.clone_from(&self.said.constants);
         let module = load(path, &options)?;
         let entry = entry(&module, self.compile.entry.as_deref())?;
-        let options = self.compile.options(&entry, dead)?;
+        let options = self.compile.options(self.setup, &entry, dead)?;
         let cache = args.cache.as_ref().map(|folder| Cache::open(folder, args.cache_limit)).transpose()?;
         Ok(SourceProgram { module, entry, threads: self.compile.machine.threads, options, cache })
     }
@@ -98,7 +101,7 @@ impl ProgramSource<'_> {
         } else {
             (ArtifactCode::Stored, self.compile.machine.threads.min(artifact.threads()))
         };
-        let how = ArtifactOptions { threads: Some(threads), code, ..ArtifactOptions::default() };
+        let how = ArtifactOptions { threads: Some(threads), code, cpu: Some(self.setup.cpu) };
         let (module, options) = artifact.program(&how)?;
         let options = CompileOptions { dead, ..options };
         Ok(SourceProgram { module, entry: artifact.entry().to_owned(), threads, options, cache: None })

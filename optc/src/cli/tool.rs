@@ -1,44 +1,18 @@
-//! The command line of a tool with passes and dialects of its own.
+//! The command line of a tool with passes and dialects of its own: that of `optc`, under another name.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Command, CommandFactory};
 
-use super::color::ColorArgs;
-use super::list::{self, NameArgs, OpsArgs};
 use super::lit::{self, LitArgs};
-use super::passes::{self, PassesArgs};
-use super::{begin, exit, misused};
+use super::{Cli, VERSION, run_command};
+use crate::failure::Failure;
 use crate::opt::Setup;
 
-/// Runs passes over IR text and prints it.
-#[derive(Parser)]
-#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
-struct Tool {
-    #[command(subcommand)]
-    verb: Option<ToolVerb>,
-    #[command(flatten)]
-    passes: PassesArgs,
-    #[command(flatten)]
-    color: ColorArgs,
-}
-
-#[derive(Subcommand)]
-enum ToolVerb {
-    /// List the passes, or describe one.
-    Passes(NameArgs),
-    /// List the operations, or describe one.
-    Ops(OpsArgs),
-    Lit(LitArgs),
-    /// Serve an editor: faults, types, completion and more in IR text (Language Server Protocol, on standard
-    /// input and output).
-    Lsp,
-}
-
 /// Does what the arguments of a tool say (the first is the program's own name): `my-opt --passes=... FILE`,
-/// `my-opt passes [NAME]`, `my-opt ops [NAME]`, `my-opt lit FILES`,
-/// `my-opt lsp`. The exit status is that of `optc`.
+/// `my-opt run FILE`, and so on: every verb of `optc` knows the dialects, passes, laws, kernels and the target
+/// of the setup. The exit status is that of `optc`.
 ///
 /// ```no_run
 /// use optc::opt::Setup;
@@ -47,19 +21,40 @@ enum ToolVerb {
 ///     optc::cli::tool(&Setup { name: "my-opt", ..Setup::default() }, std::env::args_os())
 /// }
 /// ```
-pub fn tool(setup: &Setup<'_>, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let command = Tool::command().name(setup.name).bin_name(setup.name);
-    let matches = command.try_get_matches_from(arguments);
-    let tool = match matches.and_then(|matches| Tool::from_arg_matches(&matches)) {
-        Ok(tool) => tool,
-        Err(error) => return misused(&error),
+pub fn tool(setup: &Setup, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    run_command(setup, command(setup), arguments, None)
+}
+
+/// The command of `optc` with the name of a tool, also in its examples.
+fn command(setup: &Setup) -> Command {
+    let name = setup.name;
+    let renamed = |text: Option<&clap::builder::StyledStr>| {
+        text.map(|text| text.to_string().replace("optc ", &format!("{name} ")))
     };
-    begin(&tool.color);
-    exit(match tool.verb {
-        None => passes::run(setup, &tool.passes),
-        Some(ToolVerb::Passes(args)) => list::passes(setup, &args),
-        Some(ToolVerb::Ops(args)) => list::ops(setup, &args),
-        Some(ToolVerb::Lit(args)) => lit::run(setup, &args),
-        Some(ToolVerb::Lsp) => crate::lsp::run(setup),
+    let dialects: Vec<String> = setup.dialects.iter().map(|known| format!("`{}`", known.name)).collect();
+    let known = match &dialects[..] {
+        [] => String::new(),
+        some => format!(" and the dialects {}", some.join(", ")),
+    };
+    let command = Cli::command().name(name).bin_name(name);
+    let command = command.version(format!("(optc {})", *VERSION)).long_about(None);
+    let command = command.about(format!("optc with the passes{known} of {name}"));
+    command.mut_subcommands(|mut verb| {
+        if let Some(about) = renamed(verb.get_long_about()) {
+            verb = verb.long_about(about);
+        }
+        match renamed(verb.get_after_help()) {
+            Some(after) => verb.after_help(after),
+            None => verb,
+        }
     })
+}
+
+/// Runs tests; those of `optc` itself are for one processor, whatever it runs on.
+pub(super) fn lit(setup: &Setup, args: &LitArgs) -> Result<(), Failure> {
+    if setup.name == Setup::default().name {
+        lit::run(&lit::same_everywhere(), args)
+    } else {
+        lit::run(setup, args)
+    }
 }

@@ -45,7 +45,7 @@ enum ExpectedThing {
 }
 
 /// What can stand at a byte.
-pub(super) fn completion(setup: &Setup<'_>, document: &Document, at: usize) -> Vec<Item> {
+pub(super) fn completion(setup: &Setup, document: &Document, at: usize) -> Vec<Item> {
     let line_start = document.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let before = &document.text[line_start..at];
     if before.starts_with("// RUN:") {
@@ -100,7 +100,7 @@ fn item(kind: ItemKind, label: &str, detail: &str, documentation: String) -> Ite
     Item { label: label.to_owned(), kind: kind as u8, detail: detail.to_owned(), documentation }
 }
 
-fn passes(setup: &Setup<'_>) -> Vec<Item> {
+fn passes(setup: &Setup) -> Vec<Item> {
     setup.registry.iter().map(|def| item(ItemKind::Pass, def.name, "pass", def.doc.to_owned())).collect()
 }
 

@@ -57,7 +57,7 @@ impl Document {
     }
 
     /// Reads the programs of the text, if it was changed since they were read.
-    pub(super) fn read(&mut self, setup: &Setup<'_>) {
+    pub(super) fn read(&mut self, setup: &Setup) {
         if self.parts.is_some() {
             return;
         }
@@ -88,7 +88,7 @@ impl Document {
 
     /// All faults of the text, as the protocol's `Diagnostic`s. Functions that are as they were when this was
     /// last asked are not read again.
-    pub(super) fn diagnostics(&mut self, setup: &Setup<'_>) -> Vec<Value> {
+    pub(super) fn diagnostics(&mut self, setup: &Setup) -> Vec<Value> {
         let options = self.parse_options();
         let mut edited = std::mem::take(&mut self.edited);
         let mut said = Vec::new();

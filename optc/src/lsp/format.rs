@@ -18,7 +18,7 @@ use crate::opt::Setup;
 ///
 /// # Errors
 /// If a program of it is at fault.
-pub(super) fn formatted(setup: &Setup<'_>, document: &Document) -> Result<String, String> {
+pub(super) fn formatted(setup: &Setup, document: &Document) -> Result<String, String> {
     let mut text = String::new();
     for part in document.parts() {
         if part.start > 0 {
@@ -29,7 +29,7 @@ pub(super) fn formatted(setup: &Setup<'_>, document: &Document) -> Result<String
     Ok(text)
 }
 
-fn formatted_part(setup: &Setup<'_>, document: &Document, part: &Part) -> Result<String, String> {
+fn formatted_part(setup: &Setup, document: &Document, part: &Part) -> Result<String, String> {
     let text = &document.text[part.start..part.start + part.length];
     let module = part.module.as_ref().ok_or("the text is at fault")?;
     let is_generic = part.index.ops.values().next().is_some_and(|op| text[op.name_start..].starts_with('"'));

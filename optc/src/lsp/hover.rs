@@ -18,7 +18,7 @@ use crate::opt::Setup;
 use crate::plan_report::{names, plan_report};
 
 /// The text for what stands at a byte of a document, as Markdown, and the bytes that it is about.
-pub(super) fn hover(setup: &Setup<'_>, document: &Document, at: usize) -> Option<(String, Range<usize>)> {
+pub(super) fn hover(setup: &Setup, document: &Document, at: usize) -> Option<(String, Range<usize>)> {
     let word = word_at(&document.text, at);
     let spelling = document.text[word.clone()].to_owned();
     if document.position(at).line == 0 && document.text.starts_with("// RUN:") {

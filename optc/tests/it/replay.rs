@@ -34,7 +34,7 @@ const TEXT: &str = "func.func @bad(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 ";
 
-fn setup() -> Setup<'static> {
+fn setup() -> Setup {
     let mut setup = Setup::default();
     setup.registry.register(&TOUCHY);
     setup

@@ -43,7 +43,9 @@ pub(super) struct InputFigures {
     pub(super) first_run_ms: f64,
     pub(super) latency_ms: Latency,
     pub(super) arena_bytes: usize,
-    pub(super) allocations_per_run: u64,
+    /// None in a tool that does not count them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) allocations_per_run: Option<u64>,
     /// The latency beside that of the file of `--compare`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) compare: Option<Comparison>,
@@ -178,7 +180,9 @@ impl InputFigures {
             line("", comparison.words());
         }
         line("arena", summary::bytes(self.arena_bytes as u64));
-        line("allocations", format!("{} a run", self.allocations_per_run));
+        if let Some(count) = self.allocations_per_run {
+            line("allocations", format!("{count} a run"));
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use passes::reduce::{ReduceOptions, Reduced, Reducible, reduce, reduce_by};
 use crate::cli::FileArgs;
 use crate::failure::Failure;
 use crate::load::load;
+use crate::opt::Setup;
 use crate::reduce_model::{ModelCandidate, STEPS};
 
 /// A program that can be reduced, and what a command gets of it.
@@ -19,7 +20,7 @@ pub(super) trait Subject: Reducible + Send + 'static {
     const COUNTED: &str;
 
     /// The program in a file.
-    fn load(file: &FileArgs) -> Result<Self, Failure>;
+    fn load(setup: &Setup, file: &FileArgs) -> Result<Self, Failure>;
 
     /// What its file holds.
     fn content(&self) -> Vec<u8>;
@@ -45,8 +46,8 @@ impl Subject for Module {
     const EXTENSION: &str = "mlir";
     const COUNTED: &str = "operations";
 
-    fn load(file: &FileArgs) -> Result<Module, Failure> {
-        load(&file.file, &file.options()?)
+    fn load(setup: &Setup, file: &FileArgs) -> Result<Module, Failure> {
+        load(&file.file, &file.options(setup)?)
     }
 
     fn content(&self) -> Vec<u8> {
@@ -78,8 +79,8 @@ impl Subject for ModelCandidate {
     const EXTENSION: &str = "onnx";
     const COUNTED: &str = "nodes";
 
-    fn load(file: &FileArgs) -> Result<ModelCandidate, Failure> {
-        ModelCandidate::open(file.file.clone(), file.options()?)
+    fn load(setup: &Setup, file: &FileArgs) -> Result<ModelCandidate, Failure> {
+        ModelCandidate::open(file.file.clone(), file.options(setup)?)
     }
 
     fn content(&self) -> Vec<u8> {

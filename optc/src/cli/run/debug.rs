@@ -10,18 +10,24 @@ use crate::expect::difference;
 use crate::failure::Failure;
 use crate::intermediates::{Intermediate, show};
 use crate::interpret::interpret;
+use crate::opt::Setup;
 
 /// Runs the program with the values that are asked for as further outputs, says which are as expected, and
 /// writes them where they are to go.
-pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
+pub(super) fn run(setup: &Setup, args: &RunArgs) -> Result<(), Failure> {
     let Some(file) = &args.file else { return Err(Failure::Usage("a file is required".to_owned())) };
     if args.interpret || args.inputs.runs() > 1 || !args.out.is_empty() || !args.check.is_empty() {
         let what = "--debug-tensors is for one run, without --interpret, --out and --check";
         return Err(Failure::Usage(what.to_owned()));
     }
     let limits = args.compile.limits.hold()?;
-    let source =
-        ProgramSource { file, inputs: &args.inputs, compile: &args.compile, said: &DeclaredSizes::new() };
+    let source = ProgramSource {
+        setup,
+        file,
+        inputs: &args.inputs,
+        compile: &args.compile,
+        said: &DeclaredSizes::new(),
+    };
     let mut program = source.program(&args.artifact, DeadMemory::Poisoned)?;
     let cases = args.inputs.cases(&program.module, &program.entry)?;
     program.fix_sizes(&cases)?;
