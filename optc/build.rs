@@ -36,16 +36,24 @@ fn shrink() {
     }
     println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");
     // Functions are nowhere told apart by their addresses, which may be equal in Rust anyway.
-    if links_with(FOLD_SAME_CODE) == Some(true) {
-        println!("cargo::rustc-link-arg-bins={FOLD_SAME_CODE}");
+    for option in [FOLD_SAME_CODE, PACK_RELOCATIONS] {
+        if works_with(option) == Some(true) {
+            println!("cargo::rustc-link-arg-bins={option}");
+        }
     }
 }
 
 /// An option of LLD (Rust's own linker on x86-64), gold and mold, but not of GNU ld.
 const FOLD_SAME_CODE: &str = "-Wl,--icf=all";
 
-/// Whether the linker that links the command takes an option: it is tried on an empty program.
-fn links_with(argument: &str) -> Option<bool> {
+/// The addresses that a start writes into tables, each as one bit in place of 24 bytes. They are a megabyte
+/// of the command, and a third of what a start takes. The loader must know that form: glibc 2.36 and newer
+/// do.
+const PACK_RELOCATIONS: &str = "-Wl,-z,pack-relative-relocs";
+
+/// Whether the linker that links the command takes an option, and what it links runs here: that is tried with
+/// an empty program.
+fn works_with(argument: &str) -> Option<bool> {
     let output = PathBuf::from(env::var_os("OUT_DIR")?).join("linked");
     let mut rustc = Command::new(env::var_os("RUSTC")?);
     rustc.args(env::var("CARGO_ENCODED_RUSTFLAGS").ok()?.split('\x1f').filter(|flag| !flag.is_empty()));
@@ -55,10 +63,12 @@ fn links_with(argument: &str) -> Option<bool> {
         option.push(linker);
         rustc.arg("-C").arg(option);
     }
-    rustc.args(["-C", &format!("link-arg={argument}"), "-", "-o"]).arg(output);
+    rustc.args(["-C", &format!("link-arg={argument}"), "-", "-o"]).arg(&output);
     let mut running = rustc.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
     running.stdin.take()?.write_all(b"fn main() {}").ok()?;
-    Some(running.wait().ok()?.success())
+    let is_linked = running.wait().ok()?.success();
+    let is_for_here = env::var("HOST").ok()? == env::var("TARGET").ok()?;
+    Some(is_linked && is_for_here && Command::new(output).status().ok()?.success())
 }
 
 /// Adds the contents of all files in a folder, in the order of their names.

@@ -30,6 +30,7 @@ mod source;
 mod summary;
 mod symbolic;
 mod tool;
+mod verbs;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -39,7 +40,7 @@ use std::sync::{Arc, LazyLock};
 use ::passes::precision::Precision;
 use ::passes::tradeoff::Goal;
 use clap::error::{ContextKind, ErrorKind};
-use clap::{Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, Command, CommandFactory, FromArgMatches, Parser};
 use codegen::Cpu;
 use import::onnx::StrippedWeights;
 use import::onnx::declared::Symbolized;
@@ -47,6 +48,8 @@ use ir::memory_pools::{MemoryPool, parse_bytes};
 use runtime::CountingAllocator;
 
 pub use tool::tool;
+
+use self::verbs::{NoArgs, Verb};
 
 use crate::artifact::BUILD;
 use crate::compile::{CompileOptions, DeadMemory};
@@ -73,64 +76,6 @@ struct Cli {
     passes: passes::PassesArgs,
     #[command(flatten)]
     color: color::ColorArgs,
-}
-
-// A verb without a comment here has that of its arguments, which may be longer.
-#[derive(Subcommand)]
-enum Verb {
-    /// Compile a program and run it.
-    #[command(after_help = "Examples:\n\
-            \x20 optc run model.onnx --inputs=x.npz --check=y.npz\n\
-            \x20 optc run model.onnx --random --synthesize-weights --threads=1\n\
-            \x20 optc run net.mlir --random --poison")]
-    Run(run::RunArgs),
-    #[command(after_help = "Examples:\n\
-            \x20 optc build model.onnx -o model.optc\n\
-            \x20 optc build model.onnx --emit=obj -o out --target-cpu=x86-64-v3")]
-    Build(build::BuildArgs),
-    /// Print the size of the arena; with `--json`, the place of every value.
-    #[command(after_help = "Examples:\n\
-            \x20 optc plan model.onnx\n\
-            \x20 optc plan model.onnx --optimize=memory --html=plan.html\n\
-            \x20 optc plan model.onnx --dim N=4 --json=-\n\
-            \x20 optc plan before.mlir after.mlir --html=plan.html")]
-    Plan(plan::PlanArgs),
-    /// Say what the peak of the arena is made of and what would lower it, or where one value is and why.
-    #[command(after_help = "Examples:\n  optc explain model.onnx\n  optc explain net.mlir %12")]
-    Explain(explain::ExplainArgs),
-    #[command(after_help = "Examples:\n\
-            \x20 optc bench model.onnx --random --threads=1 --json=before.json\n\
-            \x20 optc bench model.onnx --random --threads=1 --compare=before.json")]
-    Bench(bench::BenchArgs),
-    Bisect(bisect::BisectArgs),
-    Diff(diff::DiffArgs),
-    Reduce(reduce::ReduceArgs),
-    /// Solve a placement problem from a CSV file.
-    #[command(after_help = "Example:\n  optc place problem.csv --capacity=4MB --out=placed.csv")]
-    Place(place::PlaceArgs),
-    /// List the passes, or describe one.
-    #[command(after_help = "Example:\n  optc passes fuse")]
-    Passes(list::NameArgs),
-    /// List the operations, or describe one.
-    #[command(after_help = "Examples:\n  optc ops nn.conv2d\n  optc ops --onnx")]
-    Ops(list::OpsArgs),
-    #[command(after_help = "Examples:\n  optc lit lit-tests\n  optc lit lit-tests --filter=fuse --bless")]
-    Lit(lit::LitArgs),
-    #[command(after_help = "Example:\n  optc new-dialect dsp")]
-    NewDialect(new_dialect::NewDialectArgs),
-    /// Serve an editor: faults, types, completion and more in IR text (Language Server Protocol, on standard
-    /// input and output).
-    #[command(after_help = "Example:\n  optc lsp")]
-    Lsp,
-    /// Say what CPU, threads and memory this machine has, and what is chosen for it.
-    #[command(after_help = "Example:\n  optc doctor")]
-    Doctor(doctor::DoctorArgs),
-    /// Print completions for a shell.
-    #[command(after_help = "Example:\n  optc completions bash")]
-    Completions(shell::CompletionsArgs),
-    /// Print the manual page of the command, or of a verb.
-    #[command(after_help = "Example:\n  optc man run")]
-    Man(shell::ManArgs),
 }
 
 /// What a program is read from.
@@ -300,7 +245,7 @@ fn run_command(
         Some(Verb::Ops(args)) => list::ops(setup, &args),
         Some(Verb::Lit(args)) => tool::lit(setup, &args),
         Some(Verb::NewDialect(args)) => new_dialect::run(&args),
-        Some(Verb::Lsp) => crate::lsp::run(setup),
+        Some(Verb::Lsp(NoArgs {})) => crate::lsp::run(setup),
         Some(Verb::Doctor(args)) => doctor::run(&args),
         Some(Verb::Completions(args)) => shell::completions(&mut command, &args),
         Some(Verb::Man(args)) => shell::manual(command, &args),

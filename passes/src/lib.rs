@@ -69,6 +69,8 @@ pub mod tradeoff;
 pub mod variants;
 mod views;
 
+use std::sync::LazyLock;
+
 /// Our own passes: the table that `optc passes` prints, and that a [`manager::Registry`] starts from.
 pub static PASSES: &[&manager::PassDef] = &[
     &simplify::SIMPLIFY,
@@ -98,10 +100,14 @@ impl Default for manager::Registry {
 impl manager::Registry {
     /// Our own passes and rules.
     pub fn new() -> manager::Registry {
-        let mut registry = manager::Registry::empty();
-        PASSES.iter().for_each(|def| registry.register(def));
-        let rules = canonicalize::RULES.iter().chain(laws::LAWS);
-        rules.for_each(|rules| registry.register_rules(rules));
-        registry
+        // All have one set of rules, which is read once.
+        static OWN: LazyLock<manager::Registry> = LazyLock::new(|| {
+            let mut registry = manager::Registry::empty();
+            PASSES.iter().for_each(|def| registry.register(def));
+            let rules = canonicalize::RULES.iter().chain(laws::LAWS);
+            rules.for_each(|rules| registry.register_rules(rules));
+            registry
+        });
+        OWN.clone()
     }
 }

@@ -161,5 +161,7 @@ fn a_tool_runs_programs_with_the_kernel_and_the_target() {
     assert_eq!(run(kernel::cpu(), &["--interpret", "--out", &file]), std::process::ExitCode::SUCCESS);
     assert_eq!(run(kernel::cpu(), &["--poison", "--check", &file]), std::process::ExitCode::SUCCESS);
     assert_eq!(run(Cpu::default(), &[]), std::process::ExitCode::FAILURE, "there is no kernel");
-    [path, values].map(|file| std::fs::remove_file(file).unwrap());
+    for file in [path, values] {
+        std::fs::remove_file(file).unwrap();
+    }
 }

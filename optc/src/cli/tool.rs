@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use clap::{Command, CommandFactory};
 
@@ -11,8 +12,8 @@ use crate::failure::Failure;
 use crate::opt::Setup;
 
 /// Does what the arguments of a tool say (the first is the program's own name): `my-opt --passes=... FILE`,
-/// `my-opt run FILE`, and so on: every verb of `optc` knows the dialects, passes, laws, kernels and the target
-/// of the setup. The exit status is that of `optc`.
+/// `my-opt run FILE`, and so on: every verb of `optc` knows the dialects, passes, laws, kernels and the
+/// target of the setup. The exit status is that of `optc`.
 ///
 /// ```no_run
 /// use optc::opt::Setup;
@@ -22,28 +23,41 @@ use crate::opt::Setup;
 /// }
 /// ```
 pub fn tool(setup: &Setup, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    run_command(setup, command(setup), arguments, None)
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let shows_help = |word: &OsString| matches!(word.to_str(), Some("--help" | "-h" | "help" | "man"));
+    let command = command(setup);
+    let command = if arguments.iter().any(shows_help) { renamed(command, setup.name) } else { command };
+    run_command(setup, command, arguments, None)
 }
 
-/// The command of `optc` with the name of a tool, also in its examples.
+/// The version of a tool: that of the `optc` within.
+static TOOL_VERSION: LazyLock<String> = LazyLock::new(|| format!("(optc {})", *VERSION));
+
+/// The command of `optc` with the name of a tool.
 fn command(setup: &Setup) -> Command {
     let name = setup.name;
-    let renamed = |text: Option<&clap::builder::StyledStr>| {
-        text.map(|text| text.to_string().replace("optc ", &format!("{name} ")))
-    };
     let dialects: Vec<String> = setup.dialects.iter().map(|known| format!("`{}`", known.name)).collect();
     let known = match &dialects[..] {
         [] => String::new(),
         some => format!(" and the dialects {}", some.join(", ")),
     };
     let command = Cli::command().name(name).bin_name(name);
-    let command = command.version(format!("(optc {})", *VERSION)).long_about(None);
-    let command = command.about(format!("optc with the passes{known} of {name}"));
-    command.mut_subcommands(|mut verb| {
-        if let Some(about) = renamed(verb.get_long_about()) {
-            verb = verb.long_about(about);
-        }
-        match renamed(verb.get_after_help()) {
+    let command = command.version(TOOL_VERSION.as_str()).long_about(None);
+    command.about(format!("optc with the passes{known} of {name}"))
+}
+
+/// The same name in the examples of verbs.
+fn renamed(mut command: Command, name: &str) -> Command {
+    let renamed = |text: &clap::builder::StyledStr| text.to_string().replace("optc ", &format!("{name} "));
+    // Before that, verbs are not described.
+    command.build();
+    command.mut_subcommands(|verb| {
+        let (about, after) = (verb.get_long_about().map(renamed), verb.get_after_help().map(renamed));
+        let verb = match about {
+            Some(about) => verb.long_about(about),
+            None => verb,
+        };
+        match after {
             Some(after) => verb.after_help(after),
             None => verb,
         }

@@ -15,7 +15,6 @@ use super::{
     Changes, FunctionPass, Invocation, ModulePass, Origin, PassChanges, PassContext, PassRun, Pipeline,
     PipelineItem, Remark, Report, RunOptions, Stage, StageRule, Statistic, Timing, Verify, crash,
 };
-use crate::rewrite::RuleSet;
 
 /// What verifying is called in times and statistics.
 const VERIFY: &str = "verify";
@@ -38,7 +37,7 @@ impl Pipeline {
         let start = Instant::now();
         let mut execution = Execution {
             options,
-            rules: self.rules(),
+            pipeline: self,
             pool: None,
             trace: Trace::new(options),
             statistics: Vec::new(),
@@ -67,7 +66,7 @@ impl Pipeline {
 
 struct Execution<'a> {
     options: &'a RunOptions<'a>,
-    rules: &'a RuleSet,
+    pipeline: &'a Pipeline,
     pool: Option<ThreadPool>,
     trace: Trace<'a>,
     statistics: Vec<Statistic>,
@@ -143,7 +142,8 @@ impl Execution<'_> {
         let RunOptions { target, threads, .. } = *self.options;
         let changes = self.allowed(pass);
         let given = changes.is_spent().then(|| module.clone());
-        let context = PassContext::new(&ctx, target, threads, &pass.options, self.rules).limited(changes);
+        let context =
+            PassContext::new(&ctx, target, threads, &pass.options, self.pipeline.rules()).limited(changes);
         run(&context, module)?;
         settle(pass, &context, given, module);
         functions(&ctx, module).into_iter().for_each(|func| mark(&ctx, pass, func.body));
@@ -154,7 +154,7 @@ impl Execution<'_> {
         let ctx = module.ctx.clone();
         let funcs = functions(&ctx, module).into_iter().enumerate();
         let funcs: Vec<_> = funcs.filter(|(place, _)| !self.failed.contains(place)).collect();
-        let (target, threads, rules) = (self.options.target, self.options.threads, self.rules);
+        let (target, threads, rules) = (self.options.target, self.options.threads, self.pipeline.rules());
         let places: Vec<usize> = funcs.iter().map(|(place, _)| *place).collect();
         let funcs = funcs.into_iter().map(|(_, func)| func);
         let one = |func: DefinedFunction<'_>, changes: Changes| {

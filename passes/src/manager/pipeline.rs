@@ -1,10 +1,10 @@
 //! Which passes run, in which order.
 
 use std::fmt;
-use std::sync::Arc;
 
 use ir::{Diagnostic, Location};
 
+use super::registry::TabledRules;
 use super::{PassOptions, PassRow, PassRun, Registry, Stage, StageRule};
 use crate::rewrite::RuleSet;
 
@@ -12,7 +12,7 @@ use crate::rewrite::RuleSet;
 #[derive(Clone)]
 pub struct Pipeline {
     items: Vec<PipelineItem>,
-    rules: Arc<RuleSet>,
+    rules: TabledRules,
 }
 
 /// One element of a pipeline.
@@ -75,7 +75,7 @@ impl Pipeline {
     pub fn canonical(registry: &Registry) -> Pipeline {
         let defs = Stage::ALL.into_iter().filter_map(|stage| registry.of_stage(stage));
         let items = defs.map(|def| PipelineItem::Pass(inserted(def, Location::UNKNOWN))).collect();
-        Pipeline { items, rules: registry.rules().clone() }
+        Pipeline { items, rules: registry.tabled_rules().clone() }
     }
 
     /// These passes, with the mandatory stages that they lack inserted.
@@ -86,7 +86,7 @@ impl Pipeline {
         let mut completion = Completion { registry, reached: None, errors: Vec::new() };
         completion.complete(&mut items);
         if completion.errors.is_empty() {
-            Ok(Pipeline { items, rules: registry.rules().clone() })
+            Ok(Pipeline { items, rules: registry.tabled_rules().clone() })
         } else {
             Err(completion.errors)
         }
@@ -99,7 +99,7 @@ impl Pipeline {
 
     /// The rules that the passes may use: those of the registry that it was made with.
     pub fn rules(&self) -> &RuleSet {
-        &self.rules
+        self.rules.read()
     }
 
     /// The passes in the order in which they run.

@@ -1,7 +1,7 @@
 //! Which passes and which rules there are, and where passes of others stand in the pipeline `default`.
 
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ir::{Body, Diagnostic, Module};
 
@@ -131,18 +131,41 @@ struct DefaultPasses {
     passes: String,
 }
 
+/// Rules of tables, read when they are first asked for: by this or by a clone.
+#[derive(Clone, Default)]
+pub(super) struct TabledRules {
+    tables: Vec<&'static [Rule]>,
+    read: Arc<OnceLock<RuleSet>>,
+}
+
+impl TabledRules {
+    fn add(&mut self, rules: &'static [Rule]) {
+        self.tables.push(rules);
+        self.read = Arc::default();
+    }
+
+    /// All of them.
+    pub(super) fn read(&self) -> &RuleSet {
+        self.read.get_or_init(|| {
+            let mut set = RuleSet::default();
+            self.tables.iter().copied().flatten().for_each(|rule| set.add(rule));
+            set
+        })
+    }
+}
+
 /// The passes that pipelines may name, and the rules by which `canonicalize` and `simplify` rewrite.
 #[derive(Clone)]
 pub struct Registry {
     passes: Vec<PassRow>,
-    rules: Arc<RuleSet>,
+    rules: TabledRules,
     extensions: Vec<DefaultPasses>,
 }
 
 impl Registry {
     /// No passes and no rules.
     pub fn empty() -> Registry {
-        Registry { passes: Vec::new(), rules: Arc::default(), extensions: Vec::new() }
+        Registry { passes: Vec::new(), rules: TabledRules::default(), extensions: Vec::new() }
     }
 
     /// Adds a pass. A name that is taken is a defect of whoever registers it.
@@ -184,14 +207,18 @@ impl Registry {
     }
 
     /// Adds rules for `canonicalize`, and laws for it and for `simplify`. A name that is taken is a defect
-    /// of whoever registers it.
+    /// of whoever registers it, which is found when the rules are first used.
     pub fn register_rules(&mut self, rules: &'static [Rule]) {
-        let set = Arc::make_mut(&mut self.rules);
-        rules.iter().for_each(|rule| set.add(rule));
+        self.rules.add(rules);
     }
 
     /// All rules, laws among them.
-    pub fn rules(&self) -> &Arc<RuleSet> {
+    pub fn rules(&self) -> &RuleSet {
+        self.rules.read()
+    }
+
+    /// The same, not read yet.
+    pub(super) fn tabled_rules(&self) -> &TabledRules {
         &self.rules
     }
 

@@ -124,7 +124,9 @@ fn constants_are_folded_through_several_operations() {
 #[should_panic(expected = "two rules are named `subi-zero`")]
 fn a_rule_has_a_name_of_its_own() {
     static TWICE: [Rule; 1] = [Rule::law("subi-zero", "(nn.sub ?x 0)", "?x")];
-    Registry::new().register_rules(&TWICE);
+    let mut registry = Registry::new();
+    registry.register_rules(&TWICE);
+    registry.rules();
 }
 
 #[test]

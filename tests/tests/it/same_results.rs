@@ -51,7 +51,7 @@ fn every_rule_that_is_no_law_applies_in_a_file() {
         let ctx = setup.context();
         let mut module = parse(&ctx, &std::fs::read_to_string(&path).unwrap());
         let pipeline = Pipeline::parse(&ctx, "canonicalize", &setup.registry).unwrap();
-        let report = pipeline.run(&mut module, &RunOptions::new(setup.target)).unwrap();
+        let report = pipeline.run(&mut module, &RunOptions::new(&setup.cpu)).unwrap();
         applied.extend(report.statistics.iter().map(|line| line.name));
     }
     // Only rules that are code must each have a file.
@@ -84,7 +84,7 @@ fn compare(text: &str) -> Result<bool, String> {
     let pipeline = Pipeline::parse(&ctx, &passes(text), &setup.registry);
     let pipeline = pipeline.map_err(|faults| faults[0].render(&ctx))?;
     let mut after = before.clone();
-    pipeline.run(&mut after, &RunOptions::new(setup.target)).map_err(|faults| faults[0].render(&ctx))?;
+    pipeline.run(&mut after, &RunOptions::new(&setup.cpu)).map_err(|faults| faults[0].render(&ctx))?;
     for case in 0..CASES {
         let (before, after) = (results(&before, case)?, results(&after, case)?);
         if before != after {
