@@ -128,7 +128,7 @@ impl ModelCandidate {
         if self.is_typed {
             let mut all = self.clone();
             let results = nodes.iter().flat_map(NodeParts::results);
-            all.parts.outputs = results.map(|name| untyped(name)).collect();
+            all.parts.outputs = results.map(untyped).collect();
             types.extend(all.output_types().into_iter().flatten());
         }
         types

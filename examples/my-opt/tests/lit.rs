@@ -62,7 +62,7 @@ fn every_verb_knows_the_dialect_and_the_pass() {
         (&["run", &path, "--random", "--poison"], "output `result0` [8]: "),
         (&["bench", &path, "--random", "--runs=1"], "latency"),
         (&["plan", &path], "arena "),
-        (&["explain", &path, "--measure=0"], "peak at step"),
+        (&["explain", &path, "--measure=0"], "arena 0 bytes"),
         (&["bisect", &path, "--random", "--passes=my-count,default"], "nothing differs"),
         (&["diff", &path, &path], "the two are the same"),
         (&of_command, "my.softsign %arg0 : tensor<1xf32>"),

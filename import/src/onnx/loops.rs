@@ -19,13 +19,13 @@ use super::call::{NodeConversion, Refusal, Results};
 
 impl NodeConversion<'_, '_> {
     /// A value of one element as a number, by which control decides.
-    pub(super) fn to_scalar(&mut self, x: Value) -> Result<Value, Refusal> {
+    pub(super) fn number_of(&mut self, x: Value) -> Result<Value, Refusal> {
         let flat = self.reshape_to(x, &[])?;
         self.emit("nn.to_scalar", &[flat], &[])
     }
 
     /// A number as a value without axes.
-    pub(super) fn from_scalar(&mut self, number: Value) -> Result<Value, Refusal> {
+    pub(super) fn value_of_number(&mut self, number: Value) -> Result<Value, Refusal> {
         self.emit("nn.from_scalar", &[number], &[])
     }
 
@@ -36,7 +36,7 @@ impl NodeConversion<'_, '_> {
             Dim::Symbolic(_) => {
                 let sizes = self.ctx().dims_attr(&[count]);
                 let size = self.emit("nn.sizes", &[], &[("value", sizes)])?;
-                self.to_scalar(size)
+                self.number_of(size)
             }
             Dim::Unknown => Err("a number of turns that is not known".into()),
         }
@@ -81,7 +81,7 @@ impl NodeConversion<'_, '_> {
     }
 
     /// A number below `count`, counted from the last one.
-    pub(in crate::onnx) fn from_last(&mut self, number: Value, count: Dim) -> Result<Value, Refusal> {
+    pub(in crate::onnx) fn counted_back(&mut self, number: Value, count: Dim) -> Result<Value, Refusal> {
         let last = match count {
             Dim::Known(count) => self.int64_constant(&[count.cast_signed() - 1], &[])?,
             _ => {
@@ -142,7 +142,7 @@ impl NodeConversion<'_, '_> {
         let states: Vec<Value> = types.iter().map(|ty| body.add_arg(block, *ty)).collect();
         let around = std::mem::replace(&mut self.builder.at, InsertPoint::End(block));
         let open = self.open.clone();
-        let number = self.from_scalar(number)?;
+        let number = self.value_of_number(number)?;
         let values = turn(self, number, &states)?;
         self.end_region(&values, Some(&types))?;
         self.builder.at = around;

@@ -51,7 +51,7 @@ impl<'m> GraphLowering<'m> {
         at: Location,
     ) -> Result<Vec<NamedItem>, Refusal> {
         let condition = self.call(node, vec![], at, |call| {
-            call.to_scalar(condition).map_err(|_| "a condition that is not one truth value".into())
+            call.number_of(condition).map_err(|_| "a condition that is not one truth value".into())
         })?;
         let (open, blocks) = self.open_op("scf.if", 2, at);
         let mut made: Vec<Vec<Type>> = Vec::new();
@@ -133,7 +133,7 @@ impl<'m> GraphLowering<'m> {
         let &LoopParts { node, at, initial, .. } = parts;
         let most = parts.most.ok_or("a loop that nothing ends")?;
         let (bounds, truth) = self.call(node, vec![], at, |call| {
-            let bounds = [call.index(0), call.to_scalar(most)?, call.index(1)];
+            let bounds = [call.index(0), call.number_of(most)?, call.index(1)];
             Ok((bounds, call.always()?))
         })?;
         let (open, blocks) = self.open_op("scf.for", 1, at);
@@ -141,7 +141,7 @@ impl<'m> GraphLowering<'m> {
         let types = self.types(initial);
         let states: Vec<Value> = types.iter().map(|ty| self.body.add_arg(blocks[0], *ty)).collect();
         let shown = self.fill((open, blocks[0]), |lowering| {
-            let number = lowering.call(node, vec![], at, |call| call.from_scalar(index))?;
+            let number = lowering.call(node, vec![], at, |call| call.value_of_number(index))?;
             let mut results = lowering.turn(parts, [number, truth], &states)?;
             let condition = results.remove(0);
             if !lowering.call(node, vec![], at, |call| Ok(call.is_true(condition)))? {
@@ -196,7 +196,7 @@ impl<'m> GraphLowering<'m> {
                     }
                     None => asked[1],
                 };
-                let operands = [&[call.to_scalar(goes_on)?], &asked[..]].concat();
+                let operands = [&[call.number_of(goes_on)?], &asked[..]].concat();
                 let spec = OpSpec { operands: &operands, ..OpSpec::default() };
                 call.builder.build("scf.condition", spec)?;
                 Ok(())
@@ -284,8 +284,8 @@ impl<'m> GraphLowering<'m> {
         let states: Vec<Value> = types.iter().map(|ty| self.body.add_arg(blocks[0], *ty)).collect();
         let shown = self.fill((open, blocks[0]), |lowering| {
             let (numbers, slices) = lowering.call(node, vec![], at, |call| {
-                let number = call.from_scalar(index)?;
-                let numbers = [number, call.from_last(number, steps)?];
+                let number = call.value_of_number(index)?;
+                let numbers = [number, call.counted_back(number, steps)?];
                 let mut slices = Vec::new();
                 for (x, (axis, is_backward)) in scan.scanned.iter().zip(&scan.inward) {
                     let axis = call.axis(*axis, call.rank(*x)?)?;

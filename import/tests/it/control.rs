@@ -11,7 +11,8 @@ use crate::writer::{FLOAT, Graph, INT64, Message, graph, int, ints_tensor, model
 use crate::writer::{floats_tensor, ints, string};
 
 fn text(version: i64, graph: Graph) -> String {
-    let module: Module = import_bytes(&model(version, graph).0, StrippedWeights::Refuse, &[]).unwrap();
+    let module: Module =
+        import_bytes(&model(version, graph).0, StrippedWeights::Refuse, &[]).expect("the model is read");
     ir::text::print(&module)
 }
 

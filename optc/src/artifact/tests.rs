@@ -210,7 +210,8 @@ fn a_constant_that_is_a_weight_as_it_is_stands_in_the_file_once() {
     let element = runtime::ElementKind::I64;
     let rows = Array { name: "rows".into(), element, shape: vec![2], bytes: rows };
     for options in [ArtifactOptions::default(), RECOMPILED] {
-        let outputs = open(&bytes).unwrap().model(&options).unwrap().run(&[rows.clone()]).unwrap();
+        let outputs =
+            open(&bytes).unwrap().model(&options).unwrap().run(std::slice::from_ref(&rows)).unwrap();
         assert_eq!(outputs[0].bytes[..2048], table[4096..]);
     }
 }

@@ -21,7 +21,7 @@ const SOFTMAX: &str = "func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 }";
 
 fn parse(text: &str) -> Module {
-    optc::parse("t", text.to_owned(), None, &LoadOptions::default()).unwrap()
+    optc::parse("t", text.to_owned(), None, &LoadOptions::default()).expect("the text is read")
 }
 
 fn at_named_sizes() -> Module {
@@ -80,7 +80,7 @@ struct BreaksAt(&'static str, Mutex<Vec<String>>);
 
 impl PassObserver for BreaksAt {
     fn begins(&self, step: &str) -> ControlFlow<String> {
-        self.1.lock().unwrap().push(step.to_owned());
+        self.1.lock().expect("no test panicked").push(step.to_owned());
         match step.starts_with(self.0) {
             true => ControlFlow::Break("the user closed the window".to_owned()),
             false => ControlFlow::Continue(()),

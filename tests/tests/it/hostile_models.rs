@@ -525,9 +525,9 @@ fn files_whose_structure_costs_much_are_refused() {
         told.import(&name, &file.0);
     }
     for depth in 1..8 {
-        // Turns are written down until they are too many.
+        // Turns are written down until they are too many; loops of many turns stay loops.
         told.import_beside(&format!("{depth} loops in each other"), &nested_loops(depth).0, 32 << 20);
     }
     told.assert();
-    assert!(told.refused > 50, "{} read, {} refused", told.read, told.refused);
+    assert!(told.refused > 40, "{} read, {} refused", told.read, told.refused);
 }

@@ -367,7 +367,7 @@ impl RecurrentDirection {
         let whole = call.filled_later(&[along.steps, self.batch, Dim::Known(self.hidden)], elem)?;
         let initial = [&states[..], &[whole]].concat();
         let mut results = call.repeated(along.steps, &initial, |call, turn, carried| {
-            let step = if along.is_backward { call.from_last(turn, along.steps)? } else { turn };
+            let step = if along.is_backward { call.counted_back(turn, along.steps)? } else { turn };
             let input = call.slice_at(inputs, step, 0)?;
             let (whole, states) = carried.split_last().ok_or("a loop without states")?;
             let (shown, new) = self.step(call, input, states, (along, Some(step)))?;
