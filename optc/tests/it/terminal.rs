@@ -76,11 +76,15 @@ fn reduced(folder: &Path, shell: &str, script: &str) -> Output {
     command.output().expect("the command starts")
 }
 
-/// One whose command tells it to end each time.
+/// One whose command tells it to end each time, and notes what it saw the first time: the next program may
+/// be tried before the signal has its effect.
 fn ended(folder: &Path, shell: &str) -> Output {
     let seen = folder.join("seen");
-    let script =
-        format!("ls -d '{}'/optc_* > '{}'; kill -TERM $PPID; exit 3", folder.display(), seen.display());
+    let script = format!(
+        "test -s '{seen}' || ls -d '{folder}'/optc_* > '{seen}'; kill -TERM $PPID; exit 3",
+        seen = seen.display(),
+        folder = folder.display(),
+    );
     reduced(folder, shell, &script)
 }
 
