@@ -13,7 +13,7 @@ use crate::random::Random;
 pub enum Content {
     /// Eighths between -2 and 2, small integers, or truth values.
     Numbers,
-    /// Indices of an axis of so many elements; negative ones too, where the type has a sign.
+    /// Indices of an axis of that number of elements; negative ones too, where the type has a sign.
     Indices(u64),
 }
 

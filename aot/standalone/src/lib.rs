@@ -165,7 +165,7 @@ unsafe fn run(
     }
 }
 
-/// What is wrong with the arguments of a run, whose inputs, then outputs have so many bytes; or 0.
+/// What is wrong with the arguments of a run, whose inputs, then outputs have as many bytes as given; or 0.
 ///
 /// # Safety
 /// Inputs and outputs have as many pointers as the program says, or are null.

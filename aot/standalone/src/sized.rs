@@ -64,7 +64,7 @@ struct Column {
 }
 
 impl Sizes {
-    /// What is so many bytes after the start.
+    /// What is that number of bytes after the start.
     ///
     /// # Safety
     /// There is such a thing.

@@ -14,7 +14,7 @@ use crate::plan_report::{PROVED_FOR, PlanReport, PoolReport, plan_report};
 /// How many of the largest elements of an output are shown.
 const TOP: usize = 5;
 
-/// An output of at most so many elements is shown whole, and in order.
+/// The most elements of an output that is shown whole, and in order.
 const FEW: usize = 16;
 
 /// A line for each output: its shape, and its elements if they are few, else the largest with their indices;

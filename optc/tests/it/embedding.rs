@@ -132,7 +132,7 @@ fn a_flag_cancels_a_compilation_and_a_run() {
     assert_eq!(model.run(&[x]).unwrap(), whole);
 }
 
-/// Allows so many steps, and keeps the number of the last one.
+/// Allows a number of steps, and keeps the number of the last one.
 struct Allowed {
     most: u64,
     last: AtomicU64,

@@ -44,7 +44,7 @@ impl Told {
         self.import_beside(what, bytes, FREE_BYTES);
     }
 
-    /// The same, where a refusal may take so many bytes beside those of the file.
+    /// The same, where a refusal may take that number of bytes beside those of the file.
     fn import_beside(&mut self, what: &str, bytes: &[u8], free_bytes: u64) {
         let length = bytes.len();
         let file = bytes.to_vec();
