@@ -42,6 +42,17 @@ class LpNormalization(OpRun):
         return (np.where(norm == 0, 0, x / norm).astype(x.dtype),)
 
 
+class PRelu(OpRun):
+    """As the standard says, of 0 too: onnx 1.23's own multiplies it by the slope, which may be NaN or infinite."""
+
+    op_domain = ""
+
+    def _run(self, x, slope):
+        if slope.ndim == 1 and x.ndim > 2 and slope.shape[0] == x.shape[1]:
+            slope = slope.reshape([-1] + [1] * (x.ndim - 2))
+        return (np.where(x < 0, x * slope, x).astype(x.dtype),)
+
+
 class Slice(OpRun):
     """As the standard says: onnx 1.23's own takes numpy's slices, in which a start before the first element
     is no element where the step is negative."""
@@ -72,7 +83,7 @@ class GlobalLpPool(OpRun):
         return ((np.sum(np.abs(x) ** p, axis=axes, keepdims=True) ** (1 / p)).astype(x.dtype),)
 
 
-CORRECTED = [GlobalLpPool, LRN, LpNormalization, Slice]
+CORRECTED = [GlobalLpPool, LRN, LpNormalization, PRelu, Slice]
 
 
 class Node:
