@@ -290,7 +290,7 @@ impl OpBuilder<'_> {
             None => text,
         };
         let Some(def) = ctx.def(ctx.op_name(name)) else {
-            let hint = did_you_mean(name, ctx.similar_ops(name));
+            let hint = ctx.similar_ops(name).first().map(|near| format!("did you mean `{near}`?"));
             return Err(hinted(format!("no operation is called `{name}`"), hint).into());
         };
         // An attribute with a dot is another dialect's.
@@ -335,6 +335,10 @@ mod tests {
         assert_eq!(
             said(main.op("nn.sofmax").operands(&[x]).build()),
             "no operation is called `nn.sofmax` (did you mean `nn.softmax`?)"
+        );
+        assert_eq!(
+            said(main.op("linalg.softmax").operands(&[x]).build()),
+            "no operation is called `linalg.softmax` (did you mean `nn.softmax`?)"
         );
         assert_eq!(
             said(main.op("nn.softmax").operands(&[x]).int("axs", 0).build()),

@@ -238,11 +238,12 @@ impl Context {
     }
 
     /// The known names that are near to `name`, nearest first: for "did you mean". First come those that lack
-    /// only their dialect (`conv2d`).
+    /// only their dialect (`conv2d`), or have another one (`linalg.matmul`).
     pub fn similar_ops(&self, name: &str) -> Vec<&'static str> {
         let known: BTreeSet<&'static str> =
             self.dialects().flat_map(Dialect::ops).map(|def| def.name).collect();
-        let is_short = |op: &&str| op.split_once('.').is_some_and(|(_, short)| short == name);
+        let short_name = name.split_once('.').map_or(name, |(_, short)| short);
+        let is_short = |op: &&str| op.split_once('.').is_some_and(|(_, short)| short == short_name);
         let mut similar: Vec<&str> = known.iter().copied().filter(is_short).collect();
         similar.extend(crate::diag::nearest(name, known));
         similar

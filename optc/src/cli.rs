@@ -221,6 +221,10 @@ fn run_command(
     allocator: Option<&CountingAllocator>,
 ) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    // A pipeline, and what a reproducer holds, need none.
+    command = command.mut_arg("file", |file| {
+        file.required(false).required_unless_present_any(["print_pipeline", "replay"])
+    });
     let matches = command.try_get_matches_from_mut(&arguments);
     let cli = match matches.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)) {
         Ok(cli) => cli,

@@ -144,6 +144,14 @@ fn resources_of_other_dialects_are_kept_as_they_are() {
 }
 
 #[test]
+fn an_operation_of_another_dialect_is_told_with_ours() {
+    check_errors(
+        "func.func @f(%a: tensor<4x4xf32>) {\n  %0 = linalg.matmul %a, %a : tensor<4x4xf32>\n  return\n}\n",
+        &["t:2:8: no operation is called `linalg.matmul` (did you mean `nn.matmul`?)"],
+    );
+}
+
+#[test]
 fn all_errors_are_told_at_once() {
     check_errors(
         "func.func @f(%a: f32) -> f32 {\n  %0 = nn.rellu %a : f32\n  %1 = nn.add %0, %b : f32\n  return %1 : f64\n}\n",

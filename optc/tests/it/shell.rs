@@ -30,6 +30,16 @@ fn options(verb: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_pipeline_is_printed_without_a_file() {
+    let pipeline = optc(&["--passes=fuse,plan", "--print-pipeline"]);
+    assert!(pipeline.starts_with("layout") && pipeline.contains(",plan"), "{pipeline}");
+    let output = Command::new(env!("CARGO_BIN_EXE_optc")).arg("--passes=fuse").output().expect("it starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("required arguments were not provided") && told.contains("FILE"), "{told}");
+}
+
+#[test]
 fn every_verb_and_option_is_completed_and_described() {
     let verbs = verbs();
     assert!(verbs.len() >= 11 && verbs.contains(&"build".to_owned()), "{verbs:?}");
