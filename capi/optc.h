@@ -21,6 +21,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The most dimensions of a value that a kernel of the caller takes.
+#define OPTC_MOST_DIMENSIONS 8
+
 // How a call ended.
 typedef enum optc_status {
   // Well.
@@ -31,7 +34,12 @@ typedef enum optc_status {
   OPTC_USAGE = 2,
   // The library is at fault. The handles of the call may be freed, and nothing else.
   OPTC_INTERNAL = 3,
+  // A function of the caller ended the work.
+  OPTC_CANCELLED = 4,
 } optc_status;
+
+// Operations of the caller's own, which options may have.
+typedef struct optc_dialect optc_dialect;
 
 // What runs a program: memory, threads, the shapes of inputs. One thread may use it at a time.
 typedef struct optc_context optc_context;
@@ -65,6 +73,64 @@ typedef void (*optc_work)(void *work, size_t worker, uint32_t part);
 // Does all parts below `parts` of `work` by `run`, in any order and on any threads, and returns when all are
 // done; `data` is what was given with it.
 typedef void (*optc_parallel_for)(void *data, uint32_t parts, optc_work run, void *work);
+
+// The type of a value at a call of a kernel. Its elements are without gaps, rows first.
+typedef struct optc_value_type {
+  // Its elements, as in `optc_tensor`.
+  const char *element;
+  // How many dimensions it has.
+  size_t rank;
+  // Their sizes.
+  uint64_t sizes[OPTC_MOST_DIMENSIONS];
+} optc_value_type;
+
+// How the work of an operation is shared, and what it needs.
+typedef struct optc_kernel_needs {
+  // Parts that may run at one time; 0 if there is nothing to do.
+  uint32_t parts;
+  // Bytes of scratch for each thread.
+  size_t scratch_bytes;
+} optc_kernel_needs;
+
+// Says of an operation whose results, then operands, have these types how its work is shared among
+// `threads`: writes it to `*needs`, where there is one part without scratch. If it returns something else
+// than 0, the operation is refused. It is called by any thread that compiles, plans or prepares, and does
+// not unwind.
+typedef int (*optc_describe)(void *user,
+                             const struct optc_value_type *types,
+                             size_t threads,
+                             struct optc_kernel_needs *needs);
+
+// Does part `part` of an operation's work. `types` and `values` have the results, then the operands; each
+// value begins at a multiple of 4. `scratch` begins at a multiple of 64, is for this call alone, and holds
+// garbage. It is called by any thread that runs a program, or computes a constant, for several parts at one
+// time, and does not unwind.
+typedef void (*optc_kernel)(void *user,
+                            const struct optc_value_type *types,
+                            void *const *values,
+                            uint32_t part,
+                            void *scratch);
+
+// An operation on tensors, without effects but its results.
+typedef struct optc_operation {
+  // Its name after that of the dialect and a dot: `fir` for `dsp.fir`.
+  const char *name;
+  // How many operands it has.
+  size_t operands;
+  // How many results it has.
+  size_t results;
+  // The operand whose type its only result has; -1 if types of results are as the text says.
+  int32_t same_type_as;
+  // The operand whose memory result 0 may have; -1 if there is none. The kernel then reads a row of it (of
+  // the last dimension) whole before it writes the same row of the result, and reads it nowhere else.
+  int32_t overwrites;
+  // How its work is shared; NULL: it is not.
+  optc_describe describe;
+  // What does the work.
+  optc_kernel kernel;
+  // What both functions are called with.
+  void *user;
+} optc_operation;
 
 // A value with its place. All text lives as long as the plan.
 typedef struct optc_buffer {
@@ -114,6 +180,14 @@ typedef struct optc_size {
   // The greatest number; UINT64_MAX where there is none.
   uint64_t most;
 } optc_size;
+
+// Is told each step of a compilation before it begins: a pass with its options, or `machine code`. The text
+// lives until it returns. If it returns something else than 0, the work ends there. It does not unwind.
+typedef int (*optc_progress)(void *user, const char *step);
+
+// Is told each step of a run before it begins: how many others have begun. If it returns something else than
+// 0, the run ends there. It does not unwind.
+typedef int (*optc_watch)(void *user, uint64_t step);
 
 // A fault of the input, or a remark. All text lives as long as the list.
 typedef struct optc_diagnostic {
@@ -275,13 +349,15 @@ const char *optc_text_get(const struct optc_text *text);
 // `text` is NULL or a handle, which is not used again.
 void optc_text_free(struct optc_text *text);
 
-// The program that a text of `length` bytes says; messages call it `name`.
+// The program that a text of `length` bytes says; messages call it `name`. `options` may be NULL.
 //
 // # Safety
-// `source` has `length` bytes; `name` is NULL or ends with 0; `module` and `errors` are NULL or places.
+// `source` has `length` bytes; `name` is NULL or ends with 0; `options` is NULL or a handle; `module` and
+// `errors` are NULL or places.
 enum optc_status optc_module_parse(const char *source,
                                    size_t length,
                                    const char *name,
+                                   const struct optc_options *options,
                                    struct optc_module **module,
                                    struct optc_diagnostics **errors);
 
@@ -305,8 +381,8 @@ enum optc_status optc_module_import(const uint8_t *model,
                                     struct optc_diagnostics **errors);
 
 // Runs passes (`fuse,inplace,plan`) for the threads and processor of `options`, which may be NULL. Unless
-// `remarks` is NULL, `*remarks` is then a list of what the passes remarked. If a pass finds a fault, the
-// module stays as it was.
+// `remarks` is NULL, `*remarks` is then a list of what the passes remarked. If a pass finds a fault, or
+// the caller ends the work, the module stays as it was.
 //
 // # Safety
 // `module` is NULL or a handle, and so is `options`; `pipeline` is NULL or ends with 0; `remarks` and
@@ -332,6 +408,35 @@ enum optc_status optc_module_print(const struct optc_module *module,
 // `module` is NULL or a handle, which is not used again.
 void optc_module_free(struct optc_module *module);
 
+// Makes a dialect of `count` operations, which are copied. They stay until the process ends, since programs
+// go back to them, and their functions are called until then.
+//
+// # Safety
+// `name` is NULL or ends with 0; `operations` has `count` elements, whose names are NULL or end with 0;
+// their functions do what their types say, with `user`, until the process ends: a kernel reads operands and
+// writes results within their bytes, uses no more scratch than was asked for, and parts that run at one time
+// write disjoint bytes; `dialect` and `errors` are NULL or places.
+enum optc_status optc_dialect_new(const char *name,
+                                  const struct optc_operation *operations,
+                                  size_t count,
+                                  struct optc_dialect **dialect,
+                                  struct optc_diagnostics **errors);
+
+// Has modules that are made with these options know the operations, and programs that are compiled with them
+// run their kernels.
+//
+// # Safety
+// `options` is NULL or a handle, and so is `dialect`; `errors` is NULL or a place.
+enum optc_status optc_options_add_dialect(struct optc_options *options,
+                                          const struct optc_dialect *dialect,
+                                          struct optc_diagnostics **errors);
+
+// Frees a dialect; its operations stay.
+//
+// # Safety
+// `dialect` is NULL or a handle, which is not used again.
+void optc_dialect_free(struct optc_dialect *dialect);
+
 // Options without any set.
 //
 // # Safety
@@ -340,10 +445,10 @@ enum optc_status optc_options_new(struct optc_options **options, struct optc_dia
 
 // Sets an option by its name on the command line, without `--`:
 //
-// `threads` (a number), `optimize` (`memory`, `balanced`, `speed`), `budget` (`4MB`), `target-cpu`, `donate`
-// (an input's name), `pool` (`name:align=..,pitch=..,capacity=..`), `entry`, `dim` (`N=4`, `N<=512`),
-// `symbolize` (`input:0=N,2=H`), `synthesize-weights` and `poison` (`true` or `false`). `donate`, `pool`,
-// `dim` and `symbolize` add to what was set before.
+// `threads` (a number), `optimize` (`memory`, `balanced`, `speed`), `precision` (`f32`, `bf16`), `budget`
+// (`4MB`), `target-cpu`, `donate` (an input's name), `pool` (`name:align=..,pitch=..,capacity=..`), `entry`,
+// `dim` (`N=4`, `N<=512`), `symbolize` (`input:0=N,2=H`), `synthesize-weights` and `poison` (`true` or
+// `false`). `donate`, `pool`, `dim` and `symbolize` add to what was set before.
 //
 // # Safety
 // `options` is NULL or a handle; the texts are NULL or end with 0; `errors` is NULL or a place.
@@ -494,6 +599,30 @@ size_t optc_program_threads(const struct optc_program *program);
 // # Safety
 // `program` is NULL or a handle, which is not used again.
 void optc_program_free(struct optc_program *program);
+
+// Has `progress` called with `user` before each step of what these options are for, by the thread that
+// called `optc_compile` or `optc_module_run_pipeline`, and not after these have returned. If it ends the
+// work, they return OPTC_CANCELLED. NULL: nobody follows.
+//
+// # Safety
+// `options` is NULL or a handle; `progress` is NULL, or does what its type says, for `user`, as long as
+// calls with these options last; `errors` is NULL or a place.
+enum optc_status optc_options_set_progress(struct optc_options *options,
+                                           optc_progress progress,
+                                           void *user,
+                                           struct optc_diagnostics **errors);
+
+// Has `watch` called with `user` before each step of the runs that follow, by the thread that called
+// `optc_context_run`. If it ends a run, that returns OPTC_CANCELLED: its outputs then hold garbage, and the
+// context is as usable as before. NULL: nobody watches.
+//
+// # Safety
+// `context` is NULL or a handle; `watch` is NULL, or does what its type says, for `user`, until another one
+// is set or the context is freed; `errors` is NULL or a place.
+enum optc_status optc_context_watch(struct optc_context *context,
+                                    optc_watch watch,
+                                    void *user,
+                                    struct optc_diagnostics **errors);
 
 // How many there are. 0 for NULL.
 //

@@ -27,7 +27,7 @@ pub type ParallelForFn =
 
 /// What runs a program: memory, threads, the shapes of inputs. One thread may use it at a time.
 pub struct ContextHandle {
-    model: Model,
+    pub(crate) model: Model,
     /// Keeps the program.
     _shared: Arc<SharedProgram>,
 }

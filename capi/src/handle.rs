@@ -1,6 +1,7 @@
 //! How values go to C and come back: as pointers that C holds, and as text.
 
 use std::ffi::{CStr, CString, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::status::Refusal;
 
@@ -72,7 +73,9 @@ pub(crate) unsafe fn hand_over<T>(value: T, place: *mut *mut T) -> Result<(), Re
 pub(crate) unsafe fn free<T>(pointer: *mut T) {
     if !pointer.is_null() {
         // SAFETY: as the caller vouches.
-        drop(unsafe { Box::from_raw(pointer) });
+        let value = unsafe { Box::from_raw(pointer) };
+        // A panic ends here, as in `ended`; whom to tell of it there is nobody.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
     }
 }
 

@@ -6,9 +6,11 @@
 pub mod context;
 pub mod handle;
 pub mod module;
+pub mod operations;
 pub mod options;
 pub mod plan;
 pub mod program;
+pub mod progress;
 pub mod status;
 
 use std::ffi::c_char;

@@ -10,6 +10,7 @@ use optc::{Failure, Fault};
 
 use crate::handle::{OwnedText, borrowed, changed, free, hand_over, listed, text};
 use crate::options::Options;
+use crate::progress::Followed;
 use crate::status::{Diagnostics, Refusal, Status, ended};
 
 /// A program in the IR.
@@ -17,24 +18,27 @@ pub struct ModuleHandle {
     pub(crate) module: Module,
 }
 
-/// The program that a text of `length` bytes says; messages call it `name`.
+/// The program that a text of `length` bytes says; messages call it `name`. `options` may be NULL.
 ///
 /// # Safety
-/// `source` has `length` bytes; `name` is NULL or ends with 0; `module` and `errors` are NULL or places.
+/// `source` has `length` bytes; `name` is NULL or ends with 0; `options` is NULL or a handle; `module` and
+/// `errors` are NULL or places.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn optc_module_parse(
     source: *const c_char,
     length: usize,
     name: *const c_char,
+    options: *const Options,
     module: *mut *mut ModuleHandle,
     errors: *mut *mut Diagnostics,
 ) -> Status {
     // SAFETY: as the caller vouches.
     unsafe {
         ended(errors, || {
+            let options = options.as_ref().cloned().unwrap_or_default();
             let bytes = listed(source.cast::<u8>(), length, "`source`")?;
             let source = std::str::from_utf8(bytes).map_err(|_| Refusal::NotText("`source`"))?;
-            let parsed = optc::parse(text(name, "`name`")?, source.to_owned(), None, &Default::default())?;
+            let parsed = optc::parse(text(name, "`name`")?, source.to_owned(), None, &options.read)?;
             hand_over(ModuleHandle { module: parsed }, module)
         })
     }
@@ -85,8 +89,8 @@ pub unsafe extern "C" fn optc_module_import(
 }
 
 /// Runs passes (`fuse,inplace,plan`) for the threads and processor of `options`, which may be NULL. Unless
-/// `remarks` is NULL, `*remarks` is then a list of what the passes remarked. If a pass finds a fault, the
-/// module stays as it was.
+/// `remarks` is NULL, `*remarks` is then a list of what the passes remarked. If a pass finds a fault, or
+/// the caller ends the work, the module stays as it was.
 ///
 /// # Safety
 /// `module` is NULL or a handle, and so is `options`; `pipeline` is NULL or ends with 0; `remarks` and
@@ -103,7 +107,7 @@ pub unsafe extern "C" fn optc_module_run_pipeline(
     unsafe {
         ended(errors, || {
             let handle = changed(module, "`module`")?;
-            let options = options.as_ref().cloned().unwrap_or_default().compile;
+            let options = options.as_ref().cloned().unwrap_or_default();
             let remarked = handle.run(text(pipeline, "`pipeline`")?, &options)?;
             if !remarks.is_null() {
                 hand_over(Diagnostics::new(&remarked), remarks)?;
@@ -146,11 +150,15 @@ pub unsafe extern "C" fn optc_module_free(module: *mut ModuleHandle) {
 }
 
 impl ModuleHandle {
-    fn run(&mut self, pipeline: &str, options: &optc::CompileOptions) -> Result<Vec<Fault>, Failure> {
+    fn run(&mut self, pipeline: &str, options: &Options) -> Result<Vec<Fault>, Failure> {
+        let followed = Followed::by(options.progress);
+        let observer = followed.observer();
+        let plain = RunOptions::new(options.compile.target());
         let run_options = RunOptions {
-            threads: options.threads,
+            threads: options.compile.threads,
             remarks: Selection::All,
-            ..RunOptions::new(options.target())
+            observer: observer.as_deref().map_or(plain.observer, |observer| observer),
+            ..plain
         };
         let mut trial = self.module.clone();
         let report = optc::run_pipeline(&mut trial, pipeline, &run_options)?;

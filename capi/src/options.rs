@@ -11,6 +11,7 @@ use optc::sizes::{self, DimArg};
 use optc::{CompileOptions, DeadMemory, Failure, LoadOptions, Precision};
 
 use crate::handle::{changed, free, hand_over, text};
+use crate::progress::Progress;
 use crate::status::{Diagnostics, Refusal, Status, ended};
 
 /// How a model is read and compiled: as the command does it without options, until others are set.
@@ -18,6 +19,7 @@ use crate::status::{Diagnostics, Refusal, Status, ended};
 pub struct Options {
     pub(crate) read: LoadOptions,
     pub(crate) compile: CompileOptions,
+    pub(crate) progress: Option<Progress>,
     dims: Vec<DimArg>,
     symbolized: Vec<Vec<Symbolized>>,
 }
@@ -37,10 +39,10 @@ pub unsafe extern "C" fn optc_options_new(
 
 /// Sets an option by its name on the command line, without `--`:
 ///
-/// `threads` (a number), `optimize` (`memory`, `balanced`, `speed`), `budget` (`4MB`), `target-cpu`, `donate`
-/// (an input's name), `pool` (`name:align=..,pitch=..,capacity=..`), `entry`, `dim` (`N=4`, `N<=512`),
-/// `symbolize` (`input:0=N,2=H`), `synthesize-weights` and `poison` (`true` or `false`). `donate`, `pool`,
-/// `dim` and `symbolize` add to what was set before.
+/// `threads` (a number), `optimize` (`memory`, `balanced`, `speed`), `precision` (`f32`, `bf16`), `budget`
+/// (`4MB`), `target-cpu`, `donate` (an input's name), `pool` (`name:align=..,pitch=..,capacity=..`), `entry`,
+/// `dim` (`N=4`, `N<=512`), `symbolize` (`input:0=N,2=H`), `synthesize-weights` and `poison` (`true` or
+/// `false`). `donate`, `pool`, `dim` and `symbolize` add to what was set before.
 ///
 /// # Safety
 /// `options` is NULL or a handle; the texts are NULL or end with 0; `errors` is NULL or a place.
@@ -88,7 +90,7 @@ const NAMES: [&str; 12] = [
 
 impl Options {
     fn set(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
-        let Options { read, compile, dims, symbolized } = self;
+        let Options { read, compile, dims, symbolized, progress: _ } = self;
         match name {
             "threads" => compile.threads = optc::cli::parse_threads(value).map_err(Failure::input)?,
             "optimize" => {
@@ -107,7 +109,10 @@ impl Options {
                 let bytes = optc::ir::memory_pools::parse_bytes(value);
                 compile.budget_bytes = Some(bytes.map_err(Failure::input)?);
             }
-            "target-cpu" => compile.cpu = *Cpu::named(value).map_err(Failure::input)?,
+            "target-cpu" => {
+                let named = Cpu::named(value).map_err(Failure::input)?;
+                compile.cpu = compile.cpu.with_isa(named.isa());
+            }
             "donate" => compile.donated.push(value.to_owned()),
             "pool" => compile.pools.push(MemoryPool::parse(value).map_err(Failure::input)?),
             "entry" => compile.entry = Some(value.to_owned()),

@@ -11,6 +11,7 @@ use optc::{CompileOptions, Failure, Model, compile};
 use crate::handle::{borrowed, c_text, free, hand_over};
 use crate::module::ModuleHandle;
 use crate::options::Options;
+use crate::progress::Followed;
 use crate::status::{Diagnostics, Refusal, Status, ended};
 
 /// A compiled program, which several threads may use at one time.
@@ -77,7 +78,7 @@ pub unsafe extern "C" fn optc_compile(
         ended(errors, || {
             let options = options.as_ref().cloned().unwrap_or_default();
             let module = &borrowed(module, "`module`")?.module;
-            let shared = Arc::new(SharedProgram::compile(module.clone(), options.compile)?);
+            let shared = Arc::new(SharedProgram::compile(module.clone(), &options)?);
             hand_over(ProgramHandle { shared }, program)
         })
     }
@@ -212,9 +213,12 @@ pub unsafe extern "C" fn optc_program_free(program: *mut ProgramHandle) {
 }
 
 impl SharedProgram {
-    fn compile(source: Module, options: CompileOptions) -> Result<SharedProgram, Failure> {
+    fn compile(source: Module, given: &Options) -> Result<SharedProgram, Failure> {
+        let options = given.compile.clone();
         let entry = compile::entry(&source, options.entry.as_deref())?;
-        let model = Model::compile(&mut source.clone(), &options)?.without_strings()?;
+        let followed = Followed::by(given.progress);
+        let watched = CompileOptions { observer: followed.observer(), ..options.clone() };
+        let model = Model::compile(&mut source.clone(), &watched)?.without_strings()?;
         let program = model.program().clone();
         let symbols = program.symbols();
         let texts = |specs: &[TensorSpec]| specs.iter().map(|spec| TensorTexts::new(spec, symbols)).collect();
@@ -249,7 +253,7 @@ impl TensorTexts {
 }
 
 /// With a 0 at its end.
-fn element(kind: ElementKind) -> &'static str {
+pub(crate) fn element(kind: ElementKind) -> &'static str {
     match kind {
         ElementKind::Bool => "bool\0",
         ElementKind::I2 => "i2\0",

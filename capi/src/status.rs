@@ -8,7 +8,7 @@ use std::ptr;
 use optc::ir::Severity;
 use optc::ir::diag::MessagePlace;
 use optc::runtime::RunError;
-use optc::{Failure, Fault};
+use optc::{Failure, Fault, FaultCode};
 
 use crate::handle::{c_text, free};
 
@@ -25,6 +25,8 @@ pub enum Status {
     OPTC_USAGE = 2,
     /// The library is at fault. The handles of the call may be freed, and nothing else.
     OPTC_INTERNAL = 3,
+    /// A function of the caller ended the work.
+    OPTC_CANCELLED = 4,
 }
 
 /// Why a call did not end well.
@@ -43,7 +45,7 @@ impl From<Failure> for Refusal {
 
 impl From<RunError> for Refusal {
     fn from(error: RunError) -> Refusal {
-        Refusal::Input(Failure::input(error.to_string()))
+        Refusal::Input(error.into())
     }
 }
 
@@ -184,7 +186,7 @@ pub(crate) unsafe fn ended(
 ) -> Status {
     let (status, faults) = match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(())) => return Status::OPTC_OK,
-        Ok(Err(Refusal::Input(Failure::Input(faults)))) => (Status::OPTC_INPUT, faults),
+        Ok(Err(Refusal::Input(Failure::Input(faults)))) => (status_of(&faults), faults),
         Ok(Err(Refusal::Input(Failure::Usage(message)))) => (Status::OPTC_INPUT, vec![Fault::new(message)]),
         Ok(Err(Refusal::Null(what))) => (Status::OPTC_USAGE, vec![Fault::new(format!("{what} is NULL"))]),
         Ok(Err(Refusal::NotText(what))) => {
@@ -198,6 +200,11 @@ pub(crate) unsafe fn ended(
         *errors = Box::into_raw(Box::new(Diagnostics::new(&faults)));
     }
     status
+}
+
+fn status_of(faults: &[Fault]) -> Status {
+    let is_cancelled = faults.iter().any(|fault| fault.code == FaultCode::Cancelled);
+    if is_cancelled { Status::OPTC_CANCELLED } else { Status::OPTC_INPUT }
 }
 
 fn said(payload: &(dyn Any + Send)) -> String {

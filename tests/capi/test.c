@@ -1,4 +1,5 @@
 /* Does everything that optc.h declares once, and takes every way out of it that is an error. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ static void fails(optc_status status, optc_status expected, optc_diagnostics **e
 static optc_module *parsed(const char *text) {
     optc_diagnostics *errors = NULL;
     optc_module *module = NULL;
-    well(optc_module_parse(text, strlen(text), "test.mlir", &module, &errors), &errors);
+    well(optc_module_parse(text, strlen(text), "test.mlir", NULL, &module, &errors), &errors);
     return module;
 }
 
@@ -81,7 +82,7 @@ static void modules(void) {
     optc_text *text = NULL, *before = NULL;
     optc_diagnostic fault;
     const char wrong[] = "func.func @main(%x: tensor<4xf32>) {\n  %0 = nn.rleu %x : tensor<4xf32>\n  return\n}\n";
-    CHECK(optc_module_parse(wrong, strlen(wrong), "net.mlir", &module, &errors) == OPTC_INPUT);
+    CHECK(optc_module_parse(wrong, strlen(wrong), "net.mlir", NULL, &module, &errors) == OPTC_INPUT);
     CHECK(module == NULL && optc_diagnostics_count(errors) == 1);
     CHECK(optc_diagnostics_get(errors, 1, &fault) == OPTC_USAGE);
     CHECK(optc_diagnostics_get(errors, 0, NULL) == OPTC_USAGE);
@@ -91,11 +92,11 @@ static void modules(void) {
     CHECK(strstr(fault.help, "nn.relu") != NULL && strstr(fault.message, "nn.rleu") != NULL);
     optc_diagnostics_free(errors);
     errors = NULL;
-    CHECK(optc_module_parse(wrong, strlen(wrong), "net.mlir", &module, NULL) == OPTC_INPUT);
-    fails(optc_module_parse(NULL, 3, "n", &module, &errors), OPTC_USAGE, &errors, "`source` is NULL");
-    fails(optc_module_parse("\xff", 1, "n", &module, &errors), OPTC_USAGE, &errors, "not UTF-8");
-    fails(optc_module_parse(RELU, strlen(RELU), NULL, &module, &errors), OPTC_USAGE, &errors, "`name` is NULL");
-    fails(optc_module_parse(RELU, strlen(RELU), "n", NULL, &errors), OPTC_USAGE, &errors, "result is NULL");
+    CHECK(optc_module_parse(wrong, strlen(wrong), "net.mlir", NULL, &module, NULL) == OPTC_INPUT);
+    fails(optc_module_parse(NULL, 3, "n", NULL, &module, &errors), OPTC_USAGE, &errors, "`source` is NULL");
+    fails(optc_module_parse("\xff", 1, "n", NULL, &module, &errors), OPTC_USAGE, &errors, "not UTF-8");
+    fails(optc_module_parse(RELU, strlen(RELU), NULL, NULL, &module, &errors), OPTC_USAGE, &errors, "`name` is NULL");
+    fails(optc_module_parse(RELU, strlen(RELU), "n", NULL, NULL, &errors), OPTC_USAGE, &errors, "result is NULL");
     fails(optc_module_load("no_such.onnx", NULL, &module, &errors), OPTC_INPUT, &errors, "No such file");
     fails(optc_module_load(NULL, NULL, &module, &errors), OPTC_USAGE, &errors, "`path` is NULL");
     fails(optc_module_import((const uint8_t *)"\x08\xff", 2, NULL, &module, &errors), OPTC_INPUT, &errors, "bytes");
@@ -418,6 +419,323 @@ static void memory_of_the_caller(void) {
     optc_program_free(program);
 }
 
+/* What a compilation tells. */
+struct steps {
+    int seen;    /* How many steps. */
+    int ends_at; /* The number of the step before which it ends; -1: none. */
+    int answer;  /* What ends it. */
+    char last[80];
+};
+
+static int told(void *user, const char *step) {
+    struct steps *steps = user;
+    snprintf(steps->last, sizeof steps->last, "%s", step);
+    return steps->seen++ == steps->ends_at ? steps->answer : 0;
+}
+
+/* A compilation ends before each of its steps if it is told to, and is as good as ever after that. */
+static void progress_and_cancellation(void) {
+    optc_diagnostics *errors = NULL, *remarks = NULL;
+    optc_options *options = NULL;
+    optc_program *program = NULL;
+    optc_context *context = NULL;
+    optc_plan *plan = NULL;
+    optc_module *module = parsed(ROWS);
+    struct steps all = {0, -1, 1, ""};
+    well(optc_options_new(&options, &errors), &errors);
+    well(optc_options_set_progress(options, told, &all, &errors), &errors);
+    well(optc_compile(module, options, &program, &errors), &errors);
+    CHECK(all.seen > 5 && strcmp(all.last, "machine code") == 0);
+    for (int step = 0; step < all.seen; step++) {
+        struct steps some = {0, step, step % 2 ? 1 : -7, ""};
+        optc_program *none = NULL;
+        well(optc_options_set_progress(options, told, &some, &errors), &errors);
+        fails(optc_compile(module, options, &none, &errors), OPTC_CANCELLED, &errors, "the caller ended it, before ");
+        CHECK(none == NULL && some.seen == step + 1);
+#ifdef PANICS
+        /* A panic there is an error like others: nothing unwinds into this function, and the library goes on. */
+        struct steps panics = {0, step, INT_MIN, ""};
+        well(optc_options_set_progress(options, told, &panics, &errors), &errors);
+        fails(optc_compile(module, options, &none, &errors), OPTC_INTERNAL, &errors, "a panic was asked for");
+        CHECK(none == NULL && panics.seen == step + 1);
+        CHECK(optc_compile(module, options, &none, NULL) == OPTC_OK);
+        optc_program_free(none);
+#endif
+    }
+
+    /* Nothing is told after the call: not by the plan, and not by a run at sizes that are planned then. */
+    int seen = all.seen;
+    const char *names[1] = {"N"};
+    uint64_t sizes[1] = {7}, shape[2] = {33, 256};
+    well(optc_program_plan(program, names, sizes, 1, &plan, &errors), &errors);
+    well(optc_context_new(program, NULL, NULL, 0, &context, &errors), &errors);
+    well(optc_context_set_shape(context, "arg0", shape, 2, &errors), &errors);
+    well(optc_context_prepare(context, NULL, &errors), &errors);
+    CHECK(all.seen == seen);
+    optc_plan_free(plan);
+    optc_context_free(context);
+    optc_program_free(program);
+
+    /* Passes that a module is taken through. */
+    struct steps two = {0, 1, 1, ""};
+    optc_text *before = NULL, *after = NULL;
+    well(optc_module_print(module, 0, &before, &errors), &errors);
+    well(optc_options_set_progress(options, told, &two, &errors), &errors);
+    fails(optc_module_run_pipeline(module, "fuse{max-ops=8},inplace", options, &remarks, &errors), OPTC_CANCELLED,
+          &errors, "before the pass");
+    CHECK(remarks == NULL && two.seen == 2);
+    well(optc_module_print(module, 0, &after, &errors), &errors);
+    CHECK(strcmp(optc_text_get(before), optc_text_get(after)) == 0);
+    well(optc_options_set_progress(options, NULL, NULL, &errors), &errors);
+    well(optc_module_run_pipeline(module, "fuse,inplace", options, NULL, &errors), &errors);
+    CHECK(two.seen == 2);
+    fails(optc_options_set_progress(NULL, told, &two, &errors), OPTC_USAGE, &errors, "`options` is NULL");
+    optc_text_free(before);
+    optc_text_free(after);
+    optc_options_free(options);
+    optc_module_free(module);
+}
+
+/* How many steps a run may begin. */
+struct allowance {
+    uint64_t most, last;
+};
+
+static int watched(void *user, uint64_t step) {
+    struct allowance *allowance = user;
+    allowance->last = step;
+    return step >= allowance->most;
+}
+
+static void runs_that_end(void) {
+    optc_diagnostics *errors = NULL;
+    optc_context *context = NULL;
+    struct allowance allowance = {UINT64_MAX, 0};
+    uint64_t shape[2] = {4, 256};
+    float x[4 * 256], y[4 * 256], z[4 * 256];
+    const void *in[1] = {x};
+    void *out[1] = {y};
+    size_t bytes[1] = {sizeof x};
+    for (size_t i = 0; i < 4 * 256; i++)
+        x[i] = (float)(i % 7);
+    optc_program *program = compiled(ROWS, NULL);
+    well(optc_context_new(program, NULL, NULL, 0, &context, &errors), &errors);
+    well(optc_context_set_shape(context, "arg0", shape, 2, &errors), &errors);
+    well(optc_context_watch(context, watched, &allowance, &errors), &errors);
+    well(optc_context_run(context, in, bytes, 1, out, bytes, 1, &errors), &errors);
+    CHECK(allowance.last >= 2);
+    uint64_t last = allowance.last;
+    for (allowance.most = 0; allowance.most <= last; allowance.most++) {
+        fails(optc_context_run(context, in, bytes, 1, out, bytes, 1, &errors), OPTC_CANCELLED, &errors, "cancelled");
+        CHECK(allowance.last == allowance.most);
+    }
+    well(optc_context_watch(context, NULL, NULL, &errors), &errors);
+    out[0] = z;
+    well(optc_context_run(context, in, bytes, 1, out, bytes, 1, &errors), &errors);
+    double sum = 0;
+    for (size_t row = 0; row < 4; row++)
+        sum += z[row * 256];
+    CHECK(fabs(sum - 1) < 1e-4);
+    fails(optc_context_watch(NULL, watched, &allowance, &errors), OPTC_USAGE, &errors, "`context` is NULL");
+    optc_context_free(context);
+    optc_program_free(program);
+}
+
+static const char FILTERED[] =
+    "func.func @main(%x: tensor<?x50xf32, #optc.dims<N>>) -> (tensor<?x50xf32, #optc.dims<N>>, tensor<2xi64>) {\n"
+    "  %0 = nn.constant dense<[0.5, 0.25, -0.125]> : tensor<3xf32>\n"
+    "  %1 = nn.tanh %x : tensor<?x50xf32, #optc.dims<N>>\n"
+    "  %2 = dsp.fir %1, %0 : (tensor<?x50xf32, #optc.dims<N>>, tensor<3xf32>) -> tensor<?x50xf32, #optc.dims<N>>\n"
+    "  %3, %4 = dsp.shape %2 : (tensor<?x50xf32, #optc.dims<N>>) -> (tensor<2xi64>, tensor<i32>)\n"
+    "  %5 = nn.neg %2 : tensor<?x50xf32, #optc.dims<N>>\n"
+    "  return %5, %3 : tensor<?x50xf32, #optc.dims<N>>, tensor<2xi64>\n"
+    "}\n";
+
+/* What the operations below are called with; their counters are for calls in one thread. */
+struct calls {
+    uint32_t described, run;
+    int refuses;
+};
+
+/* A row of x for each part, and a copy of it as scratch. */
+static int describe_fir(void *user, const optc_value_type *types, size_t threads, optc_kernel_needs *needs) {
+    struct calls *calls = user;
+    const optc_value_type *x = &types[1], *taps = &types[2];
+    CHECK(threads >= 1 && needs->parts == 1 && needs->scratch_bytes == 0);
+    if (x->rank != 2 || taps->rank != 1 || strcmp(x->element, "f32") != 0 || strcmp(taps->element, "f32") != 0)
+        return 7;
+    calls->described++;
+    needs->parts = (uint32_t)x->sizes[0];
+    needs->scratch_bytes = x->sizes[1] * sizeof(float);
+    return 0;
+}
+
+/* y[i] = taps[0] * x[i] + taps[1] * x[i - 1] + ..., in each row; y may be x. */
+static void filter(const float *x, size_t size, const float *taps, size_t count, float *kept, float *y) {
+    memcpy(kept, x, size * sizeof(float));
+    for (size_t i = 0; i < size; i++) {
+        float sum = 0;
+        for (size_t tap = 0; tap < count && tap <= i; tap++)
+            sum += taps[tap] * kept[i - tap];
+        y[i] = sum;
+    }
+}
+
+static void fir(void *user, const optc_value_type *types, void *const *values, uint32_t part, void *scratch) {
+    size_t size = types[1].sizes[1];
+    (void)user;
+    CHECK((size_t)scratch % 64 == 0 && part < types[1].sizes[0]);
+    filter((float *)values[1] + part * size, size, values[2], types[2].sizes[0], scratch, (float *)values[0] + part * size);
+}
+
+/* Two results, whose types are as the text says; no `describe`. */
+static void shape_of(void *user, const optc_value_type *types, void *const *values, uint32_t part, void *scratch) {
+    struct calls *calls = user;
+    (void)scratch;
+    CHECK(part == 0 && types[0].rank == 1 && types[1].rank == 0 && types[2].rank == 2);
+    for (size_t i = 0; i < 2; i++)
+        ((int64_t *)values[0])[i] = (int64_t)types[2].sizes[i];
+    *(int32_t *)values[1] = 2;
+    calls->run++;
+}
+
+static int refused(void *user, const optc_value_type *types, size_t threads, optc_kernel_needs *needs) {
+    (void)user, (void)types, (void)threads, (void)needs;
+    return 3;
+}
+
+/* Operations of the caller's own: their kernels run in the plan, on its threads, at sizes that come up later. */
+static void operations_of_the_caller(void) {
+    optc_diagnostics *errors = NULL;
+    optc_dialect *dialect = NULL, *none = NULL;
+    optc_options *options = NULL;
+    optc_module *module = NULL;
+    optc_program *program = NULL;
+    optc_plan *plan = NULL;
+    optc_context *context = NULL;
+    static struct calls calls;
+    const optc_operation operations[3] = {
+        {"fir", 2, 1, 0, 0, describe_fir, fir, &calls},
+        {"shape", 1, 2, -1, -1, NULL, shape_of, &calls},
+        {"refused", 1, 1, 0, -1, refused, shape_of, &calls},
+    };
+    const optc_operation wrong[7] = {
+        {"a b", 1, 1, 0, -1, NULL, fir, NULL}, {NULL, 1, 1, 0, -1, NULL, fir, NULL},
+        {"f", 1, 0, -1, -1, NULL, fir, NULL},  {"f", 1, 2, 0, -1, NULL, fir, NULL},
+        {"f", 1, 1, 1, -1, NULL, fir, NULL},   {"f", 1, 1, 0, -2, NULL, fir, NULL},
+        {"f", 1, 1, 0, -1, NULL, NULL, NULL},
+    };
+    static const char *const said[7] = {
+        "`a b` is no name", "is NULL", "0 results", "can't have an operand's type", "operand 1 of 1", "operand -2 of 1", "is NULL",
+    };
+    for (size_t i = 0; i < 7; i++)
+        fails(optc_dialect_new("dsp", &wrong[i], 1, &none, &errors), OPTC_USAGE, &errors, said[i]);
+    const optc_operation twice[2] = {operations[0], operations[0]};
+    fails(optc_dialect_new("dsp", twice, 2, &none, &errors), OPTC_USAGE, &errors, "`dsp.fir` is named twice");
+    fails(optc_dialect_new("nn", operations, 1, &none, &errors), OPTC_USAGE, &errors, "a dialect `nn` already");
+    fails(optc_dialect_new(NULL, operations, 1, &none, &errors), OPTC_USAGE, &errors, "`name` is NULL");
+    fails(optc_dialect_new("dsp", NULL, 1, &none, &errors), OPTC_USAGE, &errors, "`operations` is NULL");
+    fails(optc_dialect_new("dsp", operations, 1, NULL, &errors), OPTC_USAGE, &errors, "result is NULL");
+    CHECK(none == NULL);
+
+    well(optc_dialect_new("dsp", operations, 3, &dialect, &errors), &errors);
+    well(optc_options_new(&options, &errors), &errors);
+    well(optc_options_add_dialect(options, dialect, &errors), &errors);
+    fails(optc_options_add_dialect(options, dialect, &errors), OPTC_USAGE, &errors, "a dialect `dsp` already");
+    fails(optc_options_add_dialect(NULL, dialect, &errors), OPTC_USAGE, &errors, "`options` is NULL");
+    fails(optc_options_add_dialect(options, NULL, &errors), OPTC_USAGE, &errors, "`dialect` is NULL");
+    optc_dialect_free(dialect);
+    optc_dialect_free(NULL);
+
+    /* Neither text nor code without them. */
+    fails(optc_module_parse(FILTERED, strlen(FILTERED), "f", NULL, &module, &errors), OPTC_INPUT, &errors, "dsp.fir");
+    well(optc_options_set(options, "threads", "2", &errors), &errors);
+    well(optc_options_set(options, "target-cpu", "native", &errors), &errors);
+    well(optc_module_parse(FILTERED, strlen(FILTERED), "f", options, &module, &errors), &errors);
+    fails(optc_compile(module, NULL, &program, &errors), OPTC_INPUT, &errors, "`dsp.fir` does not exist");
+    well(optc_compile(module, options, &program, &errors), &errors);
+    CHECK(calls.described >= 1);
+
+    /* Its scratch is in the plan, and it overwrites what dies in it. */
+    const char *names[1] = {"N"};
+    uint64_t sizes[1] = {6};
+    size_t scratch = 0, overwritten = 0;
+    optc_buffer buffer;
+    well(optc_program_plan(program, names, sizes, 1, &plan, &errors), &errors);
+    for (size_t i = 0; i < optc_plan_count(plan); i++) {
+        CHECK(optc_plan_buffer(plan, i, &buffer) == OPTC_OK);
+        if (strcmp(buffer.op, "dsp.fir") != 0)
+            continue;
+        if (strcmp(buffer.kind, "scratch") == 0)
+            scratch = buffer.bytes;
+        else
+            overwritten = strcmp(buffer.buffer, buffer.name) != 0;
+    }
+    CHECK(scratch == 2 * 256 && overwritten);
+    optc_plan_free(plan);
+
+    well(optc_context_new(program, NULL, NULL, 0, &context, &errors), &errors);
+    for (uint64_t rows = 1; rows <= 9; rows += 4) {
+        uint64_t shape[2] = {rows, 50};
+        float x[9 * 50], y[9 * 50], kept[50], expected[50];
+        const float taps[3] = {0.5f, 0.25f, -0.125f};
+        int64_t found[2] = {0, 0};
+        size_t in_bytes[1] = {rows * 50 * sizeof(float)}, out_bytes[2] = {rows * 50 * sizeof(float), sizeof found};
+        const void *in[1] = {x};
+        void *out[2] = {y, found};
+        for (size_t i = 0; i < rows * 50; i++)
+            x[i] = sinf((float)i);
+        uint32_t run = calls.run;
+        well(optc_context_set_shape(context, "arg0", shape, 2, &errors), &errors);
+        well(optc_context_run(context, in, in_bytes, 1, out, out_bytes, 2, &errors), &errors);
+        CHECK(found[0] == (int64_t)rows && found[1] == 50 && calls.run == run + 1);
+        for (size_t row = 0; row < rows; row++) {
+            for (size_t i = 0; i < 50; i++)
+                expected[i] = tanhf(x[row * 50 + i]);
+            filter(expected, 50, taps, 3, kept, expected);
+            for (size_t i = 0; i < 50; i++)
+                CHECK(fabsf(y[row * 50 + i] + expected[i]) < 1e-5f);
+        }
+    }
+    optc_context_free(context);
+    optc_program_free(program);
+    optc_module_free(module);
+
+    /* One whose operands are constants is computed once, while weights are packed or before. */
+    static const char constant[] =
+        "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {\n"
+        "  %0 = nn.constant dense<[[1.0, 2.0, 4.0], [8.0, 16.0, 32.0]]> : tensor<2x3xf32>\n"
+        "  %1 = nn.constant dense<[1.0, -1.0]> : tensor<2xf32>\n"
+        "  %2 = dsp.fir %0, %1 : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2x3xf32>\n"
+        "  %3 = nn.add %x, %2 : tensor<2x3xf32>\n"
+        "  return %3 : tensor<2x3xf32>\n"
+        "}\n";
+    float zeros[6] = {0}, y[6];
+    static const float right[6] = {1, 1, 2, 8, 8, 16};
+    const void *in[1] = {zeros};
+    void *out[1] = {y};
+    size_t bytes[1] = {sizeof y};
+    well(optc_module_parse(constant, strlen(constant), "c", options, &module, &errors), &errors);
+    well(optc_compile(module, options, &program, &errors), &errors);
+    well(optc_context_new(program, NULL, NULL, 0, &context, &errors), &errors);
+    well(optc_context_run(context, in, bytes, 1, out, bytes, 1, &errors), &errors);
+    CHECK(memcmp(y, right, sizeof y) == 0);
+    optc_context_free(context);
+    optc_program_free(program);
+    optc_module_free(module);
+
+    /* What `describe` refuses is a fault of the program. */
+    static const char no[] =
+        "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+        "  %0 = dsp.refused %x : tensor<4xf32>\n"
+        "  return %0 : tensor<4xf32>\n"
+        "}\n";
+    well(optc_module_parse(no, strlen(no), "no", options, &module, &errors), &errors);
+    fails(optc_compile(module, options, &program, &errors), OPTC_INPUT, &errors, "the caller's function refuses it (3)");
+    optc_module_free(module);
+    optc_options_free(options);
+}
+
 int main(int count, char **arguments) {
     CHECK(count == 2);
     versions();
@@ -427,6 +745,9 @@ int main(int count, char **arguments) {
     named_sizes();
     plans();
     memory_of_the_caller();
+    progress_and_cancellation();
+    runs_that_end();
+    operations_of_the_caller();
     model(arguments[1]);
     puts("all of optc.h does what it says");
     return 0;
