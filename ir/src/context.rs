@@ -346,6 +346,17 @@ impl Context {
         })
     }
 
+    /// The name, without `%`, of the value whose definition in a source text is at a location; `None` for a
+    /// number (`%0`) and for every other location.
+    pub fn value_name(&self, location: Location) -> Option<&str> {
+        let offset = location.source_offset()?;
+        let source = self.source_at(offset)?;
+        let name = source.text.get((offset - source.start) as usize..)?.strip_prefix('%')?;
+        let is_part = |c: char| c.is_ascii_alphanumeric() || "_$.-".contains(c);
+        let name = &name[..name.find(|c| !is_part(c)).unwrap_or(name.len())];
+        name.starts_with(|c: char| !c.is_ascii_digit()).then_some(name)
+    }
+
     /// Keeps a constant's bytes under a name; a later blob of the same name replaces it.
     pub fn set_blob(&self, key: Ident, blob: Blob) {
         self.set_blob_at(key, blob, BlobHome::Reference);

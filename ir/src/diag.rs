@@ -9,7 +9,7 @@
 //!   = help: ...
 //! ```
 
-use std::fmt::{self, Write};
+use std::fmt;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
@@ -247,10 +247,12 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 
 /// "did you mean `x`?" for the nearest candidate, if one is near.
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    let nearest = nearest(word, candidates);
-    let mut text = String::new();
-    write!(text, "did you mean `{}`?", nearest.first()?).expect("writing to a string");
-    Some(text)
+    nearest(word, candidates).first().map(|near| suggestion(near))
+}
+
+/// "did you mean `x`?" of one name.
+pub(crate) fn suggestion(near: &str) -> String {
+    format!("did you mean `{near}`?")
 }
 
 #[cfg(test)]

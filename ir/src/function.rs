@@ -25,7 +25,7 @@ use crate::blob::Blob;
 use crate::body::Body;
 use crate::builder::{Builder, OpSpec};
 use crate::context::Context;
-use crate::diag::did_you_mean;
+use crate::diag::{did_you_mean, suggestion};
 use crate::entities::{Attr, Block, Location, Type, Value};
 use crate::infer::InferError;
 use crate::module::Module;
@@ -290,7 +290,7 @@ impl OpBuilder<'_> {
             None => text,
         };
         let Some(def) = ctx.def(ctx.op_name(name)) else {
-            let hint = ctx.similar_ops(name).first().map(|near| format!("did you mean `{near}`?"));
+            let hint = ctx.similar_op(name).map(suggestion);
             return Err(hinted(format!("no operation is called `{name}`"), hint).into());
         };
         // An attribute with a dot is another dialect's.

@@ -237,15 +237,14 @@ impl Context {
         }
     }
 
-    /// The known names that are near to `name`, nearest first: for "did you mean". First come those that lack
-    /// only their dialect (`conv2d`), or have another one (`linalg.matmul`).
-    pub fn similar_ops(&self, name: &str) -> Vec<&'static str> {
+    /// The known name that is nearest to `name`, if one is near: for "did you mean". First comes one that
+    /// `name` lacks only the dialect of (`conv2d`), or has another one (`linalg.matmul`).
+    pub fn similar_op(&self, name: &str) -> Option<&'static str> {
         let known: BTreeSet<&'static str> =
             self.dialects().flat_map(Dialect::ops).map(|def| def.name).collect();
         let short_name = name.split_once('.').map_or(name, |(_, short)| short);
         let is_short = |op: &&str| op.split_once('.').is_some_and(|(_, short)| short == short_name);
-        let mut similar: Vec<&str> = known.iter().copied().filter(is_short).collect();
-        similar.extend(crate::diag::nearest(name, known));
-        similar
+        let same_short_name = known.iter().copied().find(is_short);
+        same_short_name.or_else(|| crate::diag::nearest(name, known).first().copied())
     }
 }

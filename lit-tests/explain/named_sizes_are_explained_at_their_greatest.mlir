@@ -15,5 +15,5 @@ func.func @main(%x: tensor<?x64xf32, #optc.dims<N>>) -> tensor<?x64xf32, #optc.d
 //         4096 bytes  %0: tensor<16x64xf32> of `nn.exp`, steps 0 to 2
 //           64 bytes  scratch of `nn.softmax`
 // a smaller arena at all sizes, each tried by planning again:
-//   --donate=arg0: 64 bytes, 4096 bytes fewer; 3 steps
+//   --donate=x: 64 bytes, 4096 bytes fewer; 3 steps
 //   --dim='N<=8': 2112 bytes, 2048 bytes fewer; 3 steps

@@ -14,20 +14,21 @@ func.func @main(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
   return %2 : tensor<1x2x4x4xf32>
 }
 // ----- output
-// #loc = loc(unknown)
+// #loc2 = loc("a_batch_norm_goes_into_its_convolution.mlir":5:17)
 // module {
-//   func.func @main(%arg0: tensor<1x2x4x4xf32> loc(unknown)) -> tensor<1x2x4x4xf32> attributes {optc.stage = "simplify"} {
-//     %0 = nn.constant dense<[[[[0.499997497]], [[0.499997497]]], [[[0.499999404]], [[0.499999404]]]]> : tensor<2x2x1x1xf32> loc(#loc2)
-//     %1 = nn.constant dense<[0.250001252, -1.74999905]> : tensor<2xf32> loc(#loc2)
-//     %2 = nn.conv2d %arg0, %0, %1 : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32> loc(#loc7)
-//     %3 = nn.relu %2 : tensor<1x2x4x4xf32> loc(#loc5)
-//     return %3 : tensor<1x2x4x4xf32> loc(#loc6)
+//   func.func @main(%arg0: tensor<1x2x4x4xf32> loc("a_batch_norm_goes_into_its_convolution.mlir":5:17)) -> tensor<1x2x4x4xf32> attributes {optc.stage = "simplify"} {
+//     %0 = nn.constant dense<[[[[0.499997497]], [[0.499997497]]], [[[0.499999404]], [[0.499999404]]]]> : tensor<2x2x1x1xf32> loc(#loc3)
+//     %1 = nn.constant dense<[0.250001252, -1.74999905]> : tensor<2xf32> loc(#loc3)
+//     %2 = nn.conv2d %arg0, %0, %1 : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32> loc(#loc8)
+//     %3 = nn.relu %2 : tensor<1x2x4x4xf32> loc(#loc6)
+//     return %3 : tensor<1x2x4x4xf32> loc(#loc7)
 //   } loc(#loc1)
 // } loc(#loc)
+// #loc = loc(unknown)
 // #loc1 = loc("a_batch_norm_goes_into_its_convolution.mlir":5:1)
-// #loc2 = loc("a_batch_norm_goes_into_its_convolution.mlir":7:8)
-// #loc3 = loc("Conv_0")
-// #loc4 = loc("BatchNorm_1")
-// #loc5 = loc("Relu_2")
-// #loc6 = loc("a_batch_norm_goes_into_its_convolution.mlir":14:3)
-// #loc7 = loc(fused[#loc3, #loc4])
+// #loc3 = loc("a_batch_norm_goes_into_its_convolution.mlir":7:8)
+// #loc4 = loc("Conv_0")
+// #loc5 = loc("BatchNorm_1")
+// #loc6 = loc("Relu_2")
+// #loc7 = loc("a_batch_norm_goes_into_its_convolution.mlir":14:3)
+// #loc8 = loc(fused[#loc4, #loc5])

@@ -84,7 +84,8 @@ struct FileArgs {
     /// IR text (`.mlir`, or `-` for standard input), a model (`.onnx`), or an artifact that `optc build`
     /// wrote.
     file: PathBuf,
-    /// Generate the missing weights of a weight-stripped model from the recipe in its metadata.
+    /// Generate the missing weights of a weight-stripped model from the recipe in its metadata. `optc plan`
+    /// and `optc explain`, which print no numbers, always do.
     #[arg(long)]
     synthesize_weights: bool,
     /// Make axes of a model's input symbolic: `x:0=N,2=H` names axes 0 and 2 of input `x` (ONNX only); may be
@@ -110,6 +111,11 @@ impl FileArgs {
             if self.synthesize_weights { StrippedWeights::Synthesize } else { StrippedWeights::Refuse };
         let sizes = sizes::gather(&self.symbolize, &self.dim)?;
         Ok(LoadOptions { stripped, sizes, dialects: setup.dialects.clone(), ..LoadOptions::default() })
+    }
+
+    /// The options for a verb that prints no numbers of the program: missing weights are generated.
+    fn plan_options(&self, setup: &Setup) -> Result<LoadOptions, Failure> {
+        Ok(LoadOptions { stripped: StrippedWeights::Synthesize, ..self.options(setup)? })
     }
 }
 

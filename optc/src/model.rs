@@ -27,7 +27,7 @@ use crate::open::OpenOutputs;
 /// let mut module = optc::parse("relu.mlir", text.into(), None, &Default::default())?;
 /// let mut model = optc::Model::compile(&mut module, &Default::default())?;
 /// for rows in [1, 3] {
-///     let outputs = model.run(&[Array::f32("arg0", &[rows, 2], &vec![-1.0; 2 * rows as usize])])?;
+///     let outputs = model.run(&[Array::f32("x", &[rows, 2], &vec![-1.0; 2 * rows as usize])])?;
 ///     assert_eq!(outputs[0], Array::f32("result0", &[rows, 2], &vec![0.0; 2 * rows as usize]));
 /// }
 /// # Ok::<(), optc::Failure>(())

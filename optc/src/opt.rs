@@ -84,7 +84,8 @@ pub struct OptArgs {
     /// emitted.
     #[arg(long)]
     pub verify_diagnostics: bool,
-    /// Print the pipeline as it will run, with the mandatory passes that are inserted, and stop.
+    /// Print the pipeline as it will run, with the mandatory passes that are inserted, and stop; needs no
+    /// file.
     #[arg(long)]
     pub print_pipeline: bool,
     /// Number of threads to compile and run with; scratch is planned for each of them.

@@ -219,7 +219,7 @@ fn branches_loops_checks_and_sized_weights_are_in_the_frame() {
             for rows in [2u64, 5, least, 33, 2] {
                 let values: Vec<f32> = (0..rows * 8).map(|index| index as f32 * 0.125 - 1.0).collect();
                 let inputs: Vec<Array> =
-                    [Array::f32("arg0", &[rows, 8], &values)].into_iter().chain(second(number)).collect();
+                    [Array::f32("x", &[rows, 8], &values)].into_iter().chain(second(number)).collect();
                 let mut fixed = parse((*text).to_owned());
                 let bindings = [(fixed.ctx.ident("N"), rows)].into();
                 ir::dims::substitute(&mut fixed, &bindings).expect("it can have that size");
@@ -272,7 +272,7 @@ fn a_check_that_fails_stops_the_program_at_any_size() {
     let mut model = model.unwrap_or_else(|failure| panic!("{failure}"));
     let index = Array { bytes: [0i64, 1, 4].map(i64::to_le_bytes).concat(), ..second(2).expect("indices") };
     let mut run = |rows: u64| {
-        let inputs = [Array::f32("arg0", &[rows, 8], &vec![1.0; 8 * rows as usize]), index.clone()];
+        let inputs = [Array::f32("x", &[rows, 8], &vec![1.0; 8 * rows as usize]), index.clone()];
         model.run(&inputs).err().map(|failure| failure.to_string())
     };
     assert_eq!(run(5), None);
@@ -286,7 +286,7 @@ fn weights_of_one_size_go_with_its_specialization() {
     let model = Model::compile(&mut parse(FLOWS[3].to_owned()), &options);
     let mut model = model.unwrap_or_else(|failure| panic!("{failure}"));
     let mut bytes = |rows: u64| {
-        let input = Array::f32("arg0", &[rows, 8], &vec![1.0; 8 * rows as usize]);
+        let input = Array::f32("x", &[rows, 8], &vec![1.0; 8 * rows as usize]);
         model.run(&[input]).unwrap_or_else(|failure| panic!("{failure}"));
         model.program().weights_bytes()
     };
@@ -298,7 +298,7 @@ fn weights_of_one_size_go_with_its_specialization() {
 /// Runs a program at some sizes.
 fn run(program: &Arc<Program>, sizes: [u64; 2], input: &[f32]) -> Result<Vec<f32>, runtime::RunError> {
     let mut context = program.context(2).expect("it is planned for them");
-    context.set_shape("arg0", &[sizes[0], 8, sizes[1], 12]).expect("these are the symbols");
+    context.set_shape("x", &[sizes[0], 8, sizes[1], 12]).expect("these are the symbols");
     let mut output = vec![0.0; 8 * sizes[0] as usize];
     context.run(&[as_bytes(input)], &mut [as_bytes_mut(&mut output)])?;
     Ok(output)
@@ -365,7 +365,7 @@ fn steps_that_take_as_much_scratch_are_lowered_each_as_its_class() {
         let mut alone = Arc::new(fixed).context(2).expect("it is planned for them");
         let [mut expected, mut found] = [0, 1].map(|_| vec![0.0f32; input.len()]);
         alone.run(&[as_bytes(&input)], &mut [as_bytes_mut(&mut expected)]).expect("it runs");
-        context.set_shape("arg0", &[1, h, w, 64]).expect("these are the symbols");
+        context.set_shape("x", &[1, h, w, 64]).expect("these are the symbols");
         context.run(&[as_bytes(&input)], &mut [as_bytes_mut(&mut found)]).expect("it runs");
         assert!(found == expected, "other bits at {h} x {w}");
     }

@@ -8,13 +8,15 @@
 //!
 //! Everything that is no private symbol is needed; what something needed refers to is needed, and so are the
 //! symbols around that. The rest is gone, in nested modules too. O(operations + attributes).
+//!
+//! A symbol is one change. One that may no longer be removed is needed, with all that it refers to.
 
 use std::collections::VecDeque;
 
 use ir::{Body, Context, Diagnostic, Module, Op, Region, Traits};
 use rustc_hash::FxHashSet;
 
-use crate::manager::{Example, PassContext, PassDef, PassRun, StageRule};
+use crate::manager::{Changes, Example, PassContext, PassDef, PassRun, StageRule};
 use crate::symbols::{BodyIndex, ModuleSymbols, References};
 
 /// The pass `symbol-dce`.
@@ -42,15 +44,16 @@ pub static SYMBOL_DCE: PassDef = PassDef {
 };
 
 fn run(cx: &PassContext<'_>, module: &mut Module) -> Result<(), Vec<Diagnostic>> {
-    let needed = needed(cx.ctx, &module.top);
+    let needed = needed(cx.ctx, &module.top, &cx.changes);
     let mut next_scope = ModuleSymbols::TOP;
     let removed = remove(&mut module.top, &needed, &mut next_scope);
     cx.count("removed", removed);
     Ok(())
 }
 
-/// The operations that are needed among those that bodies hold directly, with their bodies.
-fn needed(ctx: &Context, top: &Body) -> FxHashSet<(BodyIndex, Op)> {
+/// The operations that are needed among those that bodies hold directly, with their bodies; so are those that
+/// may not be removed.
+fn needed(ctx: &Context, top: &Body, changes: &Changes) -> FxHashSet<(BodyIndex, Op)> {
     let symbols = ModuleSymbols::of(ctx, top);
     let mut marking = Marking {
         ctx,
@@ -60,8 +63,11 @@ fn needed(ctx: &Context, top: &Body) -> FxHashSet<(BodyIndex, Op)> {
         symbols,
     };
     marking.body(ModuleSymbols::TOP);
-    while let Some((scope, op)) = marking.open.pop_front() {
-        marking.visit(scope, op);
+    marking.follow();
+    for scope in marking.symbols.scopes() {
+        if marking.is_reached(scope) {
+            marking.keep_what_may_not_go(scope, changes);
+        }
     }
     marking.needed
 }
@@ -75,6 +81,35 @@ struct Marking<'m> {
 }
 
 impl Marking<'_> {
+    /// Whether a body is needed.
+    fn is_reached(&self, scope: BodyIndex) -> bool {
+        let Some((around, holder)) = self.symbols.around(scope) else { return true };
+        self.needed.contains(&(around, outermost(self.symbols.body(around), holder)))
+    }
+
+    /// Asks for each symbol of a body that is not needed whether it may be removed.
+    fn keep_what_may_not_go(&mut self, scope: BodyIndex, changes: &Changes) {
+        let body = self.symbols.body(scope);
+        for op in body.roots().iter().flat_map(|root| body.blocks(*root)).flat_map(|block| body.ops(*block)) {
+            let what = || {
+                let attr = |name: &str| body.attr(self.ctx, op, self.ctx.ident(name));
+                let symbol = attr("sym_name").and_then(|name| self.ctx.str_value(name)).unwrap_or_default();
+                format!("`@{symbol}` is removed")
+            };
+            if !self.needed.contains(&(scope, op)) && !changes.allow(what) {
+                self.mark(scope, op);
+                self.follow();
+            }
+        }
+    }
+
+    /// Marks all that what was marked needs.
+    fn follow(&mut self) {
+        while let Some((scope, op)) = self.open.pop_front() {
+            self.visit(scope, op);
+        }
+    }
+
     /// What a needed body holds is needed, but for private symbols.
     fn body(&mut self, scope: BodyIndex) {
         let body = self.symbols.body(scope);

@@ -130,7 +130,7 @@ static void options_of_all_kinds(void) {
     optc_options *options = NULL;
     static const char *const right[][2] = {
         {"threads", "2"}, {"optimize", "memory"}, {"budget", "4MB"}, {"target-cpu", "x86-64-v3"},
-        {"donate", "arg0"}, {"pool", "tcm:align=128"}, {"entry", "main"}, {"dim", "N<=64"}, {"dim", "M=2"},
+        {"donate", "x"}, {"pool", "tcm:align=128"}, {"entry", "main"}, {"dim", "N<=64"}, {"dim", "M=2"},
         {"symbolize", "x:0=K"}, {"synthesize-weights", "true"}, {"synthesize-weights", "false"},
         {"poison", "true"}, {"poison", "false"},
     };
@@ -166,7 +166,7 @@ static void fixed_sizes(void) {
     CHECK(optc_program_count(program, 0) == 1 && optc_program_count(program, 1) == 1);
     CHECK(optc_program_count(NULL, 0) == 0 && optc_program_size_count(program) == 0);
     CHECK(optc_program_tensor(program, 0, 0, &tensor) == OPTC_OK);
-    CHECK(strcmp(tensor.name, "arg0") == 0 && strcmp(tensor.element, "f32") == 0 && tensor.rank == 1);
+    CHECK(strcmp(tensor.name, "x") == 0 && strcmp(tensor.element, "f32") == 0 && tensor.rank == 1);
     CHECK(tensor.is_count == 0 && strcmp(optc_program_dim(program, 0, 0, 0), "4") == 0);
     CHECK(optc_program_dim(program, 0, 0, 1) == NULL && optc_program_dim(NULL, 0, 0, 0) == NULL);
     CHECK(optc_program_tensor(program, 1, 1, &tensor) == OPTC_USAGE);
@@ -247,9 +247,9 @@ static void named_sizes(void) {
 
     size_t arena_bytes = 0;
     uint64_t shape[2] = {512, 256}, wrong[2] = {512, 255};
-    well(optc_context_set_shape(own, "arg0", shape, 2, &errors), &errors);
-    fails(optc_context_set_shape(own, "arg0", wrong, 2, &errors), OPTC_INPUT, &errors, "expected 256");
-    fails(optc_context_set_shape(own, "arg0", shape, 1, &errors), OPTC_INPUT, &errors, "dimensions");
+    well(optc_context_set_shape(own, "x", shape, 2, &errors), &errors);
+    fails(optc_context_set_shape(own, "x", wrong, 2, &errors), OPTC_INPUT, &errors, "expected 256");
+    fails(optc_context_set_shape(own, "x", shape, 1, &errors), OPTC_INPUT, &errors, "dimensions");
     well(optc_context_prepare(own, &arena_bytes, &errors), &errors);
     well(optc_context_prepare(own, NULL, &errors), &errors);
     fails(optc_context_prepare(NULL, NULL, &errors), OPTC_USAGE, &errors, "`context` is NULL");
@@ -263,7 +263,7 @@ static void named_sizes(void) {
         x[i] = sinf((float)i);
     fails(optc_context_new(program, threads, arena + 1, room - 1, &none, &errors), OPTC_OK + 1, &errors, "64");
     well(optc_context_new(program, callers, arena, room, &given, &errors), &errors);
-    well(optc_context_set_shape(given, "arg0", shape, 2, &errors), &errors);
+    well(optc_context_set_shape(given, "x", shape, 2, &errors), &errors);
     const void *in[1] = {x};
     void *first[1] = {y}, *second[1] = {z};
     well(optc_context_run(own, in, sizes, 1, first, sizes, 1, &errors), &errors);
@@ -404,7 +404,7 @@ static void memory_of_the_caller(void) {
         "  return %3 : tensor<8xf32>\n"
         "}\n";
     well(optc_options_new(&options, &errors), &errors);
-    well(optc_options_set(options, "donate", "arg0", &errors), &errors);
+    well(optc_options_set(options, "donate", "x", &errors), &errors);
     optc_program *program = compiled(chain, options);
     optc_options_free(options);
     well(optc_context_new(program, NULL, NULL, 0, &context, &errors), &errors);

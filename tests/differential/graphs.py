@@ -43,13 +43,11 @@ class LpNormalization(OpRun):
 
 
 class PRelu(OpRun):
-    """As the standard says, of 0 too: onnx 1.23's own multiplies it by the slope, which may be NaN or infinite."""
+    """As the standard says: onnx 1.23's own multiplies 0 too by the slope, which may be NaN or infinite."""
 
     op_domain = ""
 
     def _run(self, x, slope):
-        if slope.ndim == 1 and x.ndim > 2 and slope.shape[0] == x.shape[1]:
-            slope = slope.reshape([-1] + [1] * (x.ndim - 2))
         return (np.where(x < 0, x * slope, x).astype(x.dtype),)
 
 

@@ -35,19 +35,19 @@ class OnlyDlpack:
 
 def test_a_call_by_position_and_by_name(relu):
     assert np.array_equal(relu(X)[0], Y)
-    assert np.array_equal(relu(arg0=X)[0], Y)
-    assert np.array_equal(relu.run(None, {"arg0": X})[0], Y)
-    assert np.array_equal(relu.run(["result0"], {"arg0": X})[0], Y)
+    assert np.array_equal(relu(x=X)[0], Y)
+    assert np.array_equal(relu.run(None, {"x": X})[0], Y)
+    assert np.array_equal(relu.run(["result0"], {"x": X})[0], Y)
     with pytest.raises(ValueError, match="no output `y`"):
-        relu.run(["y"], {"arg0": X})
+        relu.run(["y"], {"x": X})
 
 
 def test_what_a_call_gets_wrong_is_told(relu, sized):
     for call, kind, message in [
-        (lambda: relu(), TypeError, "input `arg0` is missing"),
+        (lambda: relu(), TypeError, "input `x` is missing"),
         (lambda: relu(X, X), TypeError, "2 arrays are given, and the program has 1 inputs"),
-        (lambda: relu(X, arg0=X), TypeError, "input `arg0` is given twice"),
-        (lambda: relu(X, arg1=X), TypeError, "no input `arg1`.*did you mean `arg0`"),
+        (lambda: relu(X, x=X), TypeError, "input `x` is given twice"),
+        (lambda: relu(X, y=X), TypeError, "no input `y`"),
         (lambda: relu(X.astype(np.float64)), TypeError, "elements of float64, expected float32"),
         (lambda: relu(X.astype(">f4")), TypeError, "format `>f`"),
         (lambda: relu(X[:3]), ValueError, r"shape \[3\], expected \[4\]"),
@@ -264,7 +264,7 @@ def test_a_donated_input_is_overwritten_and_must_be_writable():
       return %3 : tensor<64xf32>
     }"""
     kept = optc.compile(optc.Module.parse(text), threads=1)
-    donated = optc.compile(optc.Module.parse(text), threads=1, donate=["arg0"])
+    donated = optc.compile(optc.Module.parse(text), threads=1, donate=["x"])
     assert donated.arena_bytes < kept.arena_bytes
     x = np.random.default_rng(2).standard_normal((64, 64), np.float32)
     expected = kept(x)[0]
@@ -276,7 +276,7 @@ def test_a_donated_input_is_overwritten_and_must_be_writable():
 
 
 def test_a_preparation_says_the_bytes_of_a_run(sized, relu):
-    small, large = sized.prepare({"arg0": (2, 3)}), sized.prepare({"arg0": (2000, 3)})
+    small, large = sized.prepare({"x": (2, 3)}), sized.prepare({"x": (2000, 3)})
     assert small < large
     assert relu.prepare() == relu.arena_bytes
     with pytest.raises(optc.Error, match="no input `z`"):

@@ -70,12 +70,12 @@ def test_options_that_are_wrong_are_told():
         ({"optimize": "fast"}, "no goal `fast`"),
         ({"threads": 0}, "0 threads"),
         ({"target_cpu": "natve"}, "did you mean `native`"),
-        ({"donate": ["x"]}, "no input `x`"),
+        ({"donate": ["z"]}, "no input `z`"),
         ({"budget": "4 parsecs"}, "a unit is kB"),
         ({"pools": ["tcm:align=3"]}, "3"),
         ({"entry": "f"}, "no function `f`"),
         ({"dims": {"N": 3}}, "N"),
-        ({"symbolize": {"arg0": {0: "N"}}}, "#optc.dims<N>"),
+        ({"symbolize": {"x": {0: "N"}}}, "#optc.dims<N>"),
     ]:
         with pytest.raises(optc.Error, match=message):
             optc.compile(module, **arguments)

@@ -69,7 +69,7 @@ def test_a_plan_of_named_sizes_is_at_some():
     assert plan.sizes == {"N": 4096} and plan.arena_bytes <= plan.bound_bytes == model.arena_bytes
     small = model.plan_at(N=8)
     assert small.sizes == {"N": 8} and small.arena_bytes < plan.arena_bytes
-    assert small.arena_bytes == model.prepare({"arg0": (8, 3)})
+    assert small.arena_bytes == model.prepare({"x": (8, 3)})
     with pytest.raises(optc.Error, match="no size of the program is called `M`"):
         model.plan_at(M=8)
     fixed = optc.compile(optc.Module.parse(ROWS), dims={"N": 8}, threads=1)

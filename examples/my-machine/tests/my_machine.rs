@@ -84,7 +84,7 @@ fn a_kernel_runs_at_sizes_that_come_up_later() {
         let input = Tensor::new(&module.ctx, ty, as_bytes(&x).to_vec());
         let expected = interp::run(&module, "main", &[input]).unwrap()[0].to_f32();
         let mut y = vec![0f32; x.len()];
-        context.set_shape("arg0", &[rows as u64, 100]).unwrap();
+        context.set_shape("x", &[rows as u64, 100]).unwrap();
         context.run(&[as_bytes(&x)], &mut [as_bytes_mut(&mut y)]).unwrap();
         assert_eq!(y, expected, "{rows} rows");
     }

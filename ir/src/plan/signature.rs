@@ -10,6 +10,8 @@
 //! result 1 is output 0, of at most 9 elements; result 2, output 1, is how many there are
 //! ```
 
+use std::collections::BTreeSet;
+
 use crate::attrs::AttrData;
 use crate::body::Body;
 use crate::context::Context;
@@ -33,8 +35,11 @@ pub struct Signature {
 /// An argument of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
-    /// The name that the model gave it, else `argN`.
+    /// The name that the model gave it (`optc.name`), else that in the text it was read from, else `argN`.
     pub name: String,
+    /// The name that it has where the function is printed and read again: that of the model, else `argN`.
+    /// Pseudo-random inputs go by it, so that the printed text gets the same numbers.
+    pub printed_name: String,
     /// Its type.
     pub ty: Type,
     /// Its number among the caller's inputs; none for a state.
@@ -94,11 +99,21 @@ fn arguments(ctx: &Context, body: &Body, states: &[StateArgument]) -> Vec<Argume
     let args = body.entry(body.root()).map_or(&[][..], |block| body.args(block));
     let dicts = Dicts::of(ctx, body, "arg_attrs");
     let mut inputs = 0..;
-    let argument = |(index, arg): (usize, &Value)| Argument {
-        name: dicts.name(index).unwrap_or_else(|| format!("arg{index}")),
-        ty: body.ty(*arg),
-        input: if states.iter().any(|state| state.index == index) { None } else { inputs.next() },
-        is_donated: dicts.get(index, attrs::OPTC_DONATED).is_some(),
+    let told: BTreeSet<String> = (0..args.len()).filter_map(|index| dicts.name(index)).collect();
+    // The name of a value in the text that the function was read from.
+    let in_text = |arg: Value| {
+        let name = ctx.value_name(body.arg_location(arg))?;
+        (!told.contains(name)).then(|| name.to_owned())
+    };
+    let argument = |(index, arg): (usize, &Value)| {
+        let printed_name = dicts.name(index).unwrap_or_else(|| format!("arg{index}"));
+        Argument {
+            name: dicts.name(index).or_else(|| in_text(*arg)).unwrap_or_else(|| printed_name.clone()),
+            printed_name,
+            ty: body.ty(*arg),
+            input: if states.iter().any(|state| state.index == index) { None } else { inputs.next() },
+            is_donated: dicts.get(index, attrs::OPTC_DONATED).is_some(),
+        }
     };
     args.iter().enumerate().map(argument).collect()
 }
@@ -215,7 +230,7 @@ mod tests {
         let module = parse(TEXT);
         let found = signature(&module).expect("it is well formed");
         let args: Vec<_> = found.args.iter().map(|arg| (&*arg.name, arg.input, arg.is_donated)).collect();
-        assert_eq!(args, [("x", Some(0), true), ("arg1", None, false), ("arg2", Some(1), false)]);
+        assert_eq!(args, [("x", Some(0), true), ("s", None, false), ("y", Some(1), false)]);
         let results: Vec<_> =
             found.results.iter().map(|result| (&*result.name, result.output, result.is_count)).collect();
         let expected = [("result0", None, false), ("y", Some(0), false), ("result2", Some(1), true)];
@@ -224,6 +239,19 @@ mod tests {
         assert_eq!((found.inputs().count(), found.outputs().count(), found.states.len()), (2, 2, 1));
         let types: Vec<Type> = found.args.iter().map(|arg| arg.ty).collect();
         assert_eq!(types[0], module.ctx.tensor(&[9], module.ctx.f32()));
+    }
+
+    #[test]
+    fn an_argument_has_the_name_of_the_model_or_of_the_text_or_a_number() {
+        let text =
+            "func.func @f(%a: f32, %0: f32, %b: f32 {optc.name = \"a\"}, %c: f32 loc(\"d\"), %x.y-$_0: f32) {
+  return
+}";
+        let found = signature(&parse(text)).expect("it is well formed");
+        let names: Vec<&str> = found.args.iter().map(|arg| &*arg.name).collect();
+        assert_eq!(names, ["arg0", "arg1", "a", "arg3", "x.y-$_0"]);
+        let printed: Vec<&str> = found.args.iter().map(|arg| &*arg.printed_name).collect();
+        assert_eq!(printed, ["arg0", "arg1", "a", "arg3", "arg4"]);
     }
 
     #[test]

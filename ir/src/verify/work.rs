@@ -81,12 +81,6 @@ impl<'m> Verification<'m> {
         self.parts.iter().filter(|part| part.extent == BodyExtent::Whole).count()
     }
 
-    /// The number of operations in bodies that are verified as a whole; those that were erased count.
-    pub fn op_count(&self) -> usize {
-        let whole = self.parts.iter().filter(|part| part.extent == BodyExtent::Whole);
-        whole.map(|part| part.body.op_capacity()).sum()
-    }
-
     /// Checks some of the parts, in their order; gives the breaches.
     pub fn check(&self, parts: Range<usize>) -> Vec<Diagnostic> {
         let mut checker = Checker::new(self.ctx);

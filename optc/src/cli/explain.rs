@@ -79,7 +79,7 @@ fn explained(setup: &Setup, args: &ExplainArgs, runs: u16) -> Result<String, Fai
     check_writable(args.json.iter().chain(&args.output))?;
     let limits = args.compile.limits.hold()?;
     progress::say("loading");
-    let module = load(&args.file.file, &args.file.options(setup)?)?;
+    let module = load(&args.file.file, &args.file.plan_options(setup)?)?;
     let entry = entry(&module, args.compile.entry.as_deref())?;
     let options = args.compile.options(setup, &entry, DeadMemory::Kept)?;
     let explained = Explained::of(&module, &entry, &options, &[])?;

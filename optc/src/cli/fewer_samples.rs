@@ -40,7 +40,7 @@ pub(super) fn fewer_samples(
     let whole = batch_of(module);
     let lever = |smaller: SmallerSize| {
         let SmallerSize { file, flags, replaces, parts } = smaller;
-        let mut module = load(&file.file, &file.options(setup).ok()?).ok()?;
+        let mut module = load(&file.file, &file.plan_options(setup).ok()?).ok()?;
         let is_batch = whole.is_some() && whole == batch_of(&module).map(|size| size * parts);
         let options = CompileOptions { budget_bytes: None, ..options.unobserved() };
         plan_known_sizes(&mut module, entry, &options).ok()?;

@@ -53,6 +53,8 @@ pub(super) struct RunInputs {
 /// An input of a program.
 struct InputDesc {
     name: String,
+    /// The name that pseudo-random numbers go by.
+    random_name: String,
     element: ElementKind,
     shape: Vec<u64>,
     /// What it holds if nothing is given: a state begins with zeros.
@@ -255,7 +257,7 @@ pub(super) fn fix_sizes(module: &mut Module, cases: &[RunInputs]) -> Result<(), 
 }
 
 fn random(desc: &InputDesc, seed: Option<u64>) -> Result<Array, Failure> {
-    let blob = import::synth::input(&desc.name, seed, onnx_element(desc.element), &desc.shape);
+    let blob = import::synth::input(&desc.random_name, seed, onnx_element(desc.element), &desc.shape);
     let blob =
         blob.map_err(|fault| Failure::input(format!("input `{}`: {fault}; give it by --input", desc.name)))?;
     let mut bytes = Vec::new();
@@ -290,7 +292,7 @@ fn describe(
 }
 
 fn describe_one(ctx: &Context, arg: &Argument, sizes: &BTreeMap<String, u64>) -> Result<InputDesc, Failure> {
-    let Argument { name, ty, .. } = arg;
+    let Argument { name, printed_name, ty, .. } = arg;
     let number = |symbol: Ident| i64::try_from(*sizes.get(ctx.str(symbol))?).ok();
     let size = |dim: &Dim| match dim {
         Dim::Known(size) => Ok(*size),
@@ -308,5 +310,5 @@ fn describe_one(ctx: &Context, arg: &Argument, sizes: &BTreeMap<String, u64>) ->
     let element = codegen::element_kind(ctx, *ty);
     let element =
         element.ok_or_else(|| Failure::input(format!("input `{name}` has elements of no numeric type")))?;
-    Ok(InputDesc { name: name.clone(), element, shape, zeros: None })
+    Ok(InputDesc { name: name.clone(), random_name: printed_name.clone(), element, shape, zeros: None })
 }

@@ -86,7 +86,7 @@ pub(super) fn ops(setup: &Setup, args: &OpsArgs) -> Result<(), Failure> {
             let dialects: Vec<&Dialect> =
                 ctx.dialects().filter(|dialect| name.is_none_or(|name| name == dialect.name)).collect();
             if let (Some(name), true) = (name, dialects.is_empty()) {
-                return Err(unknown("operation", name, ctx.similar_ops(name).first().copied()));
+                return Err(unknown("operation", name, ctx.similar_op(name)));
             }
             let listed: Vec<&OpDef> = dialects.into_iter().flat_map(Dialect::ops).collect();
             listed.iter().for_each(|def| line(&mut text, def.name, def.doc));

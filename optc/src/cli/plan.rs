@@ -69,7 +69,7 @@ pub(super) fn text(setup: &Setup, args: &PlanArgs) -> Result<String, Failure> {
         return compare(setup, args, other);
     }
     progress::say("loading");
-    let mut module = load(&args.file.file, &args.file.options(setup)?)?;
+    let mut module = load(&args.file.file, &args.file.plan_options(setup)?)?;
     let entry = entry(&module, args.compile.entry.as_deref())?;
     let options = args.compile.options(setup, &entry, DeadMemory::Kept)?;
     let body = module.function(&entry).expect("the entry was just found");
@@ -123,7 +123,7 @@ fn compare(setup: &Setup, args: &PlanArgs, other: &Path) -> Result<String, Failu
         return Err(Failure::Usage("--json and --csv are of one plan".to_owned()));
     }
     let explained = |path: &Path| {
-        let module = load(path, &args.file.options(setup)?)?;
+        let module = load(path, &args.file.plan_options(setup)?)?;
         let entry = entry(&module, args.compile.entry.as_deref())?;
         let options = args.compile.options(setup, &entry, DeadMemory::Kept)?;
         let mut explained = Explained::of(&module, &entry, &options, &[])?;

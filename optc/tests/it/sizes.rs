@@ -251,7 +251,7 @@ fn bench_times_each_step() {
     }";
     let program = file("steps.mlir", STEPS.as_bytes()).display().to_string();
     let four = path("steps.npz");
-    write_npz(&four, &[Array::f32("arg0", &[4, 8], &[0.5; 32])]).expect("the test's file can be written");
+    write_npz(&four, &[Array::f32("x", &[4, 8], &[0.5; 32])]).expect("the test's file can be written");
     let four = four.display().to_string();
     let trace = path("trace.json").display().to_string();
     let bench = ["bench", &program, "--inputs", &four, "--runs=3", "--profile", &trace];

@@ -3,8 +3,7 @@
 //! A pass asks before each change that it could as well leave out (a rule applied, a group, a tie): what it
 //! decides is then counted, and can be cut off after any number, so that the one that goes wrong is found by
 //! halving (as LLVM's `-opt-bisect-limit`). A pass that never asks makes one change: all that it does to a
-//! function, or to the module. Those are `select`, whose decisions depend on each other, `variants`, which
-//! makes whole functions, and `symbol-dce`, for dead functions may call each other.
+//! function, or to the module. That is `select`: an operation without a kernel does not run.
 
 use std::cell::{Cell, RefCell};
 

@@ -20,8 +20,6 @@ use super::{
 const VERIFY: &str = "verify";
 /// Into how many parts the work of verifying is cut for each thread.
 const PARTS_PER_THREAD: usize = 4;
-/// With fewer operations than this, verifying takes less time than to start threads (1 to 2 ms).
-const LEAST_PARALLEL_OPS: usize = 2048;
 
 impl Pipeline {
     /// Runs the passes, one after the other. If one has errors in some functions, those that follow still run
@@ -213,14 +211,14 @@ impl Execution<'_> {
         let start = Instant::now();
         let threads = self.options.threads;
         let work = Verification::of(module, VerifyScope::Touched);
-        let threads = if work.op_count() < LEAST_PARALLEL_OPS { 1 } else { threads };
         let parts = work.len().div_ceil(threads * PARTS_PER_THREAD).max(1);
         let ranges: Vec<Range<usize>> =
             (0..work.len()).step_by(parts).map(|first| first..(first + parts).min(work.len())).collect();
         let check = |range| work.check(range);
-        let breaches: Vec<Vec<Diagnostic>> = match (ranges.len(), threads) {
-            (0 | 1, _) | (_, 0 | 1) => ranges.into_iter().map(check).collect(),
-            _ => self.pool().install(|| ranges.into_par_iter().map(check).collect()),
+        // Only a pool that a pass has started is used: starting one takes 0.3 ms, an operation 11 ns.
+        let breaches: Vec<Vec<Diagnostic>> = match &self.pool {
+            Some(pool) => pool.install(|| ranges.into_par_iter().map(check).collect()),
+            None => ranges.into_iter().map(check).collect(),
         };
         let bodies = work.body_count() as u64;
         if breaches.iter().any(|some| !some.is_empty()) {

@@ -228,6 +228,24 @@ fn functions_are_told_of_in_text_order_at_any_number_of_threads() {
 }
 
 #[test]
+fn breaches_are_told_in_text_order_at_any_number_of_threads() {
+    for threads in [1, 2, 5] {
+        let ctx = Arc::new(Context::new());
+        let functions = (0..100).map(|index| format!("func.func @f{index}() {{\n  return\n}}\n"));
+        let mut module = ir::text::parse(&ctx, "test", functions.collect::<String>()).unwrap();
+        let options = RunOptions { threads, ..RunOptions::new(&PlainTarget) };
+        let parsed = Pipeline::parse(&ctx, "spoil", &registry()).unwrap();
+        let errors = parsed.run(&mut module, &options).unwrap_err();
+        let told: Vec<String> = errors.iter().map(|error| error.render(&ctx)).collect();
+        assert_eq!(told.len(), 100);
+        for (index, text) in told.iter().enumerate() {
+            let place = format!("test:{}:1", 3 * index + 1);
+            assert!(text.contains(&place), "{place} in {text}");
+        }
+    }
+}
+
+#[test]
 fn the_errors_of_all_functions_are_found_though_they_come_from_several_passes() {
     let both = "refuse{kind=first},refuse{kind=best}";
     let later = format!("{both},visit{{fail}}");

@@ -91,9 +91,9 @@ fn images_in_rows_at_a_pitch_share_the_arena_with_flat_values() {
 #[test]
 fn a_donated_input_lowers_the_arena_and_changes_no_result() {
     let _alone = alone();
-    let input = || [array("arg0", &[64], &[-4.0; 64])];
+    let input = || [array("x", &[64], &[-4.0; 64])];
     let (kept, kept_bytes) = run(parse(BUSY), &[], &mut input());
-    let (donated, donated_bytes) = run(parse(BUSY), &["arg0"], &mut input());
+    let (donated, donated_bytes) = run(parse(BUSY), &["x"], &mut input());
     assert_eq!(floats(&kept[0]), [512.0]);
     assert_eq!(floats(&donated[0]), [512.0]);
     assert!(donated_bytes < kept_bytes, "{donated_bytes} bytes, {kept_bytes} without donation");
@@ -105,7 +105,7 @@ fn all_pools_are_one_allocation() {
     let text = BUSY.replacen("%x :", "%x {mem.pool = [\"vtcm\"]} :", 1);
     let pools = vec![MemoryPool::parse("vtcm:align=256,capacity=256").expect("a pool")];
     let options = CompileOptions { threads: 1, pools, ..CompileOptions::default() };
-    let mut inputs = [array("arg0", &[64], &[-4.0; 64])];
+    let mut inputs = [array("x", &[64], &[-4.0; 64])];
     let (found, bytes) = run_with(parse(&text), options, &mut inputs);
     assert_eq!(floats(&found[0]), [512.0]);
     assert_eq!(bytes, 2 * 256, "one value in each pool");
@@ -132,9 +132,9 @@ fn a_pool_that_is_too_small_is_named_with_what_it_needs() {
 fn a_name_that_is_no_input_is_not_donated() {
     let _alone = alone();
     let mut module = parse("func.func @main(%x: tensor<f32>) -> tensor<f32> {\n  return %x : tensor<f32>\n}");
-    let options = CompileOptions { donated: vec!["arg1".to_owned()], ..CompileOptions::default() };
+    let options = CompileOptions { donated: vec!["y".to_owned()], ..CompileOptions::default() };
     let failure = Model::compile(&mut module, &options).err().expect("there is no such input");
-    assert!(failure.to_string().contains("no input `arg1` to donate (did you mean `arg0`?)"), "{failure}");
+    assert!(failure.to_string().contains("no input `y` to donate (did you mean `x`?)"), "{failure}");
 }
 
 #[test]
@@ -156,7 +156,7 @@ func.func private @double(%x: tensor<64xf32>) -> tensor<64xf32> {
   %1 = nn.add %0, %0 : tensor<64xf32>
   return %1 : tensor<64xf32>
 }";
-    let (found, arena_bytes) = run(parse(text), &[], &mut [array("arg0", &[64], &[1.5; 64])]);
+    let (found, arena_bytes) = run(parse(text), &[], &mut [array("x", &[64], &[1.5; 64])]);
     assert_eq!(floats(&found[0]), [1024.0]);
     assert!(arena_bytes <= 2 * 256 + 2 * 4096, "{arena_bytes}: what one call needs is free for the next");
 }
@@ -193,7 +193,7 @@ fn run_within(text: &str, budget_bytes: Option<u64>) -> Result<(Vec<f32>, u64), 
     done.unwrap_or_else(|failure| panic!("{failure}"));
     let options = CompileOptions { threads: 1, budget_bytes, ..CompileOptions::default() };
     let mut model = Model::compile(&mut module, &options).map_err(|failure| failure.to_string())?;
-    let found = model.run(&[array("arg0", &[64], &[-4.0; 64])]).map_err(|failure| failure.to_string())?;
+    let found = model.run(&[array("x", &[64], &[-4.0; 64])]).map_err(|failure| failure.to_string())?;
     let only = model.program().only().expect("its sizes are known");
     Ok((floats(&found[0]), only.arena_bytes() as u64))
 }
@@ -215,7 +215,7 @@ fn a_budget_that_cannot_be_met_says_what_is_in_the_way() {
         "the budget of 100 bytes: the smallest that was found has 512",
         "512 bytes are live at the peak",
         "256 bytes: `nn.",
-        "help: --donate=arg0 saves 256 bytes",
+        "help: --donate=x saves 256 bytes",
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ir::dims::{Bindings, substitute};
 use ir::interp::{self, Tensor};
+use ir::plan::signature::Signature;
 use ir::{Context, Module};
 use optc::{CompileOptions, DeadMemory, Model};
 use tests::programs::{array, floats};
@@ -22,25 +23,27 @@ fn run(text: &str, rows: &[Option<u64>]) -> [Vec<Vec<f32>>; 2] {
     let mut planned = module.clone();
     let mut model = Model::compile(&mut planned, &options).unwrap_or_else(|failure| panic!("{failure}"));
     let shape = |rows: Option<u64>| -> Vec<u64> { rows.into_iter().chain([40]).collect() };
-    model.set_shape("arg0", &shape(rows[0])).unwrap_or_else(|failure| panic!("{failure}"));
-    let first = |index: usize| vec![index as f32 + 1.0; 40];
-    let states: Vec<_> = (1..4).map(|index| array(&format!("arg{index}"), &[40], &first(index))).collect();
-    model.set_states(&states).unwrap_or_else(|failure| panic!("{failure}"));
     let ctx = &module.ctx;
+    let body = module.function("main").expect("there is one");
+    let signature = Signature::of(ctx, body).expect("it is well formed");
+    let names: Vec<&str> = signature.args.iter().map(|arg| &*arg.name).collect();
+    model.set_shape(names[0], &shape(rows[0])).unwrap_or_else(|failure| panic!("{failure}"));
+    let first = |index: usize| vec![index as f32 + 1.0; 40];
+    let states: Vec<_> = (1..names.len()).map(|index| array(names[index], &[40], &first(index))).collect();
+    model.set_states(&states).unwrap_or_else(|failure| panic!("{failure}"));
     let tensor = |shape: &[u64], values: &[f32]| {
         let ty = ctx.tensor(shape, ctx.f32());
         Tensor::new(ctx, ty, values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>())
     };
     let mut inputs: Vec<Tensor> = (0..4).map(|index| tensor(&[40], &first(index))).collect();
-    let body = module.function("main").expect("there is one");
-    let states = ir::states::states(ctx, body).expect("they are well formed");
-    inputs.truncate(body.args(body.entry(body.root()).expect("it has a body")).len());
+    let states = &signature.states;
+    inputs.truncate(names.len());
     let mut runs = [Vec::new(), Vec::new()];
     for (round, &rows) in rows.iter().enumerate() {
         let shape = shape(rows);
         let count: u64 = shape.iter().product();
         let x: Vec<f32> = (0..count as usize).map(|index| (index % 97 + round) as f32).collect();
-        let found = model.run(&[array("arg0", &shape, &x)]).unwrap_or_else(|failure| panic!("{failure}"));
+        let found = model.run(&[array(names[0], &shape, &x)]).unwrap_or_else(|failure| panic!("{failure}"));
         runs[0].extend(found.iter().map(floats));
         runs[0].extend(model.states().unwrap_or_else(|failure| panic!("{failure}")).iter().map(floats));
         inputs[0] = tensor(&shape, &x);
@@ -51,7 +54,7 @@ fn run(text: &str, rows: &[Option<u64>]) -> [Vec<Vec<f32>>; 2] {
         let next: Vec<usize> = states.iter().filter_map(|state| state.result).collect();
         let outputs = (0..expected.len()).filter(|index| !next.contains(index));
         runs[1].extend(outputs.chain(next.iter().copied()).map(|index| expected[index].to_f32()));
-        for state in &states {
+        for state in states {
             if let Some(result) = state.result {
                 inputs[state.index] = expected[result].clone();
             }

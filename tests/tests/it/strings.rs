@@ -67,7 +67,7 @@ fn constants_of_strings_are_folded_to_strings() {
 fn strings_are_not_passed_as_memory() {
     let model = Model::compile(&mut parse(WORDS), &CompileOptions::default()).unwrap();
     let refused = model.without_strings().err().expect("it takes strings").to_string();
-    assert!(refused.contains("`arg0` holds strings"), "{refused}");
+    assert!(refused.contains("`x` holds strings"), "{refused}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::values::OpenBody;
 use super::{Failed, Read, TextReader, shortened};
 use crate::attrs::AttrData;
 use crate::body::{Body, Successor};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, suggestion};
 use crate::entities::{Attr, Block, Ident, OpName, Type};
 use crate::opdef::{OpDef, Traits};
 use crate::text::form::{self, PrettyForm};
@@ -63,8 +63,7 @@ impl<'c> TextReader<'c> {
     /// Notes that no operation is called `name`.
     pub(super) fn note_unregistered(&mut self, at: usize, name: &str) {
         let message = format!("no operation is called `{}`", shortened(name));
-        let similar = self.ctx.similar_ops(name);
-        let help = similar.first().map(|near| format!("did you mean `{near}`?"));
+        let help = self.ctx.similar_op(name).map(suggestion);
         self.note_fault(Diagnostic { help, ..Diagnostic::error(self.location(at), message) });
     }
 
@@ -165,7 +164,7 @@ impl<'c> TextReader<'c> {
                 let name = &reader.advance()[1..];
                 reader.expect(b':')?;
                 let ty = reader.ty()?;
-                arguments.push(EntryArgument { name, at, ty, location: None });
+                arguments.push(EntryArgument { name, at, ty, location: Some(reader.location(at)) });
                 inputs.push(ty);
             } else {
                 inputs.push(reader.ty()?);
