@@ -576,6 +576,7 @@ impl Product {
                         a_stride: self.a_stride,
                         b: self.b.add(panel * self.depth + lane),
                         b_stride: PANEL,
+                        panel_stride: 0,
                         c: self.c.add(row * self.c_stride + column),
                         c_stride: self.c_stride,
                         cols: self.columns - column,

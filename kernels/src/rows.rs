@@ -10,9 +10,9 @@ use crate::abi::piece;
 use crate::conv::{Conv2d, ConvOperands, Path};
 use crate::gather::Gather;
 use crate::map::{Finish, MapBody, apply};
-use crate::pack::Panel;
+use crate::pack::{PANEL, Panel};
 use crate::simd::Simd;
-use crate::tile::{Start, Tile, tile_function};
+use crate::tile::{Start, Tile, panels_at_once, tile_function};
 use std::ops::Range;
 
 /// A block of rows and of K.
@@ -72,9 +72,10 @@ unsafe fn row_block<S: Simd>(
         // Rows that are read in place cost nothing to visit again: then each panel's weights are read from
         // end to end.
         let end = match conv.path {
-            Path::Direct => panel + 1,
-            _ => panels.end.min((group + 1) * of_group),
+            Path::Direct => panel + panels_at_once::<S>(rows.len()),
+            _ => panels.end,
         };
+        let end = end.min(panels.end).min((group + 1) * of_group);
         let mut k = 0;
         loop {
             let block = Block { rows: rows.clone(), depth: k..depth.min(k + conv.block_depth as usize) };
@@ -82,8 +83,11 @@ unsafe fn row_block<S: Simd>(
             // SAFETY: the caller's promise; the block is within the image and within K.
             unsafe {
                 let from = block_rows(s, conv, images, &block, group, scratch);
-                for index in panel..end {
-                    panel_block::<S>(conv, images, &block, from, conv.panels().get(index));
+                let mut index = panel;
+                while index < end {
+                    let columns = TileColumns::new::<S>(conv, index..end, rows.len());
+                    panel_block::<S>(conv, images, &block, from, columns);
+                    index += columns.panels;
                 }
             }
             if k == depth {
@@ -134,27 +138,52 @@ unsafe fn block_rows<S: Simd>(
     BlockRows { start, stride: input.w as usize }
 }
 
-/// Computes a block for one panel, tile by tile.
+/// Panels that a block's tiles have side by side.
+#[derive(Clone, Copy)]
+struct TileColumns {
+    first: Panel,
+    panels: usize,
+    /// Output channels.
+    count: usize,
+}
+
+impl TileColumns {
+    /// The first of some panels of a group, or as many as a tile of so many rows takes at once.
+    #[inline(always)]
+    fn new<S: Simd>(conv: &Conv2d, panels: Range<usize>, rows: usize) -> TileColumns {
+        let of = conv.panels();
+        let first = of.get(panels.start);
+        let together = panels_at_once::<S>(rows);
+        if together > 1 && panels.len() >= together {
+            let last = of.get(panels.start + together - 1);
+            if last.width == PANEL {
+                return TileColumns { first, panels: together, count: last.first + last.count - first.first };
+            }
+        }
+        TileColumns { first, panels: 1, count: first.count }
+    }
+}
+
+/// Computes a block for some panels, tile by tile.
 #[inline(always)]
 unsafe fn panel_block<S: Simd>(
     conv: &Conv2d,
     images: &ConvOperands,
     block: &Block,
     from: BlockRows,
-    panel: Panel,
+    TileColumns { first: panel, panels, count }: TileColumns,
 ) {
     let rows = block.rows.len();
     let height = rows.div_ceil(rows.div_ceil(S::TILE_ROWS));
-    let columns = panel.width.min(2 * S::LANES);
+    let columns = if panels > 1 { panels * PANEL } else { panel.width.min(2 * S::LANES) };
     let pixel = conv.pixel(block.rows.start);
     let (output, residual) = (conv.strides.output, conv.strides.residual);
     let finish = if block.depth.end == conv.depth() { conv.activation.finish() } else { Finish::Store };
-    let first = panel.offset + block.depth.start * panel.width;
-    let tiles = rows.div_ceil(height) * panel.count.div_ceil(columns);
+    let tiles = rows.div_ceil(height) * count.div_ceil(columns);
     let ahead_stride = panel.width.div_ceil(tiles);
     let mut ahead = images.weights.wrapping_add(next_weights(conv, block, panel));
     let mut column = 0;
-    while column < panel.count {
+    while column < count {
         let channel = panel.first + column;
         let mut row = 0;
         while row < rows {
@@ -178,11 +207,12 @@ unsafe fn panel_block<S: Simd>(
                     depth: block.depth.len(),
                     a: from.start.add(row * from.stride),
                     a_stride: from.stride,
-                    b: images.weights.add(first + column),
+                    b: images.weights.add(panel.offset + block.depth.start * panel.width + column),
                     b_stride: panel.width,
+                    panel_stride: conv.depth() * PANEL,
                     c: images.out.add(output.offset(pixel) + row * output.w as usize + channel),
                     c_stride: output.w as usize,
-                    cols: panel.count - column,
+                    cols: count - column,
                     start,
                     finish,
                     ahead,

@@ -1,4 +1,5 @@
 //! The microkernel of contractions: a tile of up to 14 rows by 2 vectors of columns, all sums in registers.
+//! Tiles of few rows have columns of several panels, for the same number of sums.
 //!
 //! For each k the packed weights' vectors are loaded once, each row's element is broadcast from where it
 //! lies, and every sum takes one fused multiply-add: 28 independent chains with AVX-512, where 8 hide the
@@ -8,6 +9,7 @@
 
 use crate::map::Finish;
 use crate::math;
+use crate::pack::PANEL;
 use crate::simd::{Simd, Task, prefetch};
 
 /// How a tile's sums begin.
@@ -28,6 +30,8 @@ pub(crate) struct Tile {
     pub(crate) a_stride: usize,
     pub(crate) b: *const f32,
     pub(crate) b_stride: usize,
+    /// Between the panels of a tile that has several.
+    pub(crate) panel_stride: usize,
     pub(crate) c: *mut f32,
     pub(crate) c_stride: usize,
     /// Valid columns, at least 1; more than the tile has means all.
@@ -35,7 +39,8 @@ pub(crate) struct Tile {
     pub(crate) start: Start,
     pub(crate) finish: Finish,
     /// What is fetched from memory meanwhile, for the next block: at step `k` the line at `ahead + k *
-    /// ahead_stride`.
+    /// ahead_stride`. A tile of several panels fetches nothing: it has no more additions than loads, so that
+    /// each line fetched would take the time of a load, and the processor foresees its few streams.
     pub(crate) ahead: *const f32,
     pub(crate) ahead_stride: usize,
 }
@@ -46,7 +51,19 @@ pub(crate) type TileFn = unsafe fn(&Tile);
 /// Floats of a cache line.
 pub(crate) const LINE: usize = 16;
 
-/// The tile function for `rows` in `1..=S::TILE_ROWS` and `vectors` of 1 or 2.
+/// How many panels a tile of so many rows has: as many as there are registers for, up to 16 sums, where a
+/// tile of one panel has too few of them to hide the latency of an addition.
+#[inline(always)]
+pub(crate) fn panels_at_once<S: Simd>(rows: usize) -> usize {
+    match (S::LANES, rows) {
+        (16, 1 | 2) => 4,
+        (16, 3) | (8, 1) => 2,
+        _ => 1,
+    }
+}
+
+/// The tile function for `rows` in `1..=S::TILE_ROWS` and `vectors` of 1 or 2, or those of
+/// [`panels_at_once`] panels.
 #[inline(always)]
 pub(crate) fn tile_function<S: Simd>(rows: usize, vectors: usize) -> TileFn {
     macro_rules! table {
@@ -54,6 +71,9 @@ pub(crate) fn tile_function<S: Simd>(rows: usize, vectors: usize) -> TileFn {
             match (rows, vectors) {
                 $(($rows, 1) => tile::<S, $rows, 1>,)*
                 $(($rows, 2) => tile::<S, $rows, 2>,)*
+                (1, 8) => tile::<S, 1, 8>,
+                (2, 8) => tile::<S, 2, 8>,
+                (3, 4) => tile::<S, 3, 4>,
                 _ => unreachable!("the caller keeps to the largest tile"),
             }
         };
@@ -82,12 +102,15 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize> Task<S> for TileTask<'_, 
             for k in 0..tile.depth {
                 let mut weights = [s.splat(0.0); VECTORS];
                 for (v, weight) in weights.iter_mut().enumerate() {
-                    *weight = s.load(b.add(v * S::LANES));
+                    let lane = v * S::LANES;
+                    *weight = s.load(b.add(lane / PANEL * tile.panel_stride + lane % PANEL));
                 }
-                let ahead = tile.ahead.wrapping_add(k * tile.ahead_stride);
-                prefetch(ahead);
-                if tile.ahead_stride > LINE {
-                    prefetch(ahead.wrapping_add(LINE));
+                if VECTORS * S::LANES <= PANEL {
+                    let ahead = tile.ahead.wrapping_add(k * tile.ahead_stride);
+                    prefetch(ahead);
+                    if tile.ahead_stride > LINE {
+                        prefetch(ahead.wrapping_add(LINE));
+                    }
                 }
                 b = b.add(tile.b_stride);
                 for (row, sums) in sums.iter_mut().enumerate() {

@@ -234,6 +234,7 @@ unsafe fn multiply_point<S: Simd>(
                 a_stride: depth,
                 b: filters.wrapping_add(column),
                 b_stride: width,
+                panel_stride: 0,
                 c: sums.wrapping_add(row * width + column),
                 c_stride: width,
                 cols: columns,

@@ -79,6 +79,8 @@ pub struct ThreadPool {
     busy: AtomicBool,
     /// The threads that do the work in the workers' place, if there are some.
     others: Option<Box<dyn ParallelFor>>,
+    /// By a hash of its description, whether the last run of a kernel went forwards.
+    turns: AtomicU64,
     /// The process that started the workers: a child that it forks has none of them.
     process: u32,
 }
@@ -91,8 +93,18 @@ type PartFn<'a> = dyn Fn(usize, u32) + Sync + 'a;
 struct Job {
     body: *const PartFn<'static>,
     parts: u32,
+    order: PartOrder,
     /// Whether what the caller allocates is measured, and so what workers allocate for it.
     measured: Measured,
+}
+
+/// In which order a worker takes the parts of a share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PartOrder {
+    /// From the first on.
+    Forward,
+    /// From the last on.
+    Backward,
 }
 
 /// Keeps a word alone in its cache lines (two, since processors fetch lines in pairs).
@@ -158,6 +170,7 @@ impl ThreadPool {
             workers,
             busy: AtomicBool::new(false),
             others: None,
+            turns: AtomicU64::new(0),
             process: std::process::id(),
         }
     }
@@ -182,6 +195,10 @@ impl ThreadPool {
     /// With the payload of the first panic in `body`; parts not begun by then are dropped. The pool stays
     /// usable.
     pub fn for_each(&self, parts: u32, body: &PartFn<'_>) {
+        self.in_order(parts, PartOrder::Forward, body);
+    }
+
+    fn in_order(&self, parts: u32, order: PartOrder, body: &PartFn<'_>) {
         if let Some(others) = self.others.as_ref().filter(|_| parts > 1) {
             let most = others.threads().min(parts as usize);
             return others.for_each(parts, &|worker, part| {
@@ -193,10 +210,13 @@ impl ThreadPool {
             });
         }
         if parts <= 1 || self.workers.is_empty() || self.busy.swap(true, Acquire) {
-            (0..parts).for_each(|part| body(0, part));
+            match order {
+                PartOrder::Forward => (0..parts).for_each(|part| body(0, part)),
+                PartOrder::Backward => (0..parts).rev().for_each(|part| body(0, part)),
+            }
             return;
         }
-        self.shared.open(parts, body);
+        self.shared.open(parts, order, body);
         self.shared.take_parts(0);
         let panic = self.shared.close();
         self.busy.store(false, Release);
@@ -223,9 +243,21 @@ impl ThreadPool {
         scratch_stride: usize,
     ) {
         let call = KernelCall { kernel, desc, ptrs, scratch, scratch_stride };
+        let order = if parts > 1 { self.turn(desc) } else { PartOrder::Forward };
         // SAFETY: the caller of `run` vouches for the kernel on these arguments; `for_each` hands each part
         // out once, never the same worker to two calls at a time, and none for which scratch has no place.
-        self.for_each(parts, &|worker, part| unsafe { call.part(worker, part) });
+        self.in_order(parts, order, &|worker, part| unsafe { call.part(worker, part) });
+    }
+
+    /// The order of a kernel's parts: every other run of it goes backward, so that it begins with the weights
+    /// that it read last. Of weights that do not fit into a cache, the steps of a recurrent network then find
+    /// the most that fit, where reading them always from the first on finds none.
+    fn turn(&self, desc: *const u8) -> PartOrder {
+        let bit = 1 << ((desc as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58);
+        match self.turns.fetch_xor(bit, Relaxed) & bit {
+            0 => PartOrder::Forward,
+            _ => PartOrder::Backward,
+        }
     }
 }
 
@@ -292,13 +324,13 @@ impl Shared {
     }
 
     /// The caller's first half: publishes the job and wakes those who sleep.
-    fn open(&self, parts: u32, body: &PartFn<'_>) {
+    fn open(&self, parts: u32, order: PartOrder, body: &PartFn<'_>) {
         let body = &raw const *body;
         // SAFETY: only the lifetime changes. Law 2: `close` returns before the borrow ends, and nobody reads
         // the job after that.
         let body = unsafe { mem::transmute::<*const PartFn<'_>, *const PartFn<'static>>(body) };
         // SAFETY: the gate is closed and drained (law 1), and `busy` keeps other callers out.
-        unsafe { *self.job.get() = Some(Job { body, parts, measured: Measured::here() }) };
+        unsafe { *self.job.get() = Some(Job { body, parts, order, measured: Measured::here() }) };
         for owner in 0..self.shares(parts.into()) {
             self.next[owner].0.store(self.share(parts.into(), owner).start, Relaxed);
         }
@@ -402,9 +434,13 @@ impl Shared {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let shares = self.shares(parts);
             for owner in (worker..shares).chain(0..worker) {
-                let end = self.share(parts, owner).end;
+                let Range { start, end } = self.share(parts, owner);
                 let take = || Some(self.next[owner].0.fetch_add(1, Relaxed)).filter(|&part| part < end);
                 while let Some(part) = take() {
+                    let part = match job.order {
+                        PartOrder::Forward => part,
+                        PartOrder::Backward => start + (end - 1 - part),
+                    };
                     body(worker, part as u32);
                 }
             }

@@ -32,6 +32,38 @@ fn each_part_is_done_once() {
     }
 }
 
+/// The parts that the workers did, worker after worker, each in its order.
+fn order_of_parts(pool: &ThreadPool, parts: u32, order: PartOrder) -> Vec<u32> {
+    let lists: Vec<Mutex<Vec<u32>>> = (0..pool.threads()).map(|_| Mutex::default()).collect();
+    pool.in_order(parts, order, &|worker, part| lock(&lists[worker]).push(part));
+    lists.iter().flat_map(|list| lock(list).clone()).collect()
+}
+
+#[test]
+fn parts_of_a_share_are_taken_backward_as_well() {
+    let alone = ThreadPool::new(1);
+    assert_eq!(order_of_parts(&alone, 5, PartOrder::Forward), [0, 1, 2, 3, 4]);
+    assert_eq!(order_of_parts(&alone, 5, PartOrder::Backward), [4, 3, 2, 1, 0]);
+    for threads in [2, 3, 8] {
+        let pool = ThreadPool::new(threads);
+        for parts in [1, 2, 3, 7, 64, 1000] {
+            let mut done = order_of_parts(&pool, parts, PartOrder::Backward);
+            done.sort_unstable();
+            assert_eq!(done, (0..parts).collect::<Vec<u32>>(), "{threads} threads");
+        }
+    }
+}
+
+#[test]
+fn every_other_run_of_a_kernel_goes_backward() {
+    let pool = ThreadPool::new(1);
+    let kernels = [[0u8; 64]; 2];
+    let turns: Vec<PartOrder> = (0..4).map(|run| pool.turn(kernels[run / 2].as_ptr())).collect();
+    assert_eq!(turns[0], PartOrder::Forward);
+    assert_ne!(turns[0], turns[1]);
+    assert_ne!(turns[2], turns[3]);
+}
+
 #[test]
 fn many_short_jobs_in_a_row_lose_nothing() {
     let pool = ThreadPool::new(4);

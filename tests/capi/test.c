@@ -469,7 +469,7 @@ static void progress_and_cancellation(void) {
     uint64_t sizes[1] = {7}, shape[2] = {33, 256};
     well(optc_program_plan(program, names, sizes, 1, &plan, &errors), &errors);
     well(optc_context_new(program, NULL, NULL, 0, &context, &errors), &errors);
-    well(optc_context_set_shape(context, "arg0", shape, 2, &errors), &errors);
+    well(optc_context_set_shape(context, "x", shape, 2, &errors), &errors);
     well(optc_context_prepare(context, NULL, &errors), &errors);
     CHECK(all.seen == seen);
     optc_plan_free(plan);
@@ -520,7 +520,7 @@ static void runs_that_end(void) {
         x[i] = (float)(i % 7);
     optc_program *program = compiled(ROWS, NULL);
     well(optc_context_new(program, NULL, NULL, 0, &context, &errors), &errors);
-    well(optc_context_set_shape(context, "arg0", shape, 2, &errors), &errors);
+    well(optc_context_set_shape(context, "x", shape, 2, &errors), &errors);
     well(optc_context_watch(context, watched, &allowance, &errors), &errors);
     well(optc_context_run(context, in, bytes, 1, out, bytes, 1, &errors), &errors);
     CHECK(allowance.last >= 2);
@@ -686,7 +686,7 @@ static void operations_of_the_caller(void) {
         for (size_t i = 0; i < rows * 50; i++)
             x[i] = sinf((float)i);
         uint32_t run = calls.run;
-        well(optc_context_set_shape(context, "arg0", shape, 2, &errors), &errors);
+        well(optc_context_set_shape(context, "x", shape, 2, &errors), &errors);
         well(optc_context_run(context, in, in_bytes, 1, out, out_bytes, 2, &errors), &errors);
         CHECK(found[0] == (int64_t)rows && found[1] == 50 && calls.run == run + 1);
         for (size_t row = 0; row < rows; row++) {
