@@ -310,10 +310,12 @@ impl Context {
         self.location(LocationData::Name { name, child: Location::UNKNOWN })
     }
 
-    /// The name that a location carries, if it is one, or a fusion that has one among its parts.
+    /// The name that a location carries, if it is one, or a fusion that has one among its parts. A place in a
+    /// source text carries the name of the value that is defined there, unless that is a number.
     pub fn location_name(&self, location: Location) -> Option<&str> {
-        if location.source_offset().is_some() {
-            return None;
+        if let Some(offset) = location.source_offset() {
+            let source = self.source_at(offset)?;
+            return source.value_name((offset - source.start) as usize);
         }
         match self.location_data(location) {
             LocationData::Name { name, .. } => Some(self.str(*name)),
@@ -344,17 +346,6 @@ impl Context {
         self.sources.iter().map(|(_, source)| source).find(|source| {
             (source.start as usize..=source.start as usize + source.text.len()).contains(&(offset as usize))
         })
-    }
-
-    /// The name, without `%`, of the value whose definition in a source text is at a location; `None` for a
-    /// number (`%0`) and for every other location.
-    pub fn value_name(&self, location: Location) -> Option<&str> {
-        let offset = location.source_offset()?;
-        let source = self.source_at(offset)?;
-        let name = source.text.get((offset - source.start) as usize..)?.strip_prefix('%')?;
-        let is_part = |c: char| c.is_ascii_alphanumeric() || "_$.-".contains(c);
-        let name = &name[..name.find(|c| !is_part(c)).unwrap_or(name.len())];
-        name.starts_with(|c: char| !c.is_ascii_digit()).then_some(name)
     }
 
     /// Keeps a constant's bytes under a name; a later blob of the same name replaces it.

@@ -53,6 +53,20 @@ impl SourcePosition {
 }
 
 impl SourceText {
+    /// The name, without `%`, of the value that is defined at a byte: of an argument whose name begins there,
+    /// or of the first result of an operation that begins there, after its results; none if that is a number.
+    pub(crate) fn value_name(&self, at: usize) -> Option<&str> {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || "_$.-".contains(c);
+        let (before, after) = self.text.split_at_checked(at)?;
+        let name = after.strip_prefix('%').or_else(|| {
+            let results = before.trim_end().strip_suffix('=')?.lines().next_back()?;
+            let begin = results.rfind(['{', '}', '(', ')', ';']).map_or(0, |last| last + 1);
+            results[begin..].trim_start().strip_prefix('%')
+        })?;
+        let name = &name[..name.find(|c| !is_part(c)).unwrap_or(name.len())];
+        name.starts_with(|c: char| !c.is_ascii_digit()).then_some(name)
+    }
+
     /// A text whose first byte has the number `start`.
     pub(crate) fn new(name: &str, text: String, start: u32) -> SourceText {
         SourceText { name: name.to_owned(), text, start, marks: OnceLock::new() }
@@ -93,5 +107,22 @@ mod tests {
             let before = &text[..text.floor_char_boundary(offset)];
             assert_eq!(line_start as usize, before.rfind('\n').map_or(0, |newline| newline + 1));
         }
+    }
+
+    #[test]
+    fn a_value_is_named_where_it_is_defined() {
+        let text = "func.func @f(%x: f32, %1: f32) {\n  %a, %b = test.two\n  %c:2 = \"test.two\"()\n  %3 = test.one\n  \
+                    test.none %x\n  %d = test.if { %e.f = test.one }\n  %g =\n    test.one\n}";
+        let source = SourceText::new("t", text.to_owned(), 0);
+        let named = |part: &str, index: usize| {
+            let (at, _) = text.match_indices(part).nth(index).expect("it is there");
+            source.value_name(at)
+        };
+        assert_eq!([named("%x", 0), named("%1", 0)], [Some("x"), None]);
+        assert_eq!([named("test.two", 0), named("\"test.two", 0)], [Some("a"), Some("c")]);
+        assert_eq!([named("test.one", 0), named("test.none", 0)], [None, None]);
+        assert_eq!([named("test.if", 0), named("test.one", 1)], [Some("d"), Some("e.f")]);
+        assert_eq!([named("test.one", 2), source.value_name(0)], [Some("g"), None]);
+        assert_eq!(source.value_name(text.len() + 1), None);
     }
 }

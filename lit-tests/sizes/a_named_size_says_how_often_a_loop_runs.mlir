@@ -25,10 +25,10 @@ func.func @main(%x: tensor<?x8xf32, #optc.dims<N>> {optc.name = "x"}) -> tensor<
 }
 // ----- output
 // sizes 1 <= N <= 100: offsets are found at each size; `--dim N=4` plans for one
-// buffer 3: 64 bytes, steps 4 to 4; scratch of `nn.gather`
-// buffer 4: 64 bytes, steps 6 to 6; scratch of `nn.scatter`
-// buffer 0: 32 bytes, steps 1 to 7; values without names of `nn.add`
-// buffer 2: 32 bytes, steps 4 to 5; values without names of `nn.gather`
+// buffer 3: 64 bytes, steps 4 to 4; scratch of `nn.gather` (step)
+// buffer 4: 64 bytes, steps 6 to 6; scratch of `nn.scatter` (written)
+// buffer 0: 32 bytes, steps 1 to 7; values without names of `nn.add` (new)
+// buffer 2: 32 bytes, steps 4 to 5; values without names of `nn.gather` (step)
 // buffer 1: 8 bytes, steps 3 to 6; values without names
 // at N = 100: arena 200 bytes
 // at all sizes: arena 200 bytes, the joint maximum

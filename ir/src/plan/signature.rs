@@ -102,7 +102,8 @@ fn arguments(ctx: &Context, body: &Body, states: &[StateArgument]) -> Vec<Argume
     let told: BTreeSet<String> = (0..args.len()).filter_map(|index| dicts.name(index)).collect();
     // The name of a value in the text that the function was read from.
     let in_text = |arg: Value| {
-        let name = ctx.value_name(body.arg_location(arg))?;
+        let location = body.arg_location(arg);
+        let name = location.source_offset().and_then(|_| ctx.location_name(location))?;
         (!told.contains(name)).then(|| name.to_owned())
     };
     let argument = |(index, arg): (usize, &Value)| {

@@ -23,7 +23,7 @@ use crate::levers::{Advice, Lever, SizeToHalve, all_changes, changes_at_named_si
 use crate::load::load;
 use crate::measure::{MeasureLimit, RunsInTurn};
 use crate::opt::Setup;
-use crate::plan_report::ValueReport;
+use crate::plan_report::{StepReport, ValueReport};
 use crate::step_work::StepWork;
 
 /// How many columns a line of bars has at most.
@@ -231,10 +231,12 @@ impl Explained {
         self.report.values.iter()
     }
 
-    /// A value by its name in the text, with or without `%`, or by the name of the model's node.
+    /// A value by its name in the plan, with or without `%`, or by that of the model's node, or of the value
+    /// in the text that was read.
     fn find(&self, what: &str) -> Result<&ValueReport, Failure> {
         let name = format!("%{}", what.trim_start_matches('%'));
-        let node = self.memory.steps.iter().find(|step| !step.name.is_empty() && step.name == what);
+        let is_named = |step: &&StepReport| step.name == what || name.strip_prefix('%') == Some(&*step.name);
+        let node = self.memory.steps.iter().filter(|step| !step.name.is_empty()).find(is_named);
         let made = |value: &&ValueReport| node.is_some_and(|node| value.step == node.index);
         let found = self.values().find(|value| value.name == name || value.name == what);
         let found = found.or_else(|| self.values().filter(|value| value.kind != "input").find(made));

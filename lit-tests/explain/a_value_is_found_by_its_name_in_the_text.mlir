@@ -1,0 +1,15 @@
+// RUN: optc explain %odds
+// A value that the text names is called so: `%odds` is the softmax of it. One that it numbers has the number of
+// the plan.
+
+func.func @main(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {
+  %shifted = nn.cum_sum %x {axis = 1} : tensor<8x64xf32>
+  %odds = nn.softmax %shifted {axis = 1} : tensor<8x64xf32>
+  %2 = nn.cum_sum %odds {axis = 0} : tensor<8x64xf32>
+  return %2 : tensor<8x64xf32>
+}
+// ----- output
+// %1: output, of `nn.softmax` (odds), 2048 bytes
+//   kept from step 1 until it is read last, at step 2, `nn.cum_sum`
+//   lies in the caller's output 0
+//   one buffer with %0, %2 (overwritten, or views)
