@@ -26,6 +26,9 @@ pub struct Cpu {
 /// The processors without kernels of an embedder, in the order of [`Isa::ALL`].
 static LEVELS: [Cpu; 3] = [Cpu::of(Isa::Scalar), Cpu::of(Isa::Avx2), Cpu::of(Isa::Avx512)];
 
+/// Levels of x86-64 that kernels have no path of their own for: code for any machine runs on them.
+const WITHOUT_KERNELS: [&str; 2] = ["x86-64", "x86-64-v2"];
+
 impl Cpu {
     /// A processor that has these instructions; it need not be the one that this process runs on.
     pub const fn of(isa: Isa) -> Cpu {
@@ -57,7 +60,11 @@ impl Cpu {
         }
         let names = || ["native"].into_iter().chain(Isa::ALL.map(Isa::name));
         Isa::named(name).map(Cpu::level).ok_or_else(|| {
-            let hint = did_you_mean(name, names()).map(|hint| format!(" ({hint})")).unwrap_or_default();
+            let hint = match WITHOUT_KERNELS.contains(&name) {
+                true => Some("`portable` runs on it".to_owned()),
+                false => did_you_mean(name, names()),
+            };
+            let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
             let names: Vec<&str> = names().collect();
             format!("there is no CPU `{name}`{hint}, expected one of {}", names.join(", "))
         })

@@ -300,9 +300,9 @@ mod pipeline;
 pub mod plan_report;
 #[cfg(feature = "onnx")]
 pub mod protobuf;
-#[cfg(any(feature = "cli", feature = "onnx"))]
+#[cfg(any(feature = "cli", all(feature = "jit", feature = "onnx")))]
 mod quiet;
-#[cfg(feature = "onnx")]
+#[cfg(all(feature = "jit", feature = "onnx"))]
 pub mod reduce_model;
 #[cfg(any(feature = "jit", feature = "onnx"))]
 mod size_ranges;

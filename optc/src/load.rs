@@ -183,7 +183,7 @@ pub fn load_model_bytes(name: &str, bytes: Vec<u8>, options: &LoadOptions) -> Re
 ///
 /// # Errors
 /// Every fault that was found in the model.
-#[cfg(feature = "onnx")]
+#[cfg(all(feature = "jit", feature = "onnx"))]
 pub(crate) fn load_changed_model(
     path: &Path,
     bytes: Vec<u8>,
@@ -200,6 +200,7 @@ fn load_model(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
 }
 
 /// Which resources of a stored text are given.
+#[cfg(feature = "jit")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Given {
     /// All that it names.

@@ -35,7 +35,7 @@ pub(crate) struct CompiledModel {
 
 /// Where a program comes from: what is read again by those who ask for its plan, or save it.
 enum Origin {
-    Compiled { source: Module, options: CompileOptions },
+    Compiled { source: Module, options: Box<CompileOptions> },
     Loaded { artifact: Artifact, bytes: SharedBytes },
 }
 
@@ -215,7 +215,7 @@ impl CompiledModel {
     fn compile(source: Module, options: CompileOptions) -> Result<CompiledModel, Failure> {
         let entry = entry(&source, options.entry.as_deref())?;
         let model = Model::compile(&mut source.clone(), &options)?;
-        CompiledModel::of(model, entry, Origin::Compiled { source, options })
+        CompiledModel::of(model, entry, Origin::Compiled { source, options: Box::new(options) })
     }
 
     fn load(name: &str, bytes: SharedBytes, options: &ArtifactOptions) -> Result<CompiledModel, Failure> {

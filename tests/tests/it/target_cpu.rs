@@ -79,3 +79,13 @@ fn a_cpu_that_is_misspelt_is_told() {
     let told = Cpu::named("x86-64-v33").map(drop).unwrap_err();
     assert!(told.contains("did you mean `x86-64-v3`?"), "{told}");
 }
+
+#[test]
+fn a_level_without_kernels_of_its_own_is_told_what_runs_on_it() {
+    for level in ["x86-64", "x86-64-v2"] {
+        let told = Cpu::named(level).map(drop).unwrap_err();
+        let expected =
+            format!("there is no CPU `{level}` (`portable` runs on it), expected one of native, portable");
+        assert!(told.starts_with(&expected), "{told}");
+    }
+}
