@@ -65,6 +65,7 @@ mod large;
 mod machine;
 mod mapped;
 mod observer;
+mod patience;
 mod program;
 mod shapes;
 mod specialization;

@@ -45,6 +45,7 @@ use std::thread::{self, JoinHandle};
 
 use crate::abi::KernelFn;
 use crate::allocations::Measured;
+use crate::patience::Patience;
 use crate::wait::spin_for;
 
 /// Threads that another program has: what spreads the parts of a kernel over them, in the place of workers of
@@ -81,6 +82,7 @@ pub struct ThreadPool {
     others: Option<Box<dyn ParallelFor>>,
     /// By a hash of its description, whether the last run of a kernel went forwards.
     turns: AtomicU64,
+    pub(crate) patience: Patience,
     /// The process that started the workers: a child that it forks has none of them.
     process: u32,
 }
@@ -171,6 +173,7 @@ impl ThreadPool {
             busy: AtomicBool::new(false),
             others: None,
             turns: AtomicU64::new(0),
+            patience: Patience::new(threads),
             process: std::process::id(),
         }
     }
@@ -209,7 +212,8 @@ impl ThreadPool {
                 body(worker, part);
             });
         }
-        if parts <= 1 || self.workers.is_empty() || self.busy.swap(true, Acquire) {
+        let is_alone = parts <= 1 || self.workers.is_empty() || self.patience.rests();
+        if is_alone || self.busy.swap(true, Acquire) {
             match order {
                 PartOrder::Forward => (0..parts).for_each(|part| body(0, part)),
                 PartOrder::Backward => (0..parts).rev().for_each(|part| body(0, part)),
