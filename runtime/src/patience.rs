@@ -1,10 +1,10 @@
 //! Whether workers help a run, or only take its core because another process has the others.
 //!
 //! Where another process keeps a core busy, the system gives the threads of a run fewer cores than there are
-//! threads: the caller then loses its core to a worker, or waits for a worker that lost its own in the middle of
-//! a part, each time for some milliseconds. Where that takes more of a run than workers save, the caller alone
-//! is faster. So it rests from its workers then, and tries them again: each time after a rest twice as long, and
-//! after the first rest again once they help.
+//! threads: the caller then loses its core to a worker, or waits for a worker that lost its own in the middle
+//! of a part, each time for some milliseconds. Where that takes more of a run than workers save, the caller
+//! alone is faster. So it rests from its workers then, and tries them again: each time after a rest twice as
+//! long, and after the first rest again once they help.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
