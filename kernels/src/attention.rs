@@ -417,6 +417,9 @@ impl<'a> AttentionHead<'a> {
     /// Multiplies a row of scores and adds the mask.
     #[inline(always)]
     unsafe fn weigh<S: Simd>(&self, s: S, scores: *mut f32, row: usize, keys: &Range<usize>) {
+        if self.factor == 1.0 && self.mask.is_null() {
+            return;
+        }
         let count = keys.len();
         let factor = s.splat(self.factor);
         let step = self.shape.mask.column as usize;

@@ -16,12 +16,6 @@ fn poly<S: Simd, const N: usize>(s: S, x: S::F, coefficients: &[f32; N]) -> S::F
     sum
 }
 
-/// 2^power for a power that is normal, by building the exponent's bits.
-#[inline(always)]
-fn power_of_two<S: Simd>(s: S, power: S::I) -> S::F {
-    s.float(s.add_int(s.shift_left::<23>(power), s.splat_int(crate::scalar::ONE_BITS)))
-}
-
 #[inline(always)]
 pub(crate) fn exp<S: Simd>(s: S, x: S::F) -> S::F {
     use crate::scalar::{EXP, LN2_HI, LN2_LO, ROUND};
@@ -29,12 +23,7 @@ pub(crate) fn exp<S: Simd>(s: S, x: S::F) -> S::F {
     let shifted = s.mul_add(x, s.splat(LOG2_E), s.splat(ROUND));
     let n = s.sub(shifted, s.splat(ROUND));
     let r = s.mul_add(n, s.splat(-LN2_LO), s.mul_add(n, s.splat(-LN2_HI), x));
-    let power = s.sub_int(s.bits(shifted), s.splat_int(ROUND.to_bits() as i32));
-    let half = s.shift_right::<1>(power);
-    let rest = s.sub_int(power, half);
-    let first = power_of_two(s, half);
-    let second = power_of_two(s, rest);
-    s.mul(s.mul(poly(s, r, &EXP), first), second)
+    s.scale(poly(s, r, &EXP), shifted)
 }
 
 #[inline(always)]

@@ -1,6 +1,7 @@
 //! How the vector operations map to AVX-512.
 
 use super::{Simd, Task};
+use crate::scalar::ROUND;
 use std::arch::x86_64::*;
 
 /// Proof that the machine has AVX-512 F, VL, BW and DQ (and AVX2 and FMA).
@@ -78,6 +79,12 @@ impl Simd for Avx512 {
     fn shift_right<const N: u32>(self, a: __m512i) -> __m512i {
         // SAFETY: the token proves that the machine has the instruction.
         unsafe { _mm512_srai_epi32::<N>(a) }
+    }
+
+    #[inline(always)]
+    fn scale(self, a: __m512, shifted: __m512) -> __m512 {
+        // SAFETY: the token proves that the machine has the instructions.
+        unsafe { _mm512_scalef_ps(a, _mm512_sub_ps(shifted, _mm512_set1_ps(ROUND))) }
     }
 
     #[inline(always)]

@@ -11,6 +11,8 @@ mod avx2;
 mod avx512;
 mod portable;
 
+use crate::scalar::{ONE_BITS, ROUND};
+
 pub(crate) use portable::Portable;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use {avx2::Avx2, avx512::Avx512};
@@ -78,6 +80,18 @@ pub(crate) trait Simd: Copy + 'static {
     fn shift_right<const N: u32>(self, a: Self::I) -> Self::I;
     /// Shift left by `N`.
     fn shift_left<const N: u32>(self, a: Self::I) -> Self::I;
+
+    /// `a * 2^n`, rounded once, for `shifted` = [`ROUND`] + n with a whole n from -252 to 252. Here in two
+    /// steps, of which the first is exact where `a` is about 1.
+    #[inline(always)]
+    fn scale(self, a: Self::F, shifted: Self::F) -> Self::F {
+        let power = self.sub_int(self.bits(shifted), self.splat_int(ROUND.to_bits() as i32));
+        let half = self.shift_right::<1>(power);
+        let [first, second] = [half, self.sub_int(power, half)]
+            .map(|power| self.float(self.add_int(self.shift_left::<23>(power), self.splat_int(ONE_BITS))));
+        self.mul(self.mul(a, first), second)
+    }
+
     /// Lane `i` of the result is lane `lanes[i]` of `a`; every index is below `LANES`.
     fn permute(self, a: Self::F, lanes: Self::I) -> Self::F;
 
