@@ -315,7 +315,7 @@ fn compile_and_run(
     let failure = if has_sizes { RunFailure::Sizes } else { RunFailure::Run };
     let model = program.compile(&cases).map_err(failure)?;
     drop(limits);
-    let compiled = Some((program.made(), start.elapsed()));
+    let compiled = Some((program.made(), program.read + start.elapsed()));
     run_all(&program, model, cases, compiled).map_err(RunFailure::Run)
 }
 

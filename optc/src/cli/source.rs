@@ -1,6 +1,7 @@
 //! What a verb that runs a program makes it from: a file that is compiled now, or an artifact.
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use codegen::Cpu;
@@ -54,6 +55,8 @@ pub(super) struct SourceProgram {
     options: CompileOptions,
     /// Where it is kept when it is compiled.
     cache: Option<Cache>,
+    /// How long an artifact was read, which is a part of loading it; nothing for what is compiled.
+    pub(super) read: Duration,
 }
 
 impl ProgramSource<'_> {
@@ -61,8 +64,10 @@ impl ProgramSource<'_> {
     pub(super) fn program(&self, args: &ArtifactArgs, dead: DeadMemory) -> Result<SourceProgram, Failure> {
         let path = &self.file.file;
         if is_artifact(path) {
+            let start = Instant::now();
             let artifact = Artifact::open(path)?.with_dialects(&self.setup.dialects);
-            return self.artifact(&artifact, args, dead);
+            let program = self.artifact(&artifact, args, dead)?;
+            return Ok(SourceProgram { read: start.elapsed(), ..program });
         }
         if args.recompile {
             return Err(Failure::Usage("--recompile is for artifacts, which `optc build` writes".to_owned()));
@@ -78,7 +83,8 @@ impl ProgramSource<'_> {
         let entry = entry(&module, self.compile.entry.as_deref())?;
         let options = self.compile.options(self.setup, &entry, dead)?;
         let cache = args.cache.as_ref().map(|folder| Cache::open(folder, args.cache_limit)).transpose()?;
-        Ok(SourceProgram { module, entry, threads: self.compile.machine.threads, options, cache })
+        let (threads, read) = (self.compile.machine.threads, Duration::ZERO);
+        Ok(SourceProgram { module, entry, threads, options, cache, read })
     }
 
     /// The program in an artifact. What was decided when it was built can't be decided again.
@@ -104,7 +110,8 @@ impl ProgramSource<'_> {
         let how = ArtifactOptions { threads: Some(threads), code, cpu: Some(self.setup.cpu) };
         let (module, options) = artifact.program(&how)?;
         let options = CompileOptions { dead, ..options };
-        Ok(SourceProgram { module, entry: artifact.entry().to_owned(), threads, options, cache: None })
+        let entry = artifact.entry().to_owned();
+        Ok(SourceProgram { module, entry, threads, options, cache: None, read: Duration::ZERO })
     }
 }
 
