@@ -6,8 +6,9 @@
 use crate::abi::{KernelBody, KernelFn, entries};
 use crate::isa::Isa;
 use crate::{
-    ArgExtreme, ArgSort, Attention, Bits, CheckIndices, Compress, Conv2d, Copy, Cumulate, GlobalAveragePool,
-    GroupNorm, NonMaxSuppression, PairConv2d, Pool2d, Put, RowNorm, Take, VectorMap, Winograd,
+    ArgExtreme, ArgSort, Attention, Bits, CheckBoxes, CheckIndices, Compress, Conv2d, Copy, Cumulate,
+    GlobalAveragePool, GroupNorm, NonMaxSuppression, PairConv2d, Pool2d, Put, RoiAlign, RowNorm, Take,
+    VectorMap, Winograd,
 };
 
 /// A kernel whose machine code is in the table.
@@ -39,6 +40,7 @@ kernels! {
     ArgSort
     Attention
     Bits
+    CheckBoxes
     CheckIndices
     Compress
     Conv2d
@@ -50,6 +52,7 @@ kernels! {
     PairConv2d
     Pool2d
     Put
+    RoiAlign
     RowNorm
     Take
     VectorMap

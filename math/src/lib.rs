@@ -16,8 +16,10 @@
 //! Functions are always inlined, so that a caller compiled for fused multiply-add gets one instruction for
 //! `mul_add`.
 
+mod regions;
 mod wide;
 
+pub use regions::{BoxAxis, BoxSample, Coordinate, MOST_SAMPLES};
 pub use wide::{acos, acosh, asin, asinh, atan, atanh, cos, cosh, is_near, near_cos, near_sin, near_tan};
 pub use wide::{pow, sin, sinh, tan};
 

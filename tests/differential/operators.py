@@ -846,7 +846,7 @@ def regions(graph, name):
         "mode": graph.random.choice(["avg", "max"]),
         "output_height": graph.random.randint(1, 3),
         "output_width": graph.random.randint(1, 3),
-        "sampling_ratio": graph.random.randint(1, 3),
+        "sampling_ratio": graph.random.randint(0, 3),
         "spatial_scale": graph.random.choice([1.0, 0.5]),
     }
     return [x, boxes, images], attributes, 1

@@ -605,7 +605,7 @@ def running(graph, name):
 def regions(graph, name):
     x = graph.given(graph.numbers([2, 1, 6, 6], np.float32))
     boxes = graph.given(np.array([[0.5, 1, 4, 5], [-1, 0, 2.25, 3], [2, 2, 2.25, 2.5]], np.float32))
-    attributes = {"output_height": 2, "output_width": 3, "sampling_ratio": graph.random.randint(1, 2)}
+    attributes = {"output_height": 2, "output_width": 3, "sampling_ratio": graph.random.randint(0, 2)}
     attributes |= {"spatial_scale": 0.5, "mode": "max"}
     if graph.version >= 16:
         attributes["coordinate_transformation_mode"] = "output_half_pixel"

@@ -15,6 +15,7 @@ pub(crate) mod packing;
 pub(crate) mod pointwise;
 pub(crate) mod pooling;
 pub(crate) mod reduce;
+pub(crate) mod regions;
 pub(crate) mod suppress;
 
 use ir::body::OpRef;
@@ -50,6 +51,7 @@ static KERNELS: &[KernelRow] = &[
     bits::PACK,
     compress::ROW,
     suppress::ROW,
+    regions::ROW,
     assert::ROW,
 ];
 

@@ -89,8 +89,26 @@ fn regions_are_means_or_maxima_of_samples() {
     check(10, regions(&[0.5, 1.0, 1.5, 2.0], &maximum), &[1, 1, 1, 1], &[5.0]);
     let scaled = [&size(1, 1, 1)[..], &[float("spatial_scale", 0.5)]].concat();
     check(10, regions(&[0.0, 0.0, 4.0, 4.0], &scaled), &[1, 1, 1, 1], &[6.0]);
-    let graph = regions(&boxes, &[]);
-    assert!(faults(&model(16, graph))[0].contains("`sampling_ratio` 0, expected 1 to 8"));
+    let graph = regions(&boxes, &[int("sampling_ratio", 1 << 20)]);
+    assert!(faults(&model(16, graph))[0].contains("`sampling_ratio` 1048576, expected 0 to 4096"));
+}
+
+#[test]
+fn regions_have_a_sample_for_each_element_that_their_bins_are_long() {
+    let size = |rows, columns| [int("output_height", rows), int("output_width", columns)];
+    // At 0.5 and 1.5 down, and at 0.25, 0.75 + 0.5 across.
+    check(10, regions(&[0.0, 0.0, 1.0, 2.0], &size(1, 1)), &[1, 1, 1, 1], &[5.5]);
+    check(10, regions(&[0.0, 0.0, 1.5, 2.0], &size(1, 1)), &[1, 1, 1, 1], &[5.75]);
+    check(10, regions(&[0.0, 0.0, 3.0, 1.0], &size(1, 2)), &[1, 1, 1, 2], &[3.75, 5.25]);
+    // One at 0.5, or none.
+    check(16, regions(&[0.5, 0.5, 1.5, 1.5], &size(1, 1)), &[1, 1, 1, 1], &[3.5]);
+    check(16, regions(&[1.5, 0.5, 1.0, 1.5], &size(1, 1)), &[1, 1, 1, 1], &[0.0]);
+    check(10, regions(&[1.5, 0.5, 1.0, 1.5], &size(1, 1)), &[1, 1, 1, 1], &[7.0]);
+    // 20 samples down, from -8.5 on: the five inside are at rows 0, 0.5, 1.5, 2.5 and 3.
+    let maximum = [&size(1, 1)[..], &[string("mode", "max")]].concat();
+    check(10, regions(&[0.0, -9.0, 1.0, 11.0], &size(1, 1)), &[1, 1, 1, 1], &[37.5 / 20.0]);
+    check(10, regions(&[0.0, -9.0, 1.0, 11.0], &maximum), &[1, 1, 1, 1], &[7.0]);
+    check(10, regions(&[9.0, 9.0, 10.0, 10.0], &maximum), &[1, 1, 1, 1], &[0.0]);
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod functions;
 mod order;
 mod picked;
 mod reduce;
+mod regions;
 mod rest;
 mod scalars;
 #[cfg(test)]
@@ -34,6 +35,7 @@ pub static DIALECT: Dialect = Dialect {
         along::OPS,
         rest::OPS,
         picked::OPS,
+        regions::OPS,
         order::OPS,
         bits::OPS,
         scalars::OPS,

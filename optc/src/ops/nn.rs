@@ -278,6 +278,20 @@ super::builders! {
         boxes: value, scores: value, most: value, overlap: value, least: value, places: ints
     );
 
+    /// Each box divided into bins, and for each bin the mean, or the largest, of samples of one of the
+    /// images, which are channels last. A box is its least corner and its size, x before y, in elements of
+    /// the image. A sample is read from the four elements around it, and is 0 if it is more than an element
+    /// outside. The run stops for an image that is not there, and for more than 2^20 samples.
+    ///
+    /// `bins`: The rows and columns of bins.
+    "nn.roi_align" roi_align(x: value, boxes: value, images: value, bins: ints) -> RoiAlign {
+        /// Samples along each axis of a bin; at 0 one for each element that it is long, begun ones too.
+        /// (default 0)
+        samples: int,
+        /// What is made of the samples; the largest is that of what the four elements add. (default mean)
+        mode: text,
+    };
+
     /// x with slices along its first axis, numbered by the indices, joined with updates, one after the other;
     /// a negative index counts from the end.
     "nn.scatter" scatter(x: value, indices: value, updates: value) -> Scatter {

@@ -235,6 +235,14 @@ static EXAMPLES: &[Example] = &[
         elem: "i64",
     },
     Example {
+        kernel: "roi_align",
+        args: &[&[1, 8, 8, 4], &[2, 4]],
+        constants: "%i = nn.constant dense<0> : tensor<2xi64>",
+        op: "nn.roi_align %0, %1, %i {bins = array<i64: 2, 3>} : (tensor<1x8x8x4xf32>, tensor<2x4xf32>, tensor<2xi64>) -> tensor<2x2x3x4xf32>",
+        result: &[2, 2, 3, 4],
+        ..F32
+    },
+    Example {
         kernel: "put",
         args: &[&[3, 8]],
         constants: "%i = nn.constant dense<[2, 0]> : tensor<2xi64>\n%u = nn.constant dense<0.25> : tensor<2x8xf32>",

@@ -30,6 +30,7 @@ pub(super) fn through(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
         Kind::Kernel("batch_norm") => along(axes, at),
         Kind::Kernel("pad") => padded(axes, at),
         Kind::Kernel("gather") => gathered(axes, at),
+        Kind::Kernel("roi_align") => boxed(axes, at),
         _ => None,
     }
 }
@@ -175,4 +176,13 @@ fn gathered(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
         (Some(open), None) if open.axis > axis => Some(OpenAxis { axis: open.axis + indices - 1, ..open }),
         _ => None,
     }
+}
+
+/// Boxes one by one, of images by numbers after which are zeros; the boxes after the elements are zeros too,
+/// as the run would stop for some.
+fn boxed(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
+    let [x, boxes, images] = [0, 1, 2].map(|index| at.operand(index));
+    let open = axes.of(boxes).filter(|open| open.axis == 0 && axes.of(images) == Some(*open))?;
+    let is_well = axes.of(x).is_none() && [boxes, images].iter().all(|value| axes.has_zeros(*value));
+    is_well.then_some(open)
 }

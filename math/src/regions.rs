@@ -1,0 +1,165 @@
+//! Where a region of an image is read: the samples of a box's bins along an axis.
+//!
+//! ```text
+//! bin = length / bins,   samples = ceil(bin) unless their number is given
+//! place = start + index * bin + (sample + 0.5) * bin / samples
+//! ```
+//!
+//! A place between two elements is read from both, by its distance; one at most an element beyond the border
+//! is the border's, and one further away is not in the image. Source: He et al., Mask R-CNN (2017), as ONNX's
+//! RoiAlign says it. Arithmetic is that of the boxes' type, step by step, as the number of samples jumps.
+
+use std::ops::{Add, Div, Mul, Range, Sub};
+
+/// Samples along an axis of a bin, at most: up to here their places are told apart, and a walk over those
+/// near the image is as short as the image.
+pub const MOST_SAMPLES: u64 = 1 << 20;
+
+/// A float that boxes have.
+pub trait Coordinate:
+    Copy
+    + Into<f64>
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+{
+    /// The nearest float to a number.
+    fn of(number: f64) -> Self;
+}
+
+impl Coordinate for f32 {
+    #[inline(always)]
+    fn of(number: f64) -> f32 {
+        number as f32
+    }
+}
+
+impl Coordinate for f64 {
+    #[inline(always)]
+    fn of(number: f64) -> f64 {
+        number
+    }
+}
+
+/// A box along an axis of an image.
+#[derive(Clone, Copy, Debug)]
+pub struct BoxAxis<T> {
+    start: T,
+    bin: T,
+    samples: u64,
+    size: u64,
+}
+
+/// The two elements that are read for a sample, with their weights.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoxSample<T> {
+    /// Which they are, both the same at the border.
+    pub elements: [usize; 2],
+    /// How much each of them counts.
+    pub weights: [T; 2],
+}
+
+impl<T: Coordinate> BoxAxis<T> {
+    /// A box from `start` on, in as many bins, each with that number of samples, or with one for each element
+    /// that it is long if that is 0, on an axis of `size` elements. None if that is no number, or above
+    /// [`MOST_SAMPLES`].
+    #[inline(always)]
+    pub fn new([start, length]: [T; 2], bins: u64, samples: u64, size: u64) -> Option<BoxAxis<T>> {
+        let bin = length / T::of(bins as f64);
+        if samples > 0 {
+            return Some(BoxAxis { start, bin, samples, size });
+        }
+        let wanted: f64 = bin.into();
+        let is_possible = wanted <= MOST_SAMPLES as f64;
+        // A length below 0 has no samples.
+        is_possible.then(|| BoxAxis { start, bin, samples: wanted.ceil() as u64, size })
+    }
+
+    /// Samples of a bin, those beyond the image too.
+    #[inline(always)]
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// The samples of a bin that may be in the image; no other is.
+    #[inline(always)]
+    pub fn near(&self, bin: u64) -> Range<u64> {
+        if self.samples <= 2 * self.size + 16 {
+            return 0..self.samples;
+        }
+        let (start, length): (f64, f64) = (self.start.into(), self.bin.into());
+        let from = start + bin as f64 * length;
+        let step = length / self.samples as f64;
+        // The places' rounding moves samples by less than their number times a few ulps.
+        let sample = |place: f64, room: f64| (((place - from) / step - 0.5 + room) as u64).min(self.samples);
+        let ends = [sample(-1.0, -4.0), sample(self.size as f64, 5.0)];
+        if length < 0.0 { 0..self.samples } else { ends[0]..ends[1] }
+    }
+
+    /// What is read for a sample of a bin; none if it lies beyond the image.
+    #[inline(always)]
+    pub fn sample(&self, bin: u64, sample: u64) -> Option<BoxSample<T>> {
+        let inside = T::of(sample as f64 + 0.5) * self.bin / T::of(self.samples as f64);
+        let place = self.start + T::of(bin as f64) * self.bin + inside;
+        let wide: f64 = place.into();
+        if !(-1.0..=self.size as f64).contains(&wide) || self.size == 0 {
+            return None;
+        }
+        let element = wide.max(0.0) as usize;
+        let last = self.size as usize - 1;
+        if element >= last {
+            return Some(BoxSample { elements: [last; 2], weights: [T::of(1.0), T::of(0.0)] });
+        }
+        let beyond = if wide > 0.0 { place - T::of(element as f64) } else { T::of(0.0) };
+        let weights = [T::of(1.0) - beyond, beyond];
+        Some(BoxSample { elements: [element, element + 1], weights })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bin_has_a_sample_for_each_element_that_it_is_long() {
+        let samples = |length: f32, bins| BoxAxis::new([0.0, length], bins, 0, 9).map(|axis| axis.samples());
+        assert_eq!([9.0, 9.5, 8.0, 0.1, 0.0, -3.0].map(|length| samples(length, 2)), {
+            [Some(5), Some(5), Some(4), Some(1), Some(0), Some(0)]
+        });
+        assert_eq!(samples(1e6, 1), Some(1_000_000));
+        assert_eq!([1e7, f32::INFINITY, f32::NAN].map(|length| samples(length, 1)), [None; 3]);
+        assert_eq!(BoxAxis::new([0.0, f32::NAN], 1, 3, 9).map(|axis| axis.samples()), Some(3));
+    }
+
+    #[test]
+    fn a_place_is_read_from_its_neighbours_and_beyond_the_border_from_it() {
+        let at = |place: f64| {
+            let axis = BoxAxis::new([place - 0.5, 1.0], 1, 0, 4).expect("it has one sample");
+            axis.sample(0, 0).map(|sample| (sample.elements, sample.weights))
+        };
+        assert_eq!(at(1.25), Some(([1, 2], [0.75, 0.25])));
+        assert_eq!(at(-0.75), Some(([0, 1], [1.0, 0.0])));
+        assert_eq!(at(3.5), Some(([3, 3], [1.0, 0.0])));
+        assert_eq!([-1.0, 4.0].map(|place| at(place).is_some()), [true; 2]);
+        assert_eq!([-1.25, 4.25].map(at), [None; 2]);
+        assert_eq!(BoxAxis::new([0.0, 1.0], 1, 1, 0).map(|axis| axis.sample(0, 0)), Some(None));
+    }
+
+    #[test]
+    fn no_sample_in_the_image_is_missed() {
+        for (start, length) in [(-9e5f32, 1e6), (-0.5, 999_999.0), (-1000.25, 1234.5), (900.0, 300.0)] {
+            for (bins, samples, size) in [(1, 0, 7), (3, 0, 20), (7, 100, 5), (2, 4000, 3), (1, 0, 1)] {
+                let axis = BoxAxis::new([start, length], bins, samples, size).expect("they are few enough");
+                for bin in 0..bins {
+                    let inside: Vec<u64> =
+                        (0..axis.samples()).filter(|sample| axis.sample(bin, *sample).is_some()).collect();
+                    let near = axis.near(bin);
+                    assert!(inside.iter().all(|sample| near.contains(sample)), "{axis:?} {bin} {near:?}");
+                    assert!(samples > 0 || near.end - near.start <= 2 * size + 16, "{axis:?} {near:?}");
+                }
+            }
+        }
+    }
+}
