@@ -166,6 +166,40 @@ fn many_turns_are_a_loop_and_few_are_not() {
 }
 
 #[test]
+fn a_state_that_grows_is_written_down_turn_by_turn_or_refused() {
+    let grown = |most: Graph, condition: &[(&str, &[&str], &str)]| {
+        let inputs = [value_info("i", INT64, &[]), value_info("p", 9, &[]), value_info("h", FLOAT, &[1])];
+        let mut inner = Graph { inputs: inputs.to_vec(), ..Graph::default() };
+        inner = inner.node("Concat", &["h", "row"], &["g"], &[int("axis", 0)]);
+        for (op, inputs, output) in condition {
+            let attributes: &[Message] = if *op == "ReduceMax" { &[int("keepdims", 0)] } else { &[] };
+            inner = inner.node(op, inputs, &[output], attributes);
+        }
+        let inner = graph("body", inner.output("o").output("g"));
+        let whole = most.weight(number("limit", 7.0)).weight(ints_tensor("zero", &[0]));
+        let whole = whole.node("Gather", &["x", "zero"], &["row"], &[int("axis", 0)]);
+        whole.node("Loop", &["n", "", "x"], &["y"], &[inner]).output("y")
+    };
+    let known = |count: i64| {
+        let count = raw_tensor("n", INT64, &[], &count.to_le_bytes());
+        Graph::default().input("x", &[2]).weight(count)
+    };
+    for count in [0, 3, 100] {
+        let all = [&[1.0, 2.0][..], &vec![1.0; count as usize]].concat();
+        check(13, grown(known(count), GOES_ON), &[2 + count as u64], &all);
+    }
+    let refused = |whole: Graph| faults(&model(13, whole)).join(" ");
+    let expected = "a state of `tensor<2xf32>` of which a turn makes one of `tensor<3xf32>`";
+    let too_many = refused(grown(known(2000), GOES_ON));
+    assert!(too_many.contains(expected) && too_many.contains("more than 1024 turns"), "{too_many}");
+    let ended = refused(grown(known(3), BELOW));
+    assert!(ended.contains(expected), "{ended}");
+    let computed = counted(Graph::default().input("x", &[2]));
+    let said = refused(grown(computed, GOES_ON));
+    assert!(said.contains(expected), "{said}");
+}
+
+#[test]
 fn a_name_in_a_graph_hides_one_outside() {
     let inputs = [value_info("i", INT64, &[]), value_info("p", 9, &[]), value_info("x", FLOAT, &[3])];
     let inner = Graph { inputs: inputs.to_vec(), ..Graph::default() };
