@@ -273,6 +273,7 @@ pub(crate) fn element(kind: ElementKind) -> &'static str {
         ElementKind::F8E4M3FNUZ => "f8E4M3FNUZ\0",
         ElementKind::F8E5M2 => "f8E5M2\0",
         ElementKind::F8E5M2FNUZ => "f8E5M2FNUZ\0",
+        ElementKind::F8E8M0FNU => "f8E8M0FNU\0",
         ElementKind::F16 => "f16\0",
         ElementKind::BF16 => "bf16\0",
         ElementKind::F32 => "f32\0",

@@ -410,6 +410,7 @@ pub fn element_kind(ctx: &Context, ty: Type) -> Option<ElementKind> {
         TypeData::Float(FloatKind::F8E4M3FNUZ) => ElementKind::F8E4M3FNUZ,
         TypeData::Float(FloatKind::F8E5M2) => ElementKind::F8E5M2,
         TypeData::Float(FloatKind::F8E5M2FNUZ) => ElementKind::F8E5M2FNUZ,
+        TypeData::Float(FloatKind::F8E8M0FNU) => ElementKind::F8E8M0FNU,
         TypeData::Float(FloatKind::F16) => ElementKind::F16,
         TypeData::Float(FloatKind::Bf16) => ElementKind::BF16,
         TypeData::Float(FloatKind::F32) => ElementKind::F32,

@@ -7,7 +7,7 @@ use runtime::ElementKind;
 
 /// The element types of arrays, and what ONNX calls each.
 #[cfg(feature = "onnx")]
-const ELEMENTS: [(ElementKind, Element); 23] = [
+const ELEMENTS: [(ElementKind, Element); 24] = [
     (ElementKind::Bool, Element::Bool),
     (ElementKind::I2, Element::Int2),
     (ElementKind::U2, Element::Uint2),
@@ -26,6 +26,7 @@ const ELEMENTS: [(ElementKind, Element); 23] = [
     (ElementKind::F8E4M3FNUZ, Element::Float8E4m3fnuz),
     (ElementKind::F8E5M2, Element::Float8E5m2),
     (ElementKind::F8E5M2FNUZ, Element::Float8E5m2fnuz),
+    (ElementKind::F8E8M0FNU, Element::Float8E8m0),
     (ElementKind::F16, Element::Float16),
     (ElementKind::BF16, Element::Bfloat16),
     (ElementKind::F32, Element::Float),
@@ -40,8 +41,7 @@ pub(crate) fn onnx_element(kind: ElementKind) -> Element {
     pair.expect("the table has every element type").1
 }
 
-/// The element type of arrays that ONNX calls so; none for complex numbers, and floats that are powers of
-/// two.
+/// The element type of arrays that ONNX calls so; none for complex numbers.
 #[cfg(feature = "onnx")]
 pub(crate) fn of_onnx(element: Element) -> Option<ElementKind> {
     ELEMENTS.iter().find(|(_, known)| *known == element).map(|(kind, _)| *kind)
@@ -54,7 +54,7 @@ pub(crate) fn bits(kind: ElementKind) -> usize {
         ElementKind::I4 | ElementKind::U4 | ElementKind::F4E2M1FN => 4,
         ElementKind::Bool | ElementKind::I8 | ElementKind::U8 => 8,
         ElementKind::F8E4M3FN | ElementKind::F8E4M3FNUZ => 8,
-        ElementKind::F8E5M2 | ElementKind::F8E5M2FNUZ => 8,
+        ElementKind::F8E5M2 | ElementKind::F8E5M2FNUZ | ElementKind::F8E8M0FNU => 8,
         ElementKind::I16 | ElementKind::U16 | ElementKind::F16 | ElementKind::BF16 => 16,
         ElementKind::I32 | ElementKind::U32 | ElementKind::F32 => 32,
         ElementKind::I64 | ElementKind::U64 | ElementKind::F64 | ElementKind::String => 64,
@@ -109,6 +109,7 @@ pub(crate) fn numbers(kind: ElementKind, bytes: &[u8], count: usize) -> Vec<f64>
         ElementKind::F8E5M2FNUZ => {
             bytes.iter().copied().map(float(0x80, 2, 16, FloatEnd::NegativeZero)).collect()
         }
+        ElementKind::F8E8M0FNU => bytes.iter().copied().map(power).collect(),
     }
 }
 
@@ -127,6 +128,11 @@ enum FloatEnd {
     Infinity,
     /// What would be zero with a sign is no number.
     NegativeZero,
+}
+
+/// The power of two that a code stands for; the greatest code is no number.
+fn power(code: u8) -> f64 {
+    if code == u8::MAX { f64::NAN } else { f64::from(i32::from(code) - 127).exp2() }
 }
 
 /// The number that a code of at most eight bits stands for; `sign` is the bit of its sign.
@@ -175,6 +181,8 @@ mod tests {
         assert_eq!(number(ElementKind::F8E4M3FNUZ, 0x7f), 240.0);
         assert!(number(ElementKind::F8E4M3FNUZ, 0x80).is_nan());
         assert_eq!(number(ElementKind::F8E5M2FNUZ, 0xff), -57344.0);
+        assert_eq!(numbers(ElementKind::F8E8M0FNU, &[0, 127, 254], 3), [-127f64, 0.0, 127.0].map(f64::exp2));
+        assert!(number(ElementKind::F8E8M0FNU, 0xff).is_nan());
         assert_eq!(numbers(ElementKind::F4E2M1FN, &[0x97], 2), [6.0, -0.5]);
     }
 

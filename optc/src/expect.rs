@@ -149,7 +149,7 @@ fn tolerance_of(element: ElementKind) -> Option<(f64, f64)> {
         ElementKind::F16 => Some((5e-3, 1e-3)),
         ElementKind::BF16 => Some((1.0 / 64.0, 1e-2)),
         ElementKind::F4E2M1FN | ElementKind::F8E4M3FN | ElementKind::F8E4M3FNUZ => Some((0.0, 0.0)),
-        ElementKind::F8E5M2 | ElementKind::F8E5M2FNUZ => Some((0.0, 0.0)),
+        ElementKind::F8E5M2 | ElementKind::F8E5M2FNUZ | ElementKind::F8E8M0FNU => Some((0.0, 0.0)),
         _ => None,
     }
 }

@@ -40,12 +40,13 @@ const ELEMENTS: [(&str, ElementKind); 12] = [
 ];
 
 /// The element types that numpy lacks, by their names in the package `ml_dtypes`.
-const FURTHER: [(&str, ElementKind); 10] = [
+const FURTHER: [(&str, ElementKind); 11] = [
     ("bfloat16", ElementKind::BF16),
     ("float8_e4m3fn", ElementKind::F8E4M3FN),
     ("float8_e4m3fnuz", ElementKind::F8E4M3FNUZ),
     ("float8_e5m2", ElementKind::F8E5M2),
     ("float8_e5m2fnuz", ElementKind::F8E5M2FNUZ),
+    ("float8_e8m0fnu", ElementKind::F8E8M0FNU),
     ("float4_e2m1fn", ElementKind::F4E2M1FN),
     ("int4", ElementKind::I4),
     ("uint4", ElementKind::U4),

@@ -24,13 +24,14 @@ const F8E4M3FN: u8 = 10;
 const F8E4M3FNUZ: u8 = 11;
 const F8E5M2: u8 = 12;
 const F8E5M2FNUZ: u8 = 13;
+const F8E8M0FNU: u8 = 14;
 const F4E2M1FN: u8 = 17;
 
 const fn row(kind: ElementKind, name: &'static str, code: u8, bits: u8) -> ElementRow {
     ElementRow { kind, name, code, bits }
 }
 
-static ELEMENTS: [ElementRow; 22] = [
+static ELEMENTS: [ElementRow; 23] = [
     row(ElementKind::Bool, "bool", BOOL, 8),
     row(ElementKind::I2, "int2", SIGNED, 2),
     row(ElementKind::U2, "uint2", UNSIGNED, 2),
@@ -49,6 +50,7 @@ static ELEMENTS: [ElementRow; 22] = [
     row(ElementKind::F8E4M3FNUZ, "float8_e4m3fnuz", F8E4M3FNUZ, 8),
     row(ElementKind::F8E5M2, "float8_e5m2", F8E5M2, 8),
     row(ElementKind::F8E5M2FNUZ, "float8_e5m2fnuz", F8E5M2FNUZ, 8),
+    row(ElementKind::F8E8M0FNU, "float8_e8m0fnu", F8E8M0FNU, 8),
     row(ElementKind::F16, "float16", FLOAT, 16),
     row(ElementKind::BF16, "bfloat16", BFLOAT, 16),
     row(ElementKind::F32, "float32", FLOAT, 32),

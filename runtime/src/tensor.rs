@@ -25,6 +25,7 @@ pub enum ElementKind {
     F8E4M3FNUZ,
     F8E5M2,
     F8E5M2FNUZ,
+    F8E8M0FNU,
     F16,
     BF16,
     F32,

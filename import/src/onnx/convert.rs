@@ -19,6 +19,7 @@ pub(crate) mod pads;
 pub(crate) mod pick;
 pub(crate) mod picked;
 pub(crate) mod pointwise;
+pub(crate) mod powers;
 pub(crate) mod quantised;
 pub(crate) mod random;
 pub(crate) mod recurrent;

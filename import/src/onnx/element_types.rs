@@ -38,7 +38,14 @@ const TAKEN: &[(&str, &[&str])] = &[
     ("float, integers, string", &["ai.onnx.ml.LabelEncoder"]),
     (
         "float16, bfloat16, float",
-        &["CausalConvWithState", "DFT", "LinearAttention", "RotaryEmbedding", "STFT"],
+        &[
+            "CausalConvWithState",
+            "DFT",
+            "LinearAttention",
+            "RotaryEmbedding",
+            "STFT",
+            "ai.onnx.preview.FlexAttention",
+        ],
     ),
     (
         "floats",
@@ -184,8 +191,8 @@ const TAKEN: &[(&str, &[&str])] = &[
             "Upsample",
         ],
     ),
-    ("floats, integers, bool, float8", &["BitCast", "Pad"]),
-    ("floats, integers, bool, float8, float4, packed integers", &["Cast", "CastLike"]),
+    ("floats, integers, bool, float8, float8e8m0", &["BitCast", "Pad"]),
+    ("floats, integers, bool, float8, float8e8m0, float4, packed integers", &["Cast", "CastLike"]),
     (
         "floats, integers, bool, string",
         &[
@@ -216,11 +223,11 @@ const TAKEN: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "floats, integers, bool, string, float8",
+        "floats, integers, bool, string, float8, float8e8m0",
         &["Flatten", "Identity", "Optional", "OptionalGetElement", "Squeeze", "Transpose", "Unsqueeze"],
     ),
     (
-        "floats, integers, bool, string, float8, float4, packed integers",
+        "floats, integers, bool, string, float8, float8e8m0, float4, packed integers",
         &["Constant", "OptionalHasElement", "Reshape", "Shape", "Size"],
     ),
     (
@@ -232,6 +239,36 @@ const TAKEN: &[(&str, &[&str])] = &[
     ("int8, uint8", &["ConvInteger", "MatMulInteger", "QLinearConv", "QLinearMatMul"]),
     ("integers", &["BitShift", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor"]),
     ("string", &["RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit"]),
+];
+
+/// The operators that take strings, beside those of sequences and graphs: they move or compare elements, or
+/// look at sizes alone.
+pub(super) const STRINGS: &[&str] = &[
+    "Compress",
+    "Concat",
+    "Equal",
+    "Expand",
+    "Flatten",
+    "Gather",
+    "GatherElements",
+    "GatherND",
+    "Identity",
+    "RegexFullMatch",
+    "Reshape",
+    "Shape",
+    "Size",
+    "Slice",
+    "Split",
+    "Squeeze",
+    "StringConcat",
+    "StringNormalizer",
+    "StringSplit",
+    "Tile",
+    "Transpose",
+    "Unsqueeze",
+    "Where",
+    "ai.onnx.ml.ArrayFeatureExtractor",
+    "ai.onnx.ml.LabelEncoder",
 ];
 
 /// The element types that an operator takes, in words with commas between them; none if it is not known.

@@ -1,4 +1,4 @@
-//! How operators with graphs (If, Loop, Scan) are converted.
+//! How operators with graphs (If, Loop, Scan, FlexAttention) are converted.
 //!
 //! What a graph reads from around it are names like others. Where the condition, or the number of turns, is
 //! known when the model is read, the graph is written down in the place of the node, once for each turn: a
@@ -24,6 +24,8 @@ pub enum ControlOperator {
     Scan,
     /// The same for each element of a batch, as in version 8.
     BatchedScan,
+    /// An attention whose scores and weights go through graphs.
+    FlexAttention,
 }
 
 /// Turns that are written down one after the other, at most.
@@ -66,6 +68,7 @@ impl<'m> GraphLowering<'m> {
             ControlOperator::Loop => self.turns(node, &operands, at),
             ControlOperator::Scan => self.scan(node, &operands, at),
             ControlOperator::BatchedScan => self.batched_scan(node, &operands, at),
+            ControlOperator::FlexAttention => self.flex_attention(node, &operands, at),
         }
     }
 

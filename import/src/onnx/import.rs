@@ -197,5 +197,5 @@ fn operator_sets(model: &ModelProto<'_>) -> Result<OperatorSets, String> {
         None if domains.all(|domain| !matches!(domain, "" | "ai.onnx")) => NEWEST,
         None => return Err("the model does not say which version of the operator set it uses".to_owned()),
     };
-    Ok(OperatorSets { own, learned: of(&["ai.onnx.ml"]) })
+    Ok(OperatorSets { own, learned: of(&["ai.onnx.ml"]), preview: of(&["ai.onnx.preview"]) })
 }

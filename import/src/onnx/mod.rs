@@ -9,6 +9,7 @@ pub mod element;
 pub mod element_types;
 pub mod external;
 mod facts;
+mod flex;
 mod flow;
 mod functions;
 mod import;

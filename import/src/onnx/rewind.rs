@@ -281,7 +281,7 @@ mod tests {
     /// How often a node of a graph is converted, and what is known of its sizes then.
     fn conversions(inputs: &[String], lines: &[String]) -> (usize, String) {
         let graph = graph(inputs, lines);
-        let sets = OperatorSets { own: 17, learned: None };
+        let sets = OperatorSets { own: 17, learned: None, preview: None };
         let sizes = DeclaredSizes::default();
         let weights = WeightFiles {
             model_bytes: Arc::new(Vec::new()),

@@ -24,10 +24,12 @@ pub const NEWEST: i64 = 28;
 pub const NEWEST_LEARNED: i64 = 5;
 /// What stands before the names of these in the rows.
 const LEARNED: &str = "ai.onnx.ml";
+/// The same of operators that ONNX may still change.
+const PREVIEW: &str = "ai.onnx.preview";
 
 /// What is known of an operator, over a range of versions.
 pub struct OperatorRow {
-    /// The operator's name in ONNX; one of `ai.onnx.ml` has that and a dot before it.
+    /// The operator's name in ONNX; one of another domain has that and a dot before it.
     pub op: &'static str,
     /// Versions of its operator set in which the row holds.
     pub versions: RangeInclusive<i64>,
@@ -71,40 +73,14 @@ impl Convert {
     }
 }
 
-/// The operators that take strings, beside those of sequences and graphs: they move or compare elements, or
-/// look at sizes alone.
-const STRINGS: &[&str] = &[
-    "Compress",
-    "Concat",
-    "Equal",
-    "Expand",
-    "Flatten",
-    "Gather",
-    "GatherElements",
-    "GatherND",
-    "Identity",
-    "RegexFullMatch",
-    "Reshape",
-    "Shape",
-    "Size",
-    "Slice",
-    "Split",
-    "Squeeze",
-    "StringConcat",
-    "StringNormalizer",
-    "StringSplit",
-    "Tile",
-    "Transpose",
-    "Unsqueeze",
-    "Where",
-    "ai.onnx.ml.ArrayFeatureExtractor",
-    "ai.onnx.ml.LabelEncoder",
-];
-
 impl OperatorRow {
     /// Whether a node may have operands of strings.
     pub fn takes_strings(&self) -> bool {
-        matches!(self.convert, Graphs(_) | Sequences(_)) || STRINGS.contains(&self.op)
+        match self.convert {
+            Graphs(flow) => flow != ControlOperator::FlexAttention,
+            Sequences(_) => true,
+            _ => element_types::STRINGS.contains(&self.op),
+        }
     }
 }
 
@@ -115,6 +91,8 @@ pub struct OperatorSets {
     pub own: i64,
     /// That of `ai.onnx.ml`; none if the model does not use it.
     pub learned: Option<i64>,
+    /// That of `ai.onnx.preview`; none if the model does not use it.
+    pub preview: Option<i64>,
 }
 
 /// The row for `op` in `version`, if there is one.
@@ -124,17 +102,15 @@ pub fn find(op: &str, version: i64) -> Option<&'static OperatorRow> {
 
 /// The row for an operator of a domain, if there is one.
 pub fn find_in(domain: &str, op: &str, sets: OperatorSets) -> Option<&'static OperatorRow> {
-    match domain {
-        "" | "ai.onnx" => find(op, sets.own),
-        LEARNED => {
-            let version = sets.learned?;
-            let is_named = |row: &&OperatorRow| {
-                row.op.strip_prefix(LEARNED).and_then(|rest| rest.strip_prefix('.')) == Some(op)
-            };
-            ROWS.iter().find(|row| is_named(row) && row.versions.contains(&version))
-        }
-        _ => None,
-    }
+    let version = match domain {
+        "" | "ai.onnx" => return find(op, sets.own),
+        LEARNED => sets.learned?,
+        PREVIEW => sets.preview?,
+        _ => return None,
+    };
+    let is_named =
+        |row: &&OperatorRow| row.op.strip_prefix(domain).and_then(|rest| rest.strip_prefix('.')) == Some(op);
+    ROWS.iter().find(|row| is_named(row) && row.versions.contains(&version))
 }
 
 /// What is known of an operator over all its versions.
@@ -296,6 +272,7 @@ const TF_IDF: &[&str] = &[
 const WINDOW: &[&str] = &["output_datatype", "periodic"];
 const ARG: &[&str] = &["axis", "keepdims", "select_last_index"];
 /// The last two concern floats of 8 bits; `round_mode` those that are powers of two, which are not supported.
+const FLEXIBLE: &[&str] = &["prob_mod", "scale", "score_mod", "softmax_precision"];
 const CAST: &[&str] = &["to", "round_mode", "saturate"];
 const RUNNING: &[&str] = &["exclusive", "reverse"];
 const QUANTISED: &[&str] = &["axis", "block_size", "output_dtype", "precision", "saturate"];
@@ -568,6 +545,7 @@ pub static ROWS: &[OperatorRow] = &[
     row("ai.onnx.ml.Binarizer", 1..=NEWEST_LEARNED, 1..=1, &["threshold"], With(learned::binarizer)),
     row("ai.onnx.ml.LabelEncoder", 2..=NEWEST_LEARNED, 1..=1, LABELS, With(learned::label_encoder)),
     row("ai.onnx.ml.TreeEnsemble", 5..=NEWEST_LEARNED, 1..=1, TREES, With(learned::tree_ensemble)),
+    row("ai.onnx.preview.FlexAttention", 1..=1, 3..=3, FLEXIBLE, Graphs(ControlOperator::FlexAttention)),
 ];
 
 #[cfg(test)]

@@ -198,6 +198,7 @@ pub fn element_type(ctx: &Context, element: Element) -> Result<Type, String> {
         Element::Float8E4m3fnuz => ctx.float(FloatKind::F8E4M3FNUZ),
         Element::Float8E5m2 => ctx.float(FloatKind::F8E5M2),
         Element::Float8E5m2fnuz => ctx.float(FloatKind::F8E5M2FNUZ),
+        Element::Float8E8m0 => ctx.float(FloatKind::F8E8M0FNU),
         Element::Bool => ctx.int(1),
         Element::String => string_type(ctx),
         Element::Float4E2m1 => ctx.float(FloatKind::F4E2M1FN),

@@ -2,8 +2,9 @@
 //!
 //! The oracle is the operator's text at onnx.ai/onnx/operators; every input counts 1, 2, 3, ...
 
+use crate::fixture::faults;
 use crate::values::{check, compute, one_node};
-use crate::writer::{Graph, Message, floats_tensor, int, ints_tensor, raw_tensor, string};
+use crate::writer::{Graph, Message, floats_tensor, int, ints_tensor, model, raw_tensor, string};
 
 /// What an operator makes of numbers that are given as a constant.
 fn of_numbers(version: i64, op: &str, numbers: &[f32], attributes: &[Message]) -> Vec<f32> {
@@ -215,4 +216,51 @@ fn quantised_numbers_saturate_and_come_back() {
     check(11, zeros.clone().output("y"), &[], &[1.0 / 255.0]);
     let number = zeros.node("Cast", &["q"], &["n"], &[int("to", 1)]).output("n");
     check(11, number, &[2], &[0.0, 0.0]);
+}
+
+/// Numbers rounded to powers of two, as numbers.
+fn rounded_to_powers(numbers: &[f32], attributes: &[Message]) -> Vec<f32> {
+    let graph = Graph::default().weight(floats_tensor("w", &[numbers.len() as i64], numbers));
+    let attributes = [&[int("to", 24)], attributes].concat();
+    let graph = graph.node("Cast", &["w"], &["p"], &attributes).node("Cast", &["p"], &["y"], &[int("to", 1)]);
+    compute(28, graph.output("y")).1
+}
+
+#[test]
+fn powers_of_two_are_rounded_up_or_down_or_to_the_nearest() {
+    let [least, most] = [-127f32, 127.0].map(f32::exp2);
+    let numbers = [0.124, 0.25, 1.1, 1.5, 2.0, 3.0, 5.0, 3.0 * least];
+    let rounded = |mode: &str| rounded_to_powers(&numbers, &[string("round_mode", mode)]);
+    assert_eq!(rounded("up"), [0.125, 0.25, 2.0, 2.0, 2.0, 4.0, 8.0, 4.0 * least]);
+    assert_eq!(rounded("down"), [0.0625, 0.25, 1.0, 1.0, 2.0, 2.0, 4.0, 2.0 * least]);
+    assert_eq!(rounded("nearest"), [0.125, 0.25, 1.0, 2.0, 2.0, 4.0, 4.0, 4.0 * least]);
+    let far = [0.0, least / 2.0, least, most, 1.5 * most, f32::INFINITY];
+    assert_eq!(rounded_to_powers(&far, &[]), [least, least, least, most, most, most]);
+    let kept = rounded_to_powers(&far, &[string("round_mode", "nearest"), int("saturate", 0)]);
+    assert_eq!(kept.iter().map(|number| number.is_nan()).collect::<Vec<_>>(), {
+        [true, true, false, false, true, true]
+    });
+    assert_eq!(kept[2..4], [least, most]);
+    for strange in [f32::NAN, -1.0, f32::NEG_INFINITY] {
+        assert!(rounded_to_powers(&[strange], &[])[0].is_nan());
+    }
+}
+
+#[test]
+fn powers_of_two_are_made_of_other_numbers_and_refused_of_what_would_be_rounded_twice() {
+    let graph = |element: i32, raw: &[u8], attributes: &[Message]| {
+        let attributes = [&[int("to", 24)], attributes].concat();
+        let graph = Graph::default().weight(raw_tensor("w", element, &[1], raw));
+        let graph = graph.node("Cast", &["w"], &["p"], &attributes);
+        graph.node("Cast", &["p"], &["y"], &[int("to", 1)]).output("y")
+    };
+    // A number of 64 bits a little above 1 would be 1 as one of 32.
+    check(28, graph(11, &(1.0 + 2f64.powi(-40)).to_le_bytes(), &[]), &[1], &[2.0]);
+    check(28, graph(6, &(i32::MAX - 1).to_le_bytes(), &[]), &[1], &[31f32.exp2()]);
+    let said = faults(&model(28, graph(7, &5i64.to_le_bytes(), &[]))).join(" ");
+    assert!(said.contains("integers of 64 bits"), "{said}");
+    let said = faults(&model(28, graph(1, &5f32.to_le_bytes(), &[int("saturate", 0)]))).join(" ");
+    assert!(said.contains("other than nearest where `saturate` is 0"), "{said}");
+    let said = faults(&model(28, graph(1, &5f32.to_le_bytes(), &[string("round_mode", "odd")]))).join(" ");
+    assert!(said.contains("expected up, down or nearest"), "{said}");
 }

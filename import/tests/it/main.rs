@@ -10,6 +10,7 @@ mod elementwise;
 mod external;
 #[cfg(test)]
 mod fixture;
+mod flex;
 #[cfg(test)]
 mod functions;
 mod fuzz;

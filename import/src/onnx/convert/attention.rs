@@ -39,7 +39,7 @@ pub(super) fn of_heads(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Va
     call.reshape_to(turned, &[batch, positions, hidden])
 }
 
-pub(super) fn four<T: Copy>(all: &[T]) -> Result<[T; 4], Refusal> {
+pub(in crate::onnx) fn four<T: Copy>(all: &[T]) -> Result<[T; 4], Refusal> {
     all.try_into().map_err(|_| format!("an input of {} axes, expected 4", all.len()).into())
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn attention(call: &mut NodeConversion<'_, '_>) -> Results {
 }
 
 /// `a b` for each head, where consecutive heads of `a` share a head of `b`.
-pub(super) fn shared_product(
+pub(in crate::onnx) fn shared_product(
     call: &mut NodeConversion<'_, '_>,
     a: Value,
     b: Value,

@@ -3,6 +3,7 @@
 
 use ir::{Dim, Type, TypeData, Value};
 
+use super::powers::PowerRounding;
 use super::small::OverflowMode;
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 use crate::onnx::element::Element;
@@ -12,12 +13,20 @@ use crate::onnx::weights::element_type;
 pub(crate) fn cast(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let to = target(call)?;
-    Ok(vec![call.cast_or(x, to, beyond(call)?)?])
+    Ok(vec![call.cast_or(x, to, narrowing(call)?)?])
 }
 
-/// What `saturate` says of numbers beyond the greatest of floats of 8 bits.
-fn beyond(call: &NodeConversion<'_, '_>) -> Result<OverflowMode, Refusal> {
-    Ok(if call.node.truth("saturate")?.unwrap_or(true) { OverflowMode::Cut } else { OverflowMode::Kept })
+/// What `round_mode` says of powers of two, and `saturate` of numbers beyond the greatest of floats of 8
+/// bits.
+fn narrowing(call: &NodeConversion<'_, '_>) -> Result<(PowerRounding, OverflowMode), Refusal> {
+    let is_cut = call.node.truth("saturate")?.unwrap_or(true);
+    let rounding = match call.node.text("round_mode")?.unwrap_or("up") {
+        "up" => PowerRounding::Up,
+        "down" => PowerRounding::Down,
+        "nearest" => PowerRounding::Nearest,
+        other => return Err(format!("`round_mode` {other:?}, expected up, down or nearest").into()),
+    };
+    Ok((rounding, if is_cut { OverflowMode::Cut } else { OverflowMode::Kept }))
 }
 
 fn target(call: &NodeConversion<'_, '_>) -> Result<Type, Refusal> {
@@ -33,7 +42,11 @@ fn target(call: &NodeConversion<'_, '_>) -> Result<Type, Refusal> {
 }
 
 /// The type whose number an attribute says.
-pub(super) fn numbered_type(call: &NodeConversion<'_, '_>, name: &str, number: i64) -> Result<Type, Refusal> {
+pub(in crate::onnx) fn numbered_type(
+    call: &NodeConversion<'_, '_>,
+    name: &str,
+    number: i64,
+) -> Result<Type, Refusal> {
     let element = i32::try_from(number).ok().and_then(Element::from_number);
     let element = element.filter(|element| *element != Element::String);
     let element =
@@ -62,7 +75,7 @@ pub(crate) fn bit_shift(call: &mut NodeConversion<'_, '_>) -> Results {
 pub(crate) fn cast_like(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let to = call.element(call.operand(1)?);
-    Ok(vec![call.cast_or(x, to, beyond(call)?)?])
+    Ok(vec![call.cast_or(x, to, narrowing(call)?)?])
 }
 
 /// Where.

@@ -230,7 +230,7 @@ pub(crate) fn softmax(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.reshape_to(y, &shape)?])
 }
 
-pub(super) fn softmax_along(
+pub(in crate::onnx) fn softmax_along(
     call: &mut NodeConversion<'_, '_>,
     x: Value,
     axis: usize,

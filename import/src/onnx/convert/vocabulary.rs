@@ -4,6 +4,7 @@ use ir::strings::is_string;
 use ir::{Blob, Dim, Type, Value};
 
 use super::pick::{SliceWindow, broadcast};
+use super::powers::{PowerRounding, is_power, of_powers, powers};
 use super::small::{OverflowMode, is_packed, is_small, narrowed, packed, widened};
 use crate::onnx::call::{NodeConversion, Refusal};
 use crate::onnx::element::Element;
@@ -41,11 +42,17 @@ impl NodeConversion<'_, '_> {
 
     /// The value in another element type.
     pub(in crate::onnx) fn cast(&mut self, x: Value, to: Type) -> Result<Value, Refusal> {
-        self.cast_or(x, to, OverflowMode::Cut)
+        self.cast_or(x, to, (PowerRounding::Up, OverflowMode::Cut))
     }
 
-    /// The same, with what becomes of numbers beyond the greatest of small floats.
-    pub(super) fn cast_or(&mut self, x: Value, to: Type, beyond: OverflowMode) -> Result<Value, Refusal> {
+    /// The same, with how powers of two are rounded, and what becomes of numbers beyond the greatest of small
+    /// floats.
+    pub(super) fn cast_or(
+        &mut self,
+        x: Value,
+        to: Type,
+        narrowing: (PowerRounding, OverflowMode),
+    ) -> Result<Value, Refusal> {
         let ctx = self.ctx();
         let from = self.element(x);
         if from == to {
@@ -53,18 +60,25 @@ impl NodeConversion<'_, '_> {
         }
         if is_small(ctx, from) {
             let wide = widened(self, x)?;
-            return self.cast_or(wide, to, beyond);
+            return self.cast_or(wide, to, narrowing);
+        }
+        if is_power(ctx, from) {
+            let wide = of_powers(self, x)?;
+            return self.cast_or(wide, to, narrowing);
         }
         if is_packed(ctx, from) {
             let bytes = self.one("nn.unpack", x)?;
-            return self.cast_or(bytes, to, beyond);
+            return self.cast_or(bytes, to, narrowing);
         }
         if is_packed(ctx, to) {
             return packed(self, x, to);
         }
         if is_small(ctx, to) {
             let wide = self.cast(x, ctx.f32())?;
-            return narrowed(self, wide, to, beyond);
+            return narrowed(self, wide, to, narrowing.1);
+        }
+        if is_power(ctx, to) {
+            return powers(self, x, to, narrowing);
         }
         self.emit("nn.cast", &[x], &[("to", ctx.type_attr(to))])
     }
