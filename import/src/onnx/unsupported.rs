@@ -63,7 +63,6 @@ const REPLACEMENTS: &[(&str, &str, &[&str])] = &[
     ("ai.onnx.ml", "Normalizer", &["LpNormalization"]),
     ("ai.onnx.ml", "Scaler", &["Sub", "Mul"]),
     ("ai.onnx.ml", "TreeEnsembleRegressor", &["ai.onnx.ml.TreeEnsemble"]),
-    ("ai.onnx.preview", "FlexAttention", &["MatMul", "Softmax", "MatMul"]),
     ("com.microsoft", "Attention", &["MatMul", "Add", "Attention"]),
     ("com.microsoft", "BiasGelu", &["Add", "Gelu"]),
     ("com.microsoft", "DynamicQuantizeMatMul", &["DynamicQuantizeLinear", "MatMulInteger", "Cast", "Mul"]),
