@@ -41,11 +41,11 @@ class Model(_native.Model):
     ...   return %0 : tensor<?xf32, #optc.dims<N>>
     ... }'''))
     >>> model.inputs
-    (TensorSpec(name='arg0', shape=('N', 2), dtype='float32'),)
+    (TensorSpec(name='x', shape=('N', 2), dtype='float32'),)
     >>> model(np.ones((3, 2), np.float32))
     [array([2., 2., 2.], dtype=float32)]
     >>> sums = np.empty(1, np.float32)
-    >>> model(arg0=np.ones((1, 2), np.float32), out=sums)[0] is sums
+    >>> model(x=np.ones((1, 2), np.float32), out=sums)[0] is sums
     True
 
     Any number of threads may call a model at one time. The interpreter is free while it runs. Each call has a
