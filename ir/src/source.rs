@@ -111,8 +111,8 @@ mod tests {
 
     #[test]
     fn a_value_is_named_where_it_is_defined() {
-        let text = "func.func @f(%x: f32, %1: f32) {\n  %a, %b = test.two\n  %c:2 = \"test.two\"()\n  %3 = test.one\n  \
-                    test.none %x\n  %d = test.if { %e.f = test.one }\n  %g =\n    test.one\n}";
+        let text = "func.func @f(%x: f32, %1: f32) {\n  %a, %b = test.two\n  %c:2 = \"test.two\"()\n  \
+                    %3 = test.one\n  test.none %x\n  %d = test.if { %e.f = test.one }\n  %g =\n    test.one\n}";
         let source = SourceText::new("t", text.to_owned(), 0);
         let named = |part: &str, index: usize| {
             let (at, _) = text.match_indices(part).nth(index).expect("it is there");

@@ -133,6 +133,9 @@ pub enum Locations {
     Hidden,
     /// After each operation: `loc(...)`.
     Shown,
+    /// The same, with the names of values: what a text calls `%x` is at `loc("x"("net.mlir":1:17))`. So they
+    /// are there when the text is read again.
+    Named,
 }
 
 /// Reads a module of registered operations.

@@ -407,10 +407,10 @@ impl Header {
     }
 }
 
-/// A module's text without the bytes of its resources.
+/// A module's text without the bytes of its resources, with the names of its values.
 pub(crate) fn text(module: &Module) -> String {
     let options = PrintOptions {
-        locations: Locations::Shown,
+        locations: Locations::Named,
         resources: ResourceText::Omitted,
         ..PrintOptions::default()
     };

@@ -35,7 +35,8 @@ pub struct Signature {
 /// An argument of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
-    /// The name that the model gave it (`optc.name`), else that in the text it was read from, else `argN`.
+    /// The name that the model gave it (`optc.name`), else that in the text that it was read from or that its
+    /// location has, else `argN`.
     pub name: String,
     /// The name that it has where the function is printed and read again: that of the model, else `argN`.
     /// Pseudo-random inputs go by it, so that the printed text gets the same numbers.
@@ -99,17 +100,13 @@ fn arguments(ctx: &Context, body: &Body, states: &[StateArgument]) -> Vec<Argume
     let args = body.entry(body.root()).map_or(&[][..], |block| body.args(block));
     let dicts = Dicts::of(ctx, body, "arg_attrs");
     let mut inputs = 0..;
-    let told: BTreeSet<String> = (0..args.len()).filter_map(|index| dicts.name(index)).collect();
-    // The name of a value in the text that the function was read from.
-    let in_text = |arg: Value| {
-        let location = body.arg_location(arg);
-        let name = location.source_offset().and_then(|_| ctx.location_name(location))?;
-        (!told.contains(name)).then(|| name.to_owned())
-    };
+    let mut used: BTreeSet<String> = (0..args.len()).filter_map(|index| dicts.name(index)).collect();
     let argument = |(index, arg): (usize, &Value)| {
         let printed_name = dicts.name(index).unwrap_or_else(|| format!("arg{index}"));
+        let own_name = ctx.location_name(body.arg_location(*arg)).filter(|name| !is_numbered(name));
+        let own_name = own_name.filter(|_| dicts.name(index).is_none()).map(str::to_owned);
         Argument {
-            name: dicts.name(index).or_else(|| in_text(*arg)).unwrap_or_else(|| printed_name.clone()),
+            name: own_name.filter(|name| used.insert(name.clone())).unwrap_or_else(|| printed_name.clone()),
             printed_name,
             ty: body.ty(*arg),
             input: if states.iter().any(|state| state.index == index) { None } else { inputs.next() },
@@ -117,6 +114,11 @@ fn arguments(ctx: &Context, body: &Body, states: &[StateArgument]) -> Vec<Argume
         }
     };
     args.iter().enumerate().map(argument).collect()
+}
+
+/// Whether a name is one of those that arguments without a name get.
+fn is_numbered(name: &str) -> bool {
+    name.strip_prefix("arg").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn results(ctx: &Context, body: &Body, states: &[StateArgument]) -> Result<Vec<Returned>, String> {
@@ -211,6 +213,7 @@ mod tests {
 
     use super::*;
     use crate::module::Module;
+    use crate::text::{Locations, PrintOptions, print_with};
 
     fn parse(text: &str) -> Module {
         let module = crate::text::parse(&Arc::new(Context::new()), "signature.mlir", text.to_owned());
@@ -244,15 +247,22 @@ mod tests {
 
     #[test]
     fn an_argument_has_the_name_of_the_model_or_of_the_text_or_a_number() {
-        let text =
-            "func.func @f(%a: f32, %0: f32, %b: f32 {optc.name = \"a\"}, %c: f32 loc(\"d\"), %x.y-$_0: f32) {
-  return
-}";
-        let found = signature(&parse(text)).expect("it is well formed");
-        let names: Vec<&str> = found.args.iter().map(|arg| &*arg.name).collect();
-        assert_eq!(names, ["arg0", "arg1", "a", "arg3", "x.y-$_0"]);
-        let printed: Vec<&str> = found.args.iter().map(|arg| &*arg.printed_name).collect();
-        assert_eq!(printed, ["arg0", "arg1", "a", "arg3", "arg4"]);
+        let text = "func.func @f(%a: f32, %0: f32, %b: f32 {optc.name = \"a\"}, %c: f32 loc(\"d\"), \
+                    %x.y-$_0: f32, %arg0: f32, %e: f32 loc(\"d\")) {\n  return\n}";
+        let names = |text: &str| {
+            let args = signature(&parse(text)).expect("it is well formed").args;
+            [
+                args.iter().map(|arg| arg.name.clone()).collect::<Vec<String>>(),
+                args.iter().map(|arg| arg.printed_name.clone()).collect(),
+            ]
+        };
+        let [found, printed] = names(text);
+        assert_eq!(found, ["arg0", "arg1", "a", "d", "x.y-$_0", "arg5", "arg6"]);
+        assert_eq!(printed, ["arg0", "arg1", "a", "arg3", "arg4", "arg5", "arg6"]);
+        let options = PrintOptions { locations: Locations::Named, ..PrintOptions::default() };
+        let again = print_with(&parse(text), &options);
+        assert_eq!(names(&again), [found, printed], "{again}");
+        assert_eq!(print_with(&parse(&again), &options), again);
     }
 
     #[test]

@@ -132,7 +132,7 @@ impl<'m> TextWriter<'m> {
             distinct: FxHashMap::default(),
             aliases: AliasNames::default(),
             endings: Endings::default(),
-            lines: LineStarts::default(),
+            lines: LineStarts::new(options.locations),
         }
     }
 
@@ -377,7 +377,7 @@ impl<'m> TextWriter<'m> {
 
     /// ` loc(...)`, if locations are shown.
     fn trailing_location(&mut self, location: Location) {
-        if self.options.locations == Locations::Shown {
+        if self.options.locations != Locations::Hidden {
             self.buffer.push(' ');
             self.location(location);
         }

@@ -63,6 +63,18 @@ fn every_verb_takes_an_artifact() {
 }
 
 #[test]
+fn the_inputs_of_an_artifact_are_called_as_those_of_the_text() {
+    let program = scratch::file("named.mlir", PROGRAM.as_bytes()).display().to_string();
+    let artifact = program.replace(".mlir", ".optc");
+    said(&["build", &program, "-o", &artifact]);
+    for recompiled in [&[][..], &["--recompile"]] {
+        let (status, line) = refusal(&[&["run", &artifact], recompiled].concat());
+        assert_eq!((status, &*line), (Some(1), "error: input `x` is missing (see --inputs, --random)"));
+    }
+    assert!(said(&["explain", &artifact, "0"]).contains("`nn.matmul`"));
+}
+
+#[test]
 fn what_an_artifact_has_decided_is_not_decided_again() {
     let program = scratch::file("decided.mlir", PROGRAM.as_bytes()).display().to_string();
     let artifact = program.replace(".mlir", ".optc");

@@ -123,7 +123,7 @@ struct VisitedParts {
 
 impl<'m> Visitor<'m> {
     fn op(&mut self, body: &'m Body, op: Op) {
-        if self.locations == Locations::Shown {
+        if self.locations != Locations::Hidden {
             self.location(body.location(op), DefinitionTime::Behind);
         }
         match body.child(op) {
@@ -146,7 +146,7 @@ impl<'m> Visitor<'m> {
 
     fn arg(&mut self, body: &Body, arg: Value) {
         self.top(AliasSubject::Type(body.ty(arg)));
-        if self.locations == Locations::Shown {
+        if self.locations != Locations::Hidden {
             self.location(body.arg_location(arg), DefinitionTime::Before);
         }
     }

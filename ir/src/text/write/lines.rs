@@ -5,17 +5,22 @@ use rustc_hash::FxHashMap;
 use crate::context::Context;
 use crate::entities::Location;
 use crate::location::LocationData;
+use crate::text::Locations;
 
 /// Where the lines of texts begin, found once for each text.
-#[derive(Default)]
 pub(super) struct LineStarts {
+    locations: Locations,
     /// By a text's first place: offsets in it at which lines begin.
     starts: FxHashMap<u32, Vec<u32>>,
 }
 
 impl LineStarts {
+    pub(super) fn new(locations: Locations) -> LineStarts {
+        LineStarts { locations, starts: FxHashMap::default() }
+    }
+
     /// A location with its content interned: a place in a text becomes file, line and column (in bytes, from
-    /// 1).
+    /// 1), with the name of the value that is defined there, if names are shown.
     pub(super) fn interned(&mut self, ctx: &Context, location: Location) -> Location {
         let Some(offset) = location.source_offset() else { return location };
         let Some(source) = ctx.source_at(offset) else { return Location::UNKNOWN };
@@ -27,6 +32,11 @@ impl LineStarts {
         let line = starts.partition_point(|start| *start <= offset);
         let column = offset - starts[line - 1] + 1;
         let file = ctx.ident(&source.name);
-        ctx.location(LocationData::FileLineCol { file, line: line as u32, column, end: None })
+        let place = LocationData::FileLineCol { file, line: line as u32, column, end: None };
+        let child = ctx.location(place);
+        match ctx.location_name(location).filter(|_| self.locations == Locations::Named) {
+            Some(name) => ctx.location(LocationData::Name { name: ctx.ident(name), child }),
+            None => child,
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::location::LocationData;
 impl TextWriter<'_> {
     /// ` loc(...)` of a block's argument, if locations are shown; in full, even if it has a name.
     pub(super) fn arg_location(&mut self, body: &Body, arg: Value) {
-        if self.options.locations == Locations::Shown {
+        if self.options.locations != Locations::Hidden {
             self.buffer.push(' ');
             self.location_itself(body.arg_location(arg));
         }

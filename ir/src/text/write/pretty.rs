@@ -51,7 +51,7 @@ impl<'m> TextWriter<'m> {
     fn hides_locations(&self, body: &Body, op: Op) -> bool {
         let entries = body.regions(op).iter().filter_map(|region| body.entry(*region));
         let mut args = entries.flat_map(|entry| body.args(entry));
-        self.options.locations == Locations::Shown
+        self.options.locations != Locations::Hidden
             && args.any(|arg| body.arg_location(*arg) != Location::UNKNOWN)
     }
 
