@@ -40,8 +40,8 @@ impl RoiAlignShape {
     }
 }
 
-/// Whether all boxes have images, and not too many samples. Operands: `[truth, boxes, images]`: a byte 0 or
-/// 1, `count` boxes of four floats, and as many `i64`.
+/// Whether all boxes have images, and at most 2^20 samples along an axis of a bin. Operands: `[truth, boxes,
+/// images]`: a byte 0 or 1, `count` boxes of four floats, and `count` numbers of images, `i64`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct CheckBoxes {
@@ -62,12 +62,12 @@ impl CheckBoxes {
         unsafe {
             let boxes = operands.get::<[T; 4]>(1);
             let images = operands.get::<i64>(2);
-            let is_well = |index: usize| {
+            let is_valid = |index: usize| {
                 let image = images.add(index).read_unaligned();
                 (0..self.shape.batch.cast_signed()).contains(&image)
                     && self.shape.axes(boxes, index).is_some()
             };
-            *operands.get::<u8>(0) = u8::from((0..self.shape.count as usize).all(is_well));
+            *operands.get::<u8>(0) = u8::from((0..self.shape.count as usize).all(is_valid));
         }
     }
 }
@@ -111,7 +111,7 @@ pub enum SampleFold {
 }
 
 /// The bins of boxes. Operands: `[out, x, boxes, images]`: `[count, rows, columns, channels]` results, images
-/// `[batch, rows, columns, channels]`, and what [`CheckBoxes`] has found to be well.
+/// `[batch, rows, columns, channels]`, boxes and numbers of images that [`CheckBoxes`] accepts.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct RoiAlign {

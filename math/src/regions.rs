@@ -86,16 +86,16 @@ impl<T: Coordinate> BoxAxis<T> {
     /// The samples of a bin that may be in the image; no other is.
     #[inline(always)]
     pub fn near(&self, bin: u64) -> Range<u64> {
-        if self.samples <= 2 * self.size + 16 {
+        let (start, length): (f64, f64) = (self.start.into(), self.bin.into());
+        // All samples of a bin without a length lie at one place.
+        if self.samples <= 2 * self.size + 16 || length <= 0.0 {
             return 0..self.samples;
         }
-        let (start, length): (f64, f64) = (self.start.into(), self.bin.into());
         let from = start + bin as f64 * length;
         let step = length / self.samples as f64;
         // The places' rounding moves samples by less than their number times a few ulps.
         let sample = |place: f64, room: f64| (((place - from) / step - 0.5 + room) as u64).min(self.samples);
-        let ends = [sample(-1.0, -4.0), sample(self.size as f64, 5.0)];
-        if length < 0.0 { 0..self.samples } else { ends[0]..ends[1] }
+        sample(-1.0, -4.0)..sample(self.size as f64, 5.0)
     }
 
     /// What is read for a sample of a bin; none if it lies beyond the image.
@@ -149,7 +149,15 @@ mod tests {
 
     #[test]
     fn no_sample_in_the_image_is_missed() {
-        for (start, length) in [(-9e5f32, 1e6), (-0.5, 999_999.0), (-1000.25, 1234.5), (900.0, 300.0)] {
+        for (start, length) in [
+            (-9e5f32, 1e6),
+            (-0.5, 999_999.0),
+            (-1000.25, 1234.5),
+            (900.0, 300.0),
+            (5.0, 0.0),
+            (-1.0, 0.0),
+            (3.0, -9.0),
+        ] {
             for (bins, samples, size) in [(1, 0, 7), (3, 0, 20), (7, 100, 5), (2, 4000, 3), (1, 0, 1)] {
                 let axis = BoxAxis::new([start, length], bins, samples, size).expect("they are few enough");
                 for bin in 0..bins {

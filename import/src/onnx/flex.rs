@@ -5,7 +5,7 @@
 //! scores = (q sqrt(scale)) (k sqrt(scale))'   =>   score_mod   =>   softmax   =>   prob_mod   =>   weights v
 //! ```
 //!
-//! The graphs are written down in the place of the node. They compute in the softmax's type, which is `f32`
+//! The graphs are inlined. They compute in the softmax's type, which is `f32`
 //! for narrower floats unless the node says another, and keep the type and the sizes of what they are given.
 
 use ir::{Dim, FloatKind, Location, Type, TypeData, Value};

@@ -281,12 +281,12 @@ super::builders! {
     /// Each box divided into bins, and for each bin the mean, or the largest, of samples of one of the
     /// images, which are channels last. A box is its least corner and its size, x before y, in elements of
     /// the image. A sample is read from the four elements around it, and is 0 if it is more than an element
-    /// outside. The run stops for an image that is not there, and for more than 2^20 samples.
+    /// outside. The run stops for the number of an image that does not exist, and for more than 2^20 samples
+    /// along an axis of a bin.
     ///
     /// `bins`: The rows and columns of bins.
     "nn.roi_align" roi_align(x: value, boxes: value, images: value, bins: ints) -> RoiAlign {
-        /// Samples along each axis of a bin; at 0 one for each element that it is long, begun ones too.
-        /// (default 0)
+        /// Samples along each axis of a bin; at 0 the length of the bin, rounded up. (default 0)
         samples: int,
         /// What is made of the samples; the largest is that of what the four elements add. (default mean)
         mode: text,

@@ -183,6 +183,6 @@ fn gathered(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
 fn boxed(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     let [x, boxes, images] = [0, 1, 2].map(|index| at.operand(index));
     let open = axes.of(boxes).filter(|open| open.axis == 0 && axes.of(images) == Some(*open))?;
-    let is_well = axes.of(x).is_none() && [boxes, images].iter().all(|value| axes.has_zeros(*value));
-    is_well.then_some(open)
+    let is_valid = axes.of(x).is_none() && [boxes, images].iter().all(|value| axes.has_zeros(*value));
+    is_valid.then_some(open)
 }

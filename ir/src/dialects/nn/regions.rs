@@ -15,11 +15,13 @@ const MOST_GIVEN_SAMPLES: i64 = 1 << 12;
 
 pub(super) static OPS: &[OpDef] = &[OpDef {
     name: "nn.roi_align",
-    doc: "Each box divided into bins, and for each bin the mean, or the largest, of samples of one of the images, which are channels last. \
-          A box is its least corner and its size, x before y, in elements of the image. A sample is read from the four elements around it, \
-          and is 0 if it is more than an element outside. The run stops for an image that is not there, and for more than 2^20 samples.",
-    example: "%1 = nn.roi_align %x, %b, %i {bins = array<i64: 2, 2>} : (tensor<1x9x9x4xf32>, tensor<3x4xf32>, tensor<3xi64>) -> \
-              tensor<3x2x2x4xf32>",
+    doc: "Each box divided into bins, and for each bin the mean, or the largest, of samples of one of the \
+          images, which are channels last. A box is its least corner and its size, x before y, in elements \
+          of the image. A sample is read from the four elements around it, and is 0 if it is more than an \
+          element outside. The run stops for the number of an image that does not exist, and for more than \
+          2^20 samples along an axis of a bin.",
+    example: "%1 = nn.roi_align %x, %b, %i {bins = array<i64: 2, 2>} : (tensor<1x9x9x4xf32>, \
+              tensor<3x4xf32>, tensor<3xi64>) -> tensor<3x2x2x4xf32>",
     operands: &[
         OperandDef::one("x", TypeClass::FloatTensor),
         OperandDef::one("boxes", TypeClass::FloatTensor),
@@ -32,7 +34,7 @@ pub(super) static OPS: &[OpDef] = &[OpDef {
             "samples",
             AttrKind::Int,
             Presence::DefaultInt(0),
-            "Samples along each axis of a bin; at 0 one for each element that it is long, begun ones too.",
+            "Samples along each axis of a bin; at 0 the length of the bin, rounded up.",
         ),
         attr(
             "mode",

@@ -1,6 +1,6 @@
 //! What reading regions of images means.
 
-use math::{BoxAxis, Coordinate};
+use math::{BoxAxis, BoxSample, Coordinate};
 
 use super::Operand;
 use crate::body::OpRef;
@@ -52,6 +52,11 @@ struct Regions {
     is_max: bool,
 }
 
+/// The samples of a bin that are in the image, each asked for.
+fn inside<T: Coordinate>(axis: &BoxAxis<T>, bin: u64) -> Vec<BoxSample<T>> {
+    (0..axis.samples()).filter_map(|sample| axis.sample(bin, sample)).collect()
+}
+
 impl Regions {
     fn bytes<T: Lane + Coordinate>(
         &self,
@@ -75,10 +80,11 @@ impl Regions {
             };
             let bytes = self.sizes.iter().product::<u64>() as usize * self.channels;
             let pixels = &pixels[*image as usize * bytes..][..bytes];
-            for row in 0..self.bins[0] {
-                for column in 0..self.bins[1] {
+            let samples = (down.samples() * across.samples()) as f64;
+            for ys in (0..self.bins[0]).map(|row| inside(&down, row)) {
+                for xs in (0..self.bins[1]).map(|column| inside(&across, column)) {
                     for channel in 0..self.channels {
-                        results.push(self.bin([&down, &across], [row, column], pixels, channel));
+                        results.push(self.bin([&ys, &xs], samples, pixels, channel));
                     }
                 }
             }
@@ -86,18 +92,17 @@ impl Regions {
         Ok(results)
     }
 
-    /// The result of a bin in a channel.
+    /// The result of a bin in a channel, of the samples in the image along both axes, and the number of all.
     fn bin<T: Lane + Coordinate>(
         &self,
-        [down, across]: [&BoxAxis<T>; 2],
-        [row, column]: [u64; 2],
+        [ys, xs]: [&[BoxSample<T>]; 2],
+        samples: f64,
         pixels: &[T],
         channel: usize,
     ) -> T {
-        let samples = (down.samples() * across.samples()) as f64;
         let mut terms: Vec<[T; 4]> = Vec::new();
-        for y in down.near(row).filter_map(|sample| down.sample(row, sample)) {
-            for x in across.near(column).filter_map(|sample| across.sample(column, sample)) {
+        for y in ys {
+            for x in xs {
                 let at =
                     |y: usize, x: usize| pixels[(y * self.sizes[1] as usize + x) * self.channels + channel];
                 let term =
