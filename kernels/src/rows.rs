@@ -148,7 +148,7 @@ struct TileColumns {
 }
 
 impl TileColumns {
-    /// The first of some panels of a group, or as many as a tile of so many rows takes at once.
+    /// The first of some panels of a group, with those that a tile of `rows` rows takes at once.
     #[inline(always)]
     fn new<S: Simd>(conv: &Conv2d, panels: Range<usize>, rows: usize) -> TileColumns {
         let of = conv.panels();

@@ -51,8 +51,8 @@ pub(crate) type TileFn = unsafe fn(&Tile);
 /// Floats of a cache line.
 pub(crate) const LINE: usize = 16;
 
-/// How many panels a tile of so many rows has: as many as there are registers for, up to 16 sums, where a
-/// tile of one panel has too few of them to hide the latency of an addition.
+/// The number of panels of a tile of `rows` rows. Few rows of one panel have too few sums to hide the latency
+/// of an addition: they get more panels, for up to 16 sums.
 #[inline(always)]
 pub(crate) fn panels_at_once<S: Simd>(rows: usize) -> usize {
     match (S::LANES, rows) {

@@ -200,13 +200,13 @@ impl<'a> RunContext<'a> {
             weights: self.program.parts().weights.bytes(),
             frame: specialization.frame(),
         };
-        let begin = self.pool.patience.run_begins();
+        let begin = self.pool.backoff.run_begins();
         // SAFETY: the inputs were bound by our callers and the outputs above, with the specialization's
         // descriptors; frame, arena and code are the specialization's, whose maker vouched for them together;
         // weights are the program's, and those that a frame points to are kept by the specialization.
         let entered = unsafe { self.binding.enter(run) };
         if let Some(begin) = begin {
-            self.pool.patience.run_ends(&begin);
+            self.pool.backoff.run_ends(&begin);
         }
         entered?;
         self.exact.cut(self.program.open(), specialization.outputs(), outputs);

@@ -51,6 +51,7 @@
 
 mod abi;
 mod allocations;
+mod backoff;
 mod binding;
 mod buffer;
 mod bytes;
@@ -65,7 +66,6 @@ mod large;
 mod machine;
 mod mapped;
 mod observer;
-mod patience;
 mod program;
 mod shapes;
 mod specialization;

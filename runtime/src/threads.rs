@@ -45,7 +45,7 @@ use std::thread::{self, JoinHandle};
 
 use crate::abi::KernelFn;
 use crate::allocations::Measured;
-use crate::patience::Patience;
+use crate::backoff::WorkerBackoff;
 use crate::wait::spin_for;
 
 /// Threads that another program has: what spreads the parts of a kernel over them, in the place of workers of
@@ -82,7 +82,7 @@ pub struct ThreadPool {
     others: Option<Box<dyn ParallelFor>>,
     /// By a hash of its description, whether the last run of a kernel went forwards.
     turns: AtomicU64,
-    pub(crate) patience: Patience,
+    pub(crate) backoff: WorkerBackoff,
     /// The process that started the workers: a child that it forks has none of them.
     process: u32,
 }
@@ -173,7 +173,7 @@ impl ThreadPool {
             busy: AtomicBool::new(false),
             others: None,
             turns: AtomicU64::new(0),
-            patience: Patience::new(threads),
+            backoff: WorkerBackoff::new(threads),
             process: std::process::id(),
         }
     }
@@ -212,7 +212,7 @@ impl ThreadPool {
                 body(worker, part);
             });
         }
-        let is_alone = parts <= 1 || self.workers.is_empty() || self.patience.rests();
+        let is_alone = parts <= 1 || self.workers.is_empty() || self.backoff.is_on();
         if is_alone || self.busy.swap(true, Acquire) {
             match order {
                 PartOrder::Forward => (0..parts).for_each(|part| body(0, part)),

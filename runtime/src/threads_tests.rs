@@ -32,22 +32,36 @@ fn each_part_is_done_once() {
     }
 }
 
-/// The parts that the workers did, worker after worker, each in its order.
-fn order_of_parts(pool: &ThreadPool, parts: u32, order: PartOrder) -> Vec<u32> {
+/// The parts that each worker did, in its order.
+fn order_of_parts(pool: &ThreadPool, parts: u32, order: PartOrder) -> Vec<Vec<u32>> {
     let lists: Vec<Mutex<Vec<u32>>> = (0..pool.threads()).map(|_| Mutex::default()).collect();
     pool.in_order(parts, order, &|worker, part| lock(&lists[worker]).push(part));
-    lists.iter().flat_map(|list| lock(list).clone()).collect()
+    lists.iter().map(|list| lock(list).clone()).collect()
 }
 
 #[test]
 fn parts_of_a_share_are_taken_backward_as_well() {
     let alone = ThreadPool::new(1);
-    assert_eq!(order_of_parts(&alone, 5, PartOrder::Forward), [0, 1, 2, 3, 4]);
-    assert_eq!(order_of_parts(&alone, 5, PartOrder::Backward), [4, 3, 2, 1, 0]);
-    for threads in [2, 3, 8] {
+    assert_eq!(order_of_parts(&alone, 5, PartOrder::Forward), [[0, 1, 2, 3, 4]]);
+    assert_eq!(order_of_parts(&alone, 5, PartOrder::Backward), [[4, 3, 2, 1, 0]]);
+    for (threads, order) in
+        [2, 3, 8].into_iter().flat_map(|n| [(n, PartOrder::Forward), (n, PartOrder::Backward)])
+    {
         let pool = ThreadPool::new(threads);
         for parts in [1, 2, 3, 7, 64, 1000] {
-            let mut done = order_of_parts(&pool, parts, PartOrder::Backward);
+            let lists = order_of_parts(&pool, parts, order);
+            let owner = |part: u32| {
+                let has = |owner: &usize| pool.shared.share(parts.into(), *owner).contains(&part.into());
+                (0..pool.shared.shares(parts.into())).find(has)
+            };
+            for pair in lists.iter().flat_map(|list| list.windows(2)) {
+                let is_forward = pair[0] < pair[1];
+                assert!(
+                    owner(pair[0]) != owner(pair[1]) || is_forward == (order == PartOrder::Forward),
+                    "{pair:?}"
+                );
+            }
+            let mut done = lists.concat();
             done.sort_unstable();
             assert_eq!(done, (0..parts).collect::<Vec<u32>>(), "{threads} threads");
         }
