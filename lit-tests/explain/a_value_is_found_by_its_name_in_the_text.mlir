@@ -1,6 +1,6 @@
 // RUN: optc explain %odds
-// A value that the text names is called so: `%odds` is the softmax of it. One that it numbers has the number of
-// the plan.
+// A value has the name that the text gives it: `%odds` is the softmax. One that has a number there is found
+// by its number in the plan.
 
 func.func @main(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {
   %shifted = nn.cum_sum %x {axis = 1} : tensor<8x64xf32>

@@ -95,8 +95,10 @@ static void modules(void) {
     CHECK(optc_module_parse(wrong, strlen(wrong), "net.mlir", NULL, &module, NULL) == OPTC_INPUT);
     fails(optc_module_parse(NULL, 3, "n", NULL, &module, &errors), OPTC_USAGE, &errors, "`source` is NULL");
     fails(optc_module_parse("\xff", 1, "n", NULL, &module, &errors), OPTC_USAGE, &errors, "not UTF-8");
-    fails(optc_module_parse(RELU, strlen(RELU), NULL, NULL, &module, &errors), OPTC_USAGE, &errors, "`name` is NULL");
-    fails(optc_module_parse(RELU, strlen(RELU), "n", NULL, NULL, &errors), OPTC_USAGE, &errors, "result is NULL");
+    fails(optc_module_parse(RELU, strlen(RELU), NULL, NULL, &module, &errors), OPTC_USAGE, &errors,
+          "`name` is NULL");
+    fails(optc_module_parse(RELU, strlen(RELU), "n", NULL, NULL, &errors), OPTC_USAGE, &errors,
+          "result is NULL");
     fails(optc_module_load("no_such.onnx", NULL, &module, &errors), OPTC_INPUT, &errors, "No such file");
     fails(optc_module_load(NULL, NULL, &module, &errors), OPTC_USAGE, &errors, "`path` is NULL");
     fails(optc_module_import((const uint8_t *)"\x08\xff", 2, NULL, &module, &errors), OPTC_INPUT, &errors, "bytes");
@@ -450,10 +452,12 @@ static void progress_and_cancellation(void) {
         struct steps some = {0, step, step % 2 ? 1 : -7, ""};
         optc_program *none = NULL;
         well(optc_options_set_progress(options, told, &some, &errors), &errors);
-        fails(optc_compile(module, options, &none, &errors), OPTC_CANCELLED, &errors, "the caller ended it, before ");
+        fails(optc_compile(module, options, &none, &errors), OPTC_CANCELLED, &errors,
+              "the caller ended it, before ");
         CHECK(none == NULL && some.seen == step + 1);
 #ifdef PANICS
-        /* A panic there is an error like others: nothing unwinds into this function, and the library goes on. */
+        /* A panic there is an error like others: nothing unwinds into this function, and the library goes
+           on. */
         struct steps panics = {0, step, INT_MIN, ""};
         well(optc_options_set_progress(options, told, &panics, &errors), &errors);
         fails(optc_compile(module, options, &none, &errors), OPTC_INTERNAL, &errors, "a panic was asked for");
@@ -481,7 +485,8 @@ static void progress_and_cancellation(void) {
     optc_text *before = NULL, *after = NULL;
     well(optc_module_print(module, 0, &before, &errors), &errors);
     well(optc_options_set_progress(options, told, &two, &errors), &errors);
-    fails(optc_module_run_pipeline(module, "fuse{max-ops=8},inplace", options, &remarks, &errors), OPTC_CANCELLED,
+    fails(optc_module_run_pipeline(module, "fuse{max-ops=8},inplace", options, &remarks, &errors),
+          OPTC_CANCELLED,
           &errors, "before the pass");
     CHECK(remarks == NULL && two.seen == 2);
     well(optc_module_print(module, 0, &after, &errors), &errors);
@@ -526,7 +531,8 @@ static void runs_that_end(void) {
     CHECK(allowance.last >= 2);
     uint64_t last = allowance.last;
     for (allowance.most = 0; allowance.most <= last; allowance.most++) {
-        fails(optc_context_run(context, in, bytes, 1, out, bytes, 1, &errors), OPTC_CANCELLED, &errors, "cancelled");
+        fails(optc_context_run(context, in, bytes, 1, out, bytes, 1, &errors), OPTC_CANCELLED, &errors,
+              "cancelled");
         CHECK(allowance.last == allowance.most);
     }
     well(optc_context_watch(context, NULL, NULL, &errors), &errors);
@@ -562,7 +568,8 @@ static int describe_fir(void *user, const optc_value_type *types, size_t threads
     struct calls *calls = user;
     const optc_value_type *x = &types[1], *taps = &types[2];
     CHECK(threads >= 1 && needs->parts == 1 && needs->scratch_bytes == 0);
-    if (x->rank != 2 || taps->rank != 1 || strcmp(x->element, "f32") != 0 || strcmp(taps->element, "f32") != 0)
+    if (x->rank != 2 || taps->rank != 1 || strcmp(x->element, "f32") != 0 ||
+        strcmp(taps->element, "f32") != 0)
         return 7;
     calls->described++;
     needs->parts = (uint32_t)x->sizes[0];
@@ -585,11 +592,13 @@ static void fir(void *user, const optc_value_type *types, void *const *values, u
     size_t size = types[1].sizes[1];
     (void)user;
     CHECK((size_t)scratch % 64 == 0 && part < types[1].sizes[0]);
-    filter((float *)values[1] + part * size, size, values[2], types[2].sizes[0], scratch, (float *)values[0] + part * size);
+    const float *from = (const float *)values[1] + part * size;
+    filter(from, size, values[2], types[2].sizes[0], scratch, (float *)values[0] + part * size);
 }
 
 /* Two results, whose types are as the text says; no `describe`. */
-static void shape_of(void *user, const optc_value_type *types, void *const *values, uint32_t part, void *scratch) {
+static void shape_of(void *user, const optc_value_type *types, void *const *values, uint32_t part,
+                     void *scratch) {
     struct calls *calls = user;
     (void)scratch;
     CHECK(part == 0 && types[0].rank == 1 && types[1].rank == 0 && types[2].rank == 2);
@@ -604,7 +613,8 @@ static int refused(void *user, const optc_value_type *types, size_t threads, opt
     return 3;
 }
 
-/* Operations of the caller's own: their kernels run in the plan, on its threads, at sizes that come up later. */
+/* Operations of the caller's own: their kernels run in the plan, on its threads, at sizes that come up
+   later. */
 static void operations_of_the_caller(void) {
     optc_diagnostics *errors = NULL;
     optc_dialect *dialect = NULL, *none = NULL;
@@ -626,13 +636,15 @@ static void operations_of_the_caller(void) {
         {"f", 1, 1, 0, -1, NULL, NULL, NULL},
     };
     static const char *const said[7] = {
-        "`a b` is no name", "is NULL", "0 results", "can't have an operand's type", "operand 1 of 1", "operand -2 of 1", "is NULL",
+        "`a b` is no name", "is NULL", "0 results", "can't have an operand's type", "operand 1 of 1",
+        "operand -2 of 1", "is NULL",
     };
     for (size_t i = 0; i < 7; i++)
         fails(optc_dialect_new("dsp", &wrong[i], 1, &none, &errors), OPTC_USAGE, &errors, said[i]);
     const optc_operation twice[2] = {operations[0], operations[0]};
     fails(optc_dialect_new("dsp", twice, 2, &none, &errors), OPTC_USAGE, &errors, "`dsp.fir` is named twice");
-    fails(optc_dialect_new("nn", operations, 1, &none, &errors), OPTC_USAGE, &errors, "a dialect `nn` already");
+    fails(optc_dialect_new("nn", operations, 1, &none, &errors), OPTC_USAGE, &errors,
+          "a dialect `nn` already");
     fails(optc_dialect_new(NULL, operations, 1, &none, &errors), OPTC_USAGE, &errors, "`name` is NULL");
     fails(optc_dialect_new("dsp", NULL, 1, &none, &errors), OPTC_USAGE, &errors, "`operations` is NULL");
     fails(optc_dialect_new("dsp", operations, 1, NULL, &errors), OPTC_USAGE, &errors, "result is NULL");
@@ -641,14 +653,16 @@ static void operations_of_the_caller(void) {
     well(optc_dialect_new("dsp", operations, 3, &dialect, &errors), &errors);
     well(optc_options_new(&options, &errors), &errors);
     well(optc_options_add_dialect(options, dialect, &errors), &errors);
-    fails(optc_options_add_dialect(options, dialect, &errors), OPTC_USAGE, &errors, "a dialect `dsp` already");
+    fails(optc_options_add_dialect(options, dialect, &errors), OPTC_USAGE, &errors,
+          "a dialect `dsp` already");
     fails(optc_options_add_dialect(NULL, dialect, &errors), OPTC_USAGE, &errors, "`options` is NULL");
     fails(optc_options_add_dialect(options, NULL, &errors), OPTC_USAGE, &errors, "`dialect` is NULL");
     optc_dialect_free(dialect);
     optc_dialect_free(NULL);
 
     /* Neither text nor code without them. */
-    fails(optc_module_parse(FILTERED, strlen(FILTERED), "f", NULL, &module, &errors), OPTC_INPUT, &errors, "dsp.fir");
+    fails(optc_module_parse(FILTERED, strlen(FILTERED), "f", NULL, &module, &errors), OPTC_INPUT, &errors,
+          "dsp.fir");
     well(optc_options_set(options, "threads", "2", &errors), &errors);
     well(optc_options_set(options, "target-cpu", "native", &errors), &errors);
     well(optc_module_parse(FILTERED, strlen(FILTERED), "f", options, &module, &errors), &errors);
@@ -680,7 +694,8 @@ static void operations_of_the_caller(void) {
         float x[9 * 50], y[9 * 50], kept[50], expected[50];
         const float taps[3] = {0.5f, 0.25f, -0.125f};
         int64_t found[2] = {0, 0};
-        size_t in_bytes[1] = {rows * 50 * sizeof(float)}, out_bytes[2] = {rows * 50 * sizeof(float), sizeof found};
+        size_t in_bytes[1] = {rows * 50 * sizeof(float)};
+        size_t out_bytes[2] = {rows * 50 * sizeof(float), sizeof found};
         const void *in[1] = {x};
         void *out[2] = {y, found};
         for (size_t i = 0; i < rows * 50; i++)
@@ -731,7 +746,8 @@ static void operations_of_the_caller(void) {
         "  return %0 : tensor<4xf32>\n"
         "}\n";
     well(optc_module_parse(no, strlen(no), "no", options, &module, &errors), &errors);
-    fails(optc_compile(module, options, &program, &errors), OPTC_INPUT, &errors, "the caller's function refuses it (3)");
+    fails(optc_compile(module, options, &program, &errors), OPTC_INPUT, &errors,
+          "the caller's function refuses it (3)");
     optc_module_free(module);
     optc_options_free(options);
 }
