@@ -72,7 +72,8 @@ fn data(rng: &mut Rng, shape: &AttentionShape, mask: Mask) -> Data {
     let [q, k] = [shape.rows, shape.keys].map(|rows| floats(heads * rows * shape.depth));
     let v = floats(heads * shape.keys * shape.columns);
     let mask = (mask == Mask::Present).then(|| floats(shape.heads[1] * shape.rows * shape.keys));
-    Data { q, k, v, mask, factors: [Some(1.5), None, Some(3.0)] }
+    let factors = [0; 3].map(|_| rng.pick(&[None, Some(1.0), Some(1.5), Some(-2.0)]));
+    Data { q, k, v, mask, factors }
 }
 
 fn result(shape: &AttentionShape, data: &Data, attention: &Attention) -> Vec<f32> {
