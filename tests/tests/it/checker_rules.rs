@@ -21,11 +21,11 @@ use crate::damaged_plans::{PIPELINES, sources};
 const PAGE: &str = "docs/CHECKER.md";
 const HEAD: &str = "# What the checker of plans refuses
 
-The checker (`passes/src/check`) judges every plan before code is made of it. Each line is one of its rules,
-as it is told to whoever gives a plan that breaks it, and the kinds of damage (`tests/src/damage.rs`) that
-break it in the test `every_rule_of_the_checker_refuses_some_damaged_plan`; `unit tests` are those beside the
-checker. What is accepted of damaged plans must compute the right numbers in memory that is spoilt as early as
-the machine may: `tests/tests/it/damaged_plans.rs`.
+The checker (`passes/src/check`) verifies every plan before code is generated from it. Each row of the table
+is the message of one of its rules, with the kinds of damage (`tests/src/damage.rs`) that break the rule in
+the test `every_rule_of_the_checker_refuses_some_damaged_plan`; `unit tests` are those in the checker's own
+folder. If the checker accepts a damaged plan, the plan must still compute the right numbers while dead memory
+is overwritten as early as possible: `tests/tests/it/damaged_plans.rs`.
 
 | rule | broken by |
 |---|---|
