@@ -14,6 +14,7 @@ use ir::{
     TypeData, Value,
 };
 
+use super::convert::linear::{has_kernel, multiply_elements};
 use super::element::Element;
 use super::model::NodeProto;
 use super::open::OpenAxes;
@@ -156,6 +157,11 @@ impl<'c> NodeConversion<'c, '_> {
 
     /// Makes an operation with one result. Integer attributes that say what their absence says are left out.
     pub fn emit(&mut self, name: &str, operands: &[Value], attrs: &[(&str, Attr)]) -> Result<Value, Refusal> {
+        if name == "nn.matmul" && !has_kernel(self, operands[0]) {
+            let turned =
+                ["transpose_a", "transpose_b"].map(|side| attrs.iter().any(|(name, _)| *name == side));
+            return multiply_elements(self, operands, turned);
+        }
         let value = self.emit_unfollowed(name, operands, attrs)?;
         let ctx = self.ctx();
         let body = &*self.builder.body;
@@ -469,7 +475,7 @@ fn sums_up(def: &OpDef) -> bool {
 }
 
 /// Whether it is a float of 16 bits.
-fn is_half(ctx: &Context, elem: Type) -> bool {
+pub(super) fn is_half(ctx: &Context, elem: Type) -> bool {
     matches!(ctx.type_data(elem), TypeData::Float(FloatKind::F16 | FloatKind::Bf16))
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod boxes;
 pub(crate) mod composed;
 pub(crate) mod counted;
 pub(crate) mod deformed;
+mod doubles;
 pub(crate) mod einsum;
 pub(crate) mod gather;
 pub(crate) mod integer;

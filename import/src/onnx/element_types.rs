@@ -36,17 +36,7 @@ const TAKEN: &[(&str, &[&str])] = &[
     ("float", &["DynamicQuantizeLinear", "NonMaxSuppression"]),
     ("float, double", &["ai.onnx.ml.TreeEnsemble"]),
     ("float, integers, string", &["ai.onnx.ml.LabelEncoder"]),
-    (
-        "float16, bfloat16, float",
-        &[
-            "CausalConvWithState",
-            "DFT",
-            "LinearAttention",
-            "RotaryEmbedding",
-            "STFT",
-            "ai.onnx.preview.FlexAttention",
-        ],
-    ),
+    ("float16, bfloat16, float", &["CausalConvWithState", "LinearAttention", "RotaryEmbedding"]),
     (
         "floats",
         &[
@@ -67,6 +57,7 @@ const TAKEN: &[(&str, &[&str])] = &[
             "ConvTranspose",
             "Cos",
             "Cosh",
+            "DFT",
             "DeformConv",
             "Det",
             "Elu",
@@ -111,6 +102,7 @@ const TAKEN: &[(&str, &[&str])] = &[
             "ReduceLogSumExp",
             "RoiAlign",
             "Round",
+            "STFT",
             "Selu",
             "Sigmoid",
             "Sin",
@@ -125,6 +117,7 @@ const TAKEN: &[(&str, &[&str])] = &[
             "Tan",
             "Tanh",
             "ThresholdedRelu",
+            "ai.onnx.preview.FlexAttention",
         ],
     ),
     ("floats, float8", &["Dropout"]),
@@ -141,6 +134,7 @@ const TAKEN: &[(&str, &[&str])] = &[
             "ArgMax",
             "ArgMin",
             "Clip",
+            "Col2Im",
             "Div",
             "Einsum",
             "Greater",
@@ -171,7 +165,6 @@ const TAKEN: &[(&str, &[&str])] = &[
         "floats, integers, bool",
         &[
             "CenterCropPad",
-            "Col2Im",
             "DepthToSpace",
             "EyeLike",
             "GridSample",

@@ -4,7 +4,7 @@ use ir::dims::SizeArithmetic;
 use ir::{Dim, FloatKind, TypeData, Value};
 
 use super::opened::RangeEnd;
-use crate::onnx::call::{NodeConversion, Refusal, Results};
+use crate::onnx::call::{NodeConversion, Refusal, Results, is_half};
 
 /// ArgMax.
 pub(crate) fn arg_max(call: &mut NodeConversion<'_, '_>) -> Results {
@@ -74,10 +74,18 @@ fn cumulate(call: &mut NodeConversion<'_, '_>, name: &str) -> Results {
                 attrs.push((flag, call.ctx().unit_attr()));
             }
         }
-        let Some(open) = call.open_along(x, axis) else { return call.emit(name, &[x], &attrs) };
-        let neutral = if name == "nn.cum_prod" { 1.0 } else { 0.0 };
-        let x = call.filled(x, open, neutral)?;
-        call.emit_open(name, &[x], &attrs, Some(open))
+        // There is no machine code for floats of 16 bits.
+        let elem = call.element(x);
+        let wide = if is_half(call.ctx(), elem) { call.cast(x, call.ctx().f32())? } else { x };
+        let y = match call.open_along(wide, axis) {
+            None => call.emit(name, &[wide], &attrs)?,
+            Some(open) => {
+                let neutral = if name == "nn.cum_prod" { 1.0 } else { 0.0 };
+                let filled = call.filled(wide, open, neutral)?;
+                call.emit_open(name, &[filled], &attrs, Some(open))?
+            }
+        };
+        call.cast(y, elem)
     })
 }
 

@@ -32,16 +32,12 @@ fn multiply(
             filled[1] = call.filled(operands[1], b, 0.0)?;
             call.emit_open("nn.matmul", &filled, attrs, None)
         }
-        _ if has_kernel(call, operands[0]) => call.emit("nn.matmul", operands, attrs),
-        _ => {
-            let turned = ["transpose_a", "transpose_b"].map(is_turned);
-            multiply_elements(call, operands, turned)
-        }
+        _ => call.emit("nn.matmul", operands, attrs),
     }
 }
 
 /// Whether there is a kernel for products of such elements.
-fn has_kernel(call: &NodeConversion<'_, '_>, x: Value) -> bool {
+pub(in crate::onnx) fn has_kernel(call: &NodeConversion<'_, '_>, x: Value) -> bool {
     match call.ctx().type_data(call.element(x)) {
         TypeData::Float(kind) => *kind != FloatKind::F64,
         TypeData::Integer { width, .. } => *width < 32,
@@ -50,7 +46,7 @@ fn has_kernel(call: &NodeConversion<'_, '_>, x: Value) -> bool {
 }
 
 /// The products of matrices element by element, as `nn.matmul` has them.
-fn multiply_elements(
+pub(in crate::onnx) fn multiply_elements(
     call: &mut NodeConversion<'_, '_>,
     operands: &[Value],
     turned: [bool; 2],

@@ -7,7 +7,7 @@ use ir::{Type, Value};
 
 use super::along::along_operand;
 use super::composed::numbered_type;
-use crate::onnx::call::{NodeConversion, Refusal, Results};
+use crate::onnx::call::{NodeConversion, Refusal, Results, is_half};
 use ir::Dim;
 
 /// Elements of a table, at most.
@@ -336,6 +336,9 @@ pub(crate) fn determinant(call: &mut NodeConversion<'_, '_>) -> Results {
         return Err(format!("{rows} x {columns} numbers, expected a square of at most 64 x 64").into());
     }
     let count: u64 = outer.iter().product();
+    // There is no machine code for floats of 16 bits.
+    let elem = call.element(x);
+    let x = if is_half(call.ctx(), elem) { call.cast(x, call.ctx().f32())? } else { x };
     let mut matrix = call.reshape(x, &[count, *rows, *rows])?;
     let mut product = call.filler(1.0, x, &[Dim::Known(count), Dim::Known(1), Dim::Known(1)])?;
     for size in (1..=*rows).rev() {
@@ -369,5 +372,6 @@ pub(crate) fn determinant(call: &mut NodeConversion<'_, '_>) -> Results {
         let rest = call.two("nn.sub", rest, removed)?;
         matrix = call.part(rest, 2, Dim::Known(1), Dim::Known(size - 1))?;
     }
-    Ok(vec![call.reshape(product, outer)?])
+    let product = call.reshape(product, outer)?;
+    Ok(vec![call.cast(product, elem)?])
 }

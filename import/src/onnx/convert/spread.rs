@@ -9,6 +9,7 @@
 use ir::dims::SizeArithmetic;
 use ir::{Dim, Value};
 
+use super::doubles::is_double;
 use super::pick::SliceWindow;
 use super::window::{WindowAttrs, convolution_2d, pads_of, pool_2d};
 use crate::onnx::call::{NodeConversion, Refusal, Results};
@@ -149,8 +150,10 @@ pub(super) fn pool(
             let y = pool(call, row, pool_kind, &window.of_one_row())?;
             of_one_row(call, y)
         }
-        2 if pool_kind != Pooling::Largest && window.dilations.iter().any(|dilation| *dilation != 1) => {
-            dilated_mean(call, x, pool_kind, window)
+        2 if pool_kind != Pooling::Largest
+            && (is_double(call, x) || window.dilations.iter().any(|dilation| *dilation != 1)) =>
+        {
+            mean_of_sums(call, x, pool_kind, window)
         }
         2 => pool_2d(call, x, pool_kind, window),
         0 => Err("a window without axes".into()),
@@ -169,8 +172,8 @@ pub(super) fn pool(
     }
 }
 
-/// The mean of windows with gaps: a convolution with ones, over the number of elements of each.
-fn dilated_mean(
+/// The mean of windows with gaps, or of doubles: a convolution with ones, over the number of elements.
+fn mean_of_sums(
     call: &mut NodeConversion<'_, '_>,
     x: Value,
     pool_kind: Pooling,

@@ -7,6 +7,7 @@
 use ir::dims::{self, SizeArithmetic};
 use ir::{Attr, Dim, TypeData, Value};
 
+use super::doubles;
 use super::spread::{Along, Pooling, TransposedWindow, convolution, places_of_largest, pool};
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 
@@ -289,6 +290,9 @@ pub(super) fn convolution_2d(
     bias: Option<Value>,
     window: &WindowAttrs,
 ) -> Result<Value, Refusal> {
+    if doubles::is_double(call, x) {
+        return doubles::convolution(call, x, filter, bias, window);
+    }
     let attrs = [
         ("strides", sizes_attr(call, &window.strides)),
         ("pads", call.ctx().dims_attr(&window.pads)),
@@ -340,6 +344,7 @@ pub(super) fn pool_2d(
         attrs.push(("ceil", call.ctx().unit_attr()));
     }
     match pool_kind {
+        Pooling::Largest if doubles::is_double(call, x) => doubles::largest(call, x, window),
         Pooling::Largest => {
             attrs.push(("dilations", sizes_attr(call, &window.dilations)));
             call.emit("nn.max_pool2d", &[x], &attrs)
