@@ -257,7 +257,9 @@ class Part:
         weights = [numpy_helper.from_array(np.ascontiguousarray(self.graph.values[name]).reshape(self.graph.values[name].shape), name) for name in self.weights]
         outputs = [helper.make_tensor_value_info(name, number_of(self.graph.values[name]), [None] * self.graph.values[name].ndim) for name in self.outputs]
         graph = helper.make_graph([node.proto for node in self.nodes], "g", [info(name, True) for name in self.inputs], outputs, weights)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.graph.version)], ir_version=IR_VERSION)
+        domains = dict.fromkeys(["", *(node.proto.domain for node in self.nodes)])
+        imports = [helper.make_opsetid(domain, self.graph.version) for domain in domains]
+        return helper.make_model(graph, opset_imports=imports, ir_version=IR_VERSION)
 
     def expected(self):
         return [self.graph.values[name] for name in self.outputs]

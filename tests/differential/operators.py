@@ -632,7 +632,8 @@ def whole_image(graph, name):
     x = graph.image()
     if name == "LRN":
         return [x], {"size": graph.random.randint(1, 4), "alpha": 0.5, "beta": 0.75, "bias": 1.5}, 1
-    return [x], {"p": graph.random.choice([1, 2, 3])} if name == "GlobalLpPool" else {}, 1
+    powers = [1, 2, 3] if graph.version >= 2 else [1.0, 2.0, 3.0]
+    return [x], {"p": graph.random.choice(powers)} if name == "GlobalLpPool" else {}, 1
 
 
 @operator("LpNormalization")
@@ -793,6 +794,15 @@ def resized(graph, name):
     if attributes["coordinate_transformation_mode"] == "align_corners":
         # One element has no two corners: the reference divides by zero.
         attributes.pop("antialias", None)
+    if graph.chance(0.15):
+        # An axis whose size stays is no region of itself for onnxruntime.
+        sizes = [size + graph.random.randint(1, 4) for size in shape]
+        starts = [graph.random.choice([-0.5, 0.0, 0.25]) for _ in shape]
+        region = starts + [start + graph.random.choice([0.5, 1.0, 1.5]) for start in starts]
+        attributes |= {"coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": 3.0}
+        attributes.pop("antialias", None)
+        given = [graph.given(np.array(region, np.float32), is_constant=True), "", graph.given(np.array(sizes, np.int64), is_constant=True)]
+        return [x] + given, attributes, 1
     if graph.chance(0.5):
         scales = [1.0, 1.0] + [graph.random.choice([0.5, 1.0, 1.5, 2.0, 2.5]) for _ in shape[2:]]
         if any(math.floor(size * scale) == 0 for size, scale in zip(shape, scales)):

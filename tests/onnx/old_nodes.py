@@ -24,16 +24,21 @@ def numbers(graph, values, kind=np.int64):
     return graph.given(np.array(values, kind), is_constant=True)
 
 
-@operator("Add", "Sub", "Mul", "Div", until=6)
+@operator("Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Equal", "Less", "Greater", until=6)
 def stretched(graph, name):
     shape = [graph.random.randint(1, 3) for _ in range(4)]
     axis = graph.random.randint(0, 2)
     other = shape[axis:axis + graph.random.randint(1, 4 - axis)]
-    b = graph.given(np.abs(graph.numbers(other, np.float32)) + np.float32(0.5))
     attributes = {"broadcast": 1}
     if axis + len(other) < 4 or graph.chance(0.5):
         attributes["axis"] = axis
-    return [graph.given(graph.numbers(shape, np.float32)), b], attributes, 1
+    if name in ("And", "Or", "Xor"):
+        return [graph.given(graph.numpy.random(sizes) < 0.5) for sizes in (shape, other)], attributes, 1
+    if name == "Equal":
+        drawn = [graph.numpy.integers(0, 3, sizes).astype(np.int32) for sizes in (shape, other)]
+        return [graph.given(array) for array in drawn], attributes, 1
+    a, b = graph.numbers(shape, np.float32), np.abs(graph.numbers(other, np.float32)) + np.float32(0.5)
+    return [graph.given(np.abs(a) if name == "Pow" else a), graph.given(b)], attributes, 1
 
 
 @operator("Softmax", "LogSoftmax", "Hardmax", until=12)
@@ -694,7 +699,7 @@ def gathered(graph, name):
 def length_normalised(graph, name):
     x = graph.given(graph.numbers([2, 2, 3], np.float32))
     if name == "GlobalLpPool":
-        return [x], {"p": graph.random.choice([1, 3])}, 1
+        return [x], {"p": graph.random.choice([1, 3] if graph.version >= 2 else [1.0, 3.0])}, 1
     return [x], {"axis": graph.random.randint(0, 2), "p": 1}, 1
 
 
@@ -778,6 +783,8 @@ def integer_convolution(graph, name):
 @operator("CastLike", since=15)
 def cast(graph, name):
     x = graph.given(graph.numbers([2, 3], np.float32))
+    if graph.version < 6:
+        return [x], {"to": graph.random.choice(["INT32", "INT64", "BOOL"])}, 1
     if name == "CastLike":
         return [x, graph.given(np.zeros([1], graph.random.choice([np.int32, np.int8, np.float64])))], {}, 1
     return [x], {"to": graph.random.choice([6, 7, 11, 9])}, 1
@@ -796,8 +803,6 @@ def binarized(graph, name):
     return [graph.given(graph.numbers([2, 3], np.float32))], {"threshold": 0.5}, 1
 
 
-
-
 def stretched_to(b, a, axis, broadcast):
     """`b` with axes after those from `axis` on that it stands along."""
     if not broadcast and a.shape != b.shape:
@@ -806,15 +811,31 @@ def stretched_to(b, a, axis, broadcast):
     return b.reshape(b.shape + (1,) * (a.ndim - axis - b.ndim))
 
 
+def stretching(function):
+    return lambda a, b, axis=None, broadcast=0: function(a, stretched_to(b, a, axis, broadcast))
+
+
 def old_sum(a, b, c, alpha=1.0, beta=1.0, transA=0, transB=0, broadcast=0):
     return alpha * ((a.T if transA else a) @ (b.T if transB else b)) + beta * c
 
 
 # What operators mean before version 7, which onnx's reference does not know, and onnxruntime refuses.
 BEFORE_7 = {
-    "Add": lambda a, b, axis=None, broadcast=0: a + stretched_to(b, a, axis, broadcast),
-    "Sub": lambda a, b, axis=None, broadcast=0: a - stretched_to(b, a, axis, broadcast),
-    "Mul": lambda a, b, axis=None, broadcast=0: a * stretched_to(b, a, axis, broadcast),
-    "Div": lambda a, b, axis=None, broadcast=0: a / stretched_to(b, a, axis, broadcast),
+    "Add": stretching(np.add),
+    "Sub": stretching(np.subtract),
+    "Mul": stretching(np.multiply),
+    "Div": stretching(np.divide),
+    "Pow": stretching(np.power),
+    "And": stretching(np.logical_and),
+    "Or": stretching(np.logical_or),
+    "Xor": stretching(np.logical_xor),
+    "Equal": stretching(np.equal),
+    "Less": stretching(np.less),
+    "Greater": stretching(np.greater),
+    "Cast": lambda x, to: x.astype({"INT32": np.int32, "INT64": np.int64, "BOOL": np.bool_}[to]),
     "Gemm": old_sum,
 }
+
+# Versions that a newer one says more clearly, with the same meaning of these attributes: AveragePool 1 divides
+# by the number of elements without padding, but onnx's reference counts it.
+SAME_AS = {("AveragePool", 1): 7}

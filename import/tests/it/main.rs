@@ -4,6 +4,7 @@
 mod bad_input;
 mod boxes;
 mod control;
+mod doubles;
 #[cfg(test)]
 mod elementwise;
 #[cfg(test)]
@@ -21,6 +22,7 @@ mod open;
 mod operators;
 mod random;
 mod required;
+mod resize;
 mod sequences;
 mod sizes;
 #[cfg(test)]

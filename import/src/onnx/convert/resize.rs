@@ -138,10 +138,19 @@ fn lines(call: &NodeConversion<'_, '_>, x: Value, mode: &ResizeMode<'_>) -> Resu
     }
     let (factors, counts): (Vec<f64>, Vec<f64>) = match scales(call)? {
         Some(scales) if scales.len() == axes.len() => {
-            let scales: Vec<f64> = scales.into_iter().map(f64::from).collect();
-            let count = |(scale, axis): (&f64, &usize)| (scale * shape[*axis] as f64).floor();
-            let counts = scales.iter().zip(&axes).map(count).collect();
-            (scales, counts)
+            // Rounded to `f32` as ONNX's shape inference does: 10 elements at a scale of 0.7 are 7.
+            let count = |(scale, axis): (&f32, &usize)| f64::from((scale * shape[*axis] as f32).floor());
+            let counts: Vec<f64> = scales.iter().zip(&axes).map(count).collect();
+            // The standard multiplies by the region's length, its shape inference does not.
+            let shortened = |index: usize| {
+                let length = region[axes.len() + index] - region[index];
+                (scales[index] * shape[axes[index]] as f32 * length).floor()
+            };
+            if let Some(index) = (0..axes.len()).find(|index| f64::from(shortened(*index)) != counts[*index])
+            {
+                return Err(format!("scales beside a region of axis {}, expected sizes", axes[index]).into());
+            }
+            (scales.into_iter().map(f64::from).collect(), counts)
         }
         Some(scales) => return Err(format!("{} scales for {} axes", scales.len(), axes.len()).into()),
         None => by_sizes(call, &axes.iter().map(|axis| dims[*axis]).collect::<Vec<_>>())?,
@@ -200,21 +209,23 @@ impl AxisResize {
     fn centre(&self, mode: &ResizeMode<'_>, index: u64) -> Result<f64, Refusal> {
         let (x, size) = (index as f64, self.size as f64);
         let length = self.scale * size;
+        // The scale may be a third, rounded to `f32`.
+        let is_one = length as f32 == 1.0;
         let half_pixel = (x + 0.5) / self.scale - 0.5;
         Ok(match mode.transform {
-            "align_corners" if length == 1.0 => 0.0,
+            "align_corners" if is_one => 0.0,
             "align_corners" => x * (size - 1.0) / (length - 1.0),
             "asymmetric" => x / self.scale,
             "tf_crop_and_resize" => {
                 let [start, end] = self.region;
-                let inside = if length == 1.0 {
+                let inside = if is_one {
                     (end - start) * (size - 1.0) / 2.0
                 } else {
                     x * (end - start) * (size - 1.0) / (length - 1.0)
                 };
                 inside + start * (size - 1.0)
             }
-            "pytorch_half_pixel" if length == 1.0 => -0.5,
+            "pytorch_half_pixel" if is_one => 0.0,
             "half_pixel" | "pytorch_half_pixel" => half_pixel,
             "half_pixel_symmetric" => size / 2.0 * (1.0 - self.count as f64 / length) + half_pixel,
             other => return Err(format!("`coordinate_transformation_mode` {other:?}").into()),
@@ -255,7 +266,12 @@ impl AxisResize {
                 None => taps.push((at, weight / sum)),
             }
         }
-        Ok(taps)
+        // What lies outside of the image is overwritten, if there is a region.
+        match (taps.is_empty(), mode.transform) {
+            (false, _) => Ok(taps),
+            (true, "tf_crop_and_resize") => Ok(vec![(self.inside(below), 1.0)]),
+            _ => Err("an element of nothing, as `exclude_outside` leaves none around it".into()),
+        }
     }
 
     /// The element at a place, or the nearest one.
