@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use ir::dims::Ranges;
+use ir::plan::signature::Signature;
 use ir::{Diagnostic, Module};
 use serde::Serialize;
 
@@ -34,7 +35,8 @@ pub(super) const COLUMNS: usize = 64;
 pub(super) struct ExplainArgs {
     #[command(flatten)]
     file: FileArgs,
-    /// `peak`, the number of a step, the name of a value in the printed plan (`%12`), or of a model's node.
+    /// `peak`, the number of a step, the name of a value in the printed plan (`%12`), or of a model's node,
+    /// input or output.
     #[arg(value_name = "WHAT", default_value = "peak")]
     what: String,
     #[command(flatten)]
@@ -231,22 +233,41 @@ impl Explained {
         self.report.values.iter()
     }
 
-    /// A value by its name in the plan, with or without `%`, or by that of the model's node, or of the value
-    /// in the text that was read.
+    /// A value by its name in the plan, with or without `%`, or by that of the model's node, of the value in
+    /// the text that was read, or of the function's argument or result.
     fn find(&self, what: &str) -> Result<&ValueReport, Failure> {
         let name = format!("%{}", what.trim_start_matches('%'));
-        let is_named = |step: &&StepReport| step.name == what || name.strip_prefix('%') == Some(&*step.name);
+        let bare = &name[1..];
+        let is_named = |step: &&StepReport| step.name == what || bare == step.name;
         let node = self.memory.steps.iter().filter(|step| !step.name.is_empty()).find(is_named);
         let made = |value: &&ValueReport| node.is_some_and(|node| value.step == node.index);
-        let found = self.values().find(|value| value.name == name || value.name == what);
+        let by_name = |name: &str| self.values().find(|value| value.name == name);
+        let signature = self.named_in_signature()?;
+        let named = || signature.iter().find(|(known, _)| known == what || known == bare);
+        let found = by_name(&name).or_else(|| by_name(what));
         let found = found.or_else(|| self.values().filter(|value| value.kind != "input").find(made));
-        found.ok_or_else(|| {
+        found.or_else(|| by_name(&named()?.1)).ok_or_else(|| {
             let names = self.values().map(|value| value.name.as_str());
             let nodes = self.memory.steps.iter().map(|step| step.name.as_str());
-            let hint = ir::diag::did_you_mean(what, names.chain(nodes).filter(|name| !name.is_empty()));
+            let others = signature.iter().map(|(name, _)| name.as_str());
+            let known = names.chain(nodes).chain(others).filter(|name| !name.is_empty());
+            let hint = ir::diag::did_you_mean(what, known);
             let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
             Failure::input(format!("the plan has no value or node `{what}`{hint}"))
         })
+    }
+
+    /// The names of the function's arguments and results, each with that of its value in the plan.
+    fn named_in_signature(&self) -> Result<Vec<(String, String)>, Failure> {
+        let (ctx, body) = (&self.planned.ctx, self.body());
+        let Some(block) = body.entry(body.root()) else { return Ok(Vec::new()) };
+        let names = crate::plan_report::names(body, block);
+        let signature = Signature::of(ctx, body).map_err(Failure::input)?;
+        let returned = body.last_op(block).into_iter().flat_map(|op| body.operands(op));
+        let args = signature.args.into_iter().map(|arg| arg.name);
+        let args = args.zip(body.args(block).iter().copied());
+        let results = signature.results.into_iter().map(|result| result.name).zip(returned);
+        Ok(args.chain(results).map(|(name, value)| (name, names[value].clone())).collect())
     }
 
     /// What passes remarked about the operation that makes a value, and those that read it; each remark with

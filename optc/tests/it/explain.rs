@@ -184,6 +184,22 @@ fn a_remark_says_of_which_operation_it_is() {
     }
 }
 
+/// Inputs and outputs are not always made by a node of the same name.
+#[test]
+fn a_value_is_found_by_the_name_of_an_input_or_output() {
+    let text = "func.func @f(%data: tensor<8xf32>, %0: tensor<8xf32> {optc.name = \"mask\"}) -> \
+                (tensor<8xf32> {optc.name = \"sums\"}, tensor<8xf32>) {
+  %a = nn.cum_sum %data {axis = 0} : tensor<8xf32>
+  %b = nn.mul %a, %0 : tensor<8xf32>
+  return %b, %a : tensor<8xf32>, tensor<8xf32>
+}";
+    let program = crate::scratch::file("named.mlir", text.as_bytes()).display().to_string();
+    let found =
+        |what: &str| json(&["explain", &program, what]).expect("it is found")["value"]["name"].clone();
+    let asked = ["data", "%data", "mask", "arg1", "sums", "result1", "a", "%1"];
+    assert_eq!(asked.map(found), ["%arg0", "%arg0", "%arg1", "%arg1", "%1", "%0", "%0", "%1"]);
+}
+
 /// The second program has an operation more, before the last reader of the first value.
 #[test]
 fn two_plans_are_matched_by_what_they_compute() {
