@@ -4,8 +4,8 @@
 //! `ISA` is `scalar`, `avx2` or `avx512`.
 
 use kernels::{
-    Activation, Conv2d, Conv2dShape, ConvNumbers, ConvPrologue, ConvStrides, Isa, Kernel, PairConv2d,
-    StoredFloat, Winograd,
+    Activation, Conv2d, Conv2dShape, ConvNumbers, ConvPrologue, ConvStrides, ImageStrides, Isa, Kernel,
+    PairConv2d, StoredFloat, Winograd,
 };
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -237,12 +237,18 @@ fn main() {
         let images =
             [out.as_mut_ptr().cast::<u8>(), x.as_ptr().cast_mut().cast(), bias.as_ptr().cast_mut().cast()]
                 .map(aligned);
-        let strides = ConvStrides::dense(&shape);
+        let mut strides = ConvStrides::dense(&shape);
+        // The first layer reads an input of the model: numbers of `f32`, channels first.
+        let is_first = name.starts_with("stem");
+        if is_first {
+            strides.input = ImageStrides::nchw(input, in_channels);
+        }
         let prologue = ConvPrologue::None;
         let activation = Activation::Relu;
         let (time, parts) = if args.get(3).map(String::as_str) == Some("bf16") {
             let stored = StoredFloat::Bf16;
-            let numbers = ConvNumbers { input: stored, residual: stored, output: stored };
+            let input = if is_first { StoredFloat::F32 } else { stored };
+            let numbers = ConvNumbers { input, residual: stored, output: stored };
             let conv = PairConv2d::new(&shape, &strides, numbers, prologue, activation, isa, threads);
             let Some(conv) = conv else { continue };
             (layer_time(&conv, images, conv.packed_len(), threads), conv.parts())

@@ -37,16 +37,6 @@ pub fn wide_bf16(x: u16) -> f32 {
     f32::from_bits(u32::from(x) << 16)
 }
 
-/// The nearest `bf16` of each lane, in its upper half.
-#[inline(always)]
-fn nearest<S: Simd>(s: S, x: S::F) -> S::I {
-    let bits = s.bits(x);
-    let odd = s.and_int(s.shift_right::<16>(bits), s.splat_int(1));
-    let rounded = s.add_int(s.add_int(bits, s.splat_int(0x7fff)), odd);
-    // Not equal to itself: a NaN, which an addition makes quiet.
-    s.bits(s.select_eq(x, x, s.float(rounded), s.add(x, x)))
-}
-
 /// Stores the first `count` lanes at most, rounded, at element `index`.
 ///
 /// # Safety
@@ -64,7 +54,7 @@ pub(crate) unsafe fn store<S: Simd>(
     unsafe {
         match stored {
             StoredFloat::F32 => s.store_first(to.cast::<f32>().add(index), count, x),
-            StoredFloat::Bf16 => s.store_upper(to.cast::<u16>().add(index), count, nearest(s, x)),
+            StoredFloat::Bf16 => s.store_upper(to.cast::<u16>().add(index), count, s.nearest_bf16(x)),
         }
     }
 }

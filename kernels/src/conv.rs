@@ -544,44 +544,6 @@ impl ConvOperands {
     }
 }
 
-/// An output pixel's coordinates.
-#[derive(Clone, Copy)]
-pub(crate) struct Pixel {
-    pub(crate) n: usize,
-    pub(crate) y: usize,
-    pub(crate) x: usize,
-}
-
-impl Conv2d {
-    /// The coordinates of output pixel `row`.
-    #[inline(always)]
-    pub(crate) fn pixel(&self, row: usize) -> Pixel {
-        let (out_w, out_h) = (self.out_w as usize, self.out_h as usize);
-        Pixel { n: row / out_w / out_h, y: row / out_w % out_h, x: row % out_w }
-    }
-
-    /// The pixel after `pixel`.
-    #[inline(always)]
-    pub(crate) fn next(&self, pixel: Pixel) -> Pixel {
-        let Pixel { n, y, x } = pixel;
-        if x + 1 < self.out_w as usize {
-            Pixel { n, y, x: x + 1 }
-        } else if y + 1 < self.out_h as usize {
-            Pixel { n, y: y + 1, x: 0 }
-        } else {
-            Pixel { n: n + 1, y: 0, x: 0 }
-        }
-    }
-}
-
-impl ImageStrides {
-    /// The offset in elements of a pixel's first channel.
-    #[inline(always)]
-    pub(crate) fn offset(&self, pixel: Pixel) -> usize {
-        pixel.n * self.n as usize + pixel.y * self.h as usize + pixel.x * self.w as usize
-    }
-}
-
 #[cfg(test)]
 #[path = "conv_tests.rs"]
 mod tests;

@@ -5,8 +5,9 @@
 //! of a tap, or where pixels touch each other all taps of a kernel row; the part of it outside the image
 //! becomes zeros.
 
-use crate::conv::{Conv2d, ConvOperands, ConvPrologue, Pixel};
+use crate::conv::{Conv2d, ConvOperands, ConvPrologue};
 use crate::math;
+use crate::pixels::Pixel;
 use crate::simd::Simd;
 use std::ops::Range;
 

@@ -5,10 +5,11 @@
 //! all lanes do useful work, and the input is read in place. Taps outside the image are left out.
 
 use crate::abi::piece;
-use crate::conv::{Conv2d, ConvOperands, Pixel};
+use crate::conv::{Conv2d, ConvOperands};
 use crate::map::{Finish, MapBody, apply};
 use crate::math;
 use crate::pack::PANEL;
+use crate::pixels::Pixel;
 use crate::simd::{AllLanes, First, Simd, Task, Width, opaque};
 use std::ops::Range;
 

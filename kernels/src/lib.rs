@@ -44,6 +44,7 @@ mod math;
 mod norm;
 mod pack;
 mod pairs;
+mod pixels;
 mod pooling;
 mod put;
 mod regions;

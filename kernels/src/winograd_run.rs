@@ -11,10 +11,11 @@
 use std::ops::Range;
 
 use crate::abi::piece;
-use crate::conv::{ConvOperands, Pixel};
+use crate::conv::ConvOperands;
 use crate::map::{Finish, MapBody, apply};
 use crate::math;
 use crate::pack::Panel;
+use crate::pixels::Pixel;
 use crate::simd::Simd;
 use crate::tile::{Start, Tile, tile_function};
 use crate::winograd::{Winograd, apart};

@@ -3,9 +3,10 @@
 
 use super::{PairConv2d, PairOperands};
 use crate::bf16::{StoredFloat, load, nearest_bf16, store, wide_bf16};
-use crate::conv::{ConvPrologue, Pixel};
+use crate::conv::ConvPrologue;
 use crate::gather::TapRange;
 use crate::math;
+use crate::pixels::Pixel;
 use crate::scalar;
 use crate::simd::Simd;
 use std::ops::Range;
@@ -77,24 +78,16 @@ impl<'c> PairGather<'c> {
         self.this.conv.strides.input.c != 1 && self.this.conv.prologue == ConvPrologue::None
     }
 
-    /// As [`PairGather::row`] for `count` pixels from `first` on, whose rows are `stride` words from each
-    /// other, where channels lie apart: for each tap and channel all pixels of an output line, one after the
-    /// other.
+    /// As [`PairGather::row`] for the pixels `rows`, whose rows are `stride` words from each other, where
+    /// channels lie apart: for each tap and channel all pixels of an output line, one after the other.
     ///
     /// # Safety
     /// As for [`PairGather::row`], for each of the rows.
     #[inline(always)]
-    pub(super) unsafe fn rows_apart(&self, first: Pixel, count: usize, to: *mut u16, stride: usize) {
-        let conv = &self.this.conv;
-        let out_w = conv.out_w as usize;
-        let mut pixel = first;
-        let mut done = 0;
-        while done < count {
-            let line = (out_w - pixel.x).min(count - done);
+    pub(super) unsafe fn rows_apart(&self, rows: &Range<usize>, to: *mut u16, stride: usize) {
+        for (pixel, done, count) in self.this.conv.output_lines(rows) {
             // SAFETY: passed on; the pixels are those of one output line.
-            unsafe { self.line_apart(pixel, line, to.add(done * stride), stride) };
-            done += line;
-            pixel = conv.next(Pixel { x: out_w - 1, ..pixel });
+            unsafe { self.line_apart(pixel, count, to.add(done * stride), stride) };
         }
     }
 

@@ -10,6 +10,7 @@
 //! `f32` are rounded while they are copied.
 
 mod gather;
+mod lines;
 mod rows;
 mod tile;
 
@@ -20,7 +21,9 @@ use crate::gemm::GemmShape;
 use crate::isa::Isa;
 use crate::map::Activation;
 use crate::pack::{PANEL, Panels, WeightStrides};
+use crate::pixels::Pixel;
 use crate::simd::{Avx512, Simd};
+use std::ops::Range;
 
 /// How the numbers of a convolution's tensors are stored; weights are `bf16`, the bias is `f32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,10 +48,14 @@ pub struct PairConv2d {
     output: StoredFloat,
     /// 1 if the machine that the descriptor was made on has the instruction.
     at_once: u32,
+    /// Words of each line of the image that is made ready in scratch; 0 if none is.
+    line_words: u32,
+    /// Nothing, where bytes would be between fields otherwise.
+    unused: u32,
 }
 
 /// Its bytes are told apart: there is no padding among them.
-const _: () = assert!(size_of::<PairConv2d>() == size_of::<Conv2d>() + 4 * size_of::<u32>());
+const _: () = assert!(size_of::<PairConv2d>() == size_of::<Conv2d>() + 6 * size_of::<u32>());
 
 /// Words of copied rows: with a depth of 2,304 (3x3 of 256 channels), 14 rows fit.
 const SLAB: usize = 32 * 1024;
@@ -87,9 +94,17 @@ impl PairConv2d {
             residual: numbers.residual,
             output: numbers.output,
             at_once: u32::from(isa == Isa::Avx512 && Avx512::has_pairs()),
+            line_words: 0,
+            unused: 0,
         };
+        if this.conv.path == Path::Gather {
+            this.line_words = lines::line_words(&this).unwrap_or(0) as u32;
+        }
         this.choose_blocks(SLAB);
-        this.conv.line = this.conv.uniform_rows() as u32;
+        this.conv.line = match this.may_leave_out_taps() {
+            true => this.conv.out_w,
+            false => this.conv.uniform_rows() as u32,
+        };
         this.conv.choose_parts(threads);
         Some(this)
     }
@@ -172,12 +187,40 @@ impl PairConv2d {
         }
     }
 
+    /// Whether blocks end where lines of the output end, so that kernel rows beside the image are left out:
+    /// where whole tiles fill a line, and some lines have such kernel rows.
+    fn may_leave_out_taps(&self) -> bool {
+        let conv = &self.conv;
+        let is_whole = |y: usize| conv.rows_inside(y) == (0..conv.kernel_h as usize);
+        let last = (conv.out_h as usize).saturating_sub(1);
+        let fills_lines = conv.out_w > 0 && (conv.out_w as usize).is_multiple_of(TILE);
+        conv.path == Path::Gather && fills_lines && !(is_whole(0) && is_whole(last))
+    }
+
+    /// The pairs of K that a block multiplies, by its first output pixel: those of kernel rows inside of the
+    /// image, if all its pixels are of one line.
+    fn pairs_inside(&self, pixel: Pixel) -> Range<usize> {
+        let conv = &self.conv;
+        if conv.line != conv.out_w || conv.path != Path::Gather {
+            return 0..self.pairs();
+        }
+        let width = conv.kernel_w as usize * conv.in_group as usize;
+        let rows = conv.rows_inside(pixel.y);
+        rows.start * width / 2..(rows.end * width).div_ceil(2)
+    }
+
     /// Pairs of K.
     fn pairs(&self) -> usize {
         self.conv.depth().div_ceil(2)
     }
 
-    /// Blocks whose copied rows take at most `slab` words, or else as few as they can.
+    /// Words of scratch for lines of the image.
+    fn words_of_lines(&self) -> usize {
+        self.conv.kernel_h as usize * self.line_words as usize
+    }
+
+    /// Blocks whose copied rows, with lines of the image, take at most `slab` words, or else as few as they
+    /// can.
     fn choose_blocks(&mut self, slab: usize) {
         let rows = self.conv.rows().max(1);
         let depth = self.conv.depth();
@@ -187,7 +230,7 @@ impl PairConv2d {
                 // An odd number of cache lines: successive rows fall in different sets.
                 let stride = (depth.div_ceil(32) | 1) * 32;
                 self.conv.slab_stride = stride as u32;
-                let fitting = slab / stride;
+                let fitting = slab.saturating_sub(self.words_of_lines()) / stride;
                 if fitting >= rows { rows } else { (fitting.max(TILE) / TILE * TILE).min(rows) }
             }
             _ => DIRECT_ROWS,
@@ -195,7 +238,7 @@ impl PairConv2d {
     }
 }
 
-// SAFETY: `Conv2d` has no padding, and four `u32` follow; `entry` reads this type.
+// SAFETY: `Conv2d` has no padding, and six `u32` follow; `entry` reads this type.
 unsafe impl Kernel for PairConv2d {
     fn parts(&self) -> u32 {
         self.conv.parts()
@@ -203,18 +246,22 @@ unsafe impl Kernel for PairConv2d {
 
     fn scratch_bytes(&self) -> usize {
         let slab = match self.conv.path {
-            Path::Gather => (self.conv.block_rows * self.conv.slab_stride) as usize + SLAB_TAIL,
+            Path::Gather => {
+                let rows = (self.conv.block_rows * self.conv.slab_stride) as usize;
+                self.words_of_lines() + rows + SLAB_TAIL
+            }
             _ => 0,
         };
         SUMS * 4 + slab * 2
     }
 
     /// Rows and depth bound what is copied. Which rows lie so that they are copied is another question at
-    /// each size.
+    /// each size, and so is whether lines are short enough to be made ready.
     fn most_scratch_bytes(&self) -> usize {
         let row = (self.conv.depth().div_ceil(32) | 1) * 32;
         let rows = self.conv.rows().max(1) * row;
-        SUMS * 4 + (rows.min(SLAB.max(TILE * row)) + SLAB_TAIL) * 2
+        let lines = if self.conv.strides.input.c == 1 { 0 } else { lines::MOST_WORDS };
+        SUMS * 4 + (rows.min(SLAB.max(TILE * row)) + lines + SLAB_TAIL) * 2
     }
 
     fn entry(&self) -> KernelFn {

@@ -1,6 +1,7 @@
 //! The loops around the tiles: those of [`crate::rows`], with all of K in one block.
 
 use super::gather::PairGather;
+use super::lines::Lines;
 use super::tile::{PairTile, tile_function, tile_rows};
 use super::{PairConv2d, PairOperands, SUMS};
 use crate::abi::piece;
@@ -35,11 +36,12 @@ pub(super) unsafe fn run<S: Simd>(
     let panels = piece(this.panels().count(), panel_parts, part % panel_parts);
     let rows = piece(conv.rows(), conv.row_parts as usize, part / panel_parts);
     let line = conv.line as usize;
+    let mut lines = Lines::none();
     let mut row = rows.start;
     while row < rows.end {
         let end = rows.end.min(row + conv.block_rows as usize).min((row / line + 1) * line);
         // SAFETY: the caller's promise; the rows are within one line.
-        unsafe { row_block(s, this, images, row..end, panels.clone(), scratch) };
+        unsafe { row_block(s, this, images, row..end, panels.clone(), (scratch, &mut lines)) };
         row = end;
     }
 }
@@ -52,7 +54,7 @@ unsafe fn row_block<S: Simd>(
     images: &PairOperands,
     rows: Range<usize>,
     panels: Range<usize>,
-    scratch: *mut u8,
+    (scratch, lines): (*mut u8, &mut Lines),
 ) {
     let all = this.panels();
     let mut group = usize::MAX;
@@ -63,7 +65,7 @@ unsafe fn row_block<S: Simd>(
         unsafe {
             if panel.group != group {
                 group = panel.group;
-                from = block_rows(s, this, images, &rows, group, scratch);
+                from = block_rows(s, this, images, &rows, group, (scratch, lines));
             }
             panel_block::<S>(this, images, &rows, from, panel);
         }
@@ -78,7 +80,7 @@ unsafe fn block_rows<S: Simd>(
     images: &PairOperands,
     rows: &Range<usize>,
     group: usize,
-    scratch: *mut u8,
+    (scratch, lines): (*mut u8, &mut Lines),
 ) -> PairRows {
     let conv = &this.conv;
     let sums = scratch.cast::<f32>();
@@ -86,11 +88,21 @@ unsafe fn block_rows<S: Simd>(
         let stride = conv.slab_stride as usize;
         let gather = PairGather::new(this, images, group);
         let mut pixel = conv.pixel(rows.start);
-        // SAFETY: scratch has the sums, `block_rows` rows of `slab_stride` words, and a vector more.
+        // SAFETY: scratch has the sums, the lines, `block_rows` rows of `slab_stride` words, and a vector
+        // more.
         unsafe {
-            let slab = sums.add(SUMS).cast::<u16>();
+            let ready = sums.add(SUMS).cast::<u16>();
+            let slab = ready.add(this.words_of_lines());
+            if this.line_words > 0 {
+                for (pixel, done, count) in conv.output_lines(rows) {
+                    let to = slab.add(done * stride);
+                    let words = this.line_words as usize;
+                    lines.rows(s, (this, images), group, (pixel, count), (ready, words), (to, stride));
+                }
+                return PairRows { start: slab, stride, sums };
+            }
             if gather.has_channels_apart() {
-                gather.rows_apart(pixel, rows.len(), slab, stride);
+                gather.rows_apart(rows, slab, stride);
                 return PairRows { start: slab, stride, sums };
             }
             for index in 0..rows.len() {
@@ -123,6 +135,7 @@ unsafe fn panel_block<S: Simd>(
     let pixel = conv.pixel(rows.start);
     let (output, residual) = (conv.strides.output, conv.strides.residual);
     let pairs = this.pairs();
+    let inside = this.pairs_inside(pixel);
     let tiles = count.div_ceil(height) * panel.count.div_ceil(columns);
     let ahead_stride = panel.width.div_ceil(tiles);
     // The weights that come after this panel's.
@@ -137,10 +150,10 @@ unsafe fn panel_block<S: Simd>(
             // is not null.
             unsafe {
                 let tile = PairTile {
-                    pairs,
-                    a: from.start.add(row * from.stride),
+                    pairs: inside.len(),
+                    a: from.start.add(row * from.stride + 2 * inside.start),
                     a_stride: from.stride,
-                    b: images.weights.add(panel.offset + column),
+                    b: images.weights.add(panel.offset + inside.start * panel.width + column),
                     b_stride: panel.width,
                     c: images.out,
                     c_first: output.offset(pixel) + row * output.w as usize + channel,

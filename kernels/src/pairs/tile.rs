@@ -93,7 +93,11 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32> Task<
         let tile = *self.0;
         // SAFETY: `tile`'s promise, for the rows and columns of this size.
         unsafe {
-            let mut sums = begin::<S, ROWS, VECTORS>(s, &tile);
+            let is_whole = tile.cols >= VECTORS * S::LANES;
+            let mut sums = match is_whole {
+                true => begin::<S, ROWS, VECTORS>(s, &tile, VECTORS * S::LANES),
+                false => begin::<S, ROWS, VECTORS>(s, &tile, tile.cols),
+            };
             let mut b = tile.b;
             for k in 0..tile.pairs {
                 let mut weights = [s.splat_int(0); VECTORS];
@@ -118,21 +122,27 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32> Task<
                     }
                 }
             }
-            finish::<S, ROWS, VECTORS>(s, &tile, sums);
+            let sums = activated::<S, ROWS, VECTORS>(s, &tile, sums);
+            match is_whole {
+                true => store_all::<S, ROWS, VECTORS, AT_ONCE>(s, &tile, VECTORS * S::LANES, sums),
+                false => store_all::<S, ROWS, VECTORS, AT_ONCE>(s, &tile, tile.cols, sums),
+            }
         }
     }
 }
 
-/// The sums before the first product.
+/// The sums of the first `cols` columns before the first product. A number of columns that is known when this
+/// is compiled needs no masks.
 #[inline(always)]
 unsafe fn begin<S: Simd, const ROWS: usize, const VECTORS: usize>(
     s: S,
     tile: &PairTile,
+    cols: usize,
 ) -> [[S::F; VECTORS]; ROWS] {
     let mut sums = [[s.splat(0.0); VECTORS]; ROWS];
-    for v in (0..VECTORS).filter(|v| tile.cols > v * S::LANES) {
+    for v in (0..VECTORS).filter(|v| cols > v * S::LANES) {
         let first = v * S::LANES;
-        let count = tile.cols - first;
+        let count = cols - first;
         // SAFETY: `tile`'s promise: bias and residual have the valid columns.
         unsafe {
             if !tile.bias.is_null() {
@@ -150,13 +160,13 @@ unsafe fn begin<S: Simd, const ROWS: usize, const VECTORS: usize>(
     sums
 }
 
-/// Applies the activation and stores the valid columns.
+/// The sums after the activation.
 #[inline(always)]
-unsafe fn finish<S: Simd, const ROWS: usize, const VECTORS: usize>(
+unsafe fn activated<S: Simd, const ROWS: usize, const VECTORS: usize>(
     s: S,
     tile: &PairTile,
     mut sums: [[S::F; VECTORS]; ROWS],
-) {
+) -> [[S::F; VECTORS]; ROWS] {
     if let Finish::Clip { lo, hi } = tile.activation.finish() {
         // Nested loops, not `flatten`: only loops that unroll leave the sums in registers.
         for sums in &mut sums {
@@ -165,9 +175,9 @@ unsafe fn finish<S: Simd, const ROWS: usize, const VECTORS: usize>(
             }
         }
     }
-    // SAFETY: `sums` has room for the largest tile; `c` for the valid columns.
-    unsafe {
-        if tile.activation.is_deferred() {
+    if tile.activation.is_deferred() {
+        // SAFETY: `tile.sums` has room for the largest tile.
+        unsafe {
             for (row, sums) in sums.iter().enumerate() {
                 for (v, sum) in sums.iter().enumerate() {
                     s.store(tile.sums.add(row * PANEL + v * S::LANES), *sum);
@@ -183,12 +193,31 @@ unsafe fn finish<S: Simd, const ROWS: usize, const VECTORS: usize>(
                 }
             }
         }
-        for (row, sums) in sums.iter().enumerate() {
-            for (v, sum) in sums.iter().enumerate() {
-                let first = v * S::LANES;
-                if tile.cols > first {
-                    let at = tile.c_first + row * tile.c_stride + first;
-                    store(s, tile.c, tile.output, at, tile.cols - first, *sum);
+    }
+    sums
+}
+
+/// Stores the first `cols` columns.
+#[inline(always)]
+unsafe fn store_all<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32>(
+    s: S,
+    tile: &PairTile,
+    cols: usize,
+    sums: [[S::F; VECTORS]; ROWS],
+) {
+    for (row, sums) in sums.iter().enumerate() {
+        for (v, sum) in sums.iter().enumerate() {
+            let first = v * S::LANES;
+            if cols <= first {
+                continue;
+            }
+            let at = tile.c_first + row * tile.c_stride + first;
+            // SAFETY: `tile`'s promise: `c` has the valid columns, and the machine the instruction.
+            unsafe {
+                if AT_ONCE == 1 && tile.output == StoredFloat::Bf16 {
+                    s.store_nearest_at_once(tile.c.cast::<u16>().add(at), cols - first, *sum);
+                } else {
+                    store(s, tile.c, tile.output, at, cols - first, *sum);
                 }
             }
         }

@@ -137,6 +137,20 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn store_nearest_at_once(self, to: *mut u16, count: usize, a: __m512) {
+        // SAFETY: the caller's promise; both types are 32 bytes of any content; only the masked lanes are
+        // accessed.
+        unsafe {
+            let words = std::mem::transmute::<__m256bh, __m256i>(_mm512_cvtneps_pbh(a));
+            if count >= 16 {
+                _mm256_storeu_si256(to.cast(), words);
+            } else {
+                _mm256_mask_storeu_epi16(to.cast(), self.mask(count), words);
+            }
+        }
+    }
+
+    #[inline(always)]
     unsafe fn load(self, from: *const f32) -> __m512 {
         // SAFETY: the caller's promise.
         unsafe { _mm512_loadu_ps(from) }

@@ -109,6 +109,16 @@ pub(crate) trait Simd: Copy + 'static {
     /// `to` is valid for writes of those words.
     unsafe fn store_upper(self, to: *mut u16, count: usize, a: Self::I);
 
+    /// The nearest `bf16` of each lane in its upper half, as [`crate::nearest_bf16`] has it.
+    #[inline(always)]
+    fn nearest_bf16(self, a: Self::F) -> Self::I {
+        let bits = self.bits(a);
+        let odd = self.and_int(self.shift_right::<16>(bits), self.splat_int(1));
+        let rounded = self.add_int(self.add_int(bits, self.splat_int(0x7fff)), odd);
+        // Not equal to itself: a NaN, which an addition makes quiet.
+        self.bits(self.select_eq(a, a, self.float(rounded), self.add(a, a)))
+    }
+
     /// Per lane the products of two pairs of `bf16`, added to a sum one after the other, the upper one first:
     /// `a.low * b.low + (a.high * b.high + sum)`, each step rounded once.
     #[inline(always)]
@@ -118,15 +128,15 @@ pub(crate) trait Simd: Copy + 'static {
         self.mul_add(lower(a), lower(b), self.mul_add(upper(a), upper(b), sum))
     }
 
-    /// Whether some machines have an instruction for [`Simd::add_pairs`].
+    /// Whether some machines have instructions for [`Simd::add_pairs`] and [`Simd::nearest_bf16`].
     const MAY_PAIR: bool = false;
 
-    /// Whether this machine has it.
+    /// Whether this machine has them.
     fn has_pairs() -> bool {
         false
     }
 
-    /// Runs `task` compiled with this instruction set and that instruction.
+    /// Runs `task` compiled with this instruction set and those instructions.
     ///
     /// # Safety
     /// The machine has both, and what the task asks for holds.
@@ -136,13 +146,24 @@ pub(crate) trait Simd: Copy + 'static {
         unsafe { Self::vectorize(task) }
     }
 
-    /// [`Simd::add_pairs`] by that instruction. It takes numbers below 2^-126 for zeros.
+    /// [`Simd::add_pairs`] by its instruction. It takes numbers below 2^-126 for zeros.
     ///
     /// # Safety
     /// The machine has the instruction.
     #[inline(always)]
     unsafe fn add_pairs_at_once(self, a: Self::I, b: Self::I, sum: Self::F) -> Self::F {
         self.add_pairs(a, b, sum)
+    }
+
+    /// Stores the nearest `bf16` of the first `count` lanes, all where `count` is larger, by the instruction
+    /// for it. It takes numbers below 2^-126 for zeros.
+    ///
+    /// # Safety
+    /// The machine has the instruction; `to` is valid for writes of those words.
+    #[inline(always)]
+    unsafe fn store_nearest_at_once(self, to: *mut u16, count: usize, a: Self::F) {
+        // SAFETY: the caller's promise.
+        unsafe { self.store_upper(to, count, self.nearest_bf16(a)) }
     }
 
     /// # Safety

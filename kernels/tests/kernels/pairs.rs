@@ -263,6 +263,48 @@ fn grouped_convolutions_and_channels_first_images_of_pairs_are_the_plain_loop_to
     }
 }
 
+/// Of such images, lines are made ready once for all that reads them.
+#[test]
+fn lines_of_channels_first_images_are_read_right() {
+    let mut rng = Rng::new(5);
+    for seed in 0..40 {
+        let groups = rng.pick(&[1, 1, 2, 3]);
+        let (width, outputs) = (rng.between(1, 5), rng.between(1, 40));
+        let mut case = random_case(&mut rng, groups, width, outputs);
+        case.shape.kernel[1] = rng.between(2, 7);
+        case.shape.input = [rng.between(7, 12), rng.between(7, 40)];
+        case.shape = Conv2dShape { dilation: [1, 1], ..case.shape };
+        case.strides = ConvStrides::dense(&case.shape);
+        case.strides.input = ImageStrides::nchw(case.shape.input, case.shape.in_channels);
+        case.prologue = ConvPrologue::None;
+        check(&case, seed);
+    }
+}
+
+/// Where tiles fill the output's lines, kernel rows beside the image are left out.
+#[test]
+fn kernel_rows_beside_the_image_are_left_out_right() {
+    let mut rng = Rng::new(6);
+    for seed in 0..30 {
+        let (width, outputs) = (rng.between(1, 20), rng.between(1, 70));
+        let mut case = random_case(&mut rng, 1, width, outputs);
+        let kernel = [rng.between(2, 5), rng.between(1, 4)];
+        let dilation = [rng.between(1, 2), rng.between(1, 2)];
+        let pads = [rng.between(0, 6), rng.between(0, 2), rng.between(0, 6), rng.between(0, 2)];
+        let out_w = rng.pick(&[14, 14, 28, 42]);
+        let stride = [rng.between(1, 3), rng.between(1, 2)];
+        let wide = (out_w - 1) * stride[1] + (kernel[1] - 1) * dilation[1] + 1;
+        let input = [rng.between(5, 12), wide - pads[1] - pads[3]];
+        case.shape = Conv2dShape { batch: 2, input, kernel, stride, dilation, pads, ..case.shape };
+        assert_eq!(case.shape.output()[1], out_w);
+        case.strides = ConvStrides::dense(&case.shape);
+        if rng.between(0, 2) == 0 {
+            case.strides.input = ImageStrides::nchw(case.shape.input, case.shape.in_channels);
+        }
+        check(&case, seed);
+    }
+}
+
 fn rng_width(seed: u64) -> usize {
     seed as usize % 5 + 1
 }
