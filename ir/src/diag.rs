@@ -1,4 +1,4 @@
-//! Diagnostics: how a fault of the input is told to the user.
+//! Diagnostics: errors and remarks about the input, and how they are rendered.
 //!
 //! ```text
 //! error: `nn.relu` expects a tensor of floats, found `tensor<4xi32>`
@@ -14,11 +14,11 @@ use std::fmt;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use crate::context::Context;
-use crate::entities::Location;
+use crate::entities::{Location, OpName};
 use crate::location::LocationData;
 use crate::source::SourcePosition;
 
-/// How grave a diagnostic is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The input is refused.
@@ -29,20 +29,20 @@ pub enum Severity {
     Remark,
 }
 
-/// Something to tell the user, in lower case: what was found, what was expected, where, and a hint.
+/// A message for the user, in lower case: what was found, what was expected, where, and a hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How grave.
+    /// The severity.
     pub severity: Severity,
     /// The message.
     pub message: String,
-    /// Where.
+    /// The place.
     pub location: Location,
     /// How many bytes of source the caret marks; 0 for the word at the location.
     pub length: u32,
-    /// Further places with what is there.
+    /// Further places, each with a note.
     pub notes: Vec<(Location, String)>,
-    /// What to do about it.
+    /// A hint: how to correct it.
     pub help: Option<String>,
 }
 
@@ -64,13 +64,13 @@ impl Diagnostic {
         self
     }
 
-    /// Adds a place.
+    /// Adds a note at a place.
     pub fn with_note(mut self, location: Location, note: impl Into<String>) -> Diagnostic {
         self.notes.push((location, note.into()));
         self
     }
 
-    /// The further places with what is there, each in a line.
+    /// The notes with their places, a line each.
     pub fn note_texts(&self, ctx: &Context) -> Vec<String> {
         let text = |(location, note): &(Location, String)| match describe(ctx, *location) {
             Some(place) => format!("{place}: {note}"),
@@ -79,12 +79,12 @@ impl Diagnostic {
         self.notes.iter().map(text).collect()
     }
 
-    /// The text for a terminal without colours: message, place with a caret under it, notes, hint.
+    /// The rendered text without colours: message, place with a caret under it, notes, hint.
     pub fn render(&self, ctx: &Context) -> String {
         self.render_with(ctx, &Renderer::plain())
     }
 
-    /// The same with colours.
+    /// The rendered text with colours.
     pub fn render_styled(&self, ctx: &Context) -> String {
         self.render_with(ctx, &Renderer::styled())
     }
@@ -117,7 +117,7 @@ impl Diagnostic {
     }
 }
 
-/// Where something is that a message speaks of.
+/// The place that a message is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MessagePlace {
     /// In a text.
@@ -142,7 +142,7 @@ impl fmt::Display for MessagePlace {
     }
 }
 
-/// Where a location is, if it says that.
+/// The place of a location, if it has one.
 pub fn place(ctx: &Context, location: Location) -> Option<MessagePlace> {
     if let Some(offset) = location.source_offset() {
         let source = ctx.source_at(offset)?;
@@ -163,6 +163,20 @@ pub fn place(ctx: &Context, location: Location) -> Option<MessagePlace> {
 /// `file:line:column` of a location, or the name that it carries.
 pub fn describe(ctx: &Context, location: Location) -> Option<String> {
     Some(place(ctx, location)?.to_string())
+}
+
+/// An operation as messages name it: its name, with its place if that is known.
+///
+/// ```text
+/// `nn.conv2d` (`Conv_5`)    of a model
+/// `nn.mul` (net.mlir:3:8)   of a text
+/// ```
+pub fn describe_op(ctx: &Context, name: OpName, location: Location) -> String {
+    let name = ctx.op_name_str(name);
+    match place(ctx, location) {
+        Some(place) => format!("`{name}` ({place})"),
+        None => format!("`{name}`"),
+    }
 }
 
 /// Line and column, both from 1 and the column in characters, of a byte offset.
@@ -190,8 +204,8 @@ struct Excerpt<'c> {
 /// So much of a line is shown before a span, and after it, in bytes.
 const MOST_SHOWN: usize = 2000;
 
-/// The bytes of its source text that a message marks: `length` of them from the location on, or the word that
-/// stands there, within its line. None where the location is in no source text.
+/// The bytes of the source text that a message marks: `length` bytes from the location on, or the word there,
+/// within its line. None if the location is in no source text.
 pub fn marked_span(ctx: &Context, location: Location, length: u32) -> Option<std::ops::Range<usize>> {
     let offset = location.source_offset()?;
     let source = ctx.source_at(offset)?;
@@ -226,7 +240,7 @@ fn excerpt(ctx: &Context, location: Location, length: u32) -> Option<Excerpt<'_>
     })
 }
 
-/// The candidates that a misspelt word may stand for, nearest first.
+/// The candidates that a misspelt word may have meant, nearest first.
 ///
 /// Near means an edit distance (optimal string alignment) of at most a third of the word's length;
 /// nothing is near to a word of more than 100 bytes.

@@ -7,6 +7,7 @@ mod lanes;
 mod make;
 pub mod nn;
 mod program;
+mod registers;
 mod run;
 mod tensor;
 mod vector;

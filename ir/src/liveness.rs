@@ -33,17 +33,17 @@ mod worklist;
 
 use search::{LivenessSearch, Variables};
 
-/// A point's reads, or, after them, its writes.
+/// A program point's reads or, after these, its writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment(u32);
 
 impl Moment {
-    /// When a point reads.
+    /// The moment of a point's reads.
     pub fn read(point: Point) -> Moment {
         Moment(2 * point.as_u32())
     }
 
-    /// When a point writes.
+    /// The moment of a point's writes.
     pub fn write(point: Point) -> Moment {
         Moment(2 * point.as_u32() + 1)
     }
@@ -53,13 +53,13 @@ impl Moment {
         Point::from_u32(self.0 / 2)
     }
 
-    /// Whether it is a point's writes.
+    /// Whether the moment is that of the point's writes.
     pub fn is_write(self) -> bool {
         self.0 % 2 == 1
     }
 }
 
-/// From a moment to a moment, both included.
+/// A live range segment: from a first to a last moment, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LiveSpan {
     /// The first.
@@ -68,7 +68,29 @@ pub struct LiveSpan {
     pub last: Moment,
 }
 
-/// When each variable of a function is live.
+/// A basic block that reads a variable before it writes it, which so is live where the basic block begins.
+#[derive(Clone, Copy)]
+struct Exposed {
+    /// The index of the basic block.
+    place: u32,
+    /// The last read that no write precedes in the block.
+    last: Moment,
+    /// The number of the variable's entry before; 0 if there is none.
+    before: u32,
+}
+
+/// A basic block that writes a variable.
+#[derive(Clone, Copy)]
+struct BlockWrite {
+    /// The index of the basic block.
+    place: u32,
+    /// The last write.
+    last: Moment,
+    /// The number of the variable's entry before; 0 if there is none.
+    before: u32,
+}
+
+/// The live range of each variable of a function.
 pub struct Liveness {
     /// Where the spans of each variable begin, by its index; one entry more than there are variables.
     starts: Vec<u32>,
@@ -78,8 +100,8 @@ pub struct Liveness {
 }
 
 impl Liveness {
-    /// When each variable is live; `variable` says which one a value belongs to, if it counts. Arguments of
-    /// the function are written before its first point.
+    /// Computes the live ranges. `variable` maps each value to its variable, or to none if it is not of
+    /// interest. Arguments of the function are written before its first point.
     pub fn of(
         ctx: &Context,
         body: &Body,
@@ -89,7 +111,8 @@ impl Liveness {
         Liveness::of_parts(ctx, body, graph, variable, |_| false)
     }
 
-    /// The same, where a write for which `continues` holds leaves the rest of the variable as it was.
+    /// The same, where a write for which `continues` holds keeps the other bytes of its variable, so that the
+    /// variable stays live before it.
     pub fn of_parts(
         ctx: &Context,
         body: &Body,
@@ -115,7 +138,7 @@ impl Liveness {
         search.finish()
     }
 
-    /// When a variable is live: sorted spans with gaps between.
+    /// The live range of a variable: sorted spans with gaps between them.
     pub fn spans(&self, variable: Value) -> &[LiveSpan] {
         let index = variable.index();
         match self.starts.get(index..index + 2) {
@@ -124,7 +147,7 @@ impl Liveness {
         }
     }
 
-    /// From the first moment when a variable is live to the last; none if it never is.
+    /// From the first to the last moment of a variable's live range; none if it is never live.
     pub fn hull(&self, variable: Value) -> Option<LiveSpan> {
         let spans = self.spans(variable);
         Some(LiveSpan { first: spans.first()?.first, last: spans.last()?.last })
@@ -135,7 +158,7 @@ impl Liveness {
         contains(self.spans(variable), moment)
     }
 
-    /// The variables that are live at some moment, in the order in which they first are.
+    /// The variables that are live at some moment, ordered by the first one.
     pub fn variables(&self) -> &[Value] {
         &self.variables
     }
@@ -152,7 +175,7 @@ pub fn contains(spans: &[LiveSpan], moment: Moment) -> bool {
     spans.get(index).is_some_and(|span| span.first <= moment)
 }
 
-/// Sorts spans and joins those that meet or touch.
+/// Sorts spans, and merges those that overlap or touch.
 pub fn normalise(spans: &mut Vec<LiveSpan>) {
     spans.sort_unstable();
     spans.dedup_by(|next, kept| {

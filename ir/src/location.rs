@@ -1,8 +1,6 @@
 //! Locations: where operations come from.
 
-use crate::context::Context;
-use crate::diag;
-use crate::entities::{Attr, Ident, Location, OpName};
+use crate::entities::{Attr, Ident, Location};
 
 /// The content of an interned [`Location`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -41,18 +39,4 @@ pub enum LocationData {
         /// The parts.
         parts: Box<[Location]>,
     },
-}
-
-/// What a person calls an operation: its name, and where it comes from, if that is known.
-///
-/// ```text
-/// `nn.conv2d` (`Conv_5`)    of a model
-/// `nn.mul` (net.mlir:3:8)   of a text
-/// ```
-pub fn describe_op(ctx: &Context, name: OpName, location: Location) -> String {
-    let name = ctx.op_name_str(name);
-    match diag::place(ctx, location) {
-        Some(place) => format!("`{name}` ({place})"),
-        None => format!("`{name}`"),
-    }
 }

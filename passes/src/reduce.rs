@@ -1,4 +1,4 @@
-//! What is the smallest program that still fails?
+//! Reduction of a program to the smallest one that still fails.
 //!
 //! Delta debugging on the IR (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input",
 //! 2002; as `mlir-reduce` and `llvm-reduce`): whoever asks says what counts as failing, and gets a program in
@@ -59,6 +59,36 @@ mod sites;
 #[cfg(test)]
 mod tests;
 
+use ir::Module;
+
 pub use search::{
-    ReduceOptions, ReduceProgress, ReduceStep, Reduced, Reducible, Search, op_count, reduce, reduce_by,
+    ReduceOptions, ReduceProgress, ReduceStep, Reduced, Reducible, Search, op_count, reduce_by,
 };
+
+/// The steps of a round, those that remove most first.
+static STEPS: &[(&str, ReduceStep)] = &[
+    ("functions", operations::functions),
+    ("results", signature::results),
+    ("constants", constants::run),
+    ("what nobody reads", operations::dead),
+    ("operations", operations::run),
+    ("what nobody reads", operations::dead),
+    ("blocks", flow::blocks),
+    ("regions", flow::regions),
+    ("calls", flow::calls),
+    ("operands", operands::run),
+    ("arguments", signature::arguments),
+    ("attributes", attributes::run),
+    ("sizes", retype::sizes),
+    ("element types", retype::elements),
+];
+
+/// Reduces a program that fails. `still_fails` is called with candidates that passed the verifier, and
+/// returns whether a candidate fails as the original does.
+pub fn reduce(
+    module: Module,
+    options: &ReduceOptions<'_>,
+    still_fails: &mut dyn FnMut(&Module) -> bool,
+) -> Reduced {
+    reduce_by(STEPS, module, options, still_fails)
+}

@@ -1,13 +1,13 @@
-//! One operation, with all that is needed to ask about it.
+//! One operation together with its body and context.
 
 use super::Body;
 use crate::context::{Context, DECISIONS, decision_number};
+use crate::diag::describe_op;
 use crate::entities::{Attr, Op, Type, Value};
-use crate::location::describe_op;
 use crate::opdef::{Kind, OpDef, Presence, Traits};
 use crate::scalar::Scalar;
 
-/// An operation, its body and the context: what rules and rows look at.
+/// An operation, its body and its context: the input of rules and of functions in rows.
 #[derive(Clone, Copy)]
 pub struct OpRef<'a> {
     /// The context of all handles.
@@ -18,20 +18,20 @@ pub struct OpRef<'a> {
     pub op: Op,
 }
 
-/// What passes decided about an operation: its attributes `mem.*`, found in one walk.
+/// The decisions of passes about an operation: its attributes `mem.*`, found in one walk.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Decisions {
     /// `mem.args`: the places of the arguments of its blocks.
     pub args: Option<Attr>,
-    /// `mem.kernel`: what runs it.
+    /// `mem.kernel`: the kernel that computes it.
     pub kernel: Option<Attr>,
-    /// `mem.lines`: how a chain runs in turns of a few rows.
+    /// `mem.lines`: how a chain of operations streams a few rows at a time.
     pub lines: Option<Attr>,
     /// `mem.overlap`: the operand over whose rows it writes, and the rows of a band.
     pub overlap: Option<Attr>,
-    /// `mem.parts`: the operands that stand at their place in its result.
+    /// `mem.parts`: the operands that are written in place into its result.
     pub parts: Option<Attr>,
-    /// `mem.pitch`: the bytes of a row of result 0, and from row to row.
+    /// `mem.pitch`: the bytes of a row of result 0, and the distance between rows.
     pub pitch: Option<Attr>,
     /// `mem.place`: where its results and its scratch are.
     pub place: Option<Attr>,
@@ -41,7 +41,7 @@ pub struct Decisions {
     pub scratch: Option<Attr>,
     /// `mem.tie`: the operand that each result overwrites.
     pub tie: Option<Attr>,
-    /// `mem.view`: that it is a view that is read where its operand lies.
+    /// `mem.view`: the result is a view with gaps, read where the operand is.
     pub view: Option<Attr>,
 }
 
@@ -56,7 +56,7 @@ impl<'a> OpRef<'a> {
         self.ctx.op_name_str(self.body.name(self.op))
     }
 
-    /// What a person calls the operation (see [`describe_op`]).
+    /// The operation for messages (see [`describe_op`]).
     pub fn describe(&self) -> String {
         describe_op(self.ctx, self.body.name(self.op), self.body.location(self.op))
     }
@@ -66,7 +66,7 @@ impl<'a> OpRef<'a> {
         self.ctx.def(self.body.name(self.op))
     }
 
-    /// The kind; unregistered operations hold structure as far as anyone knows.
+    /// The kind. Unregistered operations count as [`Kind::Structure`].
     pub fn kind(&self) -> Kind {
         self.def().map_or(Kind::Structure, |def| def.kind)
     }
@@ -136,7 +136,7 @@ impl<'a> OpRef<'a> {
         find(self.body.properties(self.op)).or_else(|| find(self.body.attrs(self.op)))
     }
 
-    /// What passes decided about it.
+    /// The decisions of passes about the operation.
     pub fn decisions(&self) -> Decisions {
         let mut found = [None; DECISIONS.len()];
         for (name, attr) in self.ctx.dict_entries(self.body.attrs(self.op)) {
@@ -166,8 +166,7 @@ impl<'a> OpRef<'a> {
         })
     }
 
-    /// An `array<i64>` attribute, or the row's default for one that is absent; none where it follows from
-    /// named sizes.
+    /// An `array<i64>` attribute, or the row's default if it is absent; none if it depends on named sizes.
     pub fn ints(&self, name: &str) -> Option<Vec<i64>> {
         match self.attr(name) {
             Some(given) => self.ctx.ints_value(given),
@@ -187,7 +186,7 @@ impl<'a> OpRef<'a> {
         })
     }
 
-    /// Which of these functions the operation computes: that whose number is in the integer attribute `name`.
+    /// The function of `all` whose number is the integer attribute `name`.
     pub fn chosen(&self, name: &str, all: &'static [Scalar]) -> Option<&'static Scalar> {
         let number = match self.attr(name) {
             Some(attr) => usize::try_from(self.ctx.int_value(attr)?).ok()?,

@@ -5,7 +5,8 @@
 //! cache.
 
 use super::element::{Elem, Lane};
-use super::program::{CHUNK, LaneValues, Register, ScalarProgram};
+use super::program::ScalarProgram;
+use super::registers::{CHUNK, LaneValues, Register};
 use super::tensor::{EvalError, Tensor};
 use crate::body::OpRef;
 use crate::scalar::Scalar;

@@ -5,7 +5,7 @@
 //! changes no bit.
 
 use super::element::{Elem, Extension, IntElem};
-use super::program::{LaneValues, Register};
+use super::registers::{LaneValues, Register};
 use super::tensor::EvalError;
 use super::vector::vectorised;
 use crate::scalar::{Binary, Unary};

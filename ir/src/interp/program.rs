@@ -1,65 +1,16 @@
 //! How a tree of scalar operations is run over many elements at once.
 //!
 //! [`ScalarProgram::of`] gives every node of a [`Scalar`] tree an element type and a register, a run of
-//! [`CHUNK`] lanes; a run fills the argument registers and then takes one step per node. Constants and
-//! attributes fill their registers once. Constants have the type of the node that they meet, rounded to its
-//! lanes.
+//! [`CHUNK`](super::registers::CHUNK) lanes; a run fills the argument registers and then takes one step per
+//! node. Constants and attributes fill their registers once. Constants have the type of the node that they
+//! meet, rounded to its lanes.
 
-use super::element::{Elem, Extension, Lane, LaneKind};
+use super::element::{Elem, Extension};
 use super::lanes;
+use super::registers::LaneValues;
 use super::tensor::EvalError;
 use crate::body::OpRef;
 use crate::scalar::{Binary, Scalar, Unary};
-
-/// How many elements one step computes.
-pub(super) const CHUNK: usize = 1024;
-
-/// A register: the lanes of one node.
-#[derive(Debug)]
-pub(super) enum LaneValues {
-    F32(Vec<f32>),
-    F64(Vec<f64>),
-    Int(Vec<i64>),
-}
-
-/// Lanes of one type as the register that holds them.
-pub(super) trait Register: Lane {
-    fn of(lanes: &LaneValues) -> &[Self];
-    fn of_mut(lanes: &mut LaneValues) -> &mut [Self];
-}
-
-macro_rules! registers {
-    ($($lane:ty => $variant:ident;)*) => {$(
-        impl Register for $lane {
-            fn of(lanes: &LaneValues) -> &[Self] {
-                match lanes { LaneValues::$variant(lanes) => lanes, other => unreachable!("lanes of {other:?}") }
-            }
-            fn of_mut(lanes: &mut LaneValues) -> &mut [Self] {
-                match lanes { LaneValues::$variant(lanes) => lanes, other => unreachable!("lanes of {other:?}") }
-            }
-        }
-    )*};
-}
-registers! { f32 => F32; f64 => F64; i64 => Int; }
-
-impl LaneValues {
-    /// A register for elements of this type, all lanes zero.
-    pub(super) fn new(elem: Elem) -> LaneValues {
-        match elem.lane() {
-            LaneKind::F32 => LaneValues::F32(vec![0.0; CHUNK]),
-            LaneKind::F64 => LaneValues::F64(vec![0.0; CHUNK]),
-            LaneKind::Int => LaneValues::Int(vec![0; CHUNK]),
-        }
-    }
-
-    fn fill(elem: Elem, value: f64) -> LaneValues {
-        match elem {
-            Elem::F16 | Elem::Bf16 | Elem::F32 => LaneValues::F32(vec![value as f32; CHUNK]),
-            Elem::F64 => LaneValues::F64(vec![value; CHUNK]),
-            Elem::Int(int) => LaneValues::Int(vec![int.wrap(value as i64); CHUNK]),
-        }
-    }
-}
 
 /// What a step computes.
 #[derive(Clone, Copy, Debug)]

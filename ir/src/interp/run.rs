@@ -1,4 +1,4 @@
-//! What a function returns for given arguments.
+//! Running a function on given arguments.
 //!
 //! The walk goes block by block: a block runs its operations in order and ends with what its terminator hands
 //! to the next block, or out of the region, so that an operation with regions runs them by calling

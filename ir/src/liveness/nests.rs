@@ -23,8 +23,7 @@
 
 use cranelift_entity::EntityRef;
 
-use super::search::{BlockWrite, Exposed};
-use super::{LiveSpan, Moment, normalise};
+use super::{BlockWrite, Exposed, LiveSpan, Moment, normalise};
 use crate::entities::Value;
 use crate::flow::{BasicBlock, FlowGraph, Turns, Zone};
 

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::edges::Edges;
 use super::nests::Nests;
-use super::{LiveSpan, Liveness, Moment, normalise};
+use super::{BlockWrite, Exposed, LiveSpan, Liveness, Moment, normalise};
 use crate::body::Body;
 use crate::context::Context;
 use crate::entities::Value;
@@ -45,34 +45,12 @@ impl Track {
     const NONE: Track = Track { stamp: 0, open: 0, only: LiveSpan { first: Moment(1), last: Moment(0) } };
 }
 
-/// A basic block that reads a variable before it writes it, which so is live where the basic block begins.
-#[derive(Clone, Copy)]
-pub(super) struct Exposed {
-    /// The basic block's place in the order.
-    pub place: u32,
-    /// The last read before a write.
-    pub last: Moment,
-    /// The number of the variable's entry before; 0 if there is none.
-    before: u32,
-}
-
-/// A basic block that writes a variable.
-#[derive(Clone, Copy)]
-pub(super) struct BlockWrite {
-    /// The basic block's place in the order.
-    pub place: u32,
-    /// The last write.
-    pub last: Moment,
-    /// The number of the variable's entry before; 0 if there is none.
-    before: u32,
-}
-
 /// What values belong to.
 #[derive(Clone, Copy)]
 pub(super) struct Variables<'a> {
-    /// The variable of each value, if it counts.
+    /// The variable of each value; none for values that are not of interest.
     pub of_values: &'a [PackedOption<Value>],
-    /// Values whose write leaves the rest of their variable as it was: it reads, too.
+    /// Values whose write keeps the other bytes of their variable, and so counts as a read.
     pub parts: &'a FxHashSet<Value>,
 }
 

@@ -14,6 +14,7 @@ use ir::diag::did_you_mean;
 use ir::{Context, Diagnostic, Location};
 
 use super::default::{DEFAULT, default_pipeline};
+use super::pipeline::ends_value;
 use super::{
     Anchor, Invocation, OptionKind, Origin, PassDef, PassOptions, PassRow, Pipeline, PipelineItem, Registry,
     Stage,
@@ -46,11 +47,6 @@ impl Pipeline {
             }
         }
     }
-}
-
-/// Whether a value without quotes ends before this character.
-pub(super) fn ends_value(c: char) -> bool {
-    c.is_whitespace() || matches!(c, ',' | '}')
 }
 
 fn in_name(c: char) -> bool {

@@ -1,4 +1,4 @@
-//! Which passes run, in which order.
+//! Pipelines: which passes run, in which order.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::registry::TabledRules;
 use super::{PassOptions, PassRow, PassRun, Registry, Stage, StageRule};
 use crate::rewrite::RuleSet;
 
-/// A row of passes, completed with the mandatory ones. It prints as the text that reads back as itself.
+/// A sequence of passes, completed with the mandatory ones. Its text form parses back to the same pipeline.
 #[derive(Clone)]
 pub struct Pipeline {
     items: Vec<PipelineItem>,
@@ -24,7 +24,7 @@ pub enum PipelineItem {
     Nest(Anchor, Vec<PipelineItem>),
 }
 
-/// What a nest works on.
+/// The operations that a nest works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// `module(...)`: modules.
@@ -40,13 +40,13 @@ pub struct Invocation {
     pub def: PassRow,
     /// Its options.
     pub options: PassOptions,
-    /// Who put it here.
+    /// Whether it was given or inserted.
     pub origin: Origin,
-    /// Where in the pipeline's text it stands, or what it was inserted for.
+    /// Its place in the pipeline's text, or the reason why it was inserted.
     pub location: Location,
 }
 
-/// Who put a pass into a pipeline.
+/// Whether a pass was given or inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The user named it.
@@ -71,7 +71,7 @@ impl Anchor {
 }
 
 impl Pipeline {
-    /// All stages that the registry has, in order; functions that have reached one skip it.
+    /// All stages of the registry, in order; a function skips the stages that it has reached.
     pub fn canonical(registry: &Registry) -> Pipeline {
         let defs = Stage::ALL.into_iter().filter_map(|stage| registry.of_stage(stage));
         let items = defs.map(|def| PipelineItem::Pass(inserted(def, Location::UNKNOWN))).collect();
@@ -97,7 +97,7 @@ impl Pipeline {
         &self.items
     }
 
-    /// The rules that the passes may use: those of the registry that it was made with.
+    /// The rules that the passes may use: those of the registry of this pipeline.
     pub fn rules(&self) -> &RuleSet {
         self.rules.read()
     }
@@ -201,10 +201,14 @@ fn write_items(f: &mut fmt::Formatter<'_>, items: &[PipelineItem]) -> fmt::Resul
     Ok(())
 }
 
+/// Whether a value without quotes ends before this character.
+pub(super) fn ends_value(c: char) -> bool {
+    c.is_whitespace() || matches!(c, ',' | '}')
+}
+
 /// `name=value`, quoted where the value would not read back.
 fn write_option((name, value): (&str, &str)) -> String {
-    let is_plain =
-        !value.is_empty() && !value.contains(super::parse::ends_value) && !value.contains(['"', '\\']);
+    let is_plain = !value.is_empty() && !value.contains(ends_value) && !value.contains(['"', '\\']);
     if is_plain {
         format!("{name}={value}")
     } else {

@@ -1,4 +1,4 @@
-//! Which candidates are tried, in which order.
+//! The search of a reduction: which candidates are tried, in which order.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
@@ -7,9 +7,9 @@ use ir::verify::verify_touched;
 use ir::{Module, Traits, text};
 use rustc_hash::FxHashSet;
 
-use super::{attributes, constants, flow, operands, operations, retype, signature, sites};
+use super::sites;
 
-/// What can be reduced.
+/// A program that can be reduced.
 pub trait Reducible: Clone {
     /// Whether it is valid, and thus a candidate. May complete what follows from the rest of it.
     fn is_valid(&mut self) -> bool;
@@ -37,13 +37,13 @@ impl Reducible for Module {
     }
 }
 
-/// How a program is reduced.
+/// Options of a reduction.
 pub struct ReduceOptions<'a, P = Module> {
-    /// When to stop with what was reached by then, if at all.
+    /// When to stop with the smallest program so far, if ever.
     pub deadline: Option<Instant>,
-    /// Is told whenever a candidate has been tried.
+    /// Called after each candidate was tried.
     pub progress: Option<&'a dyn Fn(&ReduceProgress)>,
-    /// Is given each program that is smaller than those before, and still fails.
+    /// Called with each program that is smaller than all before and still fails.
     pub smaller: Option<&'a dyn Fn(Reduced<P>)>,
 }
 
@@ -54,24 +54,24 @@ impl<P> Default for ReduceOptions<'_, P> {
     }
 }
 
-/// How far a reduction is.
+/// The progress of a reduction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReduceProgress {
-    /// What is being left out.
+    /// The kind of thing that is being removed.
     pub step: &'static str,
-    /// How many operations the smallest program has that still fails.
+    /// The number of operations of the smallest failing program so far.
     pub ops: usize,
-    /// How many candidates have been tried.
+    /// The number of candidates tried.
     pub tried: usize,
 }
 
-/// What came out.
+/// The result of a reduction.
 pub struct Reduced<P = Module> {
     /// The smallest program that still fails.
     pub program: P,
-    /// How many candidates were tried.
+    /// The number of candidates tried.
     pub tried: usize,
-    /// Whether nothing more can be left out; else it was stopped before.
+    /// Whether nothing more can be removed; false if the reduction was stopped.
     pub is_minimal: bool,
 }
 
@@ -85,17 +85,7 @@ pub fn op_count(module: &Module) -> usize {
     sites::sites(module).iter().filter(|site| counts(site)).count()
 }
 
-/// Makes a program that fails as small as it can: `still_fails` says of each candidate, which the verifier
-/// has passed, whether it fails as the original does.
-pub fn reduce(
-    module: Module,
-    options: &ReduceOptions<'_>,
-    still_fails: &mut dyn FnMut(&Module) -> bool,
-) -> Reduced {
-    reduce_by(STEPS, module, options, still_fails)
-}
-
-/// The same for anything that can be reduced, by steps of its own.
+/// Like [`reduce`](super::reduce()), for anything that can be reduced, with its own steps.
 pub fn reduce_by<P: Reducible>(
     steps: &[(&'static str, ReduceStep<P>)],
     program: P,
@@ -119,28 +109,10 @@ pub fn reduce_by<P: Reducible>(
     Reduced { program: search.program, tried: search.progress.tried, is_minimal }
 }
 
-/// Tries to leave out one kind of thing.
+/// A step: tries to remove one kind of thing.
 pub type ReduceStep<P = Module> = fn(&mut Search<'_, P>);
 
-/// What is tried in a round: first what leaves out most.
-static STEPS: &[(&str, ReduceStep)] = &[
-    ("functions", operations::functions),
-    ("results", signature::results),
-    ("constants", constants::run),
-    ("what nobody reads", operations::dead),
-    ("operations", operations::run),
-    ("what nobody reads", operations::dead),
-    ("blocks", flow::blocks),
-    ("regions", flow::regions),
-    ("calls", flow::calls),
-    ("operands", operands::run),
-    ("arguments", signature::arguments),
-    ("attributes", attributes::run),
-    ("sizes", retype::sizes),
-    ("element types", retype::elements),
-];
-
-/// A reduction under way.
+/// A reduction in progress.
 pub struct Search<'a, P = Module> {
     /// The smallest program so far that fails.
     pub(super) program: P,
@@ -153,7 +125,7 @@ pub struct Search<'a, P = Module> {
 }
 
 impl<P: Reducible> Search<'_, P> {
-    /// The smallest program so far that fails.
+    /// The smallest failing program so far.
     pub fn program(&self) -> &P {
         &self.program
     }
@@ -162,7 +134,7 @@ impl<P: Reducible> Search<'_, P> {
         self.options.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// Tries a change, which says whether it did anything; keeps it if the program still fails.
+    /// Tries a change, which returns whether it did anything; keeps it if the program still fails.
     pub fn attempt(&mut self, change: impl FnOnce(&mut P) -> bool) -> bool {
         if self.is_late() {
             return false;
@@ -188,8 +160,8 @@ impl<P: Reducible> Search<'_, P> {
         fails
     }
 
-    /// Tries to apply `change` to all items, to each half of those that were refused, and so on to each one.
-    /// The last ones go first: what reads goes before what it reads.
+    /// Tries to apply `change` to all items, then to each half of the refused ones, and so on to single
+    /// items. The last items go first, because readers must be removed before what they read.
     pub fn halve<T: Clone>(&mut self, items: Vec<T>, change: impl Fn(&mut P, &[T]) -> bool) {
         let mut left = items;
         let mut piece = left.len();

@@ -1,8 +1,8 @@
-//! Which operation is looked at next, and when it is enough.
+//! The rewrite driver: which operation is looked at next, and when to stop.
 
 use std::collections::VecDeque;
 
-use ir::location::describe_op;
+use ir::diag::describe_op;
 use ir::{Body, Context, Diagnostic, OpName, Region};
 use rustc_hash::FxHashMap;
 
@@ -16,10 +16,10 @@ const DEAD: &str = "dead";
 /// How many of the last applications are named where rules do not come to an end.
 const LAST: usize = 64;
 
-/// How often rules may apply.
+/// Limits on the number of rule applications.
 #[derive(Clone, Copy, Debug)]
 pub struct RewriteLimits {
-    /// For each operation that the function had.
+    /// Applications for each operation of the original function.
     pub per_op: usize,
 }
 
@@ -59,7 +59,7 @@ impl<'r> Driver<'r> {
         }
     }
 
-    /// Applies rules until none applies, or no more changes are allowed; whether any did.
+    /// Applies rules until none applies, or no more changes are allowed; returns whether any did.
     ///
     /// # Errors
     /// If they have applied as often as they may: the rules that applied last.
@@ -95,7 +95,7 @@ impl<'r> Driver<'r> {
         Ok(if self.left < before { RewriteOutcome::Changed } else { RewriteOutcome::Unchanged })
     }
 
-    /// How often each rule applied, in the order of the rules, those that never did left out.
+    /// How often each rule was applied, in the order of the rules, without those that never were.
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         let rules = self.rules.iter().map(|rule| rule.name).zip(self.counts.iter().copied());
         let all = [(DEAD, self.dead), (FOLD, self.folded)].into_iter().chain(rules);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::interp::element::{Elem, Extension, IntElem};
 use crate::interp::lanes;
-use crate::interp::program::{CHUNK, LaneValues};
+use crate::interp::registers::{CHUNK, LaneValues};
 use crate::scalar::Binary;
 use crate::types::{FloatKind, Signedness, TypeData};
 

@@ -5,9 +5,7 @@
 //! text is read: that a symbol is defined once, and, where isolated operations are small, what each of them
 //! must be by itself. What is found is told only if it ends the reading: else the verifier tells it.
 
-use rustc_hash::FxHashSet;
-
-use super::values::OpenBody;
+use super::values::{DefinedSymbols, OpenBody};
 use super::{Read, TextReader};
 use crate::diag::{Diagnostic, MOST_FAULTS};
 use crate::entities::{Attr, Ident, Op};
@@ -15,14 +13,6 @@ use crate::verify::verify_isolated;
 
 /// Isolated operations are small if they have fewer bytes of text than this, on the average.
 const SMALL: usize = 64;
-
-/// The symbols that isolated operations of a body define.
-#[derive(Default)]
-pub(super) struct DefinedSymbols {
-    known: FxHashSet<Attr>,
-    /// What is defined again, with the first byte of that.
-    again: Vec<(Attr, usize)>,
-}
 
 /// What was seen of the isolated operations of a text.
 #[derive(Default)]

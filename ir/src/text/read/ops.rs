@@ -6,21 +6,13 @@ use smallvec::SmallVec;
 
 use super::memo::OpTypes;
 use super::regions::RegionArity;
-use super::values::{Mention, OpenBody};
+use super::values::{Mention, OpenBody, ResultName};
 use super::{AfterFault, Failed, Read, TextReader, shortened};
 use crate::body::{Body, OpParts, Successor};
 use crate::branch;
 use crate::entities::{Attr, Block, Location, Op, OpName, Type, Value};
 use crate::opdef::{OpDef, Traits};
 use crate::text::lexer::TokenKind;
-
-/// A name left of `=`, with how many results it stands for.
-#[derive(Clone, Copy)]
-pub(super) struct ResultName<'c> {
-    pub name: &'c str,
-    pub at: usize,
-    pub count: u32,
-}
 
 /// The names left of `=`.
 type ResultNames<'c> = SmallVec<[ResultName<'c>; 1]>;

@@ -4,8 +4,7 @@
 //! Where that begins is guessed by brackets and by lines: it is the first on a line of its own after the
 //! fault, outside of all braces that the faulty operation opened, or as little indented as that operation.
 
-use super::ops::ResultName;
-use super::values::OpenBody;
+use super::values::{OpenBody, ResultName};
 use super::{AfterFault, Failed, Read, TextReader};
 use crate::body::Body;
 use crate::diag::{Diagnostic, MOST_FAULTS};

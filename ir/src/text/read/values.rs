@@ -3,14 +3,12 @@
 //! A value may be read before its definition: until then an argument of a block that stands nowhere takes its
 //! place. Names that are numbers, the usual case, are found by index; all others by hash.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::early::DefinedSymbols;
-use super::ops::ResultName;
 use super::{TextReader, shortened};
 use crate::body::Body;
 use crate::diag::{Diagnostic, MOST_FAULTS, did_you_mean};
-use crate::entities::{Block, Type, Value};
+use crate::entities::{Attr, Block, Type, Value};
 
 /// So many operations say how dense the text is.
 const FORESEEN_FROM: usize = 4096;
@@ -34,6 +32,22 @@ pub(super) struct OpenBody<'c> {
     /// Labels of the open regions, innermost last.
     pub labels: Vec<FxHashMap<&'c str, Label>>,
     pub symbols: DefinedSymbols,
+}
+
+/// The symbols that isolated operations of a body define.
+#[derive(Default)]
+pub(super) struct DefinedSymbols {
+    pub known: FxHashSet<Attr>,
+    /// Duplicate definitions, each with its first byte.
+    pub again: Vec<(Attr, usize)>,
+}
+
+/// A name left of `=`, with the number of results that it names.
+#[derive(Clone, Copy)]
+pub(super) struct ResultName<'c> {
+    pub name: &'c str,
+    pub at: usize,
+    pub count: u32,
 }
 
 /// A block's name.
