@@ -1,4 +1,4 @@
-//! Which types a file gives its values, and whether they are the ones that follow from the nodes.
+//! Declared types and sizes: those of the file, and those that the user gives.
 
 use std::collections::BTreeMap;
 
@@ -11,35 +11,35 @@ use super::facts::SizeFacts;
 use super::tensor::{Dimension, TypeProto, ValueInfoProto};
 use super::weights::{Weight, element_type};
 
-/// What is said of sizes beside the file.
+/// The user's declarations about sizes.
 #[derive(Debug, Clone, Default)]
 pub struct DeclaredSizes {
     /// Numbers for symbols, by name.
     pub values: BTreeMap<String, u64>,
-    /// The least and the greatest number that a symbol may stand for.
+    /// The range of a symbol.
     pub ranges: BTreeMap<String, (u64, u64)>,
-    /// Sizes of inputs that are symbols whatever the file says.
+    /// Sizes of inputs that become symbols, whatever the file says.
     pub symbolized: Vec<Symbolized>,
-    /// The shapes of what is given for inputs whose types do not say them: of each element of a sequence, of
-    /// a tensor that is an optional or of unknown rank; none for an optional that is empty.
+    /// Shapes of inputs whose types do not have them: of each element of a sequence, of a tensor that is an
+    /// optional or has unknown rank; none for an empty optional.
     pub items: BTreeMap<String, Option<Vec<Vec<u64>>>>,
-    /// Inputs that are constants: no arguments of the function.
+    /// Inputs that are replaced by constants, and are no arguments of the function.
     pub constants: BTreeMap<String, Weight>,
 }
 
-/// A size of an input that is a symbol.
+/// A size of an input that becomes a symbol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbolized {
     /// The input's name.
     pub input: String,
-    /// Which of its sizes, from 0.
+    /// The axis, from 0.
     pub axis: usize,
     /// The symbol, or an expression.
     pub size: String,
 }
 
 impl DeclaredSizes {
-    /// Nothing is said.
+    /// No declarations.
     pub fn new() -> DeclaredSizes {
         DeclaredSizes::default()
     }
@@ -187,8 +187,8 @@ fn named_size(ctx: &Context, name: &str, facts: &SizeFacts<'_>) -> Result<Dim, R
     }
 }
 
-/// What a name of a size reads as: an expression, or a name. Exporters write `/` and `//` before a number for
-/// a quotient rounded down.
+/// The expression or symbol in a size's name. Exporters write `/` and `//` before a number for a quotient
+/// rounded down.
 pub fn read_size(ctx: &Context, name: &str) -> DimExpr {
     let read = |text: &str| ir::text::parse_dim(ctx, text).ok();
     let divided = || {
@@ -202,8 +202,8 @@ pub fn read_size(ctx: &Context, name: &str) -> DimExpr {
     found.unwrap_or_else(|| dims::symbol(ctx, name))
 }
 
-/// Refuses if the file's type of a value contradicts the one that was inferred. What the file leaves open
-/// fits, and so does any size of an axis whose size depends on data.
+/// Refuses a value whose declared type contradicts the inferred one. Unknown parts of the declared type fit,
+/// and so does any size of an axis whose size depends on data.
 pub fn check_declared(
     ctx: &Context,
     inferred: Type,
@@ -251,9 +251,9 @@ pub(super) fn misnamed(
             Dimension::Value(_) => None,
         }));
     }
-    let names = symbols.iter().flat_map(|size| dims::symbols(ctx, read_size(ctx, size)));
-    let names = names.map(|name| ctx.str(name).to_owned());
-    let names: Vec<String> = names.chain(symbols.iter().cloned()).collect();
+    let in_expressions = symbols.iter().flat_map(|size| dims::symbols(ctx, read_size(ctx, size)));
+    let names: Vec<String> =
+        in_expressions.map(|name| ctx.str(name).to_owned()).chain(symbols.iter().cloned()).collect();
     let fault = |what: String, name: &str, known: Vec<&str>| {
         let fault = Diagnostic::error(Location::UNKNOWN, what);
         match ir::diag::did_you_mean(name, known) {
@@ -265,7 +265,7 @@ pub(super) fn misnamed(
     let mut faults: Vec<Diagnostic> = given
         .filter(|name| !names.contains(name))
         .map(|name| {
-            let what = format!("no size of an input is called `{name}`");
+            let what = format!("no input has a named size `{name}`");
             fault(what, name, names.iter().map(String::as_str).collect())
         })
         .collect();

@@ -1,4 +1,4 @@
-//! How operators with graphs (If, Loop, Scan, FlexAttention) are converted.
+//! Conversion of operators with graphs (If, Loop, Scan, FlexAttention).
 //!
 //! What a graph reads from around it are names like others. Where the condition, or the number of turns, is
 //! known when the model is read, the graph is written down in the place of the node, once for each turn: a
@@ -100,7 +100,7 @@ impl<'m> GraphLowering<'m> {
             Ok(None) => TripCount::Unlimited,
             Ok(Some(most)) => match most[..] {
                 [most] => TripCount::Known(u64::try_from(most).unwrap_or(0)),
-                _ => return Err("a number of turns that is not one number".into()),
+                _ => return Err("a number of iterations that is not one number".into()),
             },
             Err(_) => TripCount::Computed,
         };
@@ -127,7 +127,7 @@ impl<'m> GraphLowering<'m> {
         second.map_err(|other| {
             self.take_back(attempt);
             let [rolled, written] = if is_short { [&other, &refusal] } else { [&refusal, &other] };
-            let message = format!("as a loop: {}; turn by turn: {}", rolled.message, written.message);
+            let message = format!("as a loop: {}; unrolled: {}", rolled.message, written.message);
             Refusal { message, help: rolled.help.clone().or_else(|| written.help.clone()) }
         })
     }
@@ -151,7 +151,7 @@ impl<'m> GraphLowering<'m> {
                 break;
             }
             if turn == MOST_TURNS || (most == TripCount::Unlimited && condition.is_none()) {
-                return Err(format!("a loop of more than {MOST_TURNS} turns").into());
+                return Err(format!("a loop of more than {MOST_TURNS} iterations").into());
             }
             let numbers = self.call(node, vec![], at, |call| {
                 let number = call.int64_constant(&[turn.cast_signed()], &[])?;
@@ -190,7 +190,7 @@ impl<'m> GraphLowering<'m> {
                 parts.reverse();
             }
             let stacked = self.call(node, vec![], at, |call| {
-                let first = *parts.first().ok_or("a loop of no turns, which shows nothing")?;
+                let first = *parts.first().ok_or("a loop without iterations, which has no scan outputs")?;
                 let rank = call.rank(first)?;
                 let axis = call.axis(axis, rank + 1)?;
                 for part in &mut parts {
@@ -304,9 +304,7 @@ impl<'m> GraphLowering<'m> {
         if node.ints("directions")?.is_some_and(|all| all.iter().any(|direction| *direction != 0)) {
             return Err("a scan from the last step on".into());
         }
-        let inputs = node.int("num_scan_inputs")?.and_then(|count| usize::try_from(count).ok());
-        let inputs = inputs.filter(|count| (1..operands.len()).contains(count));
-        let inputs = inputs.ok_or("`num_scan_inputs` is no number of inputs")?;
+        let inputs = scan_inputs(node, operands.len() - 1)?;
         let operands =
             (1..operands.len()).map(|index| given(operands, index)).collect::<Result<Vec<_>, _>>()?;
         let count = operands.len() - inputs;
@@ -352,12 +350,17 @@ pub(super) struct Scanned<'m> {
     pub(super) outward: Vec<(i64, bool)>,
 }
 
+/// The number of scan inputs of a Scan with `most` operands that may be ones.
+fn scan_inputs(node: &NodeProto<'_>, most: usize) -> Result<usize, Refusal> {
+    let count = node.int("num_scan_inputs")?.and_then(|count| usize::try_from(count).ok());
+    let count = count.filter(|count| (1..=most).contains(count));
+    Ok(count.ok_or("`num_scan_inputs` is no number of inputs")?)
+}
+
 impl<'m> Scanned<'m> {
     fn of(node: &'m NodeProto<'m>, operands: &[Option<Value>]) -> Result<Scanned<'m>, Refusal> {
         let body = graph(node, "body")?;
-        let inputs = node.int("num_scan_inputs")?.and_then(|count| usize::try_from(count).ok());
-        let inputs = inputs.filter(|count| (1..=operands.len()).contains(count));
-        let inputs = inputs.ok_or("`num_scan_inputs` is no number of inputs")?;
+        let inputs = scan_inputs(node, operands.len())?;
         let operands =
             (0..operands.len()).map(|index| given(operands, index)).collect::<Result<Vec<_>, _>>()?;
         let (states, scanned) = operands.split_at(operands.len() - inputs);
@@ -402,9 +405,11 @@ fn ways(
 fn sliced(call: &mut NodeConversion<'_, '_>, x: Value, axis: i64) -> Results {
     let shape = call.dims(x)?;
     let axis = call.axis(axis, shape.len())?;
-    let Dim::Known(count) = shape[axis] else { return Err("a number of turns that is not known".into()) };
+    let Dim::Known(count) = shape[axis] else {
+        return Err("a number of iterations that is not known".into());
+    };
     if count > MOST_TURNS {
-        return Err(format!("a loop of more than {MOST_TURNS} turns").into());
+        return Err(format!("a loop of more than {MOST_TURNS} iterations").into());
     }
     let rest = [&shape[..axis], &shape[axis + 1..]].concat();
     let slice = |index: u64| {

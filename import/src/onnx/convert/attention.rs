@@ -327,11 +327,11 @@ pub(crate) fn causal_convolution(call: &mut NodeConversion<'_, '_>) -> Results {
     let mut operands = vec![row, filter];
     operands.extend(call.optional(2));
     let groups = call.ctx().int_attr(groups.cast_signed());
-    let y = call.emit("nn.conv2d", &operands, &[("groups", groups)])?;
-    let y = call.reshape_to(y, &call.dims(x)?)?;
+    let rows = call.emit("nn.conv2d", &operands, &[("groups", groups)])?;
+    let convolved = call.reshape_to(rows, &call.dims(x)?)?;
     let y = match call.node.text("activation")?.unwrap_or("none") {
-        "none" => y,
-        "silu" | "swish" => call.one("nn.silu", y)?,
+        "none" => convolved,
+        "silu" | "swish" => call.one("nn.silu", convolved)?,
         other => {
             return Err(format!("`activation` {other:?}, expected \"none\", \"silu\" or \"swish\"").into());
         }

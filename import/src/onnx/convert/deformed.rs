@@ -145,16 +145,16 @@ impl MovedSizes {
         let first = call.with_number("nn.mul", line, (height * width) as f64)?;
         let mut taps = vec![Tap { index: first, weight: None, exists: None }];
         for (axis, (size, inside)) in [(height, width), (width, 1)].into_iter().enumerate() {
-            let own = call.part(offsets, 2, Dim::Known(axis as u64), Dim::Known(1))?;
-            let own = call.reshape(own, &[batch * fields, elements, count])?;
-            let places = moved.places(call, axis, self.windows, own)?;
-            let places = call.two("nn.add", own, places)?;
-            let own = ImageAxis::of_pixels(size).taps_at(call, places, "linear")?;
-            taps = crossed(call, &taps, &own, inside)?;
+            let offset = call.part(offsets, 2, Dim::Known(axis as u64), Dim::Known(1))?;
+            let offset = call.reshape(offset, &[batch * fields, elements, count])?;
+            let undeformed = moved.places(call, axis, self.windows, offset)?;
+            let places = call.two("nn.add", offset, undeformed)?;
+            let along = ImageAxis::of_pixels(size).taps_at(call, places, "linear")?;
+            taps = crossed(call, &taps, &along, inside)?;
         }
-        let pixels = call.reshape(x, &[batch * fields, part, height * width])?;
-        let pixels = call.transposed(pixels, &[0, 2, 1])?;
-        let pixels = call.reshape(pixels, &[batch * fields * height * width, part])?;
+        let images = call.reshape(x, &[batch * fields, part, height * width])?;
+        let channels_last = call.transposed(images, &[0, 2, 1])?;
+        let pixels = call.reshape(channels_last, &[batch * fields * height * width, part])?;
         let mut sum = None;
         for tap in taps {
             let term = tap.read(call, pixels)?;

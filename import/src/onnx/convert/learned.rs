@@ -324,9 +324,10 @@ pub(crate) fn tree_ensemble(call: &mut NodeConversion<'_, '_>) -> Results {
     if call.node.int("post_transform")?.unwrap_or(0) != 0 {
         return Err("`post_transform`, expected 0".into());
     }
-    let targets = call.node.int("n_targets")?.unwrap_or(1);
-    let targets = u64::try_from(targets).ok().filter(|targets| (1..=MOST_NODES as u64).contains(targets));
-    let targets = targets.ok_or("`n_targets` is no number of targets")?;
+    let targets = u64::try_from(call.node.int("n_targets")?.unwrap_or(1))
+        .ok()
+        .filter(|targets| (1..=MOST_NODES as u64).contains(targets))
+        .ok_or("`n_targets` is no number of targets")?;
     let combine = match (call.node.int("aggregate_function")?.unwrap_or(1), targets) {
         (0 | 1, _) => "nn.add",
         (2, 1) => "nn.min",

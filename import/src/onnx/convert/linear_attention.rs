@@ -63,10 +63,10 @@ pub(crate) fn linear_attention(call: &mut NodeConversion<'_, '_>) -> Results {
         outputs.push(output);
         state = new;
     }
-    let y = call.concatenated(&outputs, 2)?;
-    let y = call.with_number("nn.mul", y, scale)?;
-    let y = of_heads(call, y)?;
-    Ok(vec![call.cast(y, elem)?, call.cast(state, state_elem)?])
+    let steps = call.concatenated(&outputs, 2)?;
+    let scaled = call.with_number("nn.mul", steps, scale)?;
+    let joined = of_heads(call, scaled)?;
+    Ok(vec![call.cast(joined, elem)?, call.cast(state, state_elem)?])
 }
 
 /// What a step's query reads, and the state after it. Parts are queries, keys, values, decays and rates.

@@ -29,9 +29,9 @@ fn likelihood_loss(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value,
     let (batch, classes) = (*batch, *classes);
     let row = [&[batch, Dim::Known(1)], rest].concat();
     let targets_shape = [&[batch], rest].concat();
-    let target = call.operand(1)?;
-    let target = call.cast(target, call.ctx().int(64))?;
-    let target = call.reshape_to(target, &row)?;
+    let labels = call.operand(1)?;
+    let wide_labels = call.cast(labels, call.ctx().int(64))?;
+    let target = call.reshape_to(wide_labels, &row)?;
     let class = call.indices_along(classes, 1, shape.len())?;
     let mut holds = call.two("nn.eq", class, target)?;
     let ignored = call.node.int("ignore_index")?;

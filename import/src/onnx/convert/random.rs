@@ -150,17 +150,17 @@ pub(crate) fn normal(call: &mut NodeConversion<'_, '_>) -> Results {
     let (mean, scale) = (call.number("mean", 0.0)?, call.number("scale", 1.0)?);
     let wide = computed(call, elem)?;
     let bits = RandomBits::of(call)?;
-    let radius = bits.fractions(call, &shape, wide, (0, Zero::Excluded))?;
-    let radius = call.one("nn.log", radius)?;
-    let radius = call.with_number("nn.mul", radius, -2.0)?;
-    let radius = call.one("nn.sqrt", radius)?;
-    let angle = bits.fractions(call, &shape, wide, (1, Zero::Included))?;
-    let angle = call.with_number("nn.mul", angle, std::f64::consts::TAU)?;
-    let angle = call.one("nn.cos", angle)?;
-    let number = call.two("nn.mul", radius, angle)?;
-    let number = call.with_number("nn.mul", number, scale)?;
-    let number = call.with_number("nn.add", number, mean)?;
-    Ok(vec![call.cast(number, elem)?])
+    let fraction = bits.fractions(call, &shape, wide, (0, Zero::Excluded))?;
+    let logarithm = call.one("nn.log", fraction)?;
+    let square = call.with_number("nn.mul", logarithm, -2.0)?;
+    let radius = call.one("nn.sqrt", square)?;
+    let turn = bits.fractions(call, &shape, wide, (1, Zero::Included))?;
+    let angle = call.with_number("nn.mul", turn, std::f64::consts::TAU)?;
+    let cosine = call.one("nn.cos", angle)?;
+    let standard = call.two("nn.mul", radius, cosine)?;
+    let scaled = call.with_number("nn.mul", standard, scale)?;
+    let shifted = call.with_number("nn.add", scaled, mean)?;
+    Ok(vec![call.cast(shifted, elem)?])
 }
 
 /// Bernoulli: 1 with the probability that an element says, else 0.

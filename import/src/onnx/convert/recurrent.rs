@@ -256,9 +256,9 @@ impl RecurrentDirection {
         activations: Vec<GateActivation>,
         (batch, hidden): (Dim, u64),
     ) -> Result<RecurrentDirection, Refusal> {
-        let recurrence = call.operand(2)?;
-        let recurrence = slice_of(call, recurrence, index)?;
-        let recurrence = call.transposed(recurrence, &[1, 0])?;
+        let both_directions = call.operand(2)?;
+        let weights = slice_of(call, both_directions, index)?;
+        let recurrence = call.transposed(weights, &[1, 0])?;
         let rows = cell.gates() * hidden;
         let bias = match call.optional(3) {
             Some(bias) => {
@@ -304,10 +304,10 @@ impl RecurrentDirection {
 
     /// What the inputs of all steps give to all gates: `[steps, batch, gates * hidden]`.
     fn inputs(&self, call: &mut NodeConversion<'_, '_>, x: Value, index: u64) -> Result<Value, Refusal> {
-        let weights = call.operand(1)?;
-        let weights = slice_of(call, weights, index)?;
-        let weights = call.transposed(weights, &[1, 0])?;
-        let product = call.two("nn.matmul", x, weights)?;
+        let both_directions = call.operand(1)?;
+        let weights = slice_of(call, both_directions, index)?;
+        let columns = call.transposed(weights, &[1, 0])?;
+        let product = call.two("nn.matmul", x, columns)?;
         let Some(bias) = call.optional(3) else { return Ok(product) };
         let bias = slice_of(call, bias, index)?;
         let bias = call.part(bias, 0, Dim::Known(0), Dim::Known(self.cell.gates() * self.hidden))?;

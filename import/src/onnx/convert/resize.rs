@@ -293,9 +293,9 @@ impl AxisResize {
             return Ok(y);
         }
         let is_inside = |centre: &f64| f64::from(u8::from((0.0..=(self.size - 1) as f64).contains(centre)));
-        let inside: Vec<f64> = centres.iter().map(is_inside).collect();
-        let inside = self.along(call, &inside, y)?;
-        let inside = call.with_number("nn.ne", inside, 0.0)?;
+        let flags: Vec<f64> = centres.iter().map(is_inside).collect();
+        let along = self.along(call, &flags, y)?;
+        let inside = call.with_number("nn.ne", along, 0.0)?;
         call.where_or(inside, y, mode.outside)
     }
 

@@ -35,10 +35,10 @@ impl Tap {
             term = call.where_or(exists, term, 0.0)?;
         }
         if let Some(weight) = self.weight {
-            let weight = broadcast(call, weight, &shape)?;
-            let weight = call.reshape_to(weight, &each)?;
-            let weight = call.cast(weight, call.element(pixels))?;
-            term = call.two("nn.mul", term, weight)?;
+            let for_all = broadcast(call, weight, &shape)?;
+            let for_channels = call.reshape_to(for_all, &each)?;
+            let factor = call.cast(for_channels, call.element(pixels))?;
+            term = call.two("nn.mul", term, factor)?;
         }
         Ok(term)
     }

@@ -234,12 +234,12 @@ fn scatter_by_condition(call: &mut NodeConversion<'_, '_>, holds: Value, found: 
             "updates that are not one for each index, or of what has a size that depends on data".into()
         );
     }
-    let picked = ranked(call, holds, updates)?;
-    let picked = call.reshape_to(picked, &shape)?;
-    let picked = join.map_or(Ok(picked), |join| call.two(&join, x, picked))?;
-    let mask = [found, &vec![Dim::Known(1); rest.len()]].concat();
-    let mask = call.reshape_to(holds, &mask)?;
-    Ok(vec![call.emit("nn.select", &[mask, picked, x], &[])?])
+    let rows = ranked(call, holds, updates)?;
+    let picked = call.reshape_to(rows, &shape)?;
+    let joined = join.map_or(Ok(picked), |join| call.two(&join, x, picked))?;
+    let mask_shape = [found, &vec![Dim::Known(1); rest.len()]].concat();
+    let mask = call.reshape_to(holds, &mask_shape)?;
+    Ok(vec![call.emit("nn.select", &[mask, joined, x], &[])?])
 }
 
 /// The condition whose places these indices are, in a row, and the shape in which it stands.
@@ -255,8 +255,8 @@ fn ranked(call: &mut NodeConversion<'_, '_>, holds: Value, slices: Value) -> Res
     let int64 = call.ctx().int(64);
     let numbers = call.cast(holds, int64)?;
     let axis = [("axis", call.ctx().int_attr(0))];
-    let ranks = call.emit("nn.cum_sum", &[numbers], &axis)?;
-    let ranks = call.with_number("nn.sub", ranks, 1.0)?;
-    let ranks = call.with_number("nn.max", ranks, 0.0)?;
-    call.emit_open("nn.gather", &[slices, ranks], &axis, None)
+    let counts = call.emit("nn.cum_sum", &[numbers], &axis)?;
+    let ranks = call.with_number("nn.sub", counts, 1.0)?;
+    let indices = call.with_number("nn.max", ranks, 0.0)?;
+    call.emit_open("nn.gather", &[slices, indices], &axis, None)
 }

@@ -101,13 +101,13 @@ fn convolution_of_slices(
         part.starts[2] = Dim::Known(step * first.dilation);
         part.sizes[2] = Dim::Known(count);
         part.strides[2] = first.stride.cast_signed();
-        let slice = part.emit(call, x)?;
-        let slice = call.transposed(slice, &order)?;
-        let slice = call.reshape(slice, &images)?;
+        let slices = part.emit(call, x)?;
+        let by_image = call.transposed(slices, &order)?;
+        let batch = call.reshape(by_image, &images)?;
         let plane = call.part(filter, 2, Dim::Known(step), Dim::Known(1))?;
         let plane = call.reshape(plane, &[&filter_shape[..2], &filter_shape[3..]].concat())?;
         let bias = bias.filter(|_| step == 0);
-        let term = convolution(call, slice, plane, bias, &rest)?;
+        let term = convolution(call, batch, plane, bias, &rest)?;
         sum = Some(sum.map_or(Ok(term), |sum| call.two("nn.add", sum, term))?);
     }
     let sum = sum.ok_or("a kernel without elements")?;
@@ -317,9 +317,10 @@ pub(crate) fn transposed_convolution(call: &mut NodeConversion<'_, '_>) -> Resul
     let weights = call.shape(filter)?;
     let rank = shape.len().checked_sub(2).filter(|rank| *rank > 0 && weights.len() == shape.len());
     let rank = rank.ok_or("an input or weights of another rank than [batch, channels, sizes...]")?;
-    let groups = call.node.int("group")?.unwrap_or(1);
-    let groups = u64::try_from(groups).ok().filter(|groups| *groups > 0 && weights[0] % groups == 0);
-    let groups = groups.ok_or("a `group` that does not divide the channels")?;
+    let groups = u64::try_from(call.node.int("group")?.unwrap_or(1))
+        .ok()
+        .filter(|groups| *groups > 0 && weights[0] % groups == 0)
+        .ok_or("a `group` that does not divide the channels")?;
     let window = WindowAttrs::of_transposed(call, &shape[2..], &weights[2..])?;
     let mut pads = [Vec::new(), Vec::new()];
     for (axis, along) in window.iter().enumerate() {
@@ -336,13 +337,14 @@ pub(crate) fn transposed_convolution(call: &mut NodeConversion<'_, '_>) -> Resul
         turned.starts[axis] = Dim::Known(size.saturating_sub(1));
         turned.strides[axis] = -1;
     }
-    let filter = call.emit("nn.slice", &[filter], &turned.attrs(call.ctx()))?;
+    let reversed = call.emit("nn.slice", &[filter], &turned.attrs(call.ctx()))?;
     let kernel = &weights[2..];
     let apart = [&[groups, weights[0] / groups, weights[1]], kernel].concat();
-    let filter = call.reshape(filter, &apart)?;
+    let by_group = call.reshape(reversed, &apart)?;
     let order: Vec<i64> = [0, 2, 1].into_iter().chain(3..3 + rank as i64).collect();
-    let filter = call.transposed(filter, &order)?;
-    let filter = call.reshape(filter, &[&[groups * weights[1], weights[0] / groups], kernel].concat())?;
+    let outputs_first = call.transposed(by_group, &order)?;
+    let filter_shape = [&[groups * weights[1], weights[0] / groups], kernel].concat();
+    let filter = call.reshape(outputs_first, &filter_shape)?;
     let window = WindowAttrs {
         kernel: kernel.to_vec(),
         strides: vec![1; rank],

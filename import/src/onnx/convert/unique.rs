@@ -73,9 +73,11 @@ impl EqualSlices {
     fn of(call: &mut NodeConversion<'_, '_>, slices: Value) -> Result<EqualSlices, Refusal> {
         let shape = call.dims(slices)?;
         let count = shape[0];
-        let each = SizeArithmetic(call.ctx()).product(&shape[1..]);
-        let each = each.known().filter(|each| *each <= MOST_NUMBERS);
-        let each = each.ok_or_else(|| format!("slices of more than {MOST_NUMBERS} numbers"))?;
+        let each = SizeArithmetic(call.ctx())
+            .product(&shape[1..])
+            .known()
+            .filter(|each| *each <= MOST_NUMBERS)
+            .ok_or_else(|| format!("slices of more than {MOST_NUMBERS} numbers"))?;
         let rows = call.reshape_to(slices, &[count, Dim::Known(each)])?;
         let rows = comparable(call, rows)?;
         let numbers = call.indices(count)?;
@@ -89,9 +91,9 @@ impl EqualSlices {
             order = call.emit("nn.gather", &[order, own], &axis)?;
         }
         let sorted = call.emit("nn.gather", &[rows, order], &axis)?;
-        let before = call.with_number("nn.sub", numbers, 1.0)?;
-        let before = call.with_number("nn.max", before, 0.0)?;
-        let before = call.emit("nn.gather", &[sorted, before], &axis)?;
+        let previous = call.with_number("nn.sub", numbers, 1.0)?;
+        let previous = call.with_number("nn.max", previous, 0.0)?;
+        let before = call.emit("nn.gather", &[sorted, previous], &axis)?;
         let mut is_new = call.with_number("nn.eq", numbers, 0.0)?;
         for index in 0..each {
             let [own, before] = [sorted, before].map(|rows| {
@@ -127,10 +129,10 @@ impl EqualSlices {
         let zeros = self.zeros(call)?;
         let steps = call.cast(self.is_new, int64)?;
         let firsts = call.emit("nn.scatter", &[zeros, self.order, steps], &[])?;
-        let appeared = call.emit("nn.cum_sum", &[firsts], &axis)?;
-        let appeared = call.with_number("nn.sub", appeared, 1.0)?;
-        let appeared = call.emit("nn.gather", &[appeared, self.order], &axis)?;
-        let of_firsts = call.where_or(self.is_new, appeared, 0.0)?;
+        let counts = call.emit("nn.cum_sum", &[firsts], &axis)?;
+        let numbered = call.with_number("nn.sub", counts, 1.0)?;
+        let sorted = call.emit("nn.gather", &[numbered, self.order], &axis)?;
+        let of_firsts = call.where_or(self.is_new, sorted, 0.0)?;
         let join = call.ctx().str_attr("add");
         let by_group = call.emit("nn.scatter", &[zeros, self.group, of_firsts], &[("join", join)])?;
         let ids = call.emit("nn.gather", &[by_group, self.group], &axis)?;

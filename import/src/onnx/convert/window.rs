@@ -90,10 +90,12 @@ impl WindowAttrs {
                 (Some(wanted), _) => {
                     let size =
                         spatial[axis].known().ok_or("an `output_shape` of sizes that are not known")?;
-                    let covered = size.saturating_sub(1).checked_mul(stride);
-                    let covered = covered.and_then(|covered| covered.checked_add(reach + more[axis]));
-                    let covered = covered.and_then(|covered| i64::try_from(covered).ok());
-                    let covered = covered.ok_or("a result that is larger than memory")?;
+                    let covered = size
+                        .saturating_sub(1)
+                        .checked_mul(stride)
+                        .and_then(|starts| starts.checked_add(reach + more[axis]))
+                        .and_then(|covered| i64::try_from(covered).ok())
+                        .ok_or("a result that is larger than memory")?;
                     Some(covered - wanted[axis].cast_signed())
                 }
                 (None, true) => Some((reach + more[axis]).cast_signed() - stride.cast_signed()),
