@@ -1,4 +1,4 @@
-//! How code names a byte of the memory that it is handed: whose memory, and how many bytes after its start.
+//! Addresses in code: which of the memories that the entry gets, and the offset from its start.
 
 /// The start of some memory that compiled code is handed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -59,7 +59,7 @@ pub(crate) fn check(op: OpRef<'_>, own: &'static [KernelRow]) -> Result<(), Code
             return Err(CodeRefusal::new(format!("its kernel does not take operand {index} backwards")));
         }
         if Arrangement::of(&layout) > reads(op, index, own) {
-            return Err(CodeRefusal::new(format!("its kernel does not take operand {index} as it lies")));
+            return Err(CodeRefusal::new(format!("its kernel does not read operand {index} in this layout")));
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Where arguments and results of a function lie: in buffers of the caller, or, where they are states, in the
+//! The places of a function's arguments and results: in buffers of the caller, or, for states, in the
 //! arena.
 
 use ir::plan::signature::Signature;

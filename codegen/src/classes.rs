@@ -1,4 +1,4 @@
-//! Which steps of a function are lowered to the same calls, whatever the sizes are.
+//! Classes of steps: those that are lowered to the same calls at all sizes.
 //!
 //! Two operations are of one class if they have the same name, attributes, types and regions, read equal
 //! operands and weights at the same places, and are lowered alike at the sizes that are tried when the

@@ -1,4 +1,4 @@
-//! Whether one value is known before the program runs, without a walk over the whole function.
+//! Whether a single value is a weight, without a walk over the whole function.
 
 use std::collections::HashSet;
 

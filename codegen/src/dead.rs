@@ -1,4 +1,4 @@
-//! Which bytes are dead after each operation: for debug runs that fill them with NaN.
+//! The bytes that are dead after each operation, for debug runs that fill them with NaN.
 //!
 //! Bytes die where an operation reads their root and no way on reads it again, and scratch with its
 //! operation, as far as nothing that is still live lies on them.

@@ -1,4 +1,4 @@
-//! How the code of a program is emitted: one segment after the other, with the ways between them.
+//! The entry of a program: its segments (basic blocks), one after the other, with the edges between them.
 //!
 //! ```text
 //! for each segment: its calls and what stands between them; then a jump, a branch, a count or a return

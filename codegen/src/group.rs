@@ -1,4 +1,4 @@
-//! What a fused contraction does besides: prologue, bias, residual, activation.
+//! The fused operations of a contraction: prologue, bias, residual, activation.
 //!
 //! The group's body is read as the fixed form that the kernels have,
 //! `activation(contraction(relu(x * scale + shift), w) + bias + residual)`, in which everything but the

@@ -1,4 +1,4 @@
-//! What each operation becomes: calls of kernels and of generated functions.
+//! Lowering: each operation becomes calls of kernels and of generated functions.
 //!
 //! The same answer serves the pass `select` (which kernel, how much scratch) and the emission of code, so
 //! that they can't disagree. Nothing here knows where operands are.

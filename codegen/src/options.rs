@@ -1,28 +1,28 @@
-//! How a program is compiled.
+//! Options of compilation.
 
 use std::sync::Arc;
 
 use crate::prepared::Prepared;
 use crate::target::Cpu;
 
-/// How a program is compiled.
+/// Options of compilation.
 #[derive(Clone)]
 pub struct CodegenOptions {
-    /// Threads that scratch was planned for, and the most that may run the program.
+    /// The number of threads that scratch was planned for, and the maximum for running the program.
     pub threads: usize,
-    /// The processor whose kernels run what no plan says otherwise of (`optc.target`), and its embedder's own
-    /// kernels.
+    /// The processor whose kernels are used unless the plan names another (`optc.target`), with an embedder's
+    /// own kernels.
     pub cpu: Cpu,
     /// What happens to dead memory.
     pub dead: DeadMemory,
     /// Whether runs can be timed step by step.
     pub steps: StepTimes,
-    /// What is made already, and where what is made now is kept for others.
+    /// Code and weights made before, which are reused; new ones are added for others.
     pub prepared: Option<Arc<Prepared>>,
 }
 
 impl CodegenOptions {
-    /// The processor that this process runs on; dead memory is left as it is, and steps are not timed.
+    /// Options for the processor of this process, without poison and step times.
     pub fn new(threads: usize) -> CodegenOptions {
         CodegenOptions {
             threads,
@@ -43,7 +43,7 @@ pub enum DeadMemory {
     Poisoned,
 }
 
-/// Whether code says when its steps are done.
+/// Whether code reports when its steps are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepTimes {
     /// It does not.

@@ -191,7 +191,7 @@ impl<'a> PlaceReader<'a> {
         if let Some(entry) = entries.get(results) {
             let place = self.place(*entry)?;
             if place.is_some_and(|place| !place.address.offset.is_multiple_of(SCRATCH_ALIGN)) {
-                return Err(format!("puts scratch at no multiple of {SCRATCH_ALIGN}"));
+                return Err(format!("puts scratch at an offset that is no multiple of {SCRATCH_ALIGN}"));
             }
             self.places.scratch[op.op] = place;
         }
@@ -228,7 +228,10 @@ impl<'a> PlaceReader<'a> {
         };
         let elem = storage_bits(self.ctx, self.ctx.elem(op.result_type(index))).unwrap_or(8);
         if !address.offset.is_multiple_of(elem.div_ceil(8)) {
-            return Err(format!("puts result {index} at {}, at no multiple of its element", address.offset));
+            return Err(format!(
+                "puts result {index} at {}, which is no multiple of its element's size",
+                address.offset
+            ));
         }
         if tie.is_some() || shared.is_none() {
             self.note_overwritten(address)?;
@@ -280,7 +283,7 @@ impl<'a> PlaceReader<'a> {
     }
 
     fn bounded(&self, pool: &str, number: u64, window: ByteWindow) -> Result<Place, String> {
-        let end = window.end().ok_or("has rows that end nowhere")?;
+        let end = window.end().ok_or("has rows that do not fit 64-bit addresses")?;
         let index = usize::try_from(number).unwrap_or(usize::MAX);
         let (base, start) = match pool {
             "out" => {
@@ -319,7 +322,7 @@ fn planned_pools(ctx: &Context, body: &Body, all_bytes: u64) -> (Vec<MemoryPool>
     };
     let ends = |pool: &MemoryPool| pool.start.checked_add(pool.size_bytes);
     match pools.iter().find(|pool| ends(pool).is_none_or(|end| end > all_bytes)) {
-        Some(pool) => fault(format!("the pool `{}` leaves the memory of {all_bytes} bytes", pool.name)),
+        Some(pool) => fault(format!("the pool `{}` exceeds the memory of {all_bytes} bytes", pool.name)),
         None => (pools, Vec::new()),
     }
 }

@@ -38,7 +38,7 @@ fn refuses(module: &Module, expected: &str) {
 fn a_place_that_elements_can_not_have_is_refused() {
     refuses(
         &edited(|ctx| [(0, attrs::MEM_PLACE, place(ctx, "arena", 1, 32))]),
-        "at no multiple of its element",
+        "which is no multiple of its element's size",
     );
 }
 

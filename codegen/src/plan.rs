@@ -1,4 +1,4 @@
-//! Where each value of a planned function is, for whoever makes code of the plan on their own.
+//! The place of each value of a planned function, for other code generators.
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::AliasSets;
@@ -9,7 +9,7 @@ use ir::{Body, Context, Diagnostic, Op, Value, flow};
 use crate::address::{Address, Base};
 use crate::place::{Place, Places};
 
-/// The memory that a place is in.
+/// The memory of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceMemory {
     /// The arena, with all pools.
@@ -20,18 +20,18 @@ pub enum PlaceMemory {
     Output(usize),
 }
 
-/// Where something is.
+/// A place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValuePlace {
-    /// In which memory.
+    /// The memory.
     pub memory: PlaceMemory,
-    /// Where it begins there, in bytes.
+    /// The offset in bytes.
     pub offset: u64,
-    /// How many bytes it has; rows with gaps between them reach further.
+    /// The size in bytes; rows with gaps between them reach further.
     pub bytes: u64,
 }
 
-/// The plan of a function of known sizes, as its attributes say it.
+/// The plan of a function of known sizes, read from its attributes.
 pub struct ReadPlan {
     /// The bytes of the arena, with all pools.
     pub arena_bytes: u64,
@@ -40,8 +40,8 @@ pub struct ReadPlan {
 }
 
 impl ReadPlan {
-    /// Reads and checks the plan of a function: each place lies within its memory, and is large enough. That
-    /// what lives at one time shares no bytes was checked when it was planned.
+    /// Reads the plan of a function and checks that each place is within its memory and large enough.
+    /// Planning checked that values which are live together share no bytes.
     ///
     /// # Errors
     /// For each operation whose places are missing, malformed, too small or outside their pool.
@@ -91,12 +91,12 @@ impl ReadPlan {
         Ok(plan)
     }
 
-    /// Where a value is; none for weights, and for what lives within one operation.
+    /// The place of a value; none for weights, and for values inside one operation.
     pub fn value(&self, value: Value) -> Option<ValuePlace> {
         self.values[value]
     }
 
-    /// Where an operation's scratch is, if it has some.
+    /// The place of an operation's scratch, if it has some.
     pub fn scratch(&self, op: Op) -> Option<ValuePlace> {
         self.scratch[op]
     }

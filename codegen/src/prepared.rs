@@ -1,9 +1,8 @@
-//! What takes long to make of a program: its machine code, and its weights as kernels want them packed.
+//! Prepared parts of a program: its machine code, and its packed weights, which take long to make.
 //!
-//! A compilation that is given a [`Prepared`] takes from it what is there, and puts there what it had to
-//! make. So an empty one collects what an artifact keeps, and the artifact's own makes the same program again
-//! in the time that it takes to read its IR. Everything else, which decides whether that is right, is
-//! computed and checked as always.
+//! A compilation that is given a [`Prepared`] reuses its contents, and adds what it had to make. So an empty
+//! one collects the contents of an artifact, and one loaded from an artifact makes the same program again in
+//! the time that it takes to read the IR. Everything else is computed and checked as usual.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
@@ -12,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ir::SharedBytes;
 use runtime::CodeImage;
 
-/// Machine code and packed weights, of all functions of a program.
+/// Machine code and packed weights of all functions of a program.
 #[derive(Default)]
 pub struct Prepared {
     images: Mutex<Vec<(String, Arc<CodeImage>)>>,
@@ -20,25 +19,25 @@ pub struct Prepared {
     missed: Mutex<PreparedMisses>,
 }
 
-/// How much was not there, and had to be made.
+/// How much was missing and had to be made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PreparedMisses {
-    /// Functions that were compiled.
+    /// The number of functions that were compiled.
     pub functions: usize,
-    /// Weights that were evaluated and packed.
+    /// The number of weights that were evaluated and packed.
     pub weights: usize,
 }
 
-/// A weight as it is in memory.
+/// A packed weight in memory.
 #[derive(Clone)]
 pub struct PreparedWeight {
-    /// What it is: how it is computed from which constants, and how it is packed.
+    /// The key, from its computation, its constants and its packing.
     pub key: WeightKey,
     owner: SharedBytes,
     range: Range<usize>,
 }
 
-/// Equal for equal weights in the same packing, in all contexts.
+/// A key that is equal for equal weights with the same packing, in all contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WeightKey(pub u64);
 
@@ -52,7 +51,7 @@ impl WeightKey {
 }
 
 impl PreparedWeight {
-    /// The weight in these bytes of what `owner` keeps.
+    /// The weight in these bytes of `owner`.
     ///
     /// # Panics
     /// If the range lies outside of them.
@@ -61,14 +60,14 @@ impl PreparedWeight {
         PreparedWeight { key, owner, range }
     }
 
-    /// Its bytes, where they stay as long as this value or a clone lives.
+    /// Its bytes, which stay valid as long as this value or a clone lives.
     pub fn bytes(&self) -> &[u8] {
         &(*self.owner).as_ref()[self.range.clone()]
     }
 }
 
 impl Prepared {
-    /// What was prepared before: the machine code of functions by name, and weights.
+    /// Machine code of functions by name, and weights, from an earlier compilation.
     pub fn of(images: Vec<(String, Arc<CodeImage>)>, weights: Vec<PreparedWeight>) -> Prepared {
         Prepared { images: Mutex::new(images), weights: Mutex::new(weights), missed: Mutex::default() }
     }
@@ -83,7 +82,7 @@ impl Prepared {
         lock(&self.weights).clone()
     }
 
-    /// What compilations had to make.
+    /// How much compilations had to make.
     pub fn missed(&self) -> PreparedMisses {
         *lock(&self.missed)
     }

@@ -70,8 +70,7 @@ pub fn relocatable(
     Planned::of(module, function, options)?.relocatable()
 }
 
-/// The bytes that the weights of a planned function of `module` take, as its kernels want them packed. No
-/// weight is read for that, and no code is made.
+/// The bytes of the packed weights of a planned function of `module`. Reads no weight and makes no code.
 ///
 /// # Errors
 /// As for [`compile`], but for weights that can't be evaluated.
@@ -366,7 +365,7 @@ impl PlacedFunction for Planned<'_> {
     }
 }
 
-/// The outputs of a function with a dimension that data decide.
+/// The outputs of a function with a dimension whose size depends on data.
 pub fn open_outputs(ctx: &Context, signature: &Signature) -> Vec<OpenOutput> {
     let open = |result: &Returned| {
         let DataDimension { axis, count } = result.open?;
@@ -383,7 +382,7 @@ pub(crate) fn describe(ctx: &Context, name: String, ty: Type) -> Option<TensorDe
     Some(TensorDesc::new(name, element_kind(ctx, ty)?, shape, bytes))
 }
 
-/// How a type's elements are passed to a program; none if they are not.
+/// The kind of a type's elements at the program's interface; none if they can't be passed.
 pub fn element_kind(ctx: &Context, ty: Type) -> Option<ElementKind> {
     let elem = ctx.elem(ty);
     let is_unsigned = |signedness: &Signedness| *signedness == Signedness::Unsigned;

@@ -1,4 +1,4 @@
-//! Why an operation has no machine code, as a diagnostic that names it and its types.
+//! The diagnostic for an operation without machine code: it names the operation, its types, and the reason.
 
 use std::fmt::Write;
 

@@ -11,18 +11,18 @@ use runtime::{AlignedBuffer, CodeImage, OpenOutput, StateDesc, TensorDesc};
 
 use crate::machine_code::{MachineCode, UNLOADED};
 
-/// A program that is at no address yet: of known sizes, or of named ones at their greatest.
+/// A program without addresses: of known sizes, or of named sizes at their greatest.
 pub struct RelocatableProgram {
-    /// The instructions that it needs.
+    /// The instruction set that it needs.
     pub isa: Isa,
-    /// The most threads that scratch is planned for.
+    /// The number of threads that scratch is planned for.
     pub threads: usize,
-    /// Its machine code, entered at [`crate::ENTRY`]: that of the program, and that of each function that
-    /// runs in its place at some sizes.
+    /// Its machine code with the entry [`crate::ENTRY`]: the program's, and that of each variant for some
+    /// sizes.
     pub images: Vec<Arc<CodeImage>>,
-    /// What the code reads; of the first image.
+    /// The frame of the first image.
     pub frame: RelocatableFrame,
-    /// All weights, as kernels want them packed.
+    /// All weights, packed.
     pub weights: AlignedBuffer,
     /// The bytes of arena that a run needs.
     pub arena_bytes: usize,
@@ -30,20 +30,20 @@ pub struct RelocatableProgram {
     pub inputs: Vec<TensorDesc>,
     /// The outputs, in the entry's order.
     pub outputs: Vec<TensorDesc>,
-    /// The outputs with a dimension that data decide.
+    /// The outputs with a dimension whose size depends on data.
     pub open: Vec<OpenOutput>,
-    /// What stays in the arena from run to run, each with where it begins.
+    /// The states, which stay in the arena from run to run, each with its offset.
     pub states: Vec<(StateDesc, usize)>,
-    /// What the code's statuses 1, 2, ... mean; one image after the other.
+    /// The messages of the code's statuses 1, 2, ..., one image after the other.
     pub faults: Vec<String>,
 }
 
-/// What code reads, without an address in it.
+/// A frame without addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RelocatableFrame {
-    /// All of it.
+    /// The words of the frame.
     pub words: Vec<i64>,
-    /// The words that are addresses of functions.
+    /// The words that must be replaced by addresses of functions.
     pub callees: Vec<(usize, FrameCallee)>,
 }
 

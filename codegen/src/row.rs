@@ -1,5 +1,5 @@
-//! What the table of kernels says of each one: a row says which operations it runs, how operands and results
-//! may lie, what it does besides its own work, and which calls it is.
+//! A row of the table of kernels: the operations that a kernel computes, the layouts of its operands and
+//! results, its fused operations, and its calls.
 //!
 //! What passes may know of kernels ([`crate::Cpu`]) and what code is made ([`crate::lower`]) both come from
 //! these rows, so that they can't disagree. How much scratch a kernel wishes, and the least and the most that
@@ -103,14 +103,14 @@ pub(crate) struct EmbedderKernel {
     pub(crate) describe: fn(OpRef<'_>, usize) -> Result<KernelWork, String>,
 }
 
-/// What an embedder's kernel is called with for one operation.
+/// The call of an embedder's kernel for one operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelWork {
-    /// The bytes that tell it sizes; they are aligned to 8 where it finds them.
+    /// The kernel's own descriptor of sizes, which is passed to it aligned to 8.
     pub descriptor: Vec<u8>,
-    /// Parts that may run at the same time; 0 if there is nothing to do.
+    /// The number of parts, which may run at the same time; 0 if there is nothing to do.
     pub parts: u32,
-    /// Scratch of each thread, in bytes; it is aligned to 64.
+    /// Scratch of each thread in bytes; it is aligned to 64.
     pub scratch_bytes: u64,
 }
 
@@ -170,7 +170,7 @@ impl KernelRow {
         lower: |_, _| Err(CodeRefusal::new("it has no lowering")),
     };
 
-    /// Its name: `mem.kernel` of the operations that it runs.
+    /// Its name in `mem.kernel`.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -192,7 +192,7 @@ impl KernelRow {
     /// If the kernel does not run it, with the reason.
     pub(crate) fn lower(&self, op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
         if matches!(op.kind(), Kind::Group) && self.joins.is_none() {
-            return Err(CodeRefusal::new("its kernel does nothing besides its own work"));
+            return Err(CodeRefusal::new("its kernel fuses no other operations"));
         }
         match &self.own {
             Some(own) => own.lower(self.name, op, machine.threads),

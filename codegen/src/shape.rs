@@ -1,4 +1,4 @@
-//! What is known of an operand or result when it is lowered: sizes, how elements lie, their type.
+//! The shape of an operand or result that is being lowered: sizes, layout and element type.
 
 use ir::body::OpRef;
 use ir::opdef::Strided;

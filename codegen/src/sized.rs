@@ -1,5 +1,4 @@
-//! How a function of named sizes runs: compiled once, and specialized to sizes that come up without making
-//! IR.
+//! Functions of named sizes: compiled once, and specialized without making IR.
 //!
 //! ```text
 //! sizes -> types -> calls, each class of steps once -> (offsets, by the planner) -> frame
@@ -44,40 +43,40 @@ mod relocatable;
 use placed::SizedFunction;
 pub use relocatable::{SizedFrame, WeightFile};
 
-/// An operation that runs.
+/// A step that runs an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct SizedStep {
     /// The operation.
     pub op: Op,
     /// The buffer of its scratch.
     pub scratch: usize,
-    /// The operand that result 0 overwrites, if its kernel must allow that.
+    /// The operand that result 0 overwrites, if the kernel must allow that.
     pub asked_tie: Option<usize>,
 }
 
-/// Where everything of a function is at all sizes, but for the offsets of buffers.
+/// The storage of a function's values at all sizes, without the offsets of buffers.
 #[derive(Clone, Debug, Default)]
 pub struct SizedPlan {
-    /// What runs.
+    /// The steps.
     pub steps: Vec<SizedStep>,
-    /// Where values are; none for weights.
+    /// The storage of values; none for weights.
     pub values: SecondaryMap<Value, Option<Storage<usize>>>,
-    /// The buffers in which operations pass values on that change places.
+    /// The scratch buffers of operations with a parallel copy.
     pub moves: Vec<(Op, usize)>,
 }
 
-/// What a step's kernel needs.
+/// The needs of a step's kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelNeeds {
     /// The scratch that it prefers, in bytes.
     pub scratch_bytes: u64,
     /// The least scratch that it can run with.
     pub least_scratch_bytes: u64,
-    /// How it may run in bands.
+    /// How it can run in bands of rows.
     pub bands: Option<Bands>,
 }
 
-/// Why a function can't have some sizes.
+/// Why a function can't be specialized to some sizes.
 #[derive(Clone, Debug)]
 pub enum SizeFault {
     /// Its types can't.
@@ -86,7 +85,7 @@ pub enum SizeFault {
     Code(Vec<Diagnostic>),
 }
 
-/// A function of named sizes with its machine code; `C` is what holds that.
+/// A function of named sizes with its machine code, which is a `C`.
 pub struct SizedCode<C = LoadedCode> {
     code: MachineCode<C>,
     types: SizedTypes,
@@ -117,7 +116,7 @@ struct PassedTensor {
     is_overwritten: bool,
 }
 
-/// What one thread needs to specialize a function.
+/// The memory of one thread for specializing a function.
 pub struct Workspace {
     sized: SizedBody,
     lowered: Vec<Lowered>,
@@ -139,36 +138,36 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// The function's context, in which handles of the sizes that were set last mean something.
+    /// The function's context; its handles are valid for the sizes that were set last.
     pub fn ctx(&self) -> &Context {
         self.sized.ctx()
     }
 
-    /// The function with the sizes that were set last.
+    /// The function at the sizes that were set last.
     pub fn body(&self) -> &Body {
         self.sized.body()
     }
 
-    /// How many classes were lowered so far, at all sizes.
+    /// The number of classes that were lowered so far, at all sizes.
     pub fn lowerings(&self) -> usize {
         self.lowerings
     }
 }
 
-/// Where the buffers of a function are at some sizes.
+/// The offsets of a function's buffers at some sizes.
 pub struct Offsets<'a> {
-    /// The bytes that each buffer of the arena has.
+    /// The bytes of each buffer in the arena.
     pub buffers: &'a dyn Fn(usize) -> Range<u64>,
-    /// Where each buffer begins that is in a pool beside the arena: the pool's number, and its own.
+    /// The start of each buffer in another pool, by the numbers of pool and buffer.
     pub pools: &'a dyn Fn(usize, usize) -> u64,
-    /// The bytes of all pools, the arena among them.
+    /// The bytes of all pools, including the arena.
     pub arena_bytes: usize,
-    /// Bytes of them that are poisoned after a step.
+    /// The bytes to poison after a step.
     pub dead: Vec<(usize, Range<u64>)>,
 }
 
 impl SizedCode {
-    /// The function that [`SizedCode::unloaded`] compiles, in memory, where it can be run.
+    /// The function that [`SizedCode::unloaded`] compiles, loaded into memory to be run.
     ///
     /// # Errors
     /// As there; if this machine lacks instructions of it.
@@ -184,7 +183,7 @@ impl SizedCode {
         SizedCode::made(ctx, body, symbols, homes, samples, how)
     }
 
-    /// What runs at the sizes that are set, with buffers at these places.
+    /// The specialization at the current sizes, with buffers at these places.
     ///
     /// # Errors
     /// If a weight can't be evaluated, or there is no memory for it; if an operation that passes values on
@@ -210,8 +209,8 @@ impl SizedCode {
 }
 
 impl SizedCode<Arc<CodeImage>> {
-    /// Compiles a function whose sizes get numbers in the order of `symbols`; code is made from those of
-    /// the `samples` that it can have.
+    /// Compiles a function whose sizes get numbers in the order of `symbols`. Code is made for those
+    /// `samples` that the function allows.
     ///
     /// # Errors
     /// If it can have none of them, with the reason for the first; if sizes follow from no symbols, or an
@@ -289,34 +288,33 @@ impl<C> SizedCode<C> {
         Ok((sized, work))
     }
 
-    /// The same, with its weights in the memory of another function's of the same context: what both have is
-    /// there once.
+    /// The same, sharing weights with another function of the same context.
     #[must_use]
     pub fn sharing_weights(self, with: &Self) -> Self {
         SizedCode { store: with.store.clone(), ..self }
     }
 
-    /// A workspace for a further thread.
+    /// A workspace for another thread.
     pub fn workspace(&self) -> Workspace {
         Workspace::new(SizedBody::new(&self.ctx, &self.types, &self.body))
     }
 
-    /// Bytes of weights that are in memory for all sizes.
+    /// Bytes of weights in memory, for all sizes.
     pub fn weights_bytes(&self) -> usize {
         self.store.bytes()
     }
 
-    /// What contexts keep from run to run.
+    /// The states that contexts keep from run to run.
     pub fn states(&self) -> &[StateDesc] {
         &self.state_descs
     }
 
-    /// How many classes of steps there are.
+    /// The number of classes of steps.
     pub fn class_count(&self) -> usize {
         self.classes.members.len()
     }
 
-    /// How many classes are convolutions of which all that sizes do not decide was read once.
+    /// The number of classes that are convolutions lowered from prepared data.
     pub fn prepared_count(&self) -> usize {
         self.classes.prepared_count()
     }
@@ -356,7 +354,7 @@ impl<C> SizedCode<C> {
         }
     }
 
-    /// What each step needs, once sizes are set.
+    /// The needs of each step, once sizes are set.
     pub fn needs<'a>(&'a self, work: &'a Workspace) -> impl Iterator<Item = KernelNeeds> + 'a {
         let threads = self.code.machine.threads;
         self.classes.of_step.iter().map(move |class| {
@@ -369,26 +367,26 @@ impl<C> SizedCode<C> {
         })
     }
 
-    /// The faster algorithm of a step, if it has one in `room_bytes` of scratch, once sizes are set.
+    /// The faster algorithm of a step within `room_bytes` of scratch, if there is one, once sizes are set.
     pub fn faster(&self, step: usize, room_bytes: u64, work: &Workspace) -> Option<FasterMethod> {
         let class = self.classes.of_step[step] as usize;
         let of_class = || self.classes.faster(class, work.sized.ctx(), work.sized.body(), &self.code.machine);
         work.faster[class].get_or_init(of_class).as_ref()?(room_bytes)
     }
 
-    /// Whether two steps become the same calls wherever they have the same attributes and scratch.
+    /// Whether two steps are lowered to the same calls if their attributes and scratch are equal.
     pub fn are_alike(&self, a: usize, b: usize) -> bool {
         self.classes.of_step[a] == self.classes.of_step[b]
     }
 
-    /// Lowers a step as another one, [which is like it](SizedCode::are_alike), was [lowered
+    /// Lowers a step like another one, [which is like it](SizedCode::are_alike), was [lowered
     /// alone](SizedCode::lower_alone).
     pub fn lower_as(&self, step: usize, other: usize, work: &mut Workspace) {
         work.own_of[step] = work.own_of[other];
     }
 
-    /// Lowers a step otherwise than its class: with the attributes that `set` gives it, and
-    /// `scratch_bytes` of scratch.
+    /// Lowers a step differently from its class: with the attributes that `set` gives it, and `scratch_bytes`
+    /// of scratch.
     ///
     /// # Errors
     /// If that can't be.

@@ -1,4 +1,4 @@
-//! Which packed weights a program has in memory, for all sizes at which it runs.
+//! The store of packed weights, shared by all specializations of a program.
 //!
 //! Sizes choose kernels, and kernels choose how their weights are packed; so weights are packed when a
 //! specialization asks for them first, once for each value and packing, and shared by all. They are never

@@ -1,4 +1,4 @@
-//! What passes may know of this machine: the CPU as a target.
+//! The CPU as a target of passes.
 
 use std::fmt;
 
@@ -15,8 +15,7 @@ use crate::kernels::{faster, row_of, rows};
 use crate::lower::lower;
 use crate::row::{KernelRow, Machine};
 
-/// A processor: the instructions that it has, and the kernels of an embedder that it runs besides this
-/// crate's.
+/// A processor: its instruction set, and kernels of an embedder besides this crate's.
 #[derive(Clone, Copy)]
 pub struct Cpu {
     isa: Isa,
@@ -30,17 +29,17 @@ static LEVELS: [Cpu; 3] = [Cpu::of(Isa::Scalar), Cpu::of(Isa::Avx2), Cpu::of(Isa
 const WITHOUT_KERNELS: [&str; 2] = ["x86-64", "x86-64-v2"];
 
 impl Cpu {
-    /// A processor that has these instructions; it need not be the one that this process runs on.
+    /// A processor with this instruction set, which need not be the one that this process runs on.
     pub const fn of(isa: Isa) -> Cpu {
         Cpu { isa, own: &[] }
     }
 
-    /// The same, for who needs a reference.
+    /// Like [`Cpu::of`], as a static reference.
     pub fn level(isa: Isa) -> &'static Cpu {
         &LEVELS[isa as usize]
     }
 
-    /// The same, which also runs these kernels of an embedder; they are asked before this crate's.
+    /// The same processor with kernels of an embedder, which are preferred to this crate's.
     pub const fn with_kernels(self, own: &'static [KernelRow]) -> Cpu {
         Cpu { own, ..self }
     }
@@ -50,7 +49,7 @@ impl Cpu {
         Cpu::level(Isa::detect())
     }
 
-    /// The processor of a name: `native`, or what `optc.target` says (`x86-64-v3`).
+    /// The processor with this name: `native`, or a value of `optc.target` (`x86-64-v3`).
     ///
     /// # Errors
     /// If there is none, with those that there are.
@@ -70,12 +69,12 @@ impl Cpu {
         })
     }
 
-    /// The instructions that it has.
+    /// Its instruction set.
     pub fn isa(&self) -> Isa {
         self.isa
     }
 
-    /// The same kernels of an embedder on a processor that has these instructions.
+    /// The same embedder's kernels on a processor with this instruction set.
     pub fn with_isa(self, isa: Isa) -> Cpu {
         Cpu { isa, ..self }
     }

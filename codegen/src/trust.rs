@@ -1,4 +1,4 @@
-//! What this crate vouches for: the one file of it in which `unsafe` may be said.
+//! The unsafe part of this crate: promises that it makes to the runtime.
 //!
 //! That machine code keeps to its buffers follows from how it was made, which no caller can check: every
 //! address in it is one of a plan that [`crate::place`] has checked against the sizes of its memory, and

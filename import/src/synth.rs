@@ -36,7 +36,7 @@ pub const PROPERTY: &str = "stripped_weights";
 #[derive(Debug, Default)]
 pub struct Stripped(HashMap<String, SynthTensor>);
 
-/// What stands for one tensor.
+/// The rule for one tensor.
 #[derive(Debug, Deserialize)]
 pub struct SynthTensor {
     dtype: i32,
@@ -71,8 +71,8 @@ impl Stripped {
 }
 
 impl SynthTensor {
-    /// The tensor that the entry stands for, where `name` is the entry's key. `element` and `dims` are what
-    /// the file says of the tensor, with which the entry must agree.
+    /// The tensor of the rule with the key `name`. `element` and `dims` are from the file, and must agree
+    /// with the rule.
     pub fn blob(&self, name: &str, element: Element, dims: &[u64]) -> Result<Blob, String> {
         if self.dtype != element.number() || self.shape != dims {
             return Err(format!(

@@ -1,4 +1,4 @@
-//! What affine maps and integer sets are made of.
+//! The content of affine maps and integer sets.
 //!
 //! Expressions are kept as MLIR prints them after its own simplification; `simplify` does what its builders
 //! do.
@@ -8,9 +8,9 @@ use std::ops::{Add, Sub};
 /// `(d0, d1)[s0] -> (d0 + s0, d1 floordiv 2)`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AffineMap {
-    /// How many `d`.
+    /// The number of dimensions `d`.
     pub dims: u32,
-    /// How many `s`.
+    /// The number of symbols `s`.
     pub symbols: u32,
     /// One expression for each result.
     pub results: Vec<AffineExpr>,
@@ -23,7 +23,7 @@ pub struct IntegerSet {
     pub dims: u32,
     /// How many `s`.
     pub symbols: u32,
-    /// Each expression with how it compares with zero.
+    /// Each expression with its comparison with zero.
     pub constraints: Vec<(AffineExpr, Constraint)>,
 }
 
@@ -49,7 +49,7 @@ pub enum AffineExpr {
     Binary(AffineOp, Box<AffineExpr>, Box<AffineExpr>),
 }
 
-/// What combines two affine expressions.
+/// An operator that combines two affine expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AffineOp {
     /// `+`.
@@ -65,7 +65,7 @@ pub enum AffineOp {
 }
 
 impl AffineMap {
-    /// Whether each result is the dimension of its own number.
+    /// Whether each result is the dimension with the result's own number.
     pub fn is_identity(&self) -> bool {
         self.results.len() == self.dims as usize
             && self.results.iter().enumerate().all(|(i, expr)| *expr == AffineExpr::Dim(i as u32))
@@ -73,7 +73,7 @@ impl AffineMap {
 }
 
 impl AffineExpr {
-    /// Whether no dimension is in it.
+    /// Whether the expression uses no dimension.
     pub fn is_symbolic(&self) -> bool {
         match self {
             AffineExpr::Dim(_) => false,
@@ -90,8 +90,8 @@ impl AffineExpr {
         }
     }
 
-    /// `lhs op rhs`, simplified as MLIR's builders do (`AffineExpr.cpp`): constants are folded and stand
-    /// right, what is symbolic stands right of what is not, and the neutral element goes.
+    /// `lhs op rhs`, simplified like MLIR's builders do (`AffineExpr.cpp`): constants are folded and moved to
+    /// the right, symbolic operands are right of the others, and neutral elements are removed.
     pub fn binary(op: AffineOp, lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr {
         let simpler = match op {
             AffineOp::Add => simplify::add(&lhs, &rhs),

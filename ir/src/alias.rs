@@ -1,23 +1,20 @@
 //! The alias analysis: which values share bytes.
 //!
-//! The one alias analysis: fusion, reuse, liveness, planning and code generation all ask it. Every value has
-//! a *root*, the value that owns the bytes, and a range of the root's bytes. A value is its own root unless
+//! Fusion, reuse, liveness, planning and code generation all use this analysis. Every value has a *root*, the
+//! value that owns the bytes, and a window on the root's bytes. A value is its own root unless
 //!
-//! - it is a view of an operand whose elements lie without gaps in the operand's bytes: every reshape, a
-//!   slice of the outermost axes, a transpose that only moves axes of size 1, a broadcast that changes
-//!   nothing;
-//! - it is a view that is marked as read where its operand lies (`mem.view`), at any distance between
-//!   neighbours;
+//! - it is a view whose elements are a dense range of the operand's bytes: a reshape, a slice of the
+//!   outermost axes, a transpose that only moves axes of size 1, a broadcast that changes nothing;
+//! - it is a view that is marked as read where its operand is (`mem.view`), with any strides;
 //! - a tie (`mem.tie`) says that it overwrites an operand;
-//! - it is a part that stands at its place in a concatenation or a padding (`mem.parts` of that): its bytes
-//!   are rows of the whole's;
-//! - it is the result of a loop: that has the bytes of the argument that carries it.
+//! - it is an operand in place in a concatenation or a padding (`mem.parts` of that operation): its bytes are
+//!   rows of the result's;
+//! - it is the result of a loop: it has the bytes of the loop-carried argument.
 //!
-//! A root that is no part of another has its bytes without gaps, unless `mem.pitch` says that its rows are
-//! further apart.
+//! A root has no gaps, unless `mem.pitch` says that its rows are further apart.
 //!
-//! Any other view is a copy: a step of the program with a result of its own. So is a view that is marked as
-//! one (`mem.copy`), since it is a copy at other sizes of the function.
+//! Any other view is a copy: a step of the program with a result of its own. So is a view with `mem.copy`,
+//! which is a copy at other sizes of the function.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -35,7 +32,7 @@ use crate::size::{static_extents, storage_bits, tensor_bytes};
 use crate::walk::walk;
 use crate::window::{self, Arrangement, ByteWindow};
 
-/// The sharing of bytes among the values of a body.
+/// Which values of a body share bytes.
 pub struct AliasSets {
     aliases: SecondaryMap<Value, AliasEntry>,
     /// How values that do not lie without gaps in the bytes of their root (but for concatenations) lie there.
@@ -71,7 +68,7 @@ enum Lie {
 }
 
 impl AliasSets {
-    /// Finds who shares bytes with whom, in one walk over the operations in text order.
+    /// Analyses a body, in one walk over the operations in text order.
     pub fn of(ctx: &Context, body: &Body) -> AliasSets {
         let values = body.value_capacity();
         let mut sets = AliasSets {
@@ -103,9 +100,8 @@ impl AliasSets {
         sets
     }
 
-    /// Finds again where values lie in the bytes of others, in a function of which only sizes have changed,
-    /// those of `resized`. The views that need a copy must be the same as before, and only rows of operands
-    /// in place may be pitched.
+    /// Recomputes the windows of values after only sizes have changed, those of `resized`. The views that
+    /// need a copy must be the same as before, and only rows of operands in place may have a pitch.
     pub fn resize(&mut self, ctx: &Context, body: &Body, resized: impl Iterator<Item = Value>) {
         for value in resized {
             self.bytes[value] = tensor_bytes(ctx, body.ty(value));
@@ -134,7 +130,8 @@ impl AliasSets {
         self.wholes[near].map_or(near, |(whole, _)| whole)
     }
 
-    /// The bytes of its root that a value has, perhaps with some between them; none if its size is not known.
+    /// The bytes of its root that a value occupies, perhaps with gaps between them; none if its size is not
+    /// known.
     pub fn window(&self, value: Value) -> Option<ByteWindow> {
         let window = match &self.lies[value] {
             Lie::Dense => ByteWindow::dense(self.aliases[value].offset_bytes, self.bytes[value]?),
@@ -147,7 +144,7 @@ impl AliasSets {
         }
     }
 
-    /// Whether the bytes of a value's window are its elements, one after the other in the order of the value.
+    /// Whether a value occupies its window densely and in its own row-major order.
     pub fn is_in_order(&self, value: Value) -> bool {
         match &self.lies[value] {
             Lie::Dense => true,
@@ -159,14 +156,13 @@ impl AliasSets {
         }
     }
 
-    /// Whether a value is written into bytes of which a part was written before, which stays: its write is no
-    /// new beginning.
+    /// Whether a write of this value keeps bytes of the root that were written before, as for the second
+    /// operand of a concatenation in place. Such a write does not begin a new live range.
     pub fn is_later_part(&self, value: Value) -> bool {
         self.later_parts[value]
     }
 
-    /// Bytes that a root takes where it lies, with what is left of each row up to the next; none if its size
-    /// is not known.
+    /// The bytes that a root occupies in memory, with the gaps after its rows; none if its size is not known.
     pub fn extent_bytes(&self, root: Value) -> Option<u64> {
         match self.rows(root) {
             Some(window) => window.rows.checked_mul(window.pitch),
@@ -174,12 +170,12 @@ impl AliasSets {
         }
     }
 
-    /// The rows of a root that has gaps between them.
+    /// The rows of a root that has gaps between its rows.
     pub fn rows(&self, root: Value) -> Option<ByteWindow> {
         self.wholes[root].filter(|(whole, _)| *whole == root).and_then(|(_, window)| window)
     }
 
-    /// The concatenation or padding in whose bytes a value is written in place, if any.
+    /// The result of the concatenation or padding that a value is written into in place, if any.
     pub fn whole(&self, value: Value) -> Option<Value> {
         let near = self.near_root(value);
         self.wholes[near].map(|(whole, _)| whole).filter(|whole| *whole != near)
@@ -301,7 +297,8 @@ impl AliasSets {
     }
 }
 
-/// Where in a result of this layout an operand lies, if it is one that may stand at its place there.
+/// The layout of operand `index` inside a result of this layout, if the operand can be in place there (a
+/// concatenation or padding).
 pub fn part_layout(op: OpRef<'_>, index: usize, whole: &Strided) -> Option<Strided> {
     match op.kind() {
         Kind::View(View::OfResult(map)) => map(op, index, whole),
@@ -309,14 +306,14 @@ pub fn part_layout(op: OpRef<'_>, index: usize, whole: &Strided) -> Option<Strid
     }
 }
 
-/// The rows of its result that an operand of a concatenation or a padding is; none if it is no rows, or a
-/// size is not known.
+/// The rows that an operand of a concatenation or a padding occupies in the result; none if they are no
+/// regular rows, or a size is not known.
 pub fn part_window(op: OpRef<'_>, index: usize) -> Option<ByteWindow> {
     let layout = part_layout(op, index, &Strided::row_major(0, op.result_shape(0)?))?;
     ByteWindow::of_layout(&layout, storage_bits(op.ctx, op.ctx.elem(op.result_type(0)))?)
 }
 
-/// The operations that write result 0 into a concatenation in place.
+/// The operations that write their result 0 into a concatenation or padding in place.
 pub fn makers_in_place(ctx: &Context, body: &Body, aliases: &AliasSets) -> Vec<Op> {
     let mut makers = Vec::new();
     walk(ctx, body, |op| {
@@ -326,8 +323,8 @@ pub fn makers_in_place(ctx: &Context, body: &Body, aliases: &AliasSets) -> Vec<O
     makers
 }
 
-/// The bytes of a row of result 0, and from row to row, if an operation writes it into a concatenation at a
-/// distance.
+/// The bytes of a row of result 0 and the distance between rows, if the operation writes into a concatenation
+/// in place, with gaps.
 pub fn pitch_in_whole(ctx: &Context, body: &Body, aliases: &AliasSets, op: Op) -> Option<[u64; 2]> {
     let result = body.results(op).next().filter(|_| !is_free_view(body.at(ctx, op)))?;
     aliases.whole(result)?;

@@ -115,7 +115,7 @@ pub enum AttrData {
     },
 }
 
-/// Where the elements of a memref stand.
+/// How the elements of a memref are laid out in memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
     /// Strides, outermost first.

@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes that something keeps in memory: a mapped file, a vector.
+/// Bytes kept in memory by their owner: a mapped file, a vector.
 pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// The bytes of a constant.
@@ -24,7 +24,7 @@ pub enum Blob {
     Lazy(Arc<dyn ConstantSource>),
 }
 
-/// A rule that makes the bytes of a constant.
+/// A rule that produces the bytes of a constant.
 pub trait ConstantSource: Send + Sync + fmt::Debug {
     /// How many bytes there are.
     fn len_bytes(&self) -> usize;
@@ -58,7 +58,7 @@ impl Blob {
         }
     }
 
-    /// The bytes, where they are in memory already.
+    /// The bytes, if they are in memory already.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match self {
             Blob::Shared { owner, range } => Some(&(**owner).as_ref()[range.clone()]),
@@ -66,7 +66,7 @@ impl Blob {
         }
     }
 
-    /// Whether the bytes are what they should be.
+    /// Checks that the bytes are intact.
     ///
     /// # Errors
     /// Why they are not.
@@ -77,7 +77,7 @@ impl Blob {
         }
     }
 
-    /// Writes the bytes from `start_byte` on, as many as `out` holds.
+    /// Fills `out` with the bytes from `start_byte` on.
     pub fn read(&self, start_byte: usize, out: &mut [u8]) {
         match self {
             Blob::Shared { .. } => {
@@ -88,7 +88,7 @@ impl Blob {
         }
     }
 
-    /// All bytes, copied or made.
+    /// All bytes, copied or produced.
     pub fn to_vec(&self) -> Vec<u8> {
         let mut out = vec![0; self.len_bytes()];
         self.read(0, &mut out);

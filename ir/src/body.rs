@@ -80,7 +80,7 @@ pub struct Successor {
     pub block: Block,
     /// First operand of the terminator that is an argument of the block.
     pub first_operand: u32,
-    /// How many are.
+    /// The number of operands that are arguments of the block.
     pub operand_count: u32,
 }
 

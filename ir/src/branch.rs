@@ -1,4 +1,4 @@
-//! Which operands a terminator hands to which block, and which block it goes to.
+//! Branches: which operands a terminator passes to each successor, and which successor it goes to.
 //!
 //! The operands of a branch stand in its row's order: what decides first, then what each block is given.
 //! Attributes say where one block's share ends: `operandSegmentSizes`, and `case_operand_segments` for the
@@ -15,9 +15,9 @@ use crate::interp::element::{Elem, read_all};
 use crate::interp::{EvalError, Tensor, constant_value};
 use crate::opdef::{Branch, Kind};
 
-/// Which operands each successor is given, as attributes and kind say; none if they contradict each other. Of
-/// an operation that is no [`Kind::Branch`], the last `operandSegmentSizes` are the successors'; without
-/// them, a single successor is given what follows the row's other operands.
+/// The operands passed to each successor, from attributes and kind; none if these contradict each other. For
+/// an operation whose kind is not [`Kind::Branch`], the last entries of `operandSegmentSizes` are the
+/// successors'; without that attribute, a single successor gets the operands after those of the row.
 ///
 /// ```text
 /// "cf.cond_br"(%c, %x, %x, %y)[^bb1, ^bb2] <{operandSegmentSizes = array<i32: 1, 1, 2>}>   =>   [1..2, 2..4]
@@ -53,8 +53,8 @@ pub fn forwarded(op: OpRef<'_>) -> Option<Vec<Range<usize>>> {
     (sizes.len() == successors).then(|| sizes.into_iter().map(&mut range).collect())
 }
 
-/// Notes with the successors of `op` which operands each is given; where attributes contradict each other,
-/// none.
+/// Stores with the successors of `op` the operands passed to each: no operands, if the attributes contradict
+/// each other.
 pub fn settle(ctx: &Context, body: &mut Body, op: Op) {
     let count = body.successors(op).len();
     let ranges = forwarded(OpRef::new(ctx, body, op)).unwrap_or_else(|| vec![0..0; count]);
@@ -67,7 +67,7 @@ pub fn settle(ctx: &Context, body: &mut Body, op: Op) {
     body.set_successors(op, successors);
 }
 
-/// The number of the successor that a branch goes to, if operand 0 (where there is one) is `flag`.
+/// The number of the successor that a branch goes to if operand 0 (if there is one) is `flag`.
 ///
 /// # Errors
 /// If the operation is no branch, or its cases are no integers of at most 64 bits.
@@ -85,7 +85,7 @@ pub fn taken(op: OpRef<'_>, flag: Option<&Tensor>) -> Result<usize, EvalError> {
     }
 }
 
-/// The numbers of a switch's cases.
+/// The values of a switch's cases.
 ///
 /// # Errors
 /// If they are no integers of at most 64 bits.

@@ -7,7 +7,7 @@ use crate::opdef::{Infer, InferError, InferInput};
 use crate::words;
 use cranelift_entity::EntityRef;
 
-/// Where a builder puts what it makes.
+/// Where a builder inserts operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InsertPoint {
     /// At the end of a block.
@@ -16,19 +16,19 @@ pub enum InsertPoint {
     Before(Op),
 }
 
-/// Makes operations in a body, one after the other.
+/// Inserts operations into a body, one after the other.
 pub struct Builder<'a> {
     /// The context of all handles.
     pub ctx: &'a Context,
     /// The tables that hold the operations.
     pub body: &'a mut Body,
-    /// Where the next operation goes.
+    /// Where the next operation is inserted.
     pub at: InsertPoint,
-    /// Where the next operation is said to come from.
+    /// The location of the operations that are made.
     pub location: Location,
 }
 
-/// What an operation is made of.
+/// The parts of an operation to be made.
 #[derive(Clone, Debug, Default)]
 pub struct OpSpec<'a> {
     /// Operands.
@@ -92,7 +92,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Makes an operation with inferred types and gives its first result.
+    /// Makes an operation with inferred types, and returns its first result.
     ///
     /// # Errors
     /// If the result types can't be inferred, or there is no result; in that case the operation is made.
@@ -114,7 +114,7 @@ impl<'a> Builder<'a> {
         self.body.result(op, 0)
     }
 
-    /// Puts an operation that stands nowhere where the builder is.
+    /// Inserts a detached operation where the builder is.
     pub fn insert(&mut self, op: Op) {
         match self.at {
             InsertPoint::End(block) => self.body.append(op, block),
@@ -133,7 +133,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The result types that follow from operand types and inherent attributes.
+/// Infers the result types from operand types and inherent attributes.
 ///
 /// # Errors
 /// If the operation is not registered, its row has no inference, or the rule refuses.
@@ -157,7 +157,7 @@ pub fn infer(
 }
 
 impl Body {
-    /// An operation with what is needed to ask about it.
+    /// An operation together with its body and context.
     pub fn at<'a>(&'a self, ctx: &'a Context, op: Op) -> OpRef<'a> {
         OpRef::new(ctx, self, op)
     }

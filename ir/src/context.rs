@@ -1,4 +1,4 @@
-//! What all modules share: interned contents, dialects, blobs, source texts.
+//! The context that all modules share: interned contents, dialects, blobs, source texts.
 //!
 //! A context only grows. Reading a handle takes no lock; making one takes a short lock, so passes may run on
 //! many functions at once. What is made for one question only is made in a copy of the context, which
@@ -23,7 +23,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 
-/// What all modules share.
+/// The data that all modules share.
 pub struct Context {
     types: Interner<TypeData>,
     attrs: Interner<AttrData>,
@@ -76,7 +76,7 @@ macro_rules! decisions {
 
 decisions!("args" "kernel" "lines" "overlap" "parts" "pitch" "place" "pool" "scratch" "tie" "view");
 
-/// Where a blob's bytes can be found again when the module is printed and read.
+/// Where a blob's bytes are found again when the printed module is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlobHome {
     /// Where [`Context::references`] say, if they say anything; else in the text.
@@ -149,8 +149,8 @@ impl Context {
         ctx
     }
 
-    /// A context of its own in which all handles of this one mean the same. What either makes later, the
-    /// other does not know.
+    /// An independent copy in which all handles of this context have the same meaning. Handles made later are
+    /// valid in one of the two only.
     pub fn copy(&self) -> Context {
         let blobs = self.blobs.read().expect("no thread panics while it holds blobs").clone();
         let references = self.references.read().expect("no thread panics here").clone();
@@ -172,27 +172,26 @@ impl Context {
         }
     }
 
-    /// Whether one of these is a copy of the other, or both are of a third: what that one knew before has the
-    /// same handles in both.
+    /// Whether one context is a copy of the other, or both are copies of a third: handles from before the
+    /// copy are valid in both.
     pub fn is_kin(&self, other: &Context) -> bool {
         Arc::ptr_eq(&self.family, &other.family)
     }
 
-    /// Forgets the types, attributes and sizes that were made since this context was copied from another.
-    /// Whoever has handles of them must not ask for them again: they will be others'.
+    /// Removes the types, attributes and sizes that were made since this context was copied from another.
+    /// Their handles become invalid, and may be reused for other contents.
     pub fn forget(&mut self) {
         self.types.forget();
         self.attrs.forget();
         self.dim_exprs.forget();
     }
 
-    /// How many types, attributes and sizes there are.
+    /// The number of interned types, attributes and sizes.
     pub fn interned(&self) -> usize {
         self.types.len() + self.attrs.len() + self.dim_exprs.len()
     }
 
-    /// Makes a dialect's operations known. A dialect may be registered twice; another one of the same name is
-    /// a defect.
+    /// Registers a dialect. Registering it twice is allowed; another dialect of the same name is a defect.
     pub fn register(&self, dialect: &'static Dialect) {
         if let Some(known) = self.dialect(dialect.name) {
             assert!(std::ptr::eq(known, dialect), "two dialects are named `{}`", dialect.name);
@@ -310,8 +309,8 @@ impl Context {
         self.location(LocationData::Name { name, child: Location::UNKNOWN })
     }
 
-    /// The name that a location carries, if it is one, or a fusion that has one among its parts. A place in a
-    /// source text carries the name of the value that is defined there, unless that is a number.
+    /// The name in a location, if it is a name, or a fusion with a name among its parts. A place in a source
+    /// text has the name of the value that is defined there, unless that is a number.
     pub fn location_name(&self, location: Location) -> Option<&str> {
         if let Some(offset) = location.source_offset() {
             let source = self.source_at(offset)?;
@@ -325,13 +324,13 @@ impl Context {
         }
     }
 
-    /// Whether a source text of `bytes` bytes can still be kept: all together hold at most 2 GiB.
+    /// Whether a source text of this many bytes can still be kept: all together hold at most 2 GiB.
     pub fn has_room(&self, bytes: usize) -> bool {
         let used = self.sources.iter().map(|(_, source)| source.text.len() + 1).sum::<usize>();
         used.saturating_add(bytes) < (1 << 31) - 2
     }
 
-    /// Keeps a source text for diagnostics; returns where it begins in the numbering of
+    /// Keeps a source text for diagnostics; returns it, with its start in the numbering of
     /// [`Location::at_source`].
     pub fn add_source(&self, name: &str, text: String) -> &SourceText {
         let start =
@@ -348,22 +347,22 @@ impl Context {
         })
     }
 
-    /// Keeps a constant's bytes under a name; a later blob of the same name replaces it.
+    /// Keeps a constant's bytes under a name, and replaces earlier bytes of that name.
     pub fn set_blob(&self, key: Ident, blob: Blob) {
         self.set_blob_at(key, blob, BlobHome::Reference);
     }
 
-    /// Keeps a constant's bytes under a name, and says where printed text has them.
+    /// Keeps a constant's bytes under a name, with the place where a printed module finds them.
     pub fn set_blob_at(&self, key: Ident, blob: Blob, home: BlobHome) {
         self.blobs.write().expect("no thread panics while it holds blobs").insert(key, (blob, home));
     }
 
-    /// Where printed text has the bytes kept under a name.
+    /// Where a printed module finds the bytes kept under a name.
     pub fn blob_home(&self, key: Ident) -> Option<BlobHome> {
         self.blobs.read().expect("no thread panics while it holds blobs").get(&key).map(|entry| entry.1)
     }
 
-    /// A number that no distinct attribute of this context has yet.
+    /// A number for a new distinct attribute: no other one of this context has it.
     pub fn fresh_distinct(&self) -> u64 {
         self.distinct_count.fetch_add(1, Ordering::Relaxed)
     }
@@ -377,7 +376,7 @@ impl Context {
             .map(|entry| entry.0.clone())
     }
 
-    /// The names of the bytes that attributes of this context refer to, whether they are kept or not.
+    /// The names of the bytes that attributes of this context refer to, kept or not.
     pub fn resources(&self) -> impl Iterator<Item = Ident> + '_ {
         self.attrs.items().filter_map(|attr| match attr {
             AttrData::Resource { key, .. } => Some(*key),
@@ -385,13 +384,13 @@ impl Context {
         })
     }
 
-    /// Says where blobs come from that are not printed inline: an entry of
+    /// Sets where blobs that are not printed inline come from: an entry of
     /// `external_resources: {optc: {...}}`.
     pub fn set_reference(&self, key: &str, value: &str) {
         self.references.write().expect("no thread panics here").insert(key.to_owned(), value.to_owned());
     }
 
-    /// What [`Context::set_reference`] said, sorted by key.
+    /// The entries of [`Context::set_reference`], sorted by key.
     pub fn references(&self) -> Vec<(String, String)> {
         let references = self.references.read().expect("no thread panics here");
         let mut sorted: Vec<_> = references.iter().map(|(key, value)| (key.clone(), value.clone())).collect();

@@ -66,7 +66,7 @@ pub use sizes::{SizeArithmetic, size};
 pub use substitute::{Bindings, greatest_in, nominal, substitute, substitute_in, symbols_in, symbols_of};
 pub use table::{SizeId, SizeTable, SizeValues};
 
-/// Expressions of more terms are not made.
+/// The largest number of terms of an expression.
 pub const MOST_TERMS: usize = 64;
 
 /// A named size.

@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::body::Body;
 use crate::entities::{Block, Region};
 
-/// The dominator tree of a region, of the blocks that its entry leads to.
+/// The dominator tree of a region, with the blocks that are reachable from its entry.
 pub struct Dominators {
     /// Each block before those that it leads to, loops apart.
     order: Vec<Block>,
@@ -24,7 +24,7 @@ pub struct Dominators {
 }
 
 impl Dominators {
-    /// Those of a region.
+    /// The dominator tree of a region.
     pub fn of(body: &Body, region: Region) -> Dominators {
         let order = body.entry(region).map_or_else(Vec::new, |entry| reverse_postorder(body, entry));
         let places: FxHashMap<Block, usize> =
@@ -34,24 +34,23 @@ impl Dominators {
         Dominators { order, idoms, spans, places }
     }
 
-    /// The blocks that the entry leads to, each before those that it leads to, loops apart.
+    /// The reachable blocks in reverse postorder: each block before its successors, except along back edges.
     pub fn reachable(&self) -> &[Block] {
         &self.order
     }
 
-    /// Whether the entry leads to a block.
+    /// Whether a block is reachable from the entry.
     pub fn is_reachable(&self, block: Block) -> bool {
         self.places.contains_key(&block)
     }
 
-    /// The immediate dominator of a block; none of the entry, and of a block that the entry does not lead to.
+    /// The immediate dominator of a block; none for the entry and for unreachable blocks.
     pub fn above(&self, block: Block) -> Option<Block> {
         let place = *self.places.get(&block)?;
         (place > 0).then(|| self.order[self.idoms[place]])
     }
 
-    /// Whether every way to `block` leads through `above`, which may be the same. A block that cannot be
-    /// reached is dominated by all.
+    /// Whether `above` dominates `block`, or is the same block. An unreachable block is dominated by all.
     pub fn dominates(&self, above: Block, block: Block) -> bool {
         let Some(&block) = self.places.get(&block) else { return true };
         let Some(&above) = self.places.get(&above) else { return false };
@@ -59,7 +58,8 @@ impl Dominators {
         (first..end).contains(&self.spans[block].0)
     }
 
-    /// The blocks, each after its immediate dominator and with all that it dominates directly after it.
+    /// The blocks in preorder of the tree: each after its immediate dominator, and directly followed by the
+    /// blocks that it dominates.
     pub fn preorder(&self) -> Vec<Block> {
         let mut blocks: Vec<usize> = (0..self.order.len()).collect();
         blocks.sort_unstable_by_key(|place| self.spans[*place].0);
@@ -67,7 +67,7 @@ impl Dominators {
     }
 }
 
-/// The blocks of the same region that a block may go to.
+/// The successors of a block in its region.
 pub fn successors(body: &Body, block: Block) -> impl Iterator<Item = Block> + '_ {
     let last = body.last_op(block);
     let all = last.into_iter().flat_map(|last| body.successors(last)).map(|successor| successor.block);

@@ -1,4 +1,4 @@
-//! Which handles name the things of the IR.
+//! The handles of the IR.
 //!
 //! Handles of a body ([`Op`], [`Value`], [`Block`], [`Region`], [`Use`]) are dense indices into that body's
 //! tables; handles of the context ([`Type`], [`Attr`], [`Ident`], [`DimExpr`], [`OpName`], [`Location`]) are
@@ -43,7 +43,7 @@ entities! {
 }
 
 impl Attr {
-    /// The empty dictionary: what an operation without attributes carries.
+    /// The empty dictionary: the attributes of an operation that has none.
     pub const EMPTY: Attr = Attr(0);
 }
 
@@ -53,7 +53,7 @@ impl Region {
 }
 
 impl Location {
-    /// The location of what was made without saying where: `loc(unknown)`.
+    /// The location of operations that were made without one: `loc(unknown)`.
     pub const UNKNOWN: Location = Location(0);
     const SOURCE_TAG: u32 = 1 << 31;
 
@@ -63,7 +63,7 @@ impl Location {
         Location(offset | Self::SOURCE_TAG)
     }
 
-    /// The byte offset in the context's source texts, if that is what this location is.
+    /// The byte offset in the context's source texts, if this location is one.
     pub fn source_offset(self) -> Option<u32> {
         (self.0 & Self::SOURCE_TAG != 0).then_some(self.0 & !Self::SOURCE_TAG)
     }

@@ -49,12 +49,12 @@ entity_impl!(Point, "point");
 pub struct BasicBlock(u32);
 entity_impl!(BasicBlock, "bb");
 
-/// The points of one branch of an `if`, or of a whole loop but for its way in and out.
+/// The points of one branch of an `if`, or of a whole loop except its entry and exit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Zone(u32);
 entity_impl!(Zone, "zone");
 
-/// How often control goes through a zone when it has come to it.
+/// How often control passes through a zone once it is entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turns {
     /// Once.
@@ -63,22 +63,22 @@ pub enum Turns {
     Many,
 }
 
-/// A zone: what is in it stands in one run of points, which control enters from one basic block.
+/// A zone: a contiguous run of points that control enters from one basic block.
 #[derive(Clone, Debug)]
 pub struct ZoneData {
     /// The basic block from whose end control enters.
     pub from: BasicBlock,
     /// The basic block from whose end control leaves.
     pub exit: BasicBlock,
-    /// The points, those of the zones in it included.
+    /// The points, including those of nested zones.
     pub points: Range<u32>,
-    /// The places of its basic blocks, those of the zones in it included.
+    /// The indices of its basic blocks, including those of nested zones.
     pub places: Range<usize>,
-    /// How often control goes through.
+    /// How often control passes through it.
     pub turns: Turns,
 }
 
-/// What happens at a point.
+/// The action at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     /// The operation runs: it reads its operands and writes its results.
@@ -102,21 +102,21 @@ pub enum Act {
     Leave,
 }
 
-/// A point's operation, and what of it happens there.
+/// The operation at a point, and its action there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     /// The operation.
     pub op: Op,
-    /// What of it happens.
+    /// The action.
     pub act: Act,
 }
 
-/// A value that is copied to an argument or a result.
+/// A copy of a value to an argument or a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
-    /// What is read.
+    /// The value that is read.
     pub from: Value,
-    /// The argument or result that gets it.
+    /// The argument or result that is written.
     pub to: Value,
 }
 
@@ -151,12 +151,12 @@ impl FlowGraph {
         builder.graph
     }
 
-    /// All points with what happens there, in order.
+    /// All points in order, with their operations and actions.
     pub fn events(&self) -> impl Iterator<Item = (Point, Event)> + '_ {
         self.events.iter().map(|(point, event)| (point, *event))
     }
 
-    /// What happens at a point.
+    /// The operation and action at a point.
     pub fn event(&self, point: Point) -> Event {
         self.events[point]
     }
@@ -177,13 +177,13 @@ impl FlowGraph {
         data.first..data.end
     }
 
-    /// The place of a basic block among all, in the order of their points.
+    /// The index of a basic block in the order of their points.
     pub fn place(&self, basic_block: BasicBlock) -> usize {
         self.basic_blocks[basic_block].place as usize
     }
 
-    /// Where control may go after a basic block: for a choice the alternatives in order, for a loop its body
-    /// and the way out.
+    /// The successors of a basic block: for a choice the alternatives in order, for a loop its body and then
+    /// its exit.
     pub fn next(&self, basic_block: BasicBlock) -> &[BasicBlock] {
         &self.basic_blocks[basic_block].next
     }
@@ -193,7 +193,7 @@ impl FlowGraph {
         self.basic_blocks[basic_block].zone.expand()
     }
 
-    /// What is known of a zone.
+    /// The data of a zone.
     pub fn zone(&self, zone: Zone) -> &ZoneData {
         &self.zones[zone]
     }
@@ -203,12 +203,12 @@ impl FlowGraph {
         self.zones.len()
     }
 
-    /// Whether outside of all zones control goes through the basic blocks in their order, each once.
+    /// Whether control passes through the basic blocks outside of all zones in order, each once.
     pub fn is_one_block(&self) -> bool {
         self.is_one_block
     }
 
-    /// The basic blocks from which control may come, for each.
+    /// The predecessors of each basic block.
     pub fn previous(&self) -> SecondaryMap<BasicBlock, SmallVec<[BasicBlock; 2]>> {
         let mut previous: SecondaryMap<BasicBlock, SmallVec<[BasicBlock; 2]>> = SecondaryMap::new();
         for &basic_block in &self.order {
@@ -221,7 +221,7 @@ impl FlowGraph {
 }
 
 impl Event {
-    /// The values that are read.
+    /// The values that the event reads.
     pub fn reads<'a>(self, body: &'a Body) -> impl Iterator<Item = Value> + 'a {
         let range = match self.act {
             Act::Run | Act::Enter | Act::Hand | Act::Return => 0..body.operand_count(self.op),
@@ -232,7 +232,7 @@ impl Event {
         range.map(move |index| body.operand(self.op, index))
     }
 
-    /// The values that are written.
+    /// The values that the event writes.
     pub fn writes(self, ctx: &Context, body: &Body) -> SmallVec<[Value; 4]> {
         match self.act {
             Act::Run => body.results(self.op).collect(),
@@ -241,7 +241,7 @@ impl Event {
         }
     }
 
-    /// The values that are copied, all at once.
+    /// The parallel copy of the event.
     pub fn moves(self, ctx: &Context, body: &Body) -> Vec<Move> {
         let targets = self.targets(ctx, body);
         let all = body.operand_count(self.op);
@@ -269,7 +269,7 @@ impl Event {
     }
 }
 
-/// The values that a counting loop carries: all arguments of its body but the counter.
+/// The values carried by a counting loop: all arguments of its body except the counter.
 pub fn carried(body: &Body, op: Op) -> SmallVec<[Value; 4]> {
     region_args(body, op, 0).iter().copied().skip(1).collect()
 }
@@ -303,8 +303,8 @@ fn passed(body: &Body, op: Op, index: usize) -> Range<usize> {
     first..first + successor.operand_count as usize
 }
 
-/// Whether an operation does something at run time: it is no weight, and no view or concatenation of bytes
-/// that are there.
+/// Whether an operation is a step at run time: it is neither a weight, nor a view or concatenation that needs
+/// no copy.
 pub fn runs(ctx: &Context, body: &Body, op: Op, weights: &WeightSet) -> bool {
     let op_ref = body.at(ctx, op);
     !weights.is_weight_op(body, op) && (!is_free(op_ref) || ties(op_ref).next().is_some())
@@ -511,7 +511,7 @@ impl GraphBuilder<'_> {
 }
 
 impl OpRef<'_> {
-    /// Whether the operation's regions are walked by control, as those of an `if` or a loop are.
+    /// Whether control passes through the operation's regions, as in an `if` or a loop.
     pub fn is_structured(&self) -> bool {
         matches!(self.kind(), Kind::Region(RegionFlow::If | RegionFlow::For | RegionFlow::While))
     }

@@ -33,7 +33,7 @@ use crate::opdef::{Arity, Presence};
 use crate::plan::attrs;
 use crate::types::{FloatKind, Signedness, TypeData};
 
-/// A function while its operations are made; it is in the module once it is finished.
+/// Builds a function. It is added to the module by [`FunctionBuilder::finish`].
 pub struct FunctionBuilder<'m> {
     module: &'m mut Module,
     name: String,
@@ -43,7 +43,7 @@ pub struct FunctionBuilder<'m> {
     block: Block,
 }
 
-/// A number of which tensors are made.
+/// An element type of constant tensors.
 pub trait ConstantElement: Copy {
     /// Its type in a context.
     fn ty(ctx: &Context) -> Type;
@@ -95,7 +95,7 @@ impl ConstantElement for bool {
 }
 
 impl<'m> FunctionBuilder<'m> {
-    /// A function of a module, with the names and types of its inputs.
+    /// Begins a function of a module, with the names and types of its inputs.
     pub fn new(module: &'m mut Module, name: &str, inputs: &[(&str, Type)]) -> FunctionBuilder<'m> {
         let ctx = module.ctx.clone();
         let mut body = Body::new(1);
@@ -125,13 +125,13 @@ impl<'m> FunctionBuilder<'m> {
         self.body.ty(value)
     }
 
-    /// An operation that is appended when it is built.
+    /// Begins an operation, which is appended when it is built.
     pub fn op(&mut self, name: &str) -> OpBuilder<'_> {
         let builder = Builder::at_end(&self.ctx, &mut self.body, self.block);
         OpBuilder { builder, name: name.to_owned(), operands: Vec::new(), attrs: Vec::new(), results: None }
     }
 
-    /// A constant tensor of these elements, in row-major order.
+    /// A constant tensor with these elements, in row-major order.
     ///
     /// # Errors
     /// If their number is not the number of elements of the shape.
@@ -151,7 +151,7 @@ impl<'m> FunctionBuilder<'m> {
         Ok(Builder::at_end(&self.ctx, &mut self.body, self.block).constant(value, ty))
     }
 
-    /// A constant tensor whose elements are all the same.
+    /// A constant tensor with one value for all elements.
     pub fn splat<T: ConstantElement>(&mut self, shape: &[u64], value: T) -> Value {
         let ty = self.ctx.tensor(shape, T::ty(&self.ctx));
         let mut bytes = Vec::new();
@@ -161,7 +161,7 @@ impl<'m> FunctionBuilder<'m> {
         Builder::at_end(&self.ctx, &mut self.body, self.block).constant(value, ty)
     }
 
-    /// Returns values under names, and puts the function into the module.
+    /// Adds the function to the module; it returns these values under these names.
     ///
     /// # Errors
     /// If a value is none of this function's.
@@ -194,7 +194,7 @@ impl<'m> FunctionBuilder<'m> {
     }
 }
 
-/// An operation that is not made yet.
+/// An operation that is being built.
 #[must_use = "an operation is appended when it is built"]
 pub struct OpBuilder<'b> {
     builder: Builder<'b>,
@@ -205,55 +205,55 @@ pub struct OpBuilder<'b> {
 }
 
 impl OpBuilder<'_> {
-    /// Its operands, after those that it has.
+    /// Adds operands.
     pub fn operands(mut self, operands: &[Value]) -> Self {
         self.operands.extend_from_slice(operands);
         self
     }
 
-    /// An attribute.
+    /// Sets an attribute.
     pub fn attr(mut self, name: &str, value: Attr) -> Self {
         self.attrs.push((name.to_owned(), value));
         self
     }
 
-    /// An attribute that says something by being there.
+    /// Sets a unit attribute.
     pub fn flag(self, name: &str) -> Self {
         let value = self.builder.ctx.unit_attr();
         self.attr(name, value)
     }
 
-    /// An integer.
+    /// Sets an integer attribute.
     pub fn int(self, name: &str, value: i64) -> Self {
         let value = self.builder.ctx.int_attr(value);
         self.attr(name, value)
     }
 
-    /// A list of integers.
+    /// Sets a list of integers.
     pub fn ints(self, name: &str, values: &[i64]) -> Self {
         let value = self.builder.ctx.ints_attr(values);
         self.attr(name, value)
     }
 
-    /// A number.
+    /// Sets a float attribute.
     pub fn float(self, name: &str, value: f32) -> Self {
         let value = self.builder.ctx.f32_attr(value);
         self.attr(name, value)
     }
 
-    /// A word.
+    /// Sets a string attribute.
     pub fn word(self, name: &str, value: &str) -> Self {
         let value = self.builder.ctx.str_attr(value);
         self.attr(name, value)
     }
 
-    /// The types of its results, where they do not follow from its operands and attributes.
+    /// Sets the result types, if they can't be inferred.
     pub fn results(mut self, types: &[Type]) -> Self {
         self.results = Some(types.to_vec());
         self
     }
 
-    /// Appends the operation, and gives its first result.
+    /// Appends the operation, and returns its first result.
     ///
     /// # Errors
     /// If there is no such operation, it has no such attribute or lacks one, the types of its results do not
@@ -264,7 +264,7 @@ impl OpBuilder<'_> {
         results.first().copied().ok_or_else(|| format!("`{name}` has no result").into())
     }
 
-    /// Appends the operation, and gives all its results.
+    /// Appends the operation, and returns all its results.
     ///
     /// # Errors
     /// As for [`OpBuilder::build`].

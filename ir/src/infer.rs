@@ -1,4 +1,4 @@
-//! Type inference: what a rule sees of an operation, and how it refuses.
+//! Type inference: the input of inference rules, and their errors.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::entities::{Attr, Type};
 use crate::opdef::{OpDef, Presence};
 use crate::types::{Dim, TypeData};
 
-/// What an inference rule sees.
+/// The input of an inference rule.
 pub struct InferInput<'a> {
     /// The context of all handles.
     pub ctx: &'a Context,
@@ -113,7 +113,7 @@ impl<'a> InferInput<'a> {
     }
 }
 
-/// Why no result type follows: a phrase in lower case, what was found and what was expected.
+/// Why result types can't be inferred: a phrase in lower case, what was found and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InferError(pub String);
 

@@ -1,4 +1,4 @@
-//! Memory pools: which ones a function has, and which value lies in which.
+//! Memory pools: the pools of a function, and the pool of each value.
 //!
 //! Every function has the pool `arena`. `optc.pools` names others, and may say more of the arena too;
 //! `mem.pool` of an operation names for each result the pool that it is to lie in. Planned, all pools are
@@ -20,8 +20,7 @@ use crate::plan::attrs;
 
 /// The name of the pool that every function has.
 pub const ARENA: &str = "arena";
-/// What offsets are multiples of where a pool says nothing else, and at the least in the arena, for the sake
-/// of scratch.
+/// The default alignment of offsets, and the least in the arena, since scratch needs it.
 pub const ALIGN_BYTES: u64 = 64;
 /// The least alignment of any pool: that of the widest element.
 const LEAST_ALIGN_BYTES: u64 = 16;
@@ -34,20 +33,20 @@ const KEYS: [&str; 5] = ["align", "capacity", "pitch", "start", "bytes"];
 pub struct MemoryPool {
     /// Its name.
     pub name: String,
-    /// Offsets in it are multiples of this power of two.
+    /// Offsets in the pool are multiples of this power of two.
     pub align: u64,
-    /// The most bytes that it may take.
+    /// The largest size of the pool in bytes.
     pub capacity: Option<u64>,
-    /// Rows of images begin at multiples of this power of two, and so do all offsets; 1: rows have no gaps.
+    /// A power of two: rows of images, and all offsets, are multiples of it. 1 means that rows have no gaps.
     pub pitch: u64,
-    /// Where it begins in the memory of all pools, once it is planned.
+    /// The pool's start in the memory of all pools, once it is planned.
     pub start: u64,
-    /// The bytes that it takes, once it is planned.
+    /// The pool's size, once it is planned.
     pub size_bytes: u64,
 }
 
 impl MemoryPool {
-    /// A pool about which nothing is said.
+    /// A pool with default properties.
     ///
     /// # Errors
     /// If the name is none that a pool may have.
@@ -61,7 +60,7 @@ impl MemoryPool {
         Ok(MemoryPool { name, align: ALIGN_BYTES, capacity: None, pitch: 1, start: 0, size_bytes: 0 })
     }
 
-    /// Reads the text form of one pool.
+    /// Parses the text form of one pool.
     ///
     /// # Errors
     /// What is wrong with it, and perhaps a hint.
@@ -79,7 +78,7 @@ impl MemoryPool {
         pool.check()
     }
 
-    /// Reads the text form of several pools.
+    /// Parses the text form of several pools.
     ///
     /// # Errors
     /// What is wrong with the first that is wrong.
@@ -141,7 +140,7 @@ impl MemoryPool {
     }
 }
 
-/// The pools of a function, the arena first; that is all memory where `optc.pools` says nothing.
+/// The pools of a function, the arena first. Without `optc.pools` there is only the arena.
 ///
 /// # Errors
 /// What is wrong with `optc.pools`.
@@ -159,7 +158,7 @@ pub fn pools(ctx: &Context, body: &Body) -> Result<Vec<MemoryPool>, String> {
     Ok(pools)
 }
 
-/// Lays pools one after the other, each from a multiple of its alignment; gives the bytes of them all.
+/// Places pools one after the other, each at a multiple of its alignment; returns the bytes of all.
 pub fn stack(pools: &mut [MemoryPool]) -> u64 {
     let mut end = 0u64;
     for pool in pools {
@@ -169,13 +168,13 @@ pub fn stack(pools: &mut [MemoryPool]) -> u64 {
     end
 }
 
-/// What `optc.pools` says of these pools.
+/// The value of `optc.pools` for these pools.
 pub fn pools_attr(ctx: &Context, pools: &[MemoryPool]) -> Attr {
     let entries = pools.iter().map(|pool| (ctx.ident(&pool.name), pool.write(ctx)));
     ctx.dict(entries.collect())
 }
 
-/// Adds pools to those of a function; one of the same name gives way.
+/// Adds pools to those of a function; a pool replaces an earlier one of the same name.
 ///
 /// # Errors
 /// What is wrong with `optc.pools`.
@@ -194,7 +193,7 @@ pub fn add_pools(ctx: &Context, body: &mut Body, added: &[MemoryPool]) -> Result
     Ok(())
 }
 
-/// The name of the pool that a value is to lie in.
+/// The name of the pool that a value must be in.
 pub fn wanted<'c>(ctx: &'c Context, body: &Body, value: Value) -> &'c str {
     let name = || {
         let op = body.defining_op(value)?;
@@ -205,8 +204,8 @@ pub fn wanted<'c>(ctx: &'c Context, body: &Body, value: Value) -> &'c str {
     name().unwrap_or(ARENA)
 }
 
-/// A number of bytes, with a decimal (`kB`, `MB`, `GB`) or binary (`KiB`, `MiB`, `GiB`) unit, in letters of
-/// either case and with or without the `B`.
+/// Parses a number of bytes, with a decimal (`kB`, `MB`, `GB`) or binary (`KiB`, `MiB`, `GiB`) unit, in
+/// letters of either case and with or without the `B`.
 ///
 /// # Errors
 /// What is wrong with it.

@@ -1,4 +1,4 @@
-//! A whole program: one `builtin.module` with what is in it.
+//! A whole program: a `builtin.module` and its contents.
 
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ use rustc_hash::FxBuildHasher;
 pub struct Module {
     /// The context of all handles.
     pub ctx: Arc<Context>,
-    /// Holds the outermost operation.
+    /// The body that contains the outermost operation.
     pub top: Body,
-    /// Names that its text gave to attributes and types.
+    /// The names that the module's text gave to attributes and types.
     pub aliases: Aliases,
-    /// Resources of dialects other than `builtin`, in the order of its text.
+    /// The text's resources of dialects other than `builtin`, in order.
     pub resources: Vec<Resource>,
 }
 
-/// An entry of `dialect_resources` that nobody but its dialect knows: kept as it is written.
+/// An entry of `dialect_resources` of a dialect other than `builtin`, kept as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resource {
     /// The dialect.
@@ -68,12 +68,12 @@ impl Module {
         self.top.first_op(block).expect("a module has its outermost operation")
     }
 
-    /// What the outermost operation holds.
+    /// The contents of the outermost operation.
     pub fn body(&self) -> &Body {
         self.top.child(self.op()).unwrap_or(&self.top)
     }
 
-    /// What the outermost operation holds.
+    /// The contents of the outermost operation.
     pub fn body_mut(&mut self) -> &mut Body {
         let op = self.op();
         match self.top.child_index(op) {
@@ -118,7 +118,7 @@ impl Body {
         ctx.dict_get(self.properties, name).or_else(|| ctx.dict_get(self.attrs, name))
     }
 
-    /// Sets an attribute, that no row has, of the isolated operation itself.
+    /// Sets an attribute of the isolated operation itself that its row does not declare.
     pub fn set_own_attr(&mut self, ctx: &Context, name: &str, value: Attr) {
         self.attrs = ctx.dict_set(self.attrs, ctx.ident(name), value);
     }

@@ -1,8 +1,8 @@
-//! What a row says about an operation: its name, shape, meaning, and what may be done with it.
+//! Rows: the definition of an operation, with its name, operands, meaning and properties.
 //!
-//! Everything that works on operations (parser, printer, verifier, interpreter, passes, machine code) asks
-//! rows; nothing matches on an operation's name. A dialect is a table of rows; another crate's dialect has
-//! the same rights as ours.
+//! Everything that works on operations (parser, printer, verifier, interpreter, passes, code generation)
+//! looks at their rows; nothing matches on an operation's name. A dialect is a table of rows. Dialects of
+//! other crates have the same possibilities as the built-in ones.
 
 use bitflags::bitflags;
 
@@ -13,9 +13,9 @@ use crate::interp::{EvalError, Tensor};
 use crate::scalar::Scalar;
 use crate::words::{Flags, Words};
 
-/// A named table of rows.
+/// A dialect: a named table of rows.
 pub struct Dialect {
-    /// What stands before the dot of its operations' names.
+    /// The prefix of its operations' names, before the dot.
     pub name: &'static str,
     /// What the dialect is for, in a sentence or two.
     pub doc: &'static str,
@@ -30,7 +30,7 @@ impl Dialect {
     }
 }
 
-/// The row of an operation.
+/// The definition of an operation: a row of its dialect's table.
 pub struct OpDef {
     /// Full name: `nn.relu`.
     pub name: &'static str,
@@ -38,8 +38,8 @@ pub struct OpDef {
     pub doc: &'static str,
     /// A line of IR text that uses it, or a function around it; read by a test.
     pub example: &'static str,
-    /// Its pretty text after the name, in the notation of [`text`](crate::text); none for the form that the
-    /// other columns give it.
+    /// Its pretty form after the name, in the notation of [`text`](crate::text); none for the default form,
+    /// which is derived from the other columns.
     pub syntax: Option<&'static str>,
     /// Operands in order; at most one of them [`Arity::Variadic`] or [`Arity::Optional`], unless
     /// `operandSegmentSizes` is among `attrs`.
@@ -50,28 +50,29 @@ pub struct OpDef {
     pub attrs: &'static [AttrDef],
     /// How many regions it has.
     pub regions: RegionCount,
-    /// How the result types follow from operands and attributes.
+    /// How result types are inferred from operands and attributes.
     pub infer: Infer,
-    /// A law beyond what the row's other columns say.
+    /// An extra rule for the verifier, beyond the other columns.
     pub verify: Option<fn(OpRef<'_>) -> Result<(), String>>,
-    /// Facts that hold of every instance.
+    /// Facts that hold for every operation of this row.
     pub traits: Traits,
     /// What kind of computation it is.
     pub kind: Kind,
-    /// Which result may overwrite which operand; elementwise rows need not say it.
+    /// Which result may overwrite which operand; elementwise rows need not declare it.
     pub reuse: &'static [Reuse],
-    /// Where in a result of this layout operand 0 lies, if the result is that operand with more elements
-    /// around it: then it may be made there, and the operation writes what is around it.
+    /// For an operation whose result is operand 0 with more elements around it: the layout of operand 0
+    /// inside a result of this layout. The operand may then be computed there, and the operation writes only
+    /// the elements around it.
     pub frame: Option<fn(OpRef<'_>, &Strided) -> Option<Strided>>,
-    /// How the interpreter computes it; elementwise rows, regions and symbols need none.
+    /// Its meaning in the interpreter; elementwise rows, regions and symbols need none.
     pub eval: Option<Eval>,
 }
 
-/// Computes an operation's results from its operands: the reference meaning.
+/// Computes an operation's results from its operands, as the interpreter does.
 pub type Eval = fn(OpRef<'_>, &[Tensor]) -> Result<Vec<Tensor>, EvalError>;
 
 impl OpDef {
-    /// A row with no operands, results, attributes or facts: what rows start from.
+    /// A row without operands, results, attributes or facts, to start from.
     pub const BLANK: OpDef = OpDef {
         name: "",
         doc: "",
@@ -90,7 +91,8 @@ impl OpDef {
         eval: None,
     };
 
-    /// In which order `result` may overwrite `operand`, if the row allows it at all.
+    /// In which order operand `operand` is read while `result` is written, if `result` may overwrite it at
+    /// all.
     pub fn access(&self, result: usize, operand: usize) -> Access {
         if let Kind::Elementwise(_) = self.kind {
             return Access::SameIndex;
@@ -105,13 +107,13 @@ impl OpDef {
     }
 }
 
-/// One operand (or result) of a row, or a run of them.
+/// An operand or result of a row, or a run of several.
 pub struct OperandDef {
-    /// What the documentation calls it.
+    /// The name in the documentation.
     pub name: &'static str,
-    /// Which types it takes.
+    /// The allowed types.
     pub types: TypeClass,
-    /// How many values stand here.
+    /// The number of values.
     pub arity: Arity,
 }
 
@@ -132,7 +134,7 @@ impl OperandDef {
     }
 }
 
-/// How many values stand at one place of a row.
+/// How many values an operand or result of a row stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arity {
     /// Exactly one.
@@ -143,7 +145,7 @@ pub enum Arity {
     Variadic,
 }
 
-/// Which types an operand takes.
+/// A class of types for operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeClass {
     /// Any.
@@ -177,7 +179,7 @@ pub enum TypeClass {
 }
 
 impl TypeClass {
-    /// The class in words, as errors and lists say it.
+    /// The class in words, for messages and lists.
     pub fn words(self) -> &'static str {
         match self {
             TypeClass::Any => "anything",
@@ -198,14 +200,14 @@ impl TypeClass {
     }
 }
 
-/// A type that a dialect defines: `!my.counter<4>`. It is read and written as it stands; rows that take it as
-/// [`TypeClass::Own`] have it checked.
+/// A type that a dialect defines: `!my.counter<4>`. Its text is kept as it is written; rows with
+/// [`TypeClass::Own`] verify it.
 pub struct TypeDef {
-    /// The dialect, and what stands before the angle bracket: `my.counter`.
+    /// The dialect and the type's name, before the angle bracket: `my.counter`.
     pub name: &'static str,
-    /// What its values are.
+    /// What its values mean.
     pub doc: &'static str,
-    /// What must hold of the text in the angle brackets; empty, if there are none.
+    /// Verifies the text between the angle brackets; it is empty without brackets.
     pub check: fn(&str) -> Result<(), String>,
 }
 
@@ -242,19 +244,19 @@ pub enum RegionCount {
     Any,
 }
 
-/// One inherent attribute of a row.
+/// An inherent attribute of a row.
 pub struct AttrDef {
     /// Its name.
     pub name: &'static str,
-    /// Which attributes it takes.
+    /// The kind of attribute.
     pub kind: AttrKind,
-    /// Whether it must be there, or what its absence stands for.
+    /// Whether it is required, or its default.
     pub presence: Presence,
-    /// What it means, with its unit.
+    /// Its meaning, with the unit.
     pub doc: &'static str,
 }
 
-/// Whether an attribute must be there.
+/// Whether an attribute is required.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Presence {
     /// It must.
@@ -273,7 +275,7 @@ pub enum Presence {
     NoFlags,
 }
 
-/// Which attributes a row's attribute takes.
+/// A kind of attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttrKind {
     /// Any.
@@ -322,23 +324,23 @@ pub enum AttrKind {
     Dict,
 }
 
-/// How result types follow from operands and attributes.
+/// How result types are inferred.
 pub enum Infer {
-    /// They do not: whoever builds the operation says them.
+    /// They are not: whoever builds the operation gives them.
     Declared,
     /// The one result has the type of this operand.
     SameAs(u8),
-    /// By this rule.
+    /// This rule computes them.
     Rule(fn(&InferInput<'_>) -> Result<Vec<Type>, InferError>),
 }
 
 bitflags! {
-    /// Facts that hold of every instance of a row.
+    /// Facts that hold for every operation of a row.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Traits: u32 {
-        /// No effect but its results: may be removed, repeated, moved.
+        /// No side effects: may be removed, repeated, moved.
         const PURE = 1;
-        /// Its two first operands may change places.
+        /// Its first two operands may be swapped.
         const COMMUTATIVE = 1 << 1;
         /// Ends a block.
         const TERMINATOR = 1 << 2;
@@ -360,7 +362,7 @@ bitflags! {
         const SINGLE_BLOCK = 1 << 10;
         /// Returns its operands from the function around it.
         const RETURN = 1 << 11;
-        /// Hands its operands to the operation around it.
+        /// Passes its operands to the operation around it.
         const YIELD = 1 << 12;
         /// A function: has `sym_name` and `function_type`, and one region that may be empty (a declaration).
         const FUNCTION = 1 << 13;
@@ -368,14 +370,13 @@ bitflags! {
         const SAME_SHAPE = 1 << 14;
         /// Result is the operand's elements in another element type.
         const CAST = 1 << 15;
-        /// Permuting the axes of operand 0 (and of all others, if they are joined or broadcast with it), with
-        /// the attributes that speak of axes, permutes the axes of the result. Elementwise rows need not say
-        /// it.
+        /// Permuting the axes of operand 0 (and of all operands that are concatenated or broadcast with it),
+        /// and the attributes that name axes, permutes the axes of the result. Implied for elementwise rows.
         const PERMUTABLE = 1 << 16;
         /// The result has the elements of operand 0 in the same row-major order.
         const SAME_ORDER = 1 << 17;
-        /// Ends the first region of a loop: operand 0 says whether the loop goes on, the others are handed
-        /// over.
+        /// Ends the first region of a loop: operand 0 says whether the loop continues, the other operands are
+        /// passed on.
         const CONDITION = 1 << 18;
         /// A window that its attributes describe slides over the rows and columns of operand 0, an image; the
         /// sizes of the other operands do not depend on the image's.
@@ -383,48 +384,48 @@ bitflags! {
     }
 }
 
-/// What kind of computation an operation is. Small and closed: passes and machine code match on it.
+/// The kind of computation. Small and closed: passes and code generation match on it.
 #[derive(Clone, Copy)]
 pub enum Kind {
     /// Each result element is this function of the operands' elements at the same (broadcast) index.
     Elementwise(&'static Scalar),
     /// Folds axes of the operand.
     Reduce(Reduce),
-    /// Result (or operand) is a window on the other's bytes.
+    /// The result may share the operand's bytes (slice, reshape), or the operands the result's
+    /// (concatenation).
     View(View),
     /// Sums of products: matmul, convolution.
     Contract(Contract),
-    /// Anything else that is computed from whole operands: pool, softmax, gather; the text names the
-    /// lowering.
+    /// Any other computation on whole operands: pool, softmax, gather; the string names the lowering.
     Kernel(&'static str),
-    /// A fused body that is run as one.
+    /// A fused body that runs as one step.
     Group,
-    /// Control flow that comes back: if, loop, call.
+    /// Control flow that returns to the next operation: if, loop, call.
     Region(RegionFlow),
-    /// Control flow that ends a block and goes on in another.
+    /// Control flow that ends a block and continues in another.
     Branch(Branch),
     /// A constant.
     Source,
-    /// Modules, functions, terminators: what holds the rest.
+    /// Modules, functions, terminators.
     Structure,
 }
 
-/// How control goes through an operation's regions.
+/// How control passes through an operation's regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegionFlow {
-    /// Into the function that a symbol, or the first operand, names: operands are its arguments, results what
-    /// it returns.
+    /// Calls the function named by a symbol or by the first operand: the other operands are its arguments,
+    /// and its return values are the results.
     Call,
-    /// `(condition)`: into the first region if the condition holds, else into the second (which may be
-    /// empty); results are what the region yields.
+    /// `(condition)`: runs the first region if the condition holds, else the second (which may be empty). The
+    /// results are the values that the region yields.
     If,
-    /// `(lower, upper, step, initial...)`: into the region for each number from lower up to, not including,
-    /// upper. Its arguments are the number and the carried values, and what it yields is carried on; results
-    /// are the last carried.
+    /// `(lower, upper, step, initial...)`: runs the region for each number from lower up to, not including,
+    /// upper. Its arguments are the number and the carried values; the yielded values are carried to the next
+    /// iteration, and the last ones are the results.
     For,
-    /// `(initial...)`: into the first region, which ends with a condition and values. If it holds, the second
-    /// region takes the values, and what it yields goes into the first again; else the values are the
-    /// results.
+    /// `(initial...)`: runs the first region, which ends with a condition and values. If the condition holds,
+    /// these are the arguments of the second region, whose yielded values go to the first again; else they
+    /// are the results.
     While,
 }
 
@@ -436,7 +437,7 @@ pub enum Branch {
     Always,
     /// The first if operand 0 holds, else the second.
     Condition,
-    /// The one whose number in `case_values` is operand 0, after the first, which is for all other numbers.
+    /// The successor of the case in `case_values` that equals operand 0; the first successor is the default.
     Switch,
 }
 
@@ -470,7 +471,7 @@ pub enum Contract {
 /// elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strided {
-    /// Where the first element is.
+    /// The offset of the first element.
     pub offset: i64,
     /// Sizes, outermost first.
     pub shape: Vec<u64>,
@@ -488,8 +489,8 @@ impl Strided {
         Strided { offset, shape, strides }
     }
 
-    /// Whether the elements lie without gaps, last axis innermost; strides along axes of one element do not
-    /// count.
+    /// Whether the elements have no gaps, with the last axis innermost. Strides along axes of one element are
+    /// ignored.
     pub fn is_row_major(&self) -> bool {
         let wanted = Strided::row_major(0, self.shape.clone()).strides;
         let mut axes = self.strides.iter().zip(&wanted).zip(&self.shape);
@@ -500,34 +501,35 @@ impl Strided {
 /// How a view maps layouts.
 #[derive(Clone, Copy)]
 pub enum View {
-    /// The result is a window on operand 0: its layout follows from the operand's, or is none where no
-    /// strides describe it.
+    /// The result is a view of operand 0. The function computes the result's layout from the operand's; none
+    /// if no strides describe it.
     OfOperand(fn(OpRef<'_>, usize, &Strided) -> Option<Strided>),
-    /// Each operand is a window on the result, as in a concatenation: its layout follows from the result's.
+    /// Each operand is a part of the result, as in a concatenation. The function computes an operand's layout
+    /// from the result's.
     OfResult(fn(OpRef<'_>, usize, &Strided) -> Option<Strided>),
 }
 
-/// Says that `result` may overwrite `operand`.
+/// A declaration that `result` may overwrite `operand`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reuse {
     /// Index of the result.
     pub result: u8,
     /// Index of the operand.
     pub operand: u8,
-    /// In which order the operand is read.
+    /// The order in which the operand is read.
     pub access: Access,
 }
 
-/// In which order an operand is read while a result is written.
+/// The order in which an operand is read while a result is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Element `i` of the operand is read for element `i` of the result only, and before it is written.
     SameIndex,
     /// A row of the operand is read whole before the same row of the result is written.
     RowWise,
-    /// The operand is read whole before anything of the result is written, then once more at the index that
-    /// is written.
+    /// The whole operand is read before the result is written, and each element once more before that
+    /// element of the result is written.
     Whole,
-    /// No order makes it right.
+    /// The result may not overwrite the operand.
     Never,
 }

@@ -1,5 +1,5 @@
-//! How a plan stands in the IR: the attributes by which passes, the command and code generation tell each
-//! other what was decided.
+//! The plan in the IR: the attributes in which passes record decisions for later passes, the command and code
+//! generation.
 
 pub mod attrs;
 pub mod signature;

@@ -1,8 +1,8 @@
-//! What remains of a range of bytes where others lie on it.
+//! Subtraction of ranges of bytes.
 
 use std::ops::Range;
 
-/// The pieces of a range that none of the others covers, in order. O(pieces * others).
+/// The pieces of a range that no other range covers, in order. O(pieces * others).
 pub fn without(range: Range<u64>, others: impl IntoIterator<Item = Range<u64>>) -> Vec<Range<u64>> {
     let mut pieces = vec![range];
     for other in others {

@@ -1,7 +1,7 @@
-//! What an elementwise operation computes for one element: a constant tree.
+//! Scalar trees: what an elementwise operation computes for one element.
 //!
-//! The tree is the one meaning of the operation: the interpreter walks it, the simplifier hashes it, code
-//! generation lowers it, and a law test holds all of them to the same bits.
+//! The tree is the only definition of the operation. The interpreter evaluates it, the simplifier hashes it,
+//! code generation lowers it, and a law test checks that all agree to the bit.
 
 /// A function of the operands' elements at one index.
 #[derive(Clone, Copy, Debug, PartialEq)]

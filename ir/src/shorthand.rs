@@ -1,4 +1,4 @@
-//! How the commonest types and attributes are made and read.
+//! Constructors and accessors of common types and attributes.
 
 use crate::attrs::AttrData;
 use crate::blob::Blob;
@@ -39,7 +39,7 @@ impl Context {
         self.ty(TypeData::Tensor { shape, elem, encoding: None })
     }
 
-    /// The sizes of a tensor, if it is one and all are known.
+    /// The sizes of a tensor type, if all are known.
     pub fn static_shape(&self, ty: Type) -> Option<Vec<u64>> {
         self.type_data(ty).tensor_shape()?.iter().map(|dim| dim.known()).collect()
     }
@@ -49,7 +49,7 @@ impl Context {
         self.type_data(ty).elem().unwrap_or(ty)
     }
 
-    /// A vector or tensor type with other elements; of any other type, `elem` itself.
+    /// A vector or tensor type with its element type replaced by `elem`; of any other type, `elem` itself.
     pub fn with_elem(&self, ty: Type, elem: Type) -> Type {
         match self.type_data(ty).clone() {
             TypeData::Vector { shape, .. } => self.ty(TypeData::Vector { shape, elem }),
@@ -62,7 +62,7 @@ impl Context {
 
 /// Shorthands that make and read the commonest attributes.
 impl Context {
-    /// A dictionary; sorts by name. A name given twice is a defect.
+    /// A dictionary, sorted by name. A duplicate name is a defect.
     pub fn dict(&self, mut entries: Vec<(Ident, Attr)>) -> Attr {
         entries.sort_by(|a, b| self.str(a.0).cmp(self.str(b.0)));
         let twice = entries.windows(2).find(|pair| pair[0].0 == pair[1].0);
@@ -149,7 +149,7 @@ impl Context {
         self.attr(AttrData::DenseArray { elem: self.int(64), bytes })
     }
 
-    /// Sizes: `array<i64: ...>` where all are numbers or only one is not given (-1), else `#optc.dims<...>`.
+    /// Sizes: `array<i64: ...>` if all are numbers, or only one is unknown (-1), else `#optc.dims<...>`.
     pub fn dims_attr(&self, dims: &[Dim]) -> Attr {
         let number = |dim: &Dim| match dim {
             Dim::Known(size) => i64::try_from(*size).ok(),
@@ -222,7 +222,7 @@ impl Context {
         }
     }
 
-    /// The type that an attribute's text names, if it names one: of numbers, elements, strings.
+    /// The type in an attribute's text, if it has one: that of a number, elements, or a string.
     pub fn attr_type(&self, attr: Attr) -> Option<Type> {
         match self.attr_data(attr) {
             AttrData::Bool(_) => Some(self.int(1)),
@@ -237,8 +237,8 @@ impl Context {
         }
     }
 
-    /// The known name that is nearest to `name`, if one is near: for "did you mean". First comes one that
-    /// `name` lacks only the dialect of (`conv2d`), or has another one (`linalg.matmul`).
+    /// The registered operation whose name is nearest to `name`, if one is near, for "did you mean". Names
+    /// that differ in their dialect only (`conv2d`, `linalg.matmul`) come first.
     pub fn similar_op(&self, name: &str) -> Option<&'static str> {
         let known: BTreeSet<&'static str> =
             self.dialects().flat_map(Dialect::ops).map(|def| def.name).collect();

@@ -1,4 +1,4 @@
-//! How many bytes values take.
+//! The bytes that values take.
 
 use crate::context::Context;
 use crate::dims::{self, Ranges, SizeArithmetic};
@@ -6,7 +6,7 @@ use crate::entities::{DimExpr, Type};
 use crate::strings::is_string;
 use crate::types::{Dim, TypeData};
 
-/// Bits that one element of this type takes in memory; none for types without a memory format.
+/// Bits of one element of this type in memory; none for types without a memory format.
 ///
 /// `i1` takes a byte; other formats of less than a byte (`i4`, `f4E2M1FN`) are packed.
 pub fn storage_bits(ctx: &Context, elem: Type) -> Option<u64> {
@@ -26,12 +26,12 @@ pub fn storage_bits(ctx: &Context, elem: Type) -> Option<u64> {
     }
 }
 
-/// Bytes that `count` elements of this type take, without padding between them.
+/// Bytes of `count` elements of this type, without padding between them.
 pub fn storage_bytes(ctx: &Context, elem: Type, count: u64) -> Option<u64> {
     Some(storage_bits(ctx, elem)?.checked_mul(count)?.div_ceil(8))
 }
 
-/// Bytes of a tensor or vector whose sizes are all known (a scalar type counts as one element).
+/// Bytes of a tensor or vector whose sizes are all known; a scalar type counts as one element.
 pub fn tensor_bytes(ctx: &Context, ty: Type) -> Option<u64> {
     match ctx.type_data(ty) {
         TypeData::Tensor { shape, elem, .. } => {
@@ -48,7 +48,7 @@ pub fn tensor_bytes(ctx: &Context, ty: Type) -> Option<u64> {
     }
 }
 
-/// Whether memory could hold a value: false only for tensors of known sizes that have too many elements.
+/// Whether memory could hold a value: false only for tensors of known sizes with too many elements.
 pub fn fits_memory(ctx: &Context, ty: Type) -> bool {
     let Some(shape) = ctx.static_shape(ty) else { return true };
     let count = shape.iter().try_fold(1u64, |count, size| count.checked_mul(*size));
@@ -56,7 +56,8 @@ pub fn fits_memory(ctx: &Context, ty: Type) -> bool {
     is_counted && tensor_bytes(ctx, ty).is_none_or(|bytes| bytes <= isize::MAX as u64)
 }
 
-/// Bytes of a tensor of whole bytes, computed from its sizes; none if one is unknown.
+/// Bytes of a tensor as an expression of its sizes; none if a size is unknown, or elements are no whole
+/// bytes.
 pub fn bytes_expr(ctx: &Context, ty: Type) -> Option<DimExpr> {
     let sizes = SizeArithmetic(ctx);
     let elem_bytes = storage_bits(ctx, ctx.elem(ty)).filter(|bits| bits % 8 == 0)? / 8;
@@ -64,7 +65,7 @@ pub fn bytes_expr(ctx: &Context, ty: Type) -> Option<DimExpr> {
     sizes.expr(sizes.mul(count, Dim::Known(elem_bytes)))
 }
 
-/// Whether a tensor provably takes more bytes than another, where symbols are at least 1.
+/// Whether a tensor provably takes more bytes than another, if all symbols are at least 1.
 pub fn is_larger(ctx: &Context, ty: Type, than: Type) -> bool {
     let more = || {
         let least = dims::add(ctx, bytes_expr(ctx, than)?, dims::constant(ctx, 1))?;
@@ -88,7 +89,7 @@ pub fn have_equal_sizes(ctx: &Context, a: Type, b: Type) -> bool {
     }
 }
 
-/// The sizes of a tensor, if all are known; a number by itself has none, like a tensor of rank 0.
+/// The sizes of a tensor, if all are known; a scalar has none, like a tensor of rank 0.
 pub fn static_extents(ctx: &Context, ty: Type) -> Option<Vec<u64>> {
     match ctx.type_data(ty) {
         TypeData::Integer { .. } | TypeData::Float(_) | TypeData::Index => Some(Vec::new()),

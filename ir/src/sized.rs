@@ -1,4 +1,5 @@
-//! Which types and attributes a function of named sizes has at sizes that come up, without a body for each.
+//! The types and attributes of a function of named sizes at given sizes, without a body for each choice of
+//! sizes.
 //!
 //! ```text
 //! tensor<?x?x64xf32, #optc.dims<N, 2 * H>>   at N = 3, H = 5   =>   tensor<3x10x64xf32>
@@ -28,7 +29,7 @@ use crate::flow;
 use crate::opdef::{Infer, Kind, Traits};
 use crate::types::{Dim, TypeData};
 
-/// A function's types and sizes, as a table.
+/// A function's types and sizes, as a table of distinct expressions.
 pub struct SizedTypes {
     sizes: SizeTable,
     symbols: Vec<Ident>,
@@ -63,7 +64,7 @@ struct InferQuery {
     results: SmallVec<[Type; 2]>,
 }
 
-/// The numbers and types of a [`SizedTypes`] at some sizes.
+/// The values of a [`SizedTypes`] at given sizes.
 #[derive(Default)]
 pub struct AtSizes {
     numbers: Vec<u64>,
@@ -72,15 +73,15 @@ pub struct AtSizes {
 }
 
 impl AtSizes {
-    /// The number of an expression.
+    /// The value of an expression.
     pub fn size(&self, id: SizeId) -> u64 {
         self.values.get(id)
     }
 }
 
 impl SizedTypes {
-    /// The table of a function whose symbols get numbers in this order. None if a size is unknown, or an
-    /// operation holds a function.
+    /// The table of a function, whose symbols get their numbers in this order. None if a size is unknown, or
+    /// an operation contains a function.
     pub fn of(ctx: &Context, body: &Body, names: &[Ident]) -> Option<SizedTypes> {
         let symbols = names.to_vec();
         let mut sized = SizedTypes {
@@ -96,22 +97,22 @@ impl SizedTypes {
         Some(sized)
     }
 
-    /// The place of an expression's number.
+    /// The index of an expression's value.
     pub fn size(&mut self, expr: DimExpr) -> SizeId {
         self.sizes.add(expr)
     }
 
-    /// How many distinct sizes and types are made numbers.
+    /// The number of distinct sizes and types.
     pub fn len(&self) -> usize {
         self.sizes.len() + self.types.len()
     }
 
-    /// Whether no size is a symbol.
+    /// Whether no size is symbolic.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Makes all sizes and types numbers. None if a size is below 0 or undefined, or an operation can't have
+    /// Evaluates all sizes and types. None if a size is below 0 or undefined, or an operation does not allow
     /// these sizes.
     pub fn evaluate(&self, ctx: &Context, numbers: &[u64], at: &mut AtSizes) -> Option<()> {
         self.sizes.evaluate(ctx, numbers, &mut at.values)?;
@@ -135,7 +136,7 @@ impl SizedTypes {
         self.known.get(&ty).map_or(ty, |index| at.types[*index])
     }
 
-    /// An attribute at the sizes; none if a size in it is none.
+    /// An attribute at the sizes; none if a size in it is below 0 or undefined.
     pub fn attr(&self, ctx: &Context, attr: Attr, at: &AtSizes) -> Option<Attr> {
         Some(match ctx.attr_data(attr) {
             AttrData::Dict(entries) => {
@@ -229,7 +230,7 @@ impl SizedTypes {
     }
 }
 
-/// Whether sizes in an attribute are symbols.
+/// Whether an attribute contains symbolic sizes.
 pub fn has_symbols(ctx: &Context, attr: Attr) -> bool {
     match ctx.attr_data(attr) {
         AttrData::Dict(entries) => entries.iter().any(|(_, value)| has_symbols(ctx, *value)),
@@ -276,8 +277,7 @@ fn is_static(op: OpRef<'_>, value: Value) -> bool {
     op.ctx.static_shape(op.body.ty(value)).is_some()
 }
 
-/// A function whose types are numbers, others at each choice of sizes, in a context of its own that does not
-/// grow.
+/// A function at given sizes, which can be changed to others, in a context of its own that does not grow.
 pub struct SizedBody {
     ctx: Context,
     body: Body,
@@ -295,7 +295,7 @@ pub struct SizedBody {
 }
 
 impl SizedBody {
-    /// The function of a table, at no sizes yet.
+    /// The function of a table, before its sizes are set.
     pub fn new(ctx: &Context, sized: &SizedTypes, body: &Body) -> SizedBody {
         let (mut values, mut properties) = (Vec::new(), Vec::new());
         for block in body.all_blocks() {
@@ -318,7 +318,7 @@ impl SizedBody {
         }
     }
 
-    /// Gives the function these sizes. None if it can't have them: see [`SizedTypes::evaluate`].
+    /// Sets the function's sizes. None if the function does not allow them: see [`SizedTypes::evaluate`].
     pub fn set(&mut self, sized: &SizedTypes, numbers: &[u64]) -> Option<()> {
         self.ctx.forget();
         for (op, attrs) in &self.makers {
@@ -362,7 +362,7 @@ impl SizedBody {
         self.aliases = Some(aliases);
     }
 
-    /// The byte of its storage at which a value begins; none if it lies in the storage in no known way.
+    /// The offset of a value in its storage; none if it is not known.
     pub fn first_byte(&self, value: Value) -> Option<u64> {
         match &self.aliases {
             None => Some(0),
@@ -370,22 +370,22 @@ impl SizedBody {
         }
     }
 
-    /// The function's context, valid for this function only.
+    /// The function's context; its handles are valid for this function only.
     pub fn ctx(&self) -> &Context {
         &self.ctx
     }
 
-    /// The function with the sizes that were set last.
+    /// The function at the sizes that were set last.
     pub fn body(&self) -> &Body {
         &self.body
     }
 
-    /// Those sizes.
+    /// The sizes that were set last.
     pub fn at(&self) -> &AtSizes {
         &self.at
     }
 
-    /// Asks about an operation as if it had other attributes, which are set and forgotten again.
+    /// Calls a function with an operation whose attributes are replaced for the time of the call.
     pub fn with_attrs<T>(
         &mut self,
         op: Op,

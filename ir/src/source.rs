@@ -1,16 +1,15 @@
-//! Which line and column a byte of a source text has.
+//! Line and column of a byte of a source text.
 //!
-//! Marks stand at equal distances in the text and say what is before them; they are made when a place is
-//! first asked for. So a place costs a walk over the bytes after its mark, and a thousand faults of a long
-//! text cost a thousand such walks.
+//! Checkpoints at equal distances in the text store the position there; they are computed when a position is
+//! first asked for. So a position costs a walk over the bytes after its checkpoint, also if a long text has a
+//! thousand errors.
 
 use std::sync::OnceLock;
 
 /// A mark stands at each multiple of this, in bytes.
 const STRIDE: usize = 4096;
 
-/// A source text, with where it begins in the numbering of
-/// [`Location::at_source`](crate::Location::at_source).
+/// A source text, with its start in the numbering of [`Location::at_source`](crate::Location::at_source).
 #[derive(Clone)]
 pub struct SourceText {
     /// The file's name as given by the user.
@@ -22,12 +21,12 @@ pub struct SourceText {
     marks: OnceLock<Box<[SourcePosition]>>,
 }
 
-/// Where a byte stands.
+/// The position of a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourcePosition {
-    /// From 1.
+    /// The line, from 1.
     pub line: u32,
-    /// In characters, from 1.
+    /// The column in characters, from 1.
     pub column: u32,
     /// The first byte of the line.
     pub line_start: u32,
@@ -72,7 +71,7 @@ impl SourceText {
         SourceText { name: name.to_owned(), text, start, marks: OnceLock::new() }
     }
 
-    /// Where a byte of the text stands: the character that it is of; after the text, where that ends.
+    /// The position of a byte: that of its character, or of the end of the text if the offset is behind it.
     pub fn place(&self, offset: usize) -> SourcePosition {
         let offset = self.text.floor_char_boundary(offset.min(self.text.len()));
         let marks = self.marks.get_or_init(|| marks(self.text.as_bytes()));

@@ -1,4 +1,4 @@
-//! State: the arguments that keep their bytes from run to run, and where these are.
+//! State: arguments that keep their bytes from run to run, and their places.
 //!
 //! An argument with `optc.state` is no input: it lives on entry, in the pool `state`, with what the last run
 //! left there (zeros before the first). A result with `optc.state = 1 : i64` is no output, but what argument
@@ -28,15 +28,15 @@ pub const STATE: &str = "state";
 /// An argument that keeps its bytes from run to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateArgument {
-    /// Its number among the arguments.
+    /// The argument's number.
     pub index: usize,
     /// The argument.
     pub value: Value,
-    /// Where in the pool `state` it begins.
+    /// Its offset in the pool `state`.
     pub offset: u64,
     /// Its bytes.
     pub size_bytes: u64,
-    /// The number of the result that it holds after a run; none if it stays as it is.
+    /// The number of the result that is its next value; none if the state does not change.
     pub result: Option<usize>,
 }
 
@@ -73,7 +73,7 @@ pub fn states(ctx: &Context, body: &Body) -> Result<Vec<StateArgument>, String> 
     }
 }
 
-/// The pool of these states: as the function says of it, if it does, and as large as they are.
+/// The pool of states: with the function's declared properties, if any, and large enough for these states.
 ///
 /// # Errors
 /// What is wrong with `optc.pools`.

@@ -1,9 +1,9 @@
-//! Which 64 bits stand for a string: the elements of type `!optc.string`.
+//! Strings: the digests of 64 bits that are the elements of type `!optc.string`.
 //!
-//! No operation looks into a string, so a program moves and compares digests (FNV-1a), and the strings are in
-//! a table of the process. A string has the same digest in every process. The digest of the empty string is
-//! 0, so memory of zeros holds empty strings. A string that has the digest of another one in the table is
-//! refused, so equal digests are equal strings. The table only grows.
+//! No operation looks into a string, so a program moves and compares digests (FNV-1a), and a table of the
+//! process has the texts. A string has the same digest in every process. The digest of the empty string is 0,
+//! so memory of zeros holds empty strings. A string whose digest belongs to another string of the table is
+//! refused, so equal digests mean equal strings. The table only grows.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ fn table() -> MutexGuard<'static, BTreeMap<u64, &'static str>> {
     STRINGS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The digest of a string, which [`text`] finds from now on.
+/// The digest of a string, which is added to the table.
 ///
 /// # Errors
 /// If another string has the same digest, or the bytes are not UTF-8.
@@ -47,7 +47,7 @@ pub fn digests<'a>(strings: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8
     Ok(digests.collect::<Result<Vec<_>, String>>()?.concat())
 }
 
-/// The string of a digest; none if it has not come up.
+/// The string of a digest; none if it is not in the table.
 pub fn text(digest: u64) -> Option<&'static str> {
     table().get(&digest).copied().or((digest == 0).then_some(""))
 }
@@ -59,7 +59,7 @@ fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(BASIS, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME)) ^ BASIS
 }
 
-/// The strings of digests, 8 bytes each, as a constant holds them.
+/// The strings of digests of 8 bytes each, as a constant holds them.
 ///
 /// # Panics
 /// If one has not come up.

@@ -1,18 +1,18 @@
-//! What passes must know of the machine that they compile for.
+//! The trait `Target`: facts about the machine that passes need.
 //!
-//! A target answers questions about single operations; the pass `select` writes its answers into the IR, so
+//! A target answers questions about single operations. The pass `select` writes its answers into the IR, so
 //! that planning counts scratch without knowing a kernel.
 
 use crate::body::OpRef;
 use crate::memory_pools::MemoryPool;
 use crate::opdef::Access;
 
-/// A machine.
+/// A machine to compile for.
 pub trait Target: Sync {
-    /// The name that `optc.target` carries.
+    /// The name in `optc.target`.
     fn name(&self) -> &str;
 
-    /// The data layout in which this operation runs best (`"NHWC"`), where it has a choice.
+    /// The data layout in which this operation runs best (`"NHWC"`), if it supports several.
     fn layout(&self, op: OpRef<'_>) -> Option<&'static str>;
 
     /// Whether `op` can join a group that its kernel would run as one, in the given place.
@@ -86,7 +86,7 @@ pub trait Target: Sync {
     }
 }
 
-/// Where in a group an operation stands.
+/// The position of an operation in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupPosition {
     /// On the root's first operand, before it is read.
@@ -99,48 +99,48 @@ pub enum GroupPosition {
     Activation,
 }
 
-/// A kernel with what it needs for one operation.
+/// A kernel, with its needs for one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelChoice {
     /// Its name: `mem.kernel`.
     pub kernel: String,
     /// Scratch of all threads together, in bytes, 64-byte aligned: `mem.scratch`.
     pub scratch_bytes: u64,
-    /// The least that it can do with, where `mem.scratch` gives it less.
+    /// The least scratch that the kernel can run with, if `mem.scratch` gives it less.
     pub least_scratch_bytes: u64,
-    /// The most that it takes, as `scratch_bytes`, wherever each size of the operation is at most what it is
-    /// here: then another kernel may be chosen too.
+    /// An upper bound of `scratch_bytes` for all operations of sizes up to these, where another kernel may be
+    /// chosen.
     pub most_scratch_bytes: u64,
-    /// Bytes of repacked weights; 0 where the weights are used as they are.
+    /// Bytes of repacked weights; 0 if the weights are used as they are.
     pub packed_bytes: u64,
     /// How it can write result 0 over rows that it has read; none if it reads in another order.
     pub bands: Option<Bands>,
 }
 
-/// An algorithm that may take the place of a kernel's usual one.
+/// An algorithm that may replace a kernel's usual one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FasterMethod {
     /// Its name: `mem.method`.
     pub name: &'static str,
-    /// About how many times as fast it is.
+    /// The speedup, as a ratio of times.
     pub speedup: f64,
-    /// The largest error of a sample, as a share of its largest result.
+    /// The largest error in a sample, relative to the largest result.
     pub error: f64,
-    /// Scratch of all threads together that it takes of the room, in bytes.
+    /// Scratch of all threads together, within the room that was offered, in bytes.
     pub scratch_bytes: u64,
-    /// The least room that it can do with, in bytes: the same on any number of threads.
+    /// The least room that it can run in, in bytes; it does not depend on the number of threads.
     pub least_room_bytes: u64,
 }
 
-/// That a kernel can run in bands of rows: each band's rows of the result are written before a later band
+/// A kernel's ability to run in bands of rows: each band's rows of the result are written before a later band
 /// reads anything.
 ///
-/// A target that says so of an operation at some sizes also does at all others at which there is one image,
-/// more than one row is written, and the first and the last window do not lie in the padding alone.
+/// If a target allows it for an operation at some sizes, it also does at all others with one image, more than
+/// one row of the result, and a first and a last window that are not in the padding alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bands {
     /// The operand that is read by rows.
     pub operand: usize,
-    /// Bands of this many rows, or more, cost almost no time.
+    /// Bands of at least this many rows cost almost no time.
     pub free_rows: u64,
 }

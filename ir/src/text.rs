@@ -77,14 +77,14 @@ pub use round_trip::check_round_trip;
 #[cfg(test)]
 mod tests;
 
-/// What is read beyond registered operations.
+/// Options for reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ParseOptions {
-    /// What becomes of operations that no dialect registered.
+    /// How operations of unregistered dialects are treated.
     pub unregistered: Unregistered,
 }
 
-/// What becomes of operations that no dialect registered.
+/// How operations of unregistered dialects are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unregistered {
     /// They are an error.
@@ -94,18 +94,18 @@ pub enum Unregistered {
     Allow,
 }
 
-/// How modules are written.
+/// Options for printing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrintOptions {
-    /// In which form operations are written.
+    /// The form of operations.
     pub form: PrintForm,
-    /// Whether locations are.
+    /// Whether locations are printed.
     pub locations: Locations,
-    /// Whether the bytes of resources are, or where they are found.
+    /// Whether the bytes of resources are printed, or references to them.
     pub resources: ResourceText,
 }
 
-/// Whether the bytes of resources are written, or where they are found.
+/// Whether the bytes of resources are printed, or references to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ResourceText {
     /// They are.
@@ -115,7 +115,7 @@ pub enum ResourceText {
     Omitted,
 }
 
-/// In which form operations are written.
+/// The form in which operations are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrintForm {
     /// By their rows, where they have one.
@@ -125,7 +125,7 @@ pub enum PrintForm {
     Generic,
 }
 
-/// Whether locations are written.
+/// Whether locations are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Locations {
     /// They are not.
@@ -141,11 +141,11 @@ pub enum Locations {
 /// Reads a module of registered operations.
 ///
 /// # Errors
-/// All faults that were found, in text order: of grammar, of names and types of values. After a fault of
-/// grammar, reading goes on with the next operation. What rows demand is the verifier's matter
-/// ([`crate::verify`]); where the text is at fault, the functions that are not are verified here. A thousand
-/// faults end the reading, so that bad text needs no multiple of its memory; so do a thousand symbols that
-/// are defined again, and a thousand breaches of laws by small isolated operations.
+/// All errors that were found, in text order: of syntax, names, and types of values. After a syntax error,
+/// reading goes on with the next operation. [`crate::verify`] checks the rules of rows; if the text has
+/// errors, the functions without errors are verified here. Reading ends after a thousand errors, so that bad
+/// text needs no multiple of its memory; it also ends after a thousand duplicate symbols, or a thousand rules
+/// broken by small isolated operations.
 pub fn parse(ctx: &Arc<Context>, name: &str, text: String) -> Result<Module, Vec<Diagnostic>> {
     parse_with(ctx, name, text, &ParseOptions::default())
 }
@@ -163,15 +163,16 @@ pub fn parse_with(
     read::module(ctx, name, text, options)
 }
 
-/// A text that was read for an editor.
+/// The result of reading a text for an editor.
 pub struct IndexedText {
-    /// The module, or all faults of the text.
+    /// The module, or all errors of the text.
     pub module: Result<Module, Vec<Diagnostic>>,
-    /// Where its names stand, and its operations, as far as they could be read.
+    /// The places of names and operations, as far as they could be read.
     pub index: index::TextIndex,
 }
 
-/// Reads a module as [`parse_with`], and where its names and operations stand, faults or not.
+/// Reads a module like [`parse_with`], and also returns the places of names and operations, with or without
+/// errors.
 pub fn parse_indexed(ctx: &Arc<Context>, name: &str, text: String, options: &ParseOptions) -> IndexedText {
     read::indexed(ctx, name, text, options)
 }
@@ -192,7 +193,7 @@ pub fn parse_attr(ctx: &Context, text: &str) -> Result<Attr, Vec<Diagnostic>> {
     read::whole(ctx, text, |reader| reader.attr())
 }
 
-/// Reads a size that is computed from named ones: `N floordiv 2 + 1`.
+/// Reads an expression of named sizes: `N floordiv 2 + 1`.
 ///
 /// # Errors
 /// If the text is no expression, or its canonical form can't be written.
@@ -212,7 +213,7 @@ pub fn print_with(module: &Module, options: &PrintOptions) -> String {
     text
 }
 
-/// Writes the text of a module piece by piece.
+/// Writes the text of a module in pieces.
 ///
 /// # Errors
 /// When `out` refuses.
@@ -220,7 +221,7 @@ pub fn write(module: &Module, options: &PrintOptions, out: &mut dyn fmt::Write) 
     write::module(module, options, out)
 }
 
-/// The pretty text of what an isolated operation holds: its regions, without the operation.
+/// The pretty text of an isolated operation's contents: its regions, without the operation.
 pub fn print_body(ctx: &Context, body: &Body) -> String {
     write::body(ctx, body)
 }

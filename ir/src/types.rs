@@ -77,8 +77,8 @@ pub enum TypeData {
     },
 }
 
-/// A part of the text of an opaque type or attribute. What is inside and has a meaning of its own is a
-/// handle, so that the text is the same whether it was read through an alias or not.
+/// A part of the text of an opaque type or attribute. A part that is a type, an attribute or an affine map is
+/// a handle, so the content is the same whether it was read through an alias or not.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum OpaquePiece {
     /// Text, each run of white space in it one blank.

@@ -42,7 +42,7 @@ mod tests;
 pub(crate) use work::mark_body_verified;
 pub use work::{Verification, VerifyScope, mark_verified};
 
-/// Checks a module.
+/// Verifies a module.
 ///
 /// # Errors
 /// The breaches of laws, of more than 1,000 the first, in text order of the operations.
@@ -52,8 +52,8 @@ pub fn verify(module: &Module) -> Result<(), Vec<Diagnostic>> {
     if breaches.is_empty() { Ok(()) } else { Err(breaches) }
 }
 
-/// Checks what was changed in a module since it was verified, and marks it as verified; gives how many bodies
-/// that were.
+/// Verifies the bodies that have changed since they were verified, and marks them as verified; returns their
+/// number.
 ///
 /// # Errors
 /// The breaches of laws, of more than 1,000 the first, in text order of the operations.
@@ -68,7 +68,7 @@ pub fn verify_touched(module: &mut Module) -> Result<usize, Vec<Diagnostic>> {
     Ok(count)
 }
 
-/// Checks what one isolated operation holds, without the isolated operations in it and without symbols.
+/// Verifies the contents of one isolated operation, without nested isolated operations and without symbols.
 ///
 /// # Errors
 /// The breaches of laws, of more than 1,000 the first, in text order of the operations.

@@ -1,12 +1,12 @@
-//! In which order a body's operations are visited so that definitions come before uses.
+//! A walk over a body's operations that visits definitions before uses.
 
 use crate::body::Body;
 use crate::context::Context;
 use crate::dominance::Dominators;
 use crate::entities::{Block, Op};
 
-/// Calls `visit` for each operation that control can come to in a body: definitions before uses, and an `if`
-/// or a loop after what is in it.
+/// Calls `visit` for each reachable operation of a body: definitions before uses, and an `if` or a loop after
+/// the operations in it.
 pub fn walk(ctx: &Context, body: &Body, mut visit: impl FnMut(Op)) {
     let root = body.root();
     if let [block] = body.blocks(root) {

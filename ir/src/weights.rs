@@ -1,4 +1,4 @@
-//! Weights: which values are known before the program runs.
+//! Weights: values that are known before the program runs.
 //!
 //! A *weight* is a constant, or what named sizes say, or the result of a pure operation without regions that
 //! reads weights only.
@@ -43,8 +43,8 @@ impl WeightSet {
         body.result_count(op) > 0 && body.results(op).all(|result| self.contains(result))
     }
 
-    /// Computes a weight from its constants, each operation on the way once. What lies between is dropped
-    /// after its last reader, so that at most a few tensors are alive at a time.
+    /// Computes a weight from its constants, and each operation on the way once. Intermediate tensors are
+    /// dropped after their last reader, so that at most a few are in memory at a time.
     ///
     /// # Errors
     /// If an operation has no result (see [`eval_op`]); the diagnostic says which.
@@ -52,7 +52,7 @@ impl WeightSet {
         self.evaluate_from(ctx, body, weight, &|_| None)
     }
 
-    /// The same, where some values on the way are known.
+    /// The same, with some intermediate values given.
     ///
     /// # Errors
     /// As for [`WeightSet::evaluate`].

@@ -1,4 +1,4 @@
-//! Where in a piece of memory a value's bytes lie: rows of one length, at one distance from each other.
+//! Windows: the bytes of a value in memory, as rows of one length at equal distances.
 //!
 //! ```text
 //! channels 2..5 of an image of 8, 4 bytes each   =>   first 8, row 12, pitch 32, as many rows as pixels
@@ -16,16 +16,16 @@ use crate::entities::{Op, Value};
 use crate::opdef::{Kind, Strided, Traits, View};
 use crate::size::{static_extents, storage_bits};
 
-/// Rows of bytes; all numbers are bytes but `rows`.
+/// Rows of bytes. All numbers except `rows` are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteWindow {
-    /// Where the first row begins.
+    /// The start of the first row.
     pub first: u64,
-    /// How many rows there are.
+    /// The number of rows.
     pub rows: u64,
     /// The bytes of a row.
     pub row: u64,
-    /// From the beginning of a row to that of the next; `row` where there is one row.
+    /// The distance between the starts of rows; equal to `row` for a single row.
     pub pitch: u64,
 }
 
@@ -35,7 +35,7 @@ impl ByteWindow {
         ByteWindow { first, rows: 1, row: bytes, pitch: bytes }
     }
 
-    /// So many rows; what has no gaps, or no bytes, is one row.
+    /// A window of rows. If there are no gaps, or no bytes, it is a single row.
     pub fn of_rows(first: u64, rows: u64, row: u64, pitch: u64) -> ByteWindow {
         if rows <= 1 || pitch == row || row == 0 {
             ByteWindow::dense(first, rows * row)
@@ -44,8 +44,8 @@ impl ByteWindow {
         }
     }
 
-    /// The window that a layout is on memory that begins where its offset counts from; none if its strides
-    /// are no rows, or its elements no whole bytes.
+    /// The window of a layout, counted from the layout's origin; none if its strides are no regular rows, or
+    /// its elements no whole bytes.
     pub fn of_layout(layout: &Strided, elem_bits: u64) -> Option<ByteWindow> {
         let elem = Some(elem_bits / 8).filter(|_| elem_bits.is_multiple_of(8))?;
         let mut row = elem;
@@ -65,9 +65,8 @@ impl ByteWindow {
         Some(ByteWindow::of_rows(first, rows, row, pitch))
     }
 
-    /// Rows that have all bytes of a layout on memory that begins where its offset counts from, in whatever
-    /// order its axes stand: just those bytes where they are rows, else all from the first to the last. None
-    /// if some stride goes backwards.
+    /// A window that covers all bytes of a layout, in whatever order its axes are: exactly these bytes if
+    /// they are rows, else all from the first to the last. None if a stride is negative.
     pub fn covering(layout: &Strided, elem_bits: u64) -> Option<ByteWindow> {
         let axes = layout.shape.iter().copied().zip(layout.strides.iter().copied());
         let mut axes: Vec<(u64, i64)> = axes.filter(|(size, stride)| *size != 1 && *stride != 0).collect();
@@ -98,13 +97,13 @@ impl ByteWindow {
         self.first..self.first + (self.rows - 1) * self.pitch + self.row
     }
 
-    /// The byte after the last; none if no number is so large.
+    /// The byte after the last; none if it exceeds 64 bits.
     pub fn end(&self) -> Option<u64> {
         self.first.checked_add((self.rows.max(1) - 1).checked_mul(self.pitch)?)?.checked_add(self.row)
     }
 
-    /// This window, counted in the bytes of `outer`'s value, as a window on the memory that `outer` counts
-    /// in; none if a row crosses the end of one of `outer`'s.
+    /// This window, counted in the bytes of `outer`'s value, as a window on the memory of `outer`; none if a
+    /// row crosses the end of one of `outer`'s rows.
     pub fn within(&self, outer: &ByteWindow) -> Option<ByteWindow> {
         if outer.is_dense() {
             return Some(ByteWindow { first: outer.first + self.first, ..*self });
@@ -125,7 +124,7 @@ impl ByteWindow {
         }
     }
 
-    /// The rows of a value of this shape, as strides of elements; none if a row ends inside an axis.
+    /// The strides of a value of this shape in these rows, in elements; none if a row ends inside an axis.
     pub fn strides(&self, shape: &[u64], elem_bits: u64) -> Option<Vec<i64>> {
         let mut strides = Strided::row_major(0, shape.to_vec()).strides;
         if self.is_dense() {
@@ -153,7 +152,8 @@ impl ByteWindow {
     }
 }
 
-/// How the elements of a value stand in memory; who takes one arrangement takes those before it.
+/// How the elements of a value are arranged in memory. A reader that accepts one arrangement also accepts
+/// those listed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Arrangement {
     /// Without gaps, the last axis innermost.
@@ -165,8 +165,8 @@ pub enum Arrangement {
 }
 
 impl Arrangement {
-    /// The arrangement that a layout is. Axes of one element do not count, but that a last one is a row: its
-    /// element has no neighbour.
+    /// The arrangement of a layout. Axes of one element do not count, except that a last axis of one element
+    /// counts as a row: its element has no neighbour.
     pub fn of(layout: &Strided) -> Arrangement {
         let mut side_by_side = layout.shape.last() == Some(&1) || layout.strides.last() == Some(&1);
         let mut expected = 1;
@@ -183,8 +183,8 @@ impl Arrangement {
     }
 }
 
-/// How the elements of a value lie from its first one on, as `mem.pitch` of the operation that makes it says;
-/// none if a size is not known, or a row ends inside an axis.
+/// The layout of a value from its first element on, as `mem.pitch` of its operation says; none if a size is
+/// not known, or a row ends inside an axis.
 ///
 /// A view without a copy lies as its row says that it does on its operand.
 pub fn layout(ctx: &Context, body: &Body, value: Value) -> Option<Strided> {
@@ -213,7 +213,7 @@ pub fn layout(ctx: &Context, body: &Body, value: Value) -> Option<Strided> {
     }
 }
 
-/// Whether nothing says that a value lies otherwise than without gaps, the last axis innermost.
+/// Whether a value has no gaps, with the last axis innermost, as far as its attributes say.
 pub fn is_plain(ctx: &Context, body: &Body, value: Value) -> bool {
     let value = outside(ctx, body, value);
     let Some(op) = body.defining_op(value).map(|op| body.at(ctx, op)) else { return true };
@@ -224,8 +224,7 @@ pub fn is_plain(ctx: &Context, body: &Body, value: Value) -> bool {
     }
 }
 
-/// The bytes of the rows of a step's result and their distance, where it does not lie without gaps:
-/// `mem.pitch`.
+/// The bytes of a row of a step's result and the distance between rows, if there are gaps: `mem.pitch`.
 pub fn pitch(ctx: &Context, body: &Body, value: Value) -> Option<(u64, u64)> {
     let value = outside(ctx, body, value);
     let op = body.at(ctx, body.defining_op(value)?);
@@ -237,8 +236,9 @@ pub fn pitch(ctx: &Context, body: &Body, value: Value) -> Option<(u64, u64)> {
     }
 }
 
-/// What a value is around the groups that are run row by row (`mem.lines`): of an argument the operand, of
-/// what is yielded the result, as the steps in such a group read and write them where they are; else itself.
+/// The value outside of groups that stream rows (`mem.lines`): for an argument of such a group the operand,
+/// for a yielded value the result, since the steps in the group read and write these in place; else the value
+/// itself.
 pub fn outside(ctx: &Context, body: &Body, value: Value) -> Value {
     let is_lines = |op: &Op| body.at(ctx, *op).attr(attrs::MEM_LINES).is_some();
     match body.def(value) {

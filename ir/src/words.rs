@@ -1,4 +1,4 @@
-//! How words that are chosen from a list stand as attributes.
+//! Attributes that are words chosen from a list.
 //!
 //! One word is the integer that is its number: `slt` => `2 : i64`. A set of words is an attribute of its
 //! operation's dialect: `nsw, nuw` => `#arith.overflow<nsw, nuw>`; no words are `none`, and some sets have a
@@ -10,38 +10,38 @@ use crate::entities::Attr;
 use crate::opdef::{AttrKind, OpDef, Presence};
 use crate::types::{OpaquePiece, TypeData};
 
-/// Words of which one is chosen.
+/// A list of words, of which one is chosen.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Words {
     /// Bits of the integer that is the word's number.
     pub bits: u32,
-    /// The words, from number 0 on.
+    /// The words, beginning with number 0.
     pub words: &'static [&'static str],
 }
 
-/// Words of which some are chosen.
+/// A list of words, of which any number is chosen.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Flags {
-    /// The dialect whose attribute it is.
+    /// The dialect of the attribute.
     pub dialect: &'static str,
-    /// What stands before the angle bracket.
+    /// The attribute's name, before the angle bracket.
     pub mnemonic: &'static str,
     /// The words, in the order in which they are written.
     pub words: &'static [&'static str],
-    /// What stands for all of them together.
+    /// The word for all of them together.
     pub all: Option<&'static str>,
-    /// What stands between two.
+    /// The separator between words.
     pub separator: &'static str,
 }
 
 impl Words {
-    /// The attribute for a word, if it is one of these.
+    /// The attribute of a word; none if the word is not in the list.
     pub fn attr(&self, ctx: &Context, word: &str) -> Option<Attr> {
         let number = self.words.iter().position(|own| *own == word)?;
         Some(ctx.attr(AttrData::Integer { value: number as i128, ty: ctx.int(self.bits) }))
     }
 
-    /// The word that an attribute stands for.
+    /// The word of an attribute.
     pub fn get(&self, ctx: &Context, attr: Attr) -> Option<&'static str> {
         match ctx.attr_data(attr) {
             AttrData::Integer { value, ty } if *ty == ctx.int(self.bits) => {
@@ -51,14 +51,14 @@ impl Words {
         }
     }
 
-    /// What it takes, for messages.
+    /// The list of allowed words, for messages.
     pub fn describe(&self) -> String {
         format!("an `i{}` that stands for one of {}", self.bits, self.words.join(", "))
     }
 }
 
 impl Flags {
-    /// The attribute for the words that `chosen` names, whatever their order; none if one is not known.
+    /// The attribute of the words in `chosen`, in any order; none if one is not in the list.
     pub fn attr(&self, ctx: &Context, chosen: &[&str]) -> Option<Attr> {
         let is_known = |word: &&str| self.words.contains(word) || self.all == Some(word) || *word == "none";
         if !chosen.iter().all(is_known) {
@@ -82,7 +82,7 @@ impl Flags {
         self.attr(ctx, &[]).expect("no word is unknown")
     }
 
-    /// What stands after the dialect's name: `overflow<nsw, nuw>`; none if the attribute is no such set.
+    /// The text after the dialect's name: `overflow<nsw, nuw>`; none if the attribute is no such set.
     pub fn get<'a>(&self, ctx: &'a Context, attr: Attr) -> Option<&'a str> {
         let AttrData::Opaque { dialect, body, ty: None } = ctx.attr_data(attr) else { return None };
         let [OpaquePiece::Text(text)] = &**body else { return None };
@@ -92,13 +92,13 @@ impl Flags {
         is_own.then_some(text)
     }
 
-    /// What it takes, for messages.
+    /// The list of allowed words, for messages.
     pub fn describe(&self) -> String {
         format!("`#{}.{}<...>` with some of {}", self.dialect, self.mnemonic, self.words.join(", "))
     }
 }
 
-/// The inherent attributes of an operation, with those that its row wants written down.
+/// The inherent attributes of an operation, completed with the defaults that its row requires to be written.
 pub fn fill(ctx: &Context, def: &OpDef, properties: Attr) -> Attr {
     let mut filled = properties;
     for attr in def.attrs.iter().filter(|attr| matches!(attr.presence, Presence::NoFlags)) {

@@ -13,7 +13,7 @@ func.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
 }
 // ----- output
 // %2: result, of `nn.matmul`, 16.4 kB (16384 bytes)
-//   kept from step 2 until it is read last, at step 3, `nn.matmul`
-//   lies in the caller's output 0
+//   live from step 2 to its last reader, step 3, `nn.matmul`
+//   is in the caller's output 0
 //   before it, in the same bytes: %0, steps 0 to 1
 //   after it, in the same bytes: %6, steps 6 to 7

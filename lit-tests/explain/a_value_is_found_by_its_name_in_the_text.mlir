@@ -10,6 +10,6 @@ func.func @main(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {
 }
 // ----- output
 // %1: output, of `nn.softmax` (odds), 2048 bytes
-//   kept from step 1 until it is read last, at step 2, `nn.cum_sum`
-//   lies in the caller's output 0
-//   one buffer with %0, %2 (overwritten, or views)
+//   live from step 1 to its last reader, step 2, `nn.cum_sum`
+//   is in the caller's output 0
+//   shares a buffer with %0, %2 (overwritten, or views)

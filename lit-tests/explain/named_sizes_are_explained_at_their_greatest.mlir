@@ -14,6 +14,6 @@ func.func @main(%x: tensor<?x64xf32, #optc.dims<N>>) -> tensor<?x64xf32, #optc.d
 // peak at step 1, `nn.softmax`: 4160 bytes are live
 //         4096 bytes  %0: tensor<16x64xf32> of `nn.exp`, steps 0 to 2
 //           64 bytes  scratch of `nn.softmax`
-// a smaller arena at all sizes, each tried by planning again:
+// options for a smaller arena at all sizes, each tried by planning again:
 //   --donate=x: 64 bytes, 4096 bytes fewer; 3 steps
 //   --dim='N<=8': 2112 bytes, 2048 bytes fewer; 3 steps

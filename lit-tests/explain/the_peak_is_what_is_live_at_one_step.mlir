@@ -16,7 +16,7 @@ func.func @main(%x: tensor<1x32x32x8xf32> {optc.name = "x"}) -> tensor<1x8x8x16x
 //        65536 bytes  %3: tensor<1x32x32x16xf32> of `nn.conv2d`, steps 1 to 2
 //        32768 bytes  %2: tensor<1x32x32x8xf32> of `nn.exp`, steps 0 to 1
 //         4544 bytes  scratch of `nn.conv2d`
-// a smaller arena, each tried by planning again:
+// options for a smaller arena, each tried by planning again:
 //   --optimize=memory: 45.5 kB (45504 bytes), 57344 bytes fewer; 2 steps
 //   --donate=x: 70.1 kB (70080 bytes), 32768 bytes fewer; 3 steps
 //   --precision=bf16: 86.5 kB (86528 bytes), 16320 bytes fewer; 3 steps

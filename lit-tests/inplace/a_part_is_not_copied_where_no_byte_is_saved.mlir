@@ -24,7 +24,7 @@ func.func @of_an_input(%x: tensor<8x64xf32>, %y: tensor<8x1024xf32>) -> tensor<1
 //   |
 // 6 |   %0 = nn.exp %x : tensor<8x64xf32>
 //   |        ^^^^^^
-// remark: result 0 does not overwrite operand 1: its bytes are not proved to be as many as the result's
+// remark: result 0 does not overwrite operand 1: its size is not proved to equal the result's
 //  --> a_part_is_not_copied_where_no_byte_is_saved.mlir:9:8
 //   |
 // 9 |   %3 = nn.mul %2, %1 : (tensor<1x1xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>

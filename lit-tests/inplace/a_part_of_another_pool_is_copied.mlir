@@ -8,7 +8,7 @@ func.func @main(%x: tensor<1x64xf32>) -> tensor<2x64xf32> {
   return %2 : tensor<2x64xf32>
 }
 // ----- output
-// remark: operand 0 is copied to its place in the result: it is to lie in another pool
+// remark: operand 0 is copied to its place in the result: it must be in another pool
 //  --> a_part_of_another_pool_is_copied.mlir:7:8
 //   |
 // 7 |   %2 = nn.concat %0, %1 {axis = 0 : i64} : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<2x64xf32>

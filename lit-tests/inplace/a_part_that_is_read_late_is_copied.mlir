@@ -24,7 +24,7 @@ func.func @main(%x: tensor<8x64xf32>, %y: tensor<8x1024xf32>) -> tensor<1x64xf32
 //   |
 // 6 |   %0 = nn.exp %x : tensor<8x64xf32>
 //   |        ^^^^^^
-// remark: result 0 does not overwrite operand 0: its bytes are not proved to be as many as the result's
+// remark: result 0 does not overwrite operand 0: its size is not proved to equal the result's
 //  --> a_part_that_is_read_late_is_copied.mlir:9:8
 //   |
 // 9 |   %3 = nn.add %2, %y : (tensor<8x1xf32>, tensor<8x1024xf32>) -> tensor<8x1024xf32>

@@ -16,7 +16,7 @@ func.func @main(%n: index, %one: index, %x: tensor<64xf32>) -> tensor<64xf32> {
 //   |
 // 6 |   %y = nn.neg %x : tensor<64xf32>
 //   |        ^^^^^^
-// remark: result 0 does not overwrite operand 0: its bytes are read again in the next round
+// remark: result 0 does not overwrite operand 0: its bytes are read again in the next iteration
 //  --> a_value_from_outside_a_loop_is_kept.mlir:8:10
 //   |
 // 8 |     %0 = nn.abs %y : tensor<64xf32>

@@ -11,7 +11,7 @@ func.func @main(%x: tensor<16x64xf32>) -> tensor<16x2xf32> {
   return %5 : tensor<16x2xf32>
 }
 // ----- output
-// remark: this view is copied: else more bytes were live at one time
+// remark: this view is copied: otherwise more bytes would be live at the peak
 //  --> a_view_that_keeps_too_much_alive_is_copied.mlir:6:8
 //   |
 // 6 |   %1 = nn.slice %0 {starts = array<i64: 0, 0>, sizes = array<i64: 16, 2>} : (tensor<16x64xf32>) -> tensor<16x2xf32>

@@ -24,12 +24,12 @@ func.func @main(%x: tensor<4xf32>, %y: tensor<1000xf32>) -> (tensor<1xf32>, tens
 //    |
 // 11 |   %5 = nn.neg %y : tensor<1000xf32>
 //    |        ^^^^^^
-// remark: operand 0 is copied to its place in the result: that would raise the most bytes that are live at one time
+// remark: operand 0 is copied to its place in the result: that would raise the peak of live bytes
 //   --> parts_that_would_raise_the_peak_are_copied.mlir:12:8
 //    |
 // 12 |   %6 = nn.concat %0, %5 {axis = 0 : i64} : (tensor<4xf32>, tensor<1000xf32>) -> tensor<1004xf32>
 //    |        ^^^^^^^^^
-// remark: operand 1 is copied to its place in the result: that would raise the most bytes that are live at one time
+// remark: operand 1 is copied to its place in the result: that would raise the peak of live bytes
 //   --> parts_that_would_raise_the_peak_are_copied.mlir:12:8
 //    |
 // 12 |   %6 = nn.concat %0, %5 {axis = 0 : i64} : (tensor<4xf32>, tensor<1000xf32>) -> tensor<1004xf32>

@@ -10,7 +10,7 @@ func.func @main(%x: tensor<1x5x7x6xf32>) -> tensor<1x5x7x3xf32> {
   return %3 : tensor<1x5x7x3xf32>
 }
 // ----- output
-// remark: the rows of this image do not begin at multiples of 64: `nn.slice` is a view of it that lies apart
+// remark: the rows of this image do not begin at multiples of 64: `nn.slice` is a view of it with gaps
 //  --> an_image_with_a_view_that_lies_apart_stays_flat.mlir:6:8
 //   |
 // 6 |   %0 = nn.neg %x : tensor<1x5x7x6xf32>

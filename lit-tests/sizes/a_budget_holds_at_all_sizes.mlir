@@ -11,7 +11,7 @@ func.func @main(%x: tensor<?xf32, #optc.dims<N>>, %y: tensor<?xf32, #optc.dims<N
   return %5 : tensor<f32>
 }
 // ----- output
-// sizes 1 <= N <= 64: offsets are found at each size; `--dim N=4` plans for one
+// sizes 1 <= N <= 64: offsets are computed for each size; `--dim N=4` plans for one
 // buffer 0: 4 * N bytes, steps 0 to 3; %0 %2 of `nn.exp`
 // buffer 1: 256 bytes, steps 2 to 2; scratch of `optc.group`
 // at N = 64: arena 512 bytes

@@ -11,4 +11,4 @@ func.func @main(%x: tensor<?xf32, #optc.dims<N>>, %y: tensor<?xf32, #optc.dims<N
   return %5 : tensor<f32>
 }
 // ----- output
-// error: no arena of 1000 bytes, or of any size, is enough at all sizes: `N` has no greatest number
+// error: no arena of 1000 bytes, or of any size, is enough at all sizes: `N` has no upper bound

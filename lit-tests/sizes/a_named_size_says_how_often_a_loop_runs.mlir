@@ -24,7 +24,7 @@ func.func @main(%x: tensor<?x8xf32, #optc.dims<N>> {optc.name = "x"}) -> tensor<
   return %r#1 : tensor<?x8xf32, #optc.dims<N>>
 }
 // ----- output
-// sizes 1 <= N <= 100: offsets are found at each size; `--dim N=4` plans for one
+// sizes 1 <= N <= 100: offsets are computed for each size; `--dim N=4` plans for one
 // buffer 3: 64 bytes, steps 4 to 4; scratch of `nn.gather` (step)
 // buffer 4: 64 bytes, steps 6 to 6; scratch of `nn.scatter` (written)
 // buffer 0: 32 bytes, steps 1 to 7; values without names of `nn.add` (new)

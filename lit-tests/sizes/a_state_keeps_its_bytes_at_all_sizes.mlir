@@ -9,7 +9,7 @@ func.func @main(%x: tensor<?x8xi32, #optc.dims<N>> {optc.name = "x"}, %s: tensor
   return %2, %3 : tensor<8xi32>, tensor<?x8xi32, #optc.dims<N>>
 }
 // ----- output
-// sizes 1 <= N <= 100: offsets are found at each size; `--dim N=4` plans for one
+// sizes 1 <= N <= 100: offsets are computed for each size; `--dim N=4` plans for one
 // buffer 0: 32 bytes in `state`, steps 0 to 4; %arg1
 // at N = 100: arena and pools 32 bytes
 // at all sizes: arena 0 bytes, the joint maximum

@@ -9,7 +9,7 @@ func.func @main(%x: tensor<?x4x8xf32, #optc.dims<N>> {optc.name = "x"}) -> tenso
   return %3 : tensor<4x?x8xf32, #optc.dims<N>>
 }
 // ----- output
-// sizes 1 <= N <= 64: offsets are found at each size; `--dim N=4` plans for one
+// sizes 1 <= N <= 64: offsets are computed for each size; `--dim N=4` plans for one
 // buffer 0: 128 * N bytes, steps 0 to 2; %0 %1 of `nn.exp`
 // where N = 1: `main_at_N_1` runs, 3 steps in place of 4
 // at N = 64: arena 8192 bytes

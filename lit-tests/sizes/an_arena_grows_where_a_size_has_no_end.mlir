@@ -7,6 +7,6 @@ func.func @main(%x: tensor<?x?xi32, #optc.dims<n, m>> {optc.name = "x"}) -> tens
   return %1 : tensor<?x?xi32, #optc.dims<n, m>>
 }
 // ----- output
-// sizes m >= 1, 1 <= n <= 20: offsets are found at each size; `--dim m=4` plans for one
+// sizes m >= 1, 1 <= n <= 20: offsets are computed for each size; `--dim m=4` plans for one
 // at n = 20, m = 128: arena 0 bytes
-// the arena grows with the sizes: `m` has no greatest number
+// the arena grows with the sizes: `m` has no upper bound

@@ -22,7 +22,7 @@ func.func @main(%c: i1, %x: tensor<?x8xi32, #optc.dims<N>> {optc.name = "x"}) ->
   return %7 : tensor<8xi32>
 }
 // ----- output
-// sizes 1 <= N <= 100: offsets are found at each size; `--dim N=4` plans for one
+// sizes 1 <= N <= 100: offsets are computed for each size; `--dim N=4` plans for one
 // buffer 0: 32 * N bytes, steps 0 to 6; %3 of `nn.cum_sum`
 // buffer 1: 32 * N bytes, steps 2 to 14; values without names of `nn.cum_sum`
 // buffer 2: 8 bytes, steps 10 to 10; values without names

@@ -14,7 +14,7 @@ func.func @main(%x: tensor<?x16xi32, #optc.dims<N>> {optc.name = "x"}) -> tensor
   return %6 : tensor<16xi32>
 }
 // ----- output
-// sizes 1 <= N <= 511: offsets are found at each size; `--dim N=4` plans for one
+// sizes 1 <= N <= 511: offsets are computed for each size; `--dim N=4` plans for one
 // buffer 1: -64 * N + 32768 bytes, steps 2 to 4; %2 %3 of `nn.broadcast`
 // buffer 0: 64 * N bytes, steps 0 to 6; %0 %5 of `nn.cum_sum`
 // at N = 128: arena 32.8 kB (32768 bytes)

@@ -11,7 +11,7 @@ func.func @main(%x: tensor<?x8xf32, #optc.dims<N>>) -> tensor<?x8xf32, #optc.dim
   return %4 : tensor<?x8xf32, #optc.dims<N>>
 }
 // ----- output
-// sizes 1 <= N <= 100: offsets are found at each size; `--dim N=4` plans for one
+// sizes 1 <= N <= 100: offsets are computed for each size; `--dim N=4` plans for one
 // buffer 0: 32 * N bytes, steps 1 to 4; %1 of `nn.cum_sum`
 // buffer 1: 32 * N bytes in `bank`, steps 0 to 1; %0 of `nn.cum_sum`
 // buffer 2: 32 * N bytes in `bank`, steps 2 to 3; %2 of `nn.cum_sum`

@@ -9,7 +9,7 @@ func.func @main(%x: tensor<?x?xi32, #optc.dims<n, m>> {optc.name = "x"}) -> tens
   return %2 : tensor<?x?xi32, #optc.dims<n, m>>
 }
 // ----- output
-// sizes 1 <= m <= 5, 1 <= n <= 20: offsets are found at each size; `--dim m=4` plans for one
+// sizes 1 <= m <= 5, 1 <= n <= 20: offsets are computed for each size; `--dim m=4` plans for one
 // buffer 0: 4 * m * n * max(-m + n, 1) bytes, steps 0 to 2; %0 %1 of `nn.broadcast`
 // where n = 1: `main_at_n_1` runs, 2 steps in place of 3
 // at n = 20, m = 5: arena 6000 bytes

@@ -1,4 +1,4 @@
-//! Whether buffers from callers outside of Rust, which may give any, share bytes where one is written.
+//! Whether buffers from callers outside of Rust overlap where one is written.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ impl BufferUse {
     }
 }
 
-/// Whether no buffer that is written has a byte of another one. In `n log n` steps for `n` buffers.
+/// Whether no written buffer overlaps another buffer. `n log n` steps for `n` buffers.
 ///
 /// ```
 /// use optc::{BufferUse, are_apart};

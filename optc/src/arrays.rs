@@ -1,5 +1,5 @@
-//! How arrays are read from and written to numpy's files: `.npz`, a zip archive of `.npy` files, as
-//! `numpy.savez` and `numpy.savez_compressed` write it, and a `.npy` file alone.
+//! Arrays, and numpy's files: `.npz`, a zip archive of `.npy` files, as `numpy.savez` and
+//! `numpy.savez_compressed` write it, and single `.npy` files.
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
@@ -22,7 +22,7 @@ use crate::whole_file::WholeFile;
 pub struct Array {
     /// Its name in the file or the model.
     pub name: String,
-    /// Format of an element.
+    /// The type of its elements.
     pub element: ElementKind,
     /// Sizes, outermost first.
     pub shape: Vec<u64>,
@@ -31,7 +31,7 @@ pub struct Array {
 }
 
 impl Array {
-    /// An array of `f32`; as many values as `shape` says.
+    /// An array of `f32` with the values of all elements.
     ///
     /// # Panics
     /// If there are more or fewer.
@@ -39,7 +39,7 @@ impl Array {
         Array::of(name, shape, values)
     }
 
-    /// An array of elements of any type that Rust has; as many values as `shape` says.
+    /// An array with the values of all elements, of any type that Rust has.
     ///
     /// # Panics
     /// If there are more or fewer.
@@ -55,7 +55,7 @@ impl Array {
         (self.element == T::KIND).then(|| self.bytes.chunks_exact(size_of::<T>()).map(T::read).collect())
     }
 
-    /// An array of strings; as many as `shape` says.
+    /// An array of strings, one for each element.
     ///
     /// # Errors
     /// If the digest of one is that of another string that has come up (see [`ir::strings`]).
@@ -68,7 +68,7 @@ impl Array {
         Ok(Array { name: name.to_owned(), element: ElementKind::String, shape: shape.to_vec(), bytes })
     }
 
-    /// The elements, if they are strings; U+FFFD where 64 bits are the digest of none that has come up.
+    /// The strings, if elements are strings; U+FFFD for unknown digests.
     pub fn to_strings(&self) -> Option<Vec<&'static str>> {
         let digests = self.bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
         let texts = digests.map(|digest| text(digest).unwrap_or("\u{fffd}"));
@@ -82,7 +82,7 @@ impl Array {
     }
 }
 
-/// A type of Rust that elements of arrays have.
+/// A Rust type that elements of arrays may have.
 pub trait ArrayElement: ConstantElement {
     /// Its format.
     const KIND: ElementKind;
@@ -124,11 +124,10 @@ impl ArrayElement for bool {
     }
 }
 
-/// Which element type an array of this name has by what it is for, where numpy lacks a name for it.
+/// The element type that is expected of an array, by name, for types that numpy does not have.
 pub type Expected<'a> = &'a dyn Fn(&str) -> Option<ElementKind>;
 
-/// Every array of a `.npz` file. Elements that numpy calls raw bytes have the type that is `expected` of the
-/// array.
+/// Reads every array of a `.npz` file. Elements that numpy calls raw bytes get the `expected` type.
 ///
 /// # Errors
 /// If the file can't be read or is damaged, or an array is of a type that no tensor has.
@@ -172,8 +171,7 @@ fn content<'a>(
     Ok(bytes)
 }
 
-/// The array of a `.npy` file, under the given name; raw bytes are of the element type that is `expected` of
-/// it.
+/// Reads the array of a `.npy` file, under the given name; raw bytes get the `expected` type.
 ///
 /// # Errors
 /// If the file can't be read, or the array is of a type that no tensor has.
@@ -183,8 +181,8 @@ pub fn read_npy(path: &Path, name: &str, expected: Expected<'_>) -> Result<Array
         .map_err(|error| fault(path, format!("array `{name}`: {error}")))
 }
 
-/// Writes arrays to a `.npz` file, or to standard output (`-`), as `numpy.savez` does: without compression.
-/// Elements of types that numpy lacks are raw bytes, as `ml_dtypes` has them.
+/// Writes arrays to a `.npz` file, or to standard output (`-`), without compression, as `numpy.savez` does.
+/// Elements of types that numpy lacks are raw bytes, as in `ml_dtypes`.
 ///
 /// # Errors
 /// If the file can't be written.

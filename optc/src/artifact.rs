@@ -49,7 +49,7 @@ use format::{Contents, Header, StoredArtifact, VERSION, WatchedConstant};
 
 pub(crate) use format::blob_hash;
 
-/// A compiled program on its way into a file.
+/// A compiled program that can be written to a file.
 pub struct BuiltArtifact {
     header: Header,
     contents: Contents,
@@ -66,19 +66,19 @@ pub struct Artifact {
     dialects: Vec<&'static Dialect>,
 }
 
-/// How an artifact is loaded.
+/// Options for loading an artifact.
 #[derive(Clone, Debug, Default)]
 pub struct ArtifactOptions {
-    /// The number of threads that run it, at most the number that it was built for; none for that number.
+    /// The number of threads that run it, at most the number that it was built for, which is the default.
     pub threads: Option<usize>,
-    /// Which machine code runs.
+    /// The machine code to run.
     pub code: ArtifactCode,
-    /// The processor with an embedder's own kernels, if the program runs some; which instructions it has is
-    /// said by the artifact.
+    /// The processor with an embedder's own kernels, if the program uses some; the instruction set is that of
+    /// the artifact.
     pub cpu: Option<Cpu>,
 }
 
-/// Which machine code of an artifact runs.
+/// The machine code that runs an artifact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ArtifactCode {
     /// That in the file.
@@ -88,7 +88,7 @@ pub enum ArtifactCode {
     Recompiled,
 }
 
-/// Whether a file begins as an artifact does.
+/// Whether a file begins like an artifact.
 pub fn is_artifact(path: &Path) -> bool {
     let mut start = [0; format::MAGIC.len()];
     let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
@@ -148,7 +148,7 @@ impl Artifact {
         Ok(BuiltArtifact { header, contents: Contents { images, weights, ..contents }, dialects })
     }
 
-    /// Maps an artifact's file, and checks what running it needs.
+    /// Maps an artifact's file, and checks the parts that running it needs.
     ///
     /// # Errors
     /// If it can't be read, is damaged, or was made by another version of this crate.
@@ -159,7 +159,7 @@ impl Artifact {
         Artifact::from_bytes(&name, mapped.into_shared())
     }
 
-    /// The artifact in bytes that begin at a multiple of 64; `name` is what messages call it.
+    /// Reads an artifact from bytes that are aligned to 64; `name` is its name in messages.
     ///
     /// # Errors
     /// As for [`Artifact::open`].
@@ -171,19 +171,19 @@ impl Artifact {
         }
     }
 
-    /// The same, whose program has operations of these dialects too.
+    /// The same artifact, whose program may have operations of these dialects.
     #[must_use]
     pub fn with_dialects(mut self, dialects: &[&'static Dialect]) -> Artifact {
         self.dialects.extend_from_slice(dialects);
         self
     }
 
-    /// The named sizes of the program, each with the one that code was made for first.
+    /// The named sizes of the program, each with its sample value, for which code was made first.
     pub fn sizes(&self) -> &[(String, u64)] {
         &self.header.sizes
     }
 
-    /// The most threads that may run it.
+    /// The maximum number of threads.
     pub fn threads(&self) -> usize {
         self.header.threads
     }
@@ -198,7 +198,7 @@ impl Artifact {
         &self.header.cpu
     }
 
-    /// The program as it is planned. Of a file without source it lacks constants that running it needs not.
+    /// The planned program. In a stripped artifact it lacks constants that running does not need.
     ///
     /// # Errors
     /// If it is damaged.
@@ -220,7 +220,7 @@ impl Artifact {
         self.module(source, "its source")
     }
 
-    /// What runs, with options under which [`crate::compile()`] makes it from what is in the file.
+    /// The program with options under which [`crate::compile()`] makes it from the contents of the file.
     ///
     /// # Errors
     /// If the file is damaged; where its machine code is to run, if another build of this crate made it, or
@@ -284,13 +284,13 @@ impl Artifact {
     }
 }
 
-/// What an artifact consists of. It is displayed as a line.
+/// A description of an artifact's contents. It is displayed as a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ArtifactSummary<'a> {
     /// The instructions that its machine code uses: a value of `--target-cpu`.
     pub cpu: &'a str,
-    /// The most threads that run it.
+    /// The maximum number of threads.
     pub threads: usize,
     /// Bytes of machine code.
     pub code_bytes: usize,
@@ -310,7 +310,7 @@ impl fmt::Display for ArtifactSummary<'_> {
 }
 
 impl BuiltArtifact {
-    /// What it consists of.
+    /// A description of the contents.
     pub fn summary(&self) -> ArtifactSummary<'_> {
         let Contents { images, weights, resources, .. } = &self.contents;
         ArtifactSummary {
@@ -322,7 +322,7 @@ impl BuiltArtifact {
         }
     }
 
-    /// What runs, with options under which [`crate::compile()`] makes it from what is here.
+    /// The program with options under which [`crate::compile()`] makes it from these contents.
     ///
     /// # Errors
     /// As for [`Artifact::program`].
@@ -335,9 +335,10 @@ impl BuiltArtifact {
         Ok((module, self.header.options(&prepared)?))
     }
 
-    /// The same without the program as it was read, and without constants that neither loading nor running
-    /// reads: most are there as packed weights. It can't be compiled again, for another processor or by
-    /// another build. Of named sizes all constants of the plan stay, as a size may ask for another packing.
+    /// A stripped artifact: without the program as it was read, and without constants that neither loading
+    /// nor running reads, most of which are there as packed weights. It can't be compiled again, for another
+    /// processor or by another build. With named sizes all constants of the plan stay, since a size may need
+    /// another packing.
     ///
     /// # Errors
     /// If what is here can't be loaded.
@@ -362,8 +363,7 @@ impl BuiltArtifact {
         Ok(self)
     }
 
-    /// Writes the artifact to a file: beside it first, so that whoever reads the file finds the old one or
-    /// the whole of the new one.
+    /// Writes the artifact to a file, atomically: readers see the old file or the complete new one.
     ///
     /// # Errors
     /// If it can't be written.

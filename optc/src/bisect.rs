@@ -24,19 +24,19 @@ use crate::intermediates;
 use crate::interpret::interpret;
 use crate::model::Model;
 
-/// How a program is bisected.
+/// Options of a bisection.
 pub struct BisectOptions<'a> {
-    /// The passes and rules that there are.
+    /// The available passes and rules.
     pub registry: &'a Registry,
     /// The pipeline.
     pub passes: &'a str,
     /// How the program is compiled and run; dead memory is poisoned.
     pub compile: CompileOptions,
-    /// How far off an output may be, as a share of its absolute maximum.
+    /// The tolerance for outputs, as a share of their absolute maximum.
     pub tolerance: f64,
 }
 
-/// What is wrong with a program after some passes.
+/// How a program is wrong after some passes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -47,7 +47,7 @@ pub enum Trouble {
     Fails(String),
 }
 
-/// Where a program goes wrong.
+/// The result of a bisection.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Bisected {
@@ -55,11 +55,11 @@ pub struct Bisected {
     pub pass: Option<String>,
     /// The change at fault, where the pass counts its changes.
     pub change: Option<FaultyChange>,
-    /// Whether the interpreter sees it; else only a real run does.
+    /// Whether the interpreter shows the difference; otherwise only a real run does.
     pub is_interpreted: bool,
-    /// What is wrong.
+    /// The difference.
     pub trouble: Trouble,
-    /// The first value of the original program that differs, if it still does when a run shows it.
+    /// The first value of the original program that differs, if it still differs when a run shows it.
     pub value: Option<FaultyValue>,
 }
 
@@ -67,15 +67,15 @@ pub struct Bisected {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FaultyChange {
-    /// Its number among the changes of the pass, from 1; `--stop-after=PASS:K` stops with it.
+    /// Its number among the changes of the pass, from 1; `--stop-after=PASS:K` stops after it.
     pub number: u64,
-    /// How many changes the pass makes.
+    /// The number of changes of the pass.
     pub count: u64,
-    /// What it is.
+    /// A description of the change.
     pub what: String,
 }
 
-/// A value on the way to the outputs that is not what it should be.
+/// An intermediate value that is wrong.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FaultyValue {
@@ -85,8 +85,8 @@ pub struct FaultyValue {
     pub difference: Difference,
 }
 
-/// Finds where a program goes wrong on these inputs; none if it does not. `expected` is what it is to
-/// compute, and else what the interpreter does.
+/// Finds the pass that makes a program wrong on these inputs; none if it is right. `expected` are its right
+/// outputs, by default those of the interpreter.
 ///
 /// # Errors
 /// If the pipeline is at fault, or the interpreter can't run the program.
@@ -117,7 +117,7 @@ pub fn bisect(
     Ok(trial.trouble(all, &[]).trouble.map(|_| trial.pass_at_fault()))
 }
 
-/// What is wrong with a program after all passes, as far as the interpreter sees it, or else a real run.
+/// How a program is wrong after all passes, in the interpreter, or else in a real run.
 ///
 /// # Errors
 /// As of [`bisect`].
@@ -135,7 +135,7 @@ pub fn trouble(
     Ok(found.or_else(|| Trial { is_interpreted: false, ..trial }.trouble(all, &[]).trouble))
 }
 
-/// What is wrong with a program after all passes, as far as the interpreter sees it.
+/// How a program is wrong after all passes in the interpreter.
 ///
 /// # Errors
 /// As of [`bisect`].

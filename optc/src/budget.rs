@@ -1,4 +1,4 @@
-//! How a program is made to fit an arena of a given size, and what is said where it can't be.
+//! Budgets: how a program is made to fit an arena of a given size.
 //!
 //! The ways are tried in the order of what they cost at run time: operations in another order, and what the
 //! goal allows (always); images made and read in turns, results written over rows of their operands
@@ -17,7 +17,7 @@ use crate::failure::{Failure, Fault};
 use crate::levers::{Advice, changes_beside_budget, levers_of, planned_cost};
 use crate::specialize::AllSizes;
 
-/// Takes a module through the stages that its entry lacks, such that its arena has at most `budget_bytes`.
+/// Takes a module through the stages that its entry lacks, so that its arena has at most `budget_bytes`.
 ///
 /// # Errors
 /// Every fault of the first pass that finds some; else, if no way that was tried leads below the budget, what

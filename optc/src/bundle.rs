@@ -35,7 +35,7 @@ pub use aot::{EXTERNALS, WeightsPlace};
 
 /// The files of a program for C.
 pub struct Bundle {
-    /// In the order in which they are written.
+    /// The files, in the order in which they are written.
     pub files: Vec<BundleFile>,
     summary: String,
 }
@@ -49,9 +49,9 @@ pub struct BundleFile {
 }
 
 impl Bundle {
-    /// Compiles a module, which is left planned, for the processor that the options say: it need not be this
-    /// one. The names of files and functions begin like `name`. Of a program of named sizes there is a frame
-    /// for each combination of them.
+    /// Compiles and plans a module for the processor of the options, which need not be this one. Names of
+    /// files and functions begin with `name`. A program of named sizes gets a frame for each combination of
+    /// sizes.
     ///
     /// # Errors
     /// Every fault of the first stage that finds some; if it calls what an object file can't have; if it has
@@ -129,7 +129,7 @@ impl Bundle {
         Ok(())
     }
 
-    /// What the object file is, in a line.
+    /// A description of the object file, in a line.
     pub fn summary(&self) -> &str {
         &self.summary
     }

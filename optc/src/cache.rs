@@ -1,4 +1,4 @@
-//! Compiled programs that are kept in a folder, so that what was compiled once is loaded the next time.
+//! A cache of compiled programs in a folder.
 //!
 //! Each is an artifact ([`crate::artifact`]), named by a hash of all that decides what it is: the program
 //! with the bytes of its constants, the options, and the build of the compiler. Any number of processes may
@@ -25,7 +25,7 @@ pub struct Cache {
     most_bytes: u64,
 }
 
-/// The bytes that a cache may take where nothing else is said.
+/// The default limit of a cache's size in bytes.
 pub const MOST_BYTES: u64 = 4 << 30;
 
 /// What a program's file is called after its hash.
@@ -35,8 +35,8 @@ const SUFFIX: &str = "optc";
 const ABANDONED: Duration = Duration::from_secs(3600);
 
 impl Cache {
-    /// The cache in a folder, which is made if it is not there, and which takes about `most_bytes` at most:
-    /// then programs go that were not used the longest.
+    /// Opens the cache in a folder, which is made if necessary. Above about `most_bytes` bytes, programs that
+    /// were not used for the longest time are removed.
     ///
     /// # Errors
     /// If it can't be made, or others than its owner, who must be the user of this process, can write to it:
@@ -56,8 +56,8 @@ impl Cache {
         Ok(Cache { folder: folder.to_owned(), most_bytes })
     }
 
-    /// A module as it is planned, with options under which it is compiled from what is kept of it. If nothing
-    /// is, it is compiled and kept.
+    /// The planned module, with options under which it is compiled from the cache. A program that is not in
+    /// the cache is compiled and added.
     ///
     /// # Errors
     /// Every fault of the first stage that finds some; if the folder can't be written to.

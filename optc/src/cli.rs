@@ -1,4 +1,4 @@
-//! The command line: what each verb takes.
+//! The command line of `optc`.
 
 mod bench;
 mod bisect;
@@ -64,8 +64,9 @@ static VERSION: LazyLock<String> = LazyLock::new(|| format!("{BUILD} for {}", co
 /// A compiler pass framework with an MLIR-like IR, whose speciality is memory.
 ///
 /// Reads IR text or an ONNX model, fuses operations, lets results overwrite dead operands, gives every
-/// intermediate a place in one arena, and compiles the program to machine code. Without a verb it runs the
-/// passes of `--passes` and prints the IR. Exit status: 0 done, 1 the input is at fault, 2 wrong usage.
+/// intermediate value a place in one arena, and compiles the program to machine code. Without a command, it
+/// runs the passes of `--passes` and prints the IR. Exit status: 0 success, 1 an error in the input, 2 wrong
+/// usage.
 #[derive(Parser)]
 #[command(name = "optc", version = VERSION.as_str())]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
@@ -78,7 +79,7 @@ struct Cli {
     color: color::ColorArgs,
 }
 
-/// What a program is read from.
+/// The program to read.
 #[derive(Args, Clone)]
 struct FileArgs {
     /// IR text (`.mlir`, or `-` for standard input), a model (`.onnx`), or an artifact that `optc build`
@@ -101,7 +102,7 @@ struct FileArgs {
 type SymbolizedList = Vec<Symbolized>;
 
 impl FileArgs {
-    /// Whether the arguments say more of sizes than the file.
+    /// Whether the arguments declare sizes beyond those of the file.
     fn says_sizes(&self) -> bool {
         !self.symbolize.is_empty() || !self.dim.is_empty()
     }
@@ -119,41 +120,41 @@ impl FileArgs {
     }
 }
 
-/// What the compiler may do with memory.
+/// Options about memory.
 #[derive(Args, Clone)]
 struct MemoryArgs {
     /// Let the program overwrite this input after its last reader; may be repeated.
     #[arg(long, value_name = "INPUT")]
     donate: Vec<String>,
-    /// What to optimize for: `memory` takes the smallest arena, `speed` the fastest kernels (also
-    /// those that round otherwise), `balanced` saves memory where that costs almost no time.
+    /// What to optimize for: `memory` takes the smallest arena, `speed` the fastest kernels (including those
+    /// with other rounding), `balanced` saves memory where that costs almost no time.
     #[arg(long, value_name = "GOAL", default_value = Goal::default().name())]
     #[arg(value_parser = Goal::NAMES.to_vec())]
     optimize: String,
-    /// In which numbers products are made and values between steps stored: `bf16` halves weights and much of
-    /// the arena, with sums in `f32`, where there are kernels for that.
+    /// The type of numbers in products and of stored values: `bf16` halves weights and much of the arena,
+    /// with sums in `f32`, where there are kernels for that.
     #[arg(long, value_name = "NUMBERS", default_value = Precision::default().name())]
     #[arg(value_parser = Precision::NAMES.to_vec())]
     precision: String,
     /// Declare a memory pool for values with `mem.pool`; the name `arena` sets properties of the arena; may
-    /// be repeated. `align` and `pitch` (rows of images begin at its multiples) are powers of two, `capacity`
-    /// is the pool's largest size.
+    /// be repeated. `align` and `pitch` (the alignment of image rows) are powers of two, `capacity` is the
+    /// pool's largest size.
     #[arg(long, value_name = "NAME:align=A,pitch=P,capacity=C", value_parser = MemoryPool::parse)]
     pool: Vec<MemoryPool>,
     /// Fail unless the arena fits into this many bytes, also given as `512KiB` or `4.9MB`. Tries reordering,
     /// overlap and recomputation; if none suffices, reports the peak and what would lower it. With named
-    /// sizes, it is the limit for all of them.
+    /// sizes, the limit holds for all sizes.
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     budget: Option<u64>,
 }
 
 impl MemoryArgs {
-    /// Whether memory has a limit.
+    /// Whether the arguments limit memory.
     fn has_budget(&self) -> bool {
         self.budget.is_some()
     }
 
-    /// Whether the arguments say what a program that was planned before does not.
+    /// Whether the arguments contradict a program that was planned before.
     fn says_more(&self) -> bool {
         let is_other = self.precision() != Precision::default();
         !self.donate.is_empty() || !self.pool.is_empty() || self.budget.is_some() || is_other
@@ -192,8 +193,8 @@ struct MachineArgs {
     /// Number of threads to run with; scratch is planned for each of them.
     #[arg(long, default_value_t = runtime::available_threads().clamp(1, 2), value_parser = parse_threads)]
     threads: usize,
-    /// CPU to compile for: `native`, `x86-64-v4`, `x86-64-v3` or `portable`; a program that is planned in
-    /// part stays with the one that its plan is for.
+    /// CPU to compile for: `native`, `x86-64-v4`, `x86-64-v3` or `portable`; a partly planned program keeps
+    /// the CPU of its plan.
     #[arg(long, value_name = "CPU", default_value = "native", value_parser = Cpu::named)]
     target_cpu: &'static Cpu,
 }
@@ -207,19 +208,19 @@ pub fn parse_threads(text: &str) -> Result<usize, String> {
     if (1..=256).contains(&threads) { Ok(threads) } else { Err("1 to 256 threads".to_owned()) }
 }
 
-/// A share that an output may be off.
+/// A tolerance for outputs.
 fn parse_tolerance(text: &str) -> Result<f64, String> {
     let tolerance: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if tolerance >= 0.0 { Ok(tolerance) } else { Err("a tolerance is 0 or more".to_owned()) }
 }
 
-/// Does what the arguments say; `allocator` is the process's global allocator.
+/// Runs the command with these arguments; `allocator` is the process's global allocator.
 pub fn main(arguments: impl IntoIterator<Item = OsString>, allocator: &CountingAllocator) -> ExitCode {
     let setup = Setup { threads: runtime::available_threads().clamp(1, 2), ..Setup::default() };
     run_command(&setup, Cli::command(), arguments, Some(allocator))
 }
 
-/// Does what the arguments of a command say.
+/// Runs a command with its arguments.
 fn run_command(
     setup: &Setup,
     mut command: Command,

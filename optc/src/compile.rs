@@ -23,19 +23,19 @@ pub use codegen::{DeadMemory, Prepared, StepTimes};
 pub use passes::precision::Precision;
 pub use passes::tradeoff::Goal;
 
-/// How a module is compiled.
+/// Options of compilation.
 #[derive(Clone)]
 pub struct CompileOptions {
-    /// The processor that the program is for, with an embedder's own kernels; a function that was planned in
-    /// part stays with the instructions that its plan is for (`optc.target`).
+    /// The processor to compile for, with an embedder's own kernels; a partly planned function keeps the
+    /// instruction set of its plan (`optc.target`).
     pub cpu: Cpu,
-    /// What passes ask in place of the processor; none for itself. It answers what the processor does where
-    /// code depends on the answer (kernels, scratch, name): code is made for the processor.
+    /// The target that passes use; none for the processor itself. It must answer like the processor wherever
+    /// code depends on the answer (kernels, scratch, name), because code is made for the processor.
     pub target: Option<Arc<dyn Target + Send>>,
-    /// The passes and rules that take a program to its plan; none for our own. What is put into `default`
-    /// ([`Registry::extend_default`]) runs on the way.
+    /// The registry of passes and rules; none for the built-in ones. Passes inserted into `default`
+    /// ([`Registry::extend_default`]) run on the way to the plan.
     pub registry: Option<Arc<Registry>>,
-    /// The most threads that will run the program; scratch is planned for as many.
+    /// The maximum number of threads that will run the program, which scratch is planned for.
     pub threads: usize,
     /// The function that is the program; none for the only public one, else `main`.
     pub entry: Option<String>,
@@ -43,37 +43,37 @@ pub struct CompileOptions {
     pub dead: DeadMemory,
     /// Whether runs can be timed step by step.
     pub steps: StepTimes,
-    /// Inputs, by name, whose memory the program may use for other values once it has read them.
+    /// Names of inputs whose memory the program may use for other values once it has read them.
     pub donated: Vec<String>,
-    /// What the plan is to be best at.
+    /// The goal of the plan.
     pub goal: Goal,
-    /// In which numbers it multiplies and stores; a function that was planned in part stays with its own.
+    /// The type of numbers in products and of stored values; a partly planned function keeps its own.
     pub precision: Precision,
-    /// The most bytes that the arena may have, if there is a limit.
+    /// The maximum size of the arena in bytes, if there is a limit.
     pub budget_bytes: Option<u64>,
-    /// Pools beside those that the program names; `arena` is the arena itself.
+    /// Pools in addition to those of the program; `arena` is the arena itself.
     pub pools: Vec<MemoryPool>,
-    /// What is checked and shown of each pass.
+    /// Checks and output for each pass.
     pub debug: PassDebug,
-    /// Follows the passes and what comes after them, and may end the work.
+    /// Follows the passes and the later steps of compilation, and may cancel them.
     pub observer: Option<Arc<dyn PassObserver + Send + Sync>>,
-    /// What is said of named sizes.
+    /// Options about named sizes.
     pub sizes: SizeOptions,
-    /// What is made already, and where what is made now is kept for others.
+    /// Code and weights made before, which are reused; new ones are added for others.
     pub prepared: Option<Arc<Prepared>>,
 }
 
-/// How a program of named sizes is compiled.
+/// Options for compiling a program of named sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizeOptions {
-    /// Sizes for which code is made first, by name: at sizes whose loops are like these it runs fastest, and
-    /// inputs have these sizes until shapes are set. A size that is not named here has its nominal number for
-    /// code (see [`ir::dims::nominal`]), and must be set.
+    /// Sample sizes, by name: code is made for them first, so it runs fastest at sizes whose loops are
+    /// similar. Inputs have these sizes until shapes are set. A size without a sample has its nominal number
+    /// for code (see [`ir::dims::nominal`]), and must be set.
     pub sample: Vec<(String, u64)>,
-    /// The least and the greatest number of named sizes, beside what the function says. Where every one has a
-    /// greatest number, the arena has from the beginning what is enough for all sizes.
+    /// The ranges of named sizes, in addition to those of the function. If every size has an upper bound, the
+    /// arena is allocated at once for all sizes.
     pub ranges: BTreeMap<String, (u64, u64)>,
-    /// The most sizes whose specializations are kept.
+    /// The maximum number of specializations that are kept.
     pub cached: usize,
 }
 
@@ -110,7 +110,7 @@ impl Default for CompileOptions {
 }
 
 impl CompileOptions {
-    /// What passes ask.
+    /// The target that passes use.
     pub fn target(&self) -> &dyn Target {
         self.target.as_deref().unwrap_or(&self.cpu)
     }
@@ -174,8 +174,8 @@ pub(crate) const MACHINE_CODE: &str = "machine code";
 
 /// Takes a module through the stages that it lacks, and makes machine code for this processor.
 ///
-/// The module is left planned: what it prints as is what runs. If its entry has named sizes, all is decided
-/// that does not depend on them, and the program plans the rest for each combination that comes up.
+/// The module is planned afterwards, and prints as what runs. If its entry has named sizes, everything that
+/// does not depend on them is decided, and the program plans the rest for each combination of sizes.
 ///
 /// # Errors
 /// Every fault of the first stage that finds some.
@@ -192,8 +192,8 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program,
         .map_err(|faults| Failure::diagnostics(&module.ctx, &faults).coded(FaultCode::MachineCode))
 }
 
-/// Takes a module through the stages that it lacks, up to its plan; no machine code is made, so the target
-/// may be any. A function of named sizes is planned for all of them.
+/// Plans a module: runs the stages that it lacks, and makes no machine code, so any target will do. A
+/// function of named sizes is planned for all sizes.
 ///
 /// ```
 /// use optc::prelude::*;
@@ -244,7 +244,7 @@ pub(crate) fn plan_known_sizes(
     }
 }
 
-/// What the entry of a module takes and returns.
+/// The signature of a module's entry.
 ///
 /// # Errors
 /// What is wrong with it.
@@ -291,8 +291,8 @@ pub(crate) fn no_input<'a>(
     }
 }
 
-/// Takes a module through the stages of the canonical pipeline that its entry lacks. Where none was reached,
-/// calls are replaced by what they run first: then one arena serves the whole tree of calls.
+/// Runs the stages of the canonical pipeline that a module's entry lacks. If it has reached none, calls are
+/// inlined first, so that one arena serves the whole call tree.
 ///
 /// # Errors
 /// Of each function every fault of the first pass that finds some there.
@@ -339,7 +339,7 @@ pub(crate) fn complete_with(module: &mut Module, entry: &str, way: PlanRoute<'_>
     way.options.run_passes(module, &passes)
 }
 
-/// The pipeline that takes a function to its plan from where it is.
+/// The pipeline that takes a function from its present stage to its plan.
 ///
 /// # Panics
 /// If there is no such function.
@@ -357,7 +357,7 @@ fn missing_passes(module: &Module, entry: &str, way: PlanRoute<'_>) -> String {
     default_pipeline(&way.options.passes(), reached, way.goal, budget_bytes, way.options.precision)
 }
 
-/// The function that is the program: `name` if given, else the only public function, else `main`.
+/// The name of the entry: `name` if given, else the only public function, else `main`.
 ///
 /// # Errors
 /// If there is no such function.
@@ -385,7 +385,7 @@ pub fn entry(module: &Module, name: Option<&str>) -> Result<String, Failure> {
     let public: Vec<String> =
         defined.iter().filter(|entry| entry.1).map(|entry| format!("`{}`", entry.0)).collect();
     let several = match name {
-        None if public.len() > 1 => format!("; say by --entry which of {} is meant", public.join(", ")),
+        None if public.len() > 1 => format!("; choose one of {} with --entry", public.join(", ")),
         _ => String::new(),
     };
     Err(Failure::input(format!("the module has no function `{wanted}` with a body{hint}{several}")))

@@ -1,10 +1,10 @@
-//! In which words the columns of a row are told, in lists, in the reference and in editors.
+//! Descriptions of passes and operations in words, for lists, the reference and editors.
 
 use ir::Kind;
 use ir::opdef::{Arity, AttrDef, AttrKind, OpDef, Presence};
 use passes::manager::PassDef;
 
-/// A pass in full: what it does, its options, an example.
+/// A full description of a pass: its effect, options, and an example.
 pub fn pass(def: &PassDef) -> String {
     let mut text = format!("{}\n\n{}\n", def.name, def.doc);
     for option in def.options {
@@ -21,7 +21,7 @@ pub fn pass(def: &PassDef) -> String {
     text
 }
 
-/// An operation in full: what it computes, an example, its operands, results and attributes.
+/// A full description of an operation: its meaning, an example, its operands, results and attributes.
 pub fn op(def: &OpDef) -> String {
     let mut text = format!("{}\n\n{}\n", def.name, def.doc);
     if !def.example.is_empty() {
@@ -72,7 +72,7 @@ pub fn kind(kind: Kind) -> String {
     }
 }
 
-/// Which attributes are taken.
+/// The kind of attribute in words.
 pub fn attr_kind(kind: AttrKind) -> String {
     match kind {
         AttrKind::OneOf(words) => words.join(" or "),
@@ -82,7 +82,7 @@ pub fn attr_kind(kind: AttrKind) -> String {
     }
 }
 
-/// Whether an attribute must be there, or what its absence stands for.
+/// In words, whether an attribute is required, or its default.
 pub fn presence(presence: Presence) -> String {
     match presence {
         Presence::Required => "required".to_owned(),

@@ -1,4 +1,4 @@
-//! Are a program's results the expected ones?
+//! Comparison of a program's results with expected ones.
 //!
 //! The expectation is a `.npz` file with an array for each output, or a JSON file: for each output its
 //! `shape`, `mean`, `std`, `absmax`, and samples (`index`, `value`). A result counts as right where every
@@ -30,7 +30,7 @@ struct Sampled {
     value: Vec<f64>,
 }
 
-/// Whether there is an expectation in a file or folder, which is asked before long work is done for it.
+/// Whether a file or folder with expected results can be read, to be checked before long work.
 ///
 /// # Errors
 /// If not.
@@ -42,7 +42,7 @@ pub fn check_readable(expected: &Path) -> Result<(), Failure> {
     fs::metadata(expected).map(drop).map_err(fault)
 }
 
-/// Compares outputs with an expectation; gives a line for each output.
+/// Compares outputs with expected results; returns a line for each output.
 ///
 /// # Errors
 /// If the expectation can't be read, or an output is missing, of another shape, or too far off: every such
@@ -74,7 +74,8 @@ pub fn check(outputs: &[Array], expected: &Path, tolerance: f64) -> Result<Vec<S
     Ok(lines)
 }
 
-/// How far outputs are from others of the same names, as a share of their absolute maximum: a line for each.
+/// Compares outputs with others of the same names: the difference as a share of the absolute maximum, a line
+/// for each.
 ///
 /// # Errors
 /// If an output is missing or of another shape.
@@ -154,9 +155,9 @@ fn tolerance_of(element: ElementKind) -> Option<(f64, f64)> {
     }
 }
 
-/// Whether an array has the elements that another has, as ONNX compares the results of its tests: type and
-/// shape are the same, floats of 32 and 64 bits within 1e-3 of the expected number and 1e-5 beside that,
-/// narrower ones within what their format can tell apart, and everything else is equal. NaN is NaN.
+/// Whether two arrays agree as ONNX compares the results of its tests: type and shape are the same, floats of
+/// 32 and 64 bits within 1e-3 of the expected number plus 1e-5, narrower ones within the resolution of their
+/// format, and everything else is equal. NaN equals NaN.
 ///
 /// # Errors
 /// Says the first difference.
@@ -224,7 +225,7 @@ fn off(found: f64, expected: f64, absmax: f64) -> f64 {
     }
 }
 
-/// Where an array is not the expected one.
+/// A difference between an array and the expected one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Difference {
@@ -232,13 +233,14 @@ pub struct Difference {
     pub name: String,
     /// Its shape.
     pub shape: Vec<u64>,
-    /// The shape that was found; the next three say nothing if it is another.
+    /// The shape of the found array; the next three fields have no meaning if it differs from the expected
+    /// shape.
     pub found_shape: Vec<u64>,
     /// The index of the first element that differs.
     pub index: Vec<u64>,
-    /// What that element is expected to be.
+    /// The expected element.
     pub expected: f64,
-    /// What it is.
+    /// The found element.
     pub found: f64,
     /// How many elements differ.
     pub count: usize,
@@ -258,13 +260,14 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The first of some arrays that is not the expected one, within a tolerance that is a share of its absolute
-/// maximum. Arrays are compared by their order.
+/// The first array that is not the expected one, within a tolerance that is a share of its absolute maximum.
+/// Arrays are compared in order.
 pub fn first_difference(found: &[Array], expected: &[Array], tolerance: f64) -> Option<Difference> {
     found.iter().zip(expected).find_map(|(found, expected)| difference(found, expected, tolerance))
 }
 
-/// Where an array is not the expected one, within a tolerance that is a share of its absolute maximum.
+/// The difference between an array and the expected one, within a tolerance that is a share of its absolute
+/// maximum.
 pub fn difference(found: &Array, expected: &Array, tolerance: f64) -> Option<Difference> {
     let unlike = |index: usize, pair: (f64, f64), count: usize| Difference {
         name: expected.name.clone(),

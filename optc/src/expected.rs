@@ -85,7 +85,7 @@ pub(crate) fn compare(
     }
     faults.extend(
         open.iter().map(|open| {
-            format!("{name}:{}: announced, but not given: {} `{}`", open.at, open.kind, open.part)
+            format!("{name}:{}: expected, but not emitted: {} `{}`", open.at, open.kind, open.part)
         }),
     );
     if faults.is_empty() { Ok(()) } else { Err(faults) }
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn what_is_not_met_or_not_announced_is_told() {
-        check("// expected-error@2 {{x}}\nb", &[], "t:1: announced, but not given: error `x`");
+        check("// expected-error@2 {{x}}\nb", &[], "t:1: expected, but not emitted: error `x`");
         check("// expected-error@2 {{x}}\nb", &[(2, "yx"), (0, "z")], "not announced: error: z");
     }
 

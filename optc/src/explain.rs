@@ -1,4 +1,4 @@
-//! Why a plan takes the memory that it does: what is live when, and where a value is.
+//! Explanations of a plan's memory: which values are live when, and where a value is.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ use crate::levers::{Advice, Change, levers};
 use crate::plan_report::{PlanReport, StepReport, names, plan_report};
 use crate::specialize::{AllSizes, has_named_sizes};
 
-/// A planned program, with what there is to say about it.
+/// A planned program, ready to be explained.
 ///
 /// ```
 /// let text = "func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -37,11 +37,11 @@ pub struct Explained {
     pub planned: Module,
     /// The function that is the program.
     pub entry: String,
-    /// The sizes at which it is planned, where they have names.
+    /// The sizes at which it is planned, if they have names.
     pub sizes: Vec<(String, u64)>,
-    /// Whether these are the greatest sizes that there can be.
+    /// Whether these are the greatest sizes.
     pub is_at_greatest: bool,
-    /// What the passes remarked.
+    /// The remarks of the passes.
     pub remarks: Vec<Remark>,
     /// Its memory, step by step.
     pub memory: ArenaOverTime,
@@ -146,7 +146,7 @@ fn check_names(given: &[(String, u64)], sizes: &[(String, u64)]) -> Result<(), F
     let unknown = given.iter().filter(|(name, _)| known().all(|known| known != name));
     Failure::unless_none(unknown.map(|(name, _)| {
         let hint = ir::diag::did_you_mean(name, known()).map_or(String::new(), |hint| format!(" ({hint})"));
-        format!("no size of the program is called `{name}`{hint}")
+        format!("the program has no named size `{name}`{hint}")
     }))
 }
 
@@ -163,7 +163,7 @@ pub struct SizePoints {
     pub name: String,
     /// The numbers, the least first.
     pub points: Vec<u64>,
-    /// Which of them is explained where none is said.
+    /// The index of the number that is explained by default.
     pub at: usize,
 }
 
@@ -171,14 +171,14 @@ pub struct SizePoints {
 pub struct Grid {
     /// The named sizes.
     pub sizes: Vec<SizePoints>,
-    /// The plan at each combination of points, those of the last size next to each other; none where the
-    /// program can't have these sizes.
+    /// The plan at each combination of points, those of the last size next to each other; none if the program
+    /// does not allow these sizes.
     pub plans: Vec<Option<Explained>>,
 }
 
 impl Grid {
     /// Plans a program of named sizes: from the least of each size up to the greatest, or up to four times
-    /// what is taken where none is said, in equal ratios.
+    /// its default, in equal ratios.
     pub fn of(all: &AllSizes) -> Grid {
         let count = points_of_each(all.symbols().len());
         let explained = sizes_to_explain(all, &[]);
@@ -236,13 +236,13 @@ fn combinations(sizes: &[SizePoints]) -> Vec<Vec<u64>> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LiveBuffer {
-    /// The first value that it holds, as in the printed text; none for scratch and in nested blocks.
+    /// The first value in the buffer, as in the printed text; none for scratch and in nested blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// The type of that value; none for scratch.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub ty: Option<String>,
-    /// The operation that makes it, or whose scratch it is.
+    /// The operation that makes the value, or whose scratch it is.
     pub op: String,
     /// The name of the model's node, if any.
     pub node: String,
@@ -263,9 +263,9 @@ pub struct ArenaOverTime {
     pub arena_bytes: u64,
     /// Bytes that are live at each step.
     pub live_bytes: Vec<u64>,
-    /// The step at which most are.
+    /// The step with the most live bytes.
     pub peak: usize,
-    /// What runs.
+    /// The steps that run.
     pub steps: Vec<StepReport>,
     /// All buffers, the largest first.
     pub buffers: Vec<LiveBuffer>,
@@ -314,13 +314,13 @@ impl ArenaOverTime {
         })
     }
 
-    /// What is live at a step, the largest first.
+    /// The buffers that are live at a step, the largest first.
     pub fn live_at(&self, step: usize) -> impl Iterator<Item = &LiveBuffer> {
         let is_live = move |buffer: &&LiveBuffer| (buffer.first..=buffer.last).contains(&step);
         self.buffers.iter().filter(|buffer| buffer.size_bytes > 0).filter(is_live)
     }
 
-    /// What runs at a step, in words.
+    /// The operation of a step, in words.
     pub fn step_text(&self, step: usize) -> String {
         match self.steps.iter().find(|known| known.index == step) {
             Some(StepReport { op, name, .. }) => format!("step {step}, {}", node_text(op, name)),

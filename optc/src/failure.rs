@@ -1,4 +1,4 @@
-//! What went wrong, for a person to read, and for a program: each fault with its place, notes and a hint.
+//! Failures, for people and for programs: each error with its place, notes and a hint.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use runtime::RunError;
 /// How the word `error` looks on a terminal: as clap's.
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 
-/// Why the command or the library could not do what it was asked.
+/// Why the command or the library failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The input is at fault: every fault of the first stage that found some. Exit status 1.
@@ -19,7 +19,7 @@ pub enum Failure {
     Usage(String),
 }
 
-/// Which stage found a fault, for programs that decide by it.
+/// The stage that found an error, for programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FaultCode {
@@ -45,7 +45,7 @@ pub enum FaultCode {
 }
 
 impl FaultCode {
-    /// A word for it, which stays the same.
+    /// A stable name for it.
     pub fn name(self) -> &'static str {
         match self {
             FaultCode::Input => "input",
@@ -61,22 +61,22 @@ impl FaultCode {
     }
 }
 
-/// A fault of the input.
+/// An error in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Which stage found it.
+    /// The stage that found it.
     pub code: FaultCode,
-    /// The operation that the message names first, if it names one.
+    /// The first operation that the message names, if any.
     pub op: Option<String>,
-    /// How grave.
+    /// The severity.
     pub severity: Severity,
-    /// What was found, and what was expected, without the place.
+    /// What was found and what was expected, without the place.
     pub message: String,
-    /// Where, if that is known.
+    /// The place, if it is known.
     pub place: Option<MessagePlace>,
-    /// What else there is to know, each with its place.
+    /// Notes, each with its place.
     pub notes: Vec<String>,
-    /// What to do about it.
+    /// Hints: how to correct it.
     pub help: Vec<String>,
     /// All of it as it is printed, with a line of the source.
     text: String,
@@ -138,12 +138,12 @@ impl fmt::Display for Fault {
 }
 
 impl Failure {
-    /// One fault of the input.
+    /// A failure with a single error in the input.
     pub fn input(message: impl Into<String>) -> Failure {
         Failure::Input(vec![Fault::new(message)])
     }
 
-    /// Faults of the input, with their places in the sources that `ctx` knows.
+    /// A failure with these diagnostics, with their places in the sources of `ctx`.
     pub fn diagnostics(ctx: &Context, diagnostics: &[Diagnostic]) -> Failure {
         Failure::Input(diagnostics.iter().map(|diagnostic| Fault::of(ctx, diagnostic)).collect())
     }
@@ -159,7 +159,7 @@ impl Failure {
         self
     }
 
-    /// Which stage found the first fault.
+    /// The stage that found the first error.
     pub fn code(&self) -> FaultCode {
         match self {
             Failure::Input(faults) => faults.first().map_or(FaultCode::Input, |fault| fault.code),
@@ -188,7 +188,7 @@ impl Failure {
         }
     }
 
-    /// What the process returns for it.
+    /// The exit status of the process for this failure.
     pub fn exit_status(&self) -> u8 {
         match self {
             Failure::Input(_) => 1,

@@ -20,16 +20,16 @@ use passes::manager::Stage;
 use crate::failure::Failure;
 use crate::plan_report::names;
 
-/// A value that a run shows beside its outputs.
+/// An intermediate value that a run shows as a further output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Intermediate {
     /// Its name as an output.
     pub name: String,
-    /// The operation that makes it, as a person calls it.
+    /// The operation that makes it, for messages.
     pub op: String,
 }
 
-/// Makes values of a function further outputs, after its own, in text order: those of these names, or all.
+/// Makes values of a function further outputs, after its own, in text order: those with these names, or all.
 ///
 /// # Errors
 /// If a name is none of its values', or the function has several blocks, or its order of steps is decided.
@@ -55,7 +55,7 @@ pub fn show(
         let faults = unknown.map(|name| {
             let hint =
                 ir::diag::did_you_mean(name, known()).map_or(String::new(), |hint| format!(" ({hint})"));
-            format!("no value that is computed on the way is called `{name}`{hint}")
+            format!("no intermediate value is called `{name}`{hint}")
         });
         Failure::unless_none(faults.collect::<Vec<_>>())?;
         found.retain(|(_, value)| wanted.contains(&value.name));

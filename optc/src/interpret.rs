@@ -1,4 +1,4 @@
-//! What does the reference interpreter compute of a function for these arrays?
+//! Running a function in the reference interpreter.
 
 use ir::interp::{self, Tensor};
 use ir::plan::signature::{Returned, Signature};
@@ -10,8 +10,8 @@ use crate::compile::signature;
 use crate::failure::Failure;
 use crate::open::OpenOutputs;
 
-/// The outputs of a function of known sizes, then the next values of its states, as a compiled program gives
-/// them.
+/// The outputs of a function of known sizes, then the next values of its states, like those of a compiled
+/// program.
 ///
 /// # Errors
 /// If an array has not the shape of its argument, or an operation has no result.

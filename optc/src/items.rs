@@ -1,5 +1,4 @@
-//! Which shapes the inputs of a model have whose types do not say them: sequences, optionals and tensors of
-//! unknown rank.
+//! Shapes of model inputs whose types do not have them: sequences, optionals and tensors of unknown rank.
 //!
 //! A program has an argument for each element of a sequence (`x[0]`, `x[1]`, ...), so how many there are must
 //! be known when the model is read; as must be whether an optional is empty. Here it is taken from the
@@ -14,7 +13,7 @@ use import::onnx::tensor::TypeProto;
 use crate::arrays::Array;
 use crate::protobuf::HeldArrays;
 
-/// The shapes of what is given for an input, by its name; none for an optional that is empty.
+/// The shapes given for an input, by its name; none for an empty optional.
 pub type Items = BTreeMap<String, Option<Vec<Vec<u64>>>>;
 
 /// The inputs of a model that are no weights, with their types.
@@ -35,14 +34,14 @@ pub fn has_open_inputs(model: &ModelProto<'_>) -> bool {
     inputs(model).any(|(_, ty)| is_open(ty))
 }
 
-/// What is given in the order of a model's inputs.
+/// The given shapes in the order of a model's inputs.
 pub fn in_order(model: &ModelProto<'_>, given: &[HeldArrays]) -> Items {
     let open = inputs(model).zip(given).filter(|((_, ty), _)| is_open(ty));
     open.map(|((name, _), held)| (name.to_owned(), held.shapes())).collect()
 }
 
-/// What arrays are given for the inputs that they name. An element of a sequence is called `x[0]`; without
-/// elements a sequence has none, and an optional is empty.
+/// The shapes of arrays for the inputs that they name. An element of a sequence is called `x[0]`; without
+/// such arrays a sequence is empty, and so is an optional.
 pub fn by_name(model: &ModelProto<'_>, arrays: &[Array]) -> Items {
     let shape = |name: &str| arrays.iter().find(|array| array.name == name).map(|array| array.shape.clone());
     let elements = |name: &str| (0..).map_while(|at| shape(&format!("{name}[{at}]"))).collect::<Vec<_>>();

@@ -1,5 +1,4 @@
-//! What would lower the arena of a program: each change is tried by planning again, so that its figure is
-//! what the command gives with it.
+//! Options that would lower the arena of a program: each is tried by planning again, so its figure is exact.
 
 use std::cmp::Reverse;
 
@@ -27,20 +26,20 @@ const BUDGET: &str = "--budget=";
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Lever {
-    /// What is added to the command line.
+    /// The options to add to the command line.
     pub flags: String,
-    /// What it stands for on the command line, which goes.
+    /// The options that they replace on the command line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaces: Option<String>,
-    /// Over how many runs the samples of one are spread with it.
+    /// The number of runs over which the samples of one are spread with it.
     pub runs: usize,
     /// The bytes of the arena with it.
     pub arena_bytes: u64,
-    /// How many fewer that is.
+    /// The bytes saved.
     pub saved_bytes: u64,
-    /// How many operations run with it.
+    /// The number of steps with it.
     pub steps: usize,
-    /// How many times as long a run takes with it, if that was measured.
+    /// The slowdown of a run, if it was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_ratio: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! The facade library that an embedder depends on, and the logic of the `optc` binary.
+//! The library that embedders depend on, and the implementation of the `optc` command.
 //!
 //! # A program, from text to results
 //!
@@ -14,10 +14,10 @@
 //! # Ok::<(), optc::Failure>(())
 //! ```
 //!
-//! [`load()`] reads a file (an ONNX model, text, an artifact), [`run_pipeline`] runs passes, [`Model`] is a
-//! compiled program with what it needs to run.
+//! [`load()`] reads a file (an ONNX model, IR text, an artifact), [`run_pipeline`] runs passes, and [`Model`]
+//! is a compiled program that is ready to run.
 //!
-//! # A program that is built here
+//! # Building a program
 //!
 //! ```
 //! use std::sync::Arc;
@@ -40,13 +40,13 @@
 //! # Ok::<(), Failure>(())
 //! ```
 //!
-//! [`ops`] has such a function for each operation; [`FunctionBuilder::op`](ir::FunctionBuilder::op) takes a
-//! name.
+//! [`ops`] has a function like these for each operation; [`FunctionBuilder::op`](ir::FunctionBuilder::op)
+//! builds any operation by name.
 //!
-//! # A program that is rewritten, and planned
+//! # Rewriting and planning a program
 //!
-//! A pass is a function, or a closure with what it holds. Put into `default`, it runs on the way of every
-//! program to its plan, of those of named sizes too.
+//! A pass is a function or a closure. Inserted into the pipeline `default`, it runs whenever a program is
+//! planned, also with named sizes.
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -85,9 +85,10 @@
 //! # Ok::<(), Failure>(())
 //! ```
 //!
-//! # An operation of one's own
+//! # Your own operation
 //!
-//! A row of a table says what it is; parsing, printing, verifying, fusion, in-place and machine code follow.
+//! A row of a table defines the operation. Parsing, printing, verification, fusion, in-place updates and
+//! machine code are derived from it.
 //!
 //! ```
 //! use optc::ir::opdef::TypeClass::FloatTensor;
@@ -118,10 +119,10 @@
 //! # Ok::<(), Failure>(())
 //! ```
 //!
-//! # A target of one's own
+//! # Your own target
 //!
-//! Passes ask it what they must know of a machine. Code is made for the CPU, which answers what is not
-//! answered here; a machine with code of its own reads the plan.
+//! Passes ask a target for facts about the machine. This one leaves most answers to the CPU, for which code
+//! is generated. A machine with a code generator of its own reads the plan.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -131,7 +132,7 @@
 //! use optc::ir::target::{GroupPosition, KernelChoice};
 //! use optc::prelude::*;
 //!
-//! /// A machine with 64 KiB of fast memory for what it exponentiates.
+//! /// A machine with 64 KiB of fast memory for results of `exp`.
 //! struct Board;
 //!
 //! impl Target for Board {
@@ -172,10 +173,10 @@
 //! # Ok::<(), Failure>(())
 //! ```
 //!
-//! # Threads and memory of one's own
+//! # Your own threads and memory
 //!
-//! A [`Program`](runtime::Program) is shared: it is `Send` and `Sync`, and each thread runs it in a context
-//! of its own, in an arena that may be the embedder's.
+//! A [`Program`](runtime::Program) is `Send` and `Sync`. Each thread runs it in its own context; the arena
+//! may be the embedder's memory.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -197,13 +198,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Threads of a pool that is there already: [`ParallelFor`](runtime::ParallelFor) and
+//! To use the threads of an existing pool, see [`ParallelFor`](runtime::ParallelFor) and
 //! [`ThreadPool::of`](runtime::ThreadPool::of).
 //!
-//! # An end to work that is not wanted any more
+//! # Cancellation
 //!
-//! A flag ends a compilation before its next pass, and a run before its next step. Observers see each of them
-//! ([`PassObserver`](passes::manager::PassObserver), [`RunObserver`](runtime::RunObserver)).
+//! A flag cancels a compilation before its next pass, and a run before its next step. Observers are called
+//! before each ([`PassObserver`](passes::manager::PassObserver), [`RunObserver`](runtime::RunObserver)).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -227,18 +228,20 @@
 //!
 //! # Features
 //!
-//! All are on unless `default-features = false`: `onnx` reads models, `jit` makes machine code and runs it,
-//! `aot` writes object files, `cli` is the command and what tools like it share ([`opt`], [`lit`], [`lsp`]).
-//! Without any there are the IR, its text, passes, planners, builders and arrays.
+//! All are on by default: `onnx` reads models, `jit` generates machine code and runs it, `aot` writes object
+//! files, `cli` is the command, and the parts that tools share with it ([`opt`], [`lit`], [`lsp`]). Without
+//! any there are the IR, its text, passes, planners, builders and arrays.
 //!
-//! # What stays
+//! # Compatibility
 //!
-//! Options are structures with `Default`: written with `..Default::default()`, they do not notice a further
-//! field. What the library gives, and enumerations of faults, may have more than they have now. The public
-//! items of this crate are listed in `docs/API.txt`, which a test compares.
+//! Options are structures with `Default`: with `..Default::default()`, code that sets them still compiles
+//! when a field is added. Reports and enumerations of errors are non-exhaustive. `docs/API.txt` lists the
+//! public items of this crate; a test compares it.
 //!
-//! Kernels of one's own, and a target that the CPU helps: `examples/my-machine`. A crate with a dialect, laws
-//! and a command: `examples/my-opt`. A language whose back end this is: `examples/toy-tensors`.
+//! # Examples
+//!
+//! `examples/my-machine` adds a kernel, and a target based on the CPU. `examples/my-opt` is a crate with a
+//! dialect, laws and a command. `examples/toy-tensors` is a language with optc as its back end.
 
 mod apart;
 pub mod arrays;
@@ -324,7 +327,7 @@ pub use codegen;
 pub use import;
 pub use {ir, passes, runtime};
 
-/// What most embedders name.
+/// The items that most embedders need.
 pub mod prelude {
     #[cfg(feature = "jit")]
     pub use codegen::Cpu;

@@ -66,7 +66,7 @@ use crate::whole_file::write_whole;
 const RUN: &str = "// RUN: ";
 const OUTPUT: &str = "// ----- output";
 
-/// What happens where a file and what comes out differ.
+/// What happens if a file differs from the actual output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LitMode {
     /// The test fails.
@@ -110,7 +110,7 @@ pub fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(found)
 }
 
-/// Runs the tests in all files of a folder; gives how many there are.
+/// Runs the tests in all files of a folder; returns their number.
 ///
 /// # Errors
 /// If the folder can't be read or has no test; else what is wrong with each file that fails.
@@ -131,7 +131,7 @@ pub fn run_file(setup: &Setup, path: &Path, mode: LitMode) -> Result<(), String>
     match (difference(setup, path)?, mode) {
         (None, _) => Ok(()),
         (Some(difference), LitMode::Check) => Err(format!(
-            "what comes out is not what {} says (OPTC_BLESS=1 rewrites it):\n{}",
+            "the output differs from {} (OPTC_BLESS=1 rewrites it):\n{}",
             path.display(),
             difference.text
         )),
@@ -169,8 +169,7 @@ pub(crate) fn difference(setup: &Setup, path: &Path) -> Result<Option<LitDiffere
     Ok(differs.then(|| LitDifference { text: unified_diff(&content, &blessed), blessed }))
 }
 
-/// Runs the test in a text; gives the text with the output that came out in place of what it says, or the
-/// same text if it has directives.
+/// Runs the test in a text; returns the text with the actual output, or unchanged if it has directives.
 ///
 /// # Errors
 /// If the text is no test, its output does not have what directives demand, or does not read back as itself.
@@ -215,8 +214,8 @@ fn for_target(setup: &Setup, mut words: Vec<String>) -> Vec<String> {
     words
 }
 
-/// Checks what a pipeline makes of a program, both as text. What is printed around the functions of a module
-/// must be in `expected` too; spaces at the ends of both do not count.
+/// Checks the result of a pipeline on a program, both as text. `expected` must include the module around
+/// functions; spaces at the ends are ignored.
 ///
 /// ```
 /// optc::lit::check(
@@ -240,7 +239,11 @@ pub fn check(setup: &Setup, pipeline: &str, input: &str, expected: &str) {
     let args = OptArgs { passes: pipeline.to_owned(), ..OptArgs::default() };
     let found = output(setup, &args, "input", input).unwrap_or_else(|fault| panic!("{fault}"));
     let (found, expected) = (found.trim(), expected.trim());
-    assert!(found == expected, "what came out is not what was expected:\n{}", unified_diff(expected, found));
+    assert!(
+        found == expected,
+        "the output differs from the expected one:\n{}",
+        unified_diff(expected, found)
+    );
 }
 
 /// All that comes out.
@@ -266,11 +269,14 @@ fn read_back(setup: &Setup, args: &OptArgs, printed: &str) -> Result<(), String>
         let module = ir::text::parse_with(&ctx, "output", part.to_owned(), &args.parse_options());
         let module = module.map_err(|faults| {
             let faults: Vec<String> = faults.iter().map(|fault| fault.render(&ctx)).collect();
-            format!("what was printed can't be read:\n{}\n{part}", faults.join("\n"))
+            format!("the printed program can't be read:\n{}\n{part}", faults.join("\n"))
         })?;
         let again = ir::text::print_with(&module, &args.print_options());
         if again != part {
-            return Err(format!("what was printed reads as something else:\n{}", unified_diff(part, &again)));
+            return Err(format!(
+                "the printed program reads as a different one:\n{}",
+                unified_diff(part, &again)
+            ));
         }
     }
     Ok(())

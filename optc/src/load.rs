@@ -1,4 +1,4 @@
-//! How a file becomes a module.
+//! Loading a file as a module.
 
 use std::fs;
 use std::io::{self, Read};
@@ -28,18 +28,18 @@ use crate::failure::{Failure, FaultCode};
 #[cfg(feature = "onnx")]
 use crate::sizes;
 
-/// How files are read.
+/// Options for loading files.
 #[derive(Clone)]
 pub struct LoadOptions {
-    /// What stands for weights that were stripped from a model.
+    /// What replaces weights that were stripped from a model.
     #[cfg(feature = "onnx")]
     pub stripped: StrippedWeights,
-    /// What happens to operations that no dialect registered.
+    /// How operations of unregistered dialects are treated.
     pub unregistered: ir::text::Unregistered,
-    /// What is said of sizes: which are symbols, which numbers symbols are or may be.
+    /// Declarations about sizes: symbols, numbers and ranges.
     #[cfg(feature = "onnx")]
     pub sizes: DeclaredSizes,
-    /// Dialects beside the built-in ones.
+    /// Dialects in addition to the built-in ones.
     pub dialects: Vec<&'static Dialect>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn context_of(dialects: impl IntoIterator<Item = &'static Dialect>) -
     Arc::new(ctx)
 }
 
-/// The program in a file: a model (`.onnx`), the plan of an artifact (whatever it is called), or IR text
+/// Loads a program from a file: a model (`.onnx`), the plan of an artifact (with any name), or IR text
 /// (anything else; `-` is standard input).
 ///
 /// # Errors
@@ -121,7 +121,7 @@ fn check_fits_memory(module: &Module) -> Result<(), Failure> {
     if faults.is_empty() { Ok(()) } else { Err(Failure::diagnostics(ctx, &faults)) }
 }
 
-/// The program that a text says. Weights that it takes from a model are found beside `path`.
+/// Parses a program from text. Weights that it takes from a model are found beside `path`.
 ///
 /// # Errors
 /// Every fault that was found in the text.
@@ -163,8 +163,7 @@ fn load_model(path: &Path, _: &LoadOptions) -> Result<Module, Failure> {
     Err(Failure::input(format!("{}: {NO_MODELS}", path.display())))
 }
 
-/// The program of an ONNX model whose bytes are in memory; messages call it `name`. Data that it keeps in
-/// other files is not found.
+/// Loads an ONNX model from memory; messages call it `name`. Data in other files is not found.
 ///
 /// # Errors
 /// Every fault that was found in the model.
@@ -292,7 +291,9 @@ pub(crate) fn restore_weights(
     let reference = |key: &str| references.iter().find(|entry| entry.0 == key).map(|entry| entry.1.as_str());
     let Some(model) = reference("model") else {
         let keys = missing.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
-        return Err(Failure::input(format!("the text has no bytes for {keys}, and names no model that has")));
+        return Err(Failure::input(format!(
+            "the text has no bytes for {keys}, and refers to no model that has them"
+        )));
     };
     let is_synthetic = reference("synthesize") == Some("true");
     let stripped = if is_synthetic { StrippedWeights::Synthesize } else { stripped };

@@ -1,4 +1,4 @@
-//! `optc lsp`: what an editor asks of a text while it is written (a server of the Language Server Protocol).
+//! `optc lsp`: a language server for IR text.
 //!
 //! It knows the operations, types and passes of its [`Setup`], so that the tool of a crate with dialects of
 //! its own serves these too:
@@ -42,7 +42,7 @@ const SHOW_AFTER: &str = "optc.showAfter";
 const LENSES: [(&str, &str); 3] =
     [("fuse", "show after fuse"), ("fuse,inplace", "inplace"), ("fuse,inplace,plan", "plan")];
 
-/// Serves an editor on standard input and output, until it says that it ends.
+/// Serves an editor on standard input and output, until it ends the session.
 ///
 /// # Errors
 /// If the editor does not keep to the protocol, or goes away.
@@ -54,7 +54,7 @@ pub fn run(setup: &Setup) -> Result<(), Failure> {
     done.and(joined)
 }
 
-/// Serves an editor on a connection, until it says that it ends.
+/// Serves an editor on a connection, until it ends the session.
 ///
 /// # Errors
 /// As [`run`].

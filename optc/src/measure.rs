@@ -1,4 +1,4 @@
-//! How much longer a run takes with other options: measured, in turn with a run without them.
+//! Measures the slowdown of other options, alternating with runs without them.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! A compiled program with its context: what runs.
+//! A compiled program with its context, ready to run.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Compiles a module; it is left planned.
+    /// Compiles a module, which is planned afterwards.
     ///
     /// # Errors
     /// Every fault of the first stage that finds some.
@@ -64,8 +64,8 @@ impl Model {
         Ok(Model { program, context, open })
     }
 
-    /// The model, if strings are none of its inputs and outputs: one for callers that pass memory, in which
-    /// these are no text.
+    /// The model, if no input or output has strings: for callers that pass memory, in which strings are only
+    /// digests.
     ///
     /// # Errors
     /// If it takes or returns strings.
@@ -75,9 +75,8 @@ impl Model {
         Ok(self)
     }
 
-    /// The same program in a context of its own, to run side by side with this one: on these threads, which
-    /// other contexts may have too (what one needs of them while another has them, it does in its caller's
-    /// thread), and in this arena.
+    /// The same program in a context of its own, to run concurrently: on these threads, which other contexts
+    /// may share (while another context uses them, work runs in the caller's thread), and in this arena.
     ///
     /// # Errors
     /// If the threads are more than the program is planned for, or the arena can't serve it.
@@ -91,23 +90,23 @@ impl Model {
         self.context.pool()
     }
 
-    /// Who follows the runs from now on, and may end them: an `Arc<AtomicBool>` cancels a run between two
-    /// steps once it is true (see [`RunContext::watch`]).
+    /// Sets the observer of the following runs, which may stop them: an `Arc<AtomicBool>` cancels a run
+    /// between two steps once it is true (see [`RunContext::watch`]).
     pub fn watch(&mut self, observer: Option<Arc<dyn RunObserver>>) {
         self.context.watch(observer);
     }
 
-    /// What runs the program, for callers with memory of their own.
+    /// The context of the program, for callers with memory of their own.
     pub fn context(&mut self) -> &mut RunContext<'static> {
         &mut self.context
     }
 
-    /// Which outputs have a size that data decide.
+    /// The outputs whose size depends on data.
     pub fn open(&self) -> &OpenOutputs {
         &self.open
     }
 
-    /// The compiled program; contexts of it may run side by side.
+    /// The compiled program; several contexts may run it at once.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
@@ -117,13 +116,13 @@ impl Model {
         self.program.inputs()
     }
 
-    /// The outputs, in order; one with a dimension that data decide has the size of its upper bound, and is
-    /// followed by a further output with the number.
+    /// The outputs, in order. An output whose size depends on data has its greatest size, and is followed by
+    /// an output with the actual size.
     pub fn outputs(&self) -> &[TensorSpec] {
         self.program.outputs()
     }
 
-    /// Sets the shape of an input for the runs that follow.
+    /// Sets the shape of an input for the following runs.
     ///
     /// # Errors
     /// If there is no such input, or it can't have that shape; its shape is then what it was before.
@@ -131,13 +130,13 @@ impl Model {
         self.context.set_shape(input, shape).map_err(|error| RunError::Shape(error).into())
     }
 
-    /// Forgets all shapes that were set.
+    /// Resets all shapes that were set.
     pub fn reset_shapes(&mut self) {
         self.context.reset_shapes();
     }
 
-    /// Makes all ready for runs with the shapes as they are set, and gives inputs and outputs at these sizes.
-    /// Runs do so by themselves.
+    /// Prepares runs with the current shapes, and returns inputs and outputs at these sizes. Otherwise the
+    /// first run does so.
     ///
     /// # Errors
     /// If the shapes contradict each other, the program can't be run with them, or there is no memory.
@@ -150,7 +149,7 @@ impl Model {
         self.context.sizes()
     }
 
-    /// As [`Model::prepare`], with the shapes of arrays, which are matched as by [`Model::run`].
+    /// Like [`Model::prepare`], with the shapes of arrays, which are matched as by [`Model::run`].
     ///
     /// # Errors
     /// As [`Model::prepare`], and if an array is of another type than its input.
@@ -168,7 +167,7 @@ impl Model {
         self.prepare()
     }
 
-    /// Gives the states of the program that are among the arrays, by name, their value for the next run.
+    /// Sets those states of the program that are among the arrays, by name, for the next run.
     ///
     /// # Errors
     /// If an array has another shape or element type, or there is no memory.
@@ -184,7 +183,8 @@ impl Model {
         Ok(())
     }
 
-    /// The states that runs change, as the last one left them, each by the name of its next value.
+    /// The states that runs change, with their values after the last run, under the names of their next
+    /// values.
     ///
     /// # Errors
     /// If there is no memory.
@@ -198,14 +198,14 @@ impl Model {
         Ok(arrays)
     }
 
-    /// Outputs as they are, after a run that wrote them: those whose size depends on data have the shape of
-    /// its upper bound until then.
+    /// The actual outputs after a run that wrote these: outputs whose size depends on data get their actual
+    /// shape.
     pub fn exact(&self, outputs: Vec<Array>) -> Vec<Array> {
         self.open.exact(outputs)
     }
 
-    /// Empty arrays for the outputs with the shapes as they are set; of one whose size depends on data, as
-    /// large as it can be, with that size as a further output (see [`Model::exact`]).
+    /// Empty arrays for the outputs at the current shapes. An output whose size depends on data has its
+    /// greatest size, and is followed by the actual size (see [`Model::exact`]).
     ///
     /// # Errors
     /// As [`Model::prepare`].
@@ -214,8 +214,8 @@ impl Model {
         Ok(specialization.outputs().iter().map(empty).collect())
     }
 
-    /// Runs the program; `inputs` are matched by name, or by position where names differ. Named sizes are
-    /// those of the arrays.
+    /// Runs the program; `inputs` are matched by name, or by position if names differ. Named sizes are taken
+    /// from the arrays.
     ///
     /// # Errors
     /// If an input is missing, or of another shape or element type than the program takes.
@@ -226,7 +226,7 @@ impl Model {
         Ok(self.exact(outputs))
     }
 
-    /// The same with the shapes as they are set, into arrays that [`Model::empty_outputs`] gave.
+    /// Runs the program at the current shapes, into arrays from [`Model::empty_outputs`].
     ///
     /// # Errors
     /// As [`Model::run`].
@@ -237,8 +237,8 @@ impl Model {
         self.context.run(&ordered, &mut views).map_err(failed)
     }
 
-    /// As [`Model::run_into`], for a program that overwrites inputs: what a donated input holds afterwards is
-    /// garbage.
+    /// Like [`Model::run_into`], for a program that overwrites inputs: a donated input has arbitrary contents
+    /// afterwards.
     ///
     /// # Errors
     /// As [`Model::run`].
@@ -248,8 +248,7 @@ impl Model {
         self.run_buffers(&mut buffers, &mut views)
     }
 
-    /// The bytes of the arrays in the order of the program's inputs, given away; the shapes are as they are
-    /// set.
+    /// The buffers of donated arrays in the order of the program's inputs, at the current shapes.
     ///
     /// # Errors
     /// As [`Model::run`], and if one array is given for two inputs.
@@ -262,7 +261,7 @@ impl Model {
         buffers.ok_or_else(|| Failure::input("one array can't be given away for two inputs"))
     }
 
-    /// Runs the program on what [`Model::bind_donating`] gave. Allocates nothing at sizes that were run
+    /// Runs the program on buffers from [`Model::bind_donating`]. Allocates nothing at sizes that were run
     /// before.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! How do two programs, or two plans, differ, as a person means it?
+//! Differences of two programs, or of two plans.
 //!
 //! Operations are matched by what they compute, not by the names of values: first those that are equal with
 //! all that they read; then those that read what corresponds (so that a changed attribute is one change, and
@@ -25,37 +25,37 @@ use crate::plan_report::{PlanReport, ValueReport, plan_report};
 use matching::Matching;
 use nodes::{FunctionNodes, Node};
 
-/// How two programs differ.
+/// The differences of two programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ModuleDiff {
-    /// Functions that only the second has.
+    /// Functions of the second program only.
     pub added: Vec<String>,
-    /// Functions that only the first has.
+    /// Functions of the first program only.
     pub removed: Vec<String>,
-    /// Functions that both have, in the order of the first.
+    /// Functions of both programs, in the order of the first.
     pub functions: Vec<FunctionDiff>,
 }
 
-/// How two functions differ.
+/// The differences of two functions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FunctionDiff {
     /// The name in the first; in the second, if that is another, after an arrow.
     pub name: String,
-    /// How many operations are the same.
+    /// The number of equal operations.
     pub same: usize,
-    /// How many of those that both have run in another order.
+    /// The number of operations of both functions that run in another order.
     pub reordered: usize,
-    /// Attributes of the function, as changes of one thing.
+    /// Changes of the function's attributes.
     pub signature: Vec<String>,
-    /// Operations that only the second has.
+    /// Operations of the second function only.
     pub added: Vec<String>,
-    /// Operations that only the first has.
+    /// Operations of the first function only.
     pub removed: Vec<String>,
-    /// Operations that both have, each with its changes.
+    /// Operations of both functions with changes.
     pub changed: Vec<OpChange>,
-    /// How the plans differ, where both are planned.
+    /// The differences of the plans, if both are planned.
     pub plan: Option<PlanDiff>,
 }
 
@@ -63,23 +63,23 @@ pub struct FunctionDiff {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpChange {
-    /// The operation, as a person calls it.
+    /// The operation, for messages.
     pub op: String,
-    /// What is another.
+    /// The changes.
     pub changes: Vec<String>,
 }
 
-/// How two plans differ.
+/// The differences of two plans.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlanDiff {
     /// Bytes of the arena, before and after.
     pub arena_bytes: [u64; 2],
-    /// Bytes below which no placement is, before and after.
+    /// Lower bounds of the arena, before and after.
     pub bound_bytes: [u64; 2],
-    /// The most live bytes of a step, before and after.
+    /// The peaks of live bytes, before and after.
     pub peak_bytes: [u64; 2],
-    /// The steps with the most, in words.
+    /// The steps at the peaks, in words.
     pub peaks: [String; 2],
     /// Results that overwrite an operand only in the second.
     pub ties_gained: Vec<String>,
@@ -87,18 +87,18 @@ pub struct PlanDiff {
     pub ties_lost: Vec<String>,
     /// Other decisions: kernels, scratch, views, parts.
     pub decisions: Vec<OpChange>,
-    /// Values that lie elsewhere.
+    /// Values with another place.
     pub moved: Vec<String>,
-    /// Values that are kept for more steps.
+    /// Values that are live for more steps.
     pub longer: Vec<String>,
-    /// Values that are kept for fewer steps.
+    /// Values that are live for fewer steps.
     pub shorter: Vec<String>,
     /// The values that both plans have.
     #[serde(skip)]
     pub values: Vec<ValueMatch>,
 }
 
-/// A value of one plan, with the one of another plan that corresponds to it.
+/// A value of one plan, with the corresponding one of the other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ValueMatch {
     /// Its name in the first.

@@ -1,4 +1,4 @@
-//! What array the bytes of a `.npy` file are.
+//! Parsing of `.npy` files.
 //!
 //! The format is numpy's (`numpy.lib.format`): eight bytes with the version, the length of a header, the
 //! header, and the elements. The header is a Python dictionary of three entries, padded to a multiple of 64

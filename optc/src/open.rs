@@ -1,4 +1,4 @@
-//! Which outputs have a size that is known only when a program has run, as the IR says it.
+//! Outputs whose size is known only after a run, as the IR declares them.
 //!
 //! Such an output has the shape of its bound, and says which axis is open and which further output holds its
 //! size (`optc.open` in `res_attrs`, see [`import::onnx`]). What lies beyond that size is no element. Machine
@@ -11,7 +11,7 @@ use crate::arrays::Array;
 use crate::compile::signature;
 use crate::failure::Failure;
 
-/// The open axes of a program's outputs.
+/// The outputs of a program whose size depends on data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenOutputs {
     open: Vec<OpenOutput>,
@@ -31,12 +31,12 @@ impl OpenOutputs {
         Ok(OpenOutputs { open: codegen::open_outputs(&module.ctx, &signature), counts })
     }
 
-    /// Whether an output only says the size of another one.
+    /// Whether an output is only the size of another one.
     pub fn is_count(&self, output: usize) -> bool {
         self.counts.contains(&output)
     }
 
-    /// Moves the elements of outputs together, that [`runtime`] has not cut.
+    /// Moves together the valid elements of outputs that [`runtime`] has not cut.
     ///
     /// # Panics
     /// If these are not the outputs of that function.
@@ -48,8 +48,7 @@ impl OpenOutputs {
         }
     }
 
-    /// The outputs as they are: without the padding after their elements, and without those that only say how
-    /// many these are.
+    /// The actual outputs: without padding, and without outputs that are only sizes of others.
     ///
     /// # Panics
     /// If these are not the outputs of that function.

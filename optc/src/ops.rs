@@ -1,4 +1,4 @@
-//! A builder for each operation: what its row demands are parameters, what it allows are methods.
+//! Builders of operations: required operands and attributes are parameters, optional ones are methods.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -28,7 +28,7 @@ pub mod arith;
 pub mod nn;
 mod nn_elementwise;
 
-/// A size of a tensor.
+/// A size of a tensor: a number or a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size<'a> {
     /// A number.
@@ -109,12 +109,12 @@ macro_rules! builder {
         impl $builder<'_> {
             $($crate::ops::setter! { [$(#[$about])+] $optional $optional_kind })+
 
-            /// Any other attribute.
+            /// Sets any other attribute.
             pub fn attr(self, name: &str, value: ir::Attr) -> Self {
                 Self(self.0.attr(name, value))
             }
 
-            /// Appends the operation, and gives its first result.
+            /// Appends the operation, and returns its first result.
             ///
             /// # Errors
             /// As for [`ir::OpBuilder::build`].
@@ -122,7 +122,7 @@ macro_rules! builder {
                 self.0.build()
             }
 
-            /// Appends the operation, and gives all its results.
+            /// Appends the operation, and returns all its results.
             ///
             /// # Errors
             /// As for [`ir::OpBuilder::build`].

@@ -1,4 +1,4 @@
-//! What `optc --passes=... FILE` does to a text.
+//! `optc --passes=... FILE` as a function: runs passes on a text.
 //!
 //! The command line, the lit tests and any other tool (`my-opt`, with passes and dialects of its own) call
 //! the same function, with what they know in a [`Setup`]. The `main` of such a tool is [`crate::cli::tool`].
@@ -21,36 +21,36 @@ use crate::failure::Failure;
 use crate::load::{context_of, restore_weights};
 use crate::pass_debug::PassDebugArgs;
 
-/// What a tool knows.
+/// A tool's settings.
 pub struct Setup {
-    /// What it is called on its command line and in the first line of its tests.
+    /// Its name on the command line, and in the first line of its tests.
     pub name: &'static str,
-    /// The passes that it may run, and the rules.
+    /// Its passes and rules.
     pub registry: Registry,
-    /// The processor that it compiles for, with kernels of one's own.
+    /// The processor that it compiles for, with its own kernels.
     pub cpu: Cpu,
-    /// What passes ask in place of the processor; none for itself.
+    /// The target that passes use; none for the processor.
     pub target: Option<Arc<dyn Target + Send>>,
-    /// Dialects beside the built-in ones.
+    /// Dialects in addition to the built-in ones.
     pub dialects: Vec<&'static Dialect>,
-    /// For how many threads it compiles, where the arguments do not say.
+    /// The default number of threads to compile for.
     pub threads: usize,
 }
 
-/// A text and where it comes from.
+/// A text with its origin.
 pub struct Source<'a> {
-    /// What diagnostics call it.
+    /// The name in diagnostics.
     pub name: &'a str,
     /// The text; an owned one is not copied.
     pub text: Cow<'a, str>,
-    /// The file; a model whose weights the text takes may lie beside it.
+    /// The file; a model whose weights the text uses may be in its folder.
     pub path: Option<&'a Path>,
-    /// What stands for weights that were stripped from that model.
+    /// What replaces weights that were stripped from that model.
     pub stripped: StrippedWeights,
 }
 
 impl<'a> Source<'a> {
-    /// A text that comes from no file.
+    /// A text without a file.
     pub fn new(name: &'a str, text: &'a str) -> Source<'a> {
         Source { name, text: Cow::Borrowed(text), path: None, stripped: StrippedWeights::Refuse }
     }
@@ -62,7 +62,7 @@ enum Refused {
     Failure(Failure),
 }
 
-/// What is asked of it.
+/// The arguments.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OptArgs {
     /// The passes to run: `fuse,inplace,plan`, `func(fuse{max-ops=64}),plan{planner=exact}`.
@@ -91,11 +91,10 @@ pub struct OptArgs {
     /// Number of threads to compile and run with; scratch is planned for each of them.
     #[arg(long, value_parser = crate::cli::parse_threads)]
     pub threads: Option<usize>,
-    /// The CPU that the program is for: `native`, `x86-64-v4`, `x86-64-v3` or `portable`; need not be this
-    /// one.
+    /// CPU to compile for: `native`, `x86-64-v4`, `x86-64-v3` or `portable`; need not be this one.
     #[arg(long, value_name = "CPU", value_parser = Cpu::named)]
     pub target_cpu: Option<&'static Cpu>,
-    /// What is checked and shown of each pass.
+    /// Checks and output for each pass.
     #[command(flatten)]
     pub debug: PassDebugArgs,
 }
@@ -122,7 +121,7 @@ struct OptLine {
 }
 
 impl OptArgs {
-    /// Reads arguments without the program's name and without a file.
+    /// Parses arguments, without the program's name and without a file.
     ///
     /// # Errors
     /// What is wrong with them.
@@ -132,13 +131,13 @@ impl OptArgs {
             .map_err(|error| error.render().to_string())
     }
 
-    /// How programs are read.
+    /// Options for reading.
     pub fn parse_options(&self) -> ParseOptions {
         let unregistered = if self.allow_unregistered { Unregistered::Allow } else { Unregistered::Refuse };
         ParseOptions { unregistered }
     }
 
-    /// How programs are printed.
+    /// Options for printing.
     pub fn print_options(&self) -> PrintOptions {
         let form = if self.print_generic { PrintForm::Generic } else { PrintForm::Pretty };
         let locations = if self.print_locations { Locations::Shown } else { Locations::Hidden };
@@ -157,7 +156,7 @@ impl Setup {
         named.map_or(self.cpu, |named| self.cpu.with_isa(named.isa()))
     }
 
-    /// The pipeline as it will run, in a line of its own.
+    /// The pipeline as it will run, in a line.
     ///
     /// # Errors
     /// If its text is at fault.
@@ -168,8 +167,8 @@ impl Setup {
         Ok(format!("{pipeline}\n"))
     }
 
-    /// Reads a text, runs the passes and prints what came out; `say` gets what goes to standard error on the
-    /// way.
+    /// Reads a text, runs the passes and returns the printed result; `say` receives what goes to standard
+    /// error.
     ///
     /// # Errors
     /// All faults of the first stage that has some, of each part of the text.
@@ -184,7 +183,7 @@ impl Setup {
         Ok(printed)
     }
 
-    /// As [`Setup::opt_text`], but prints to `out`, piece by piece where the text has no parts.
+    /// Like [`Setup::opt_text`], but prints to `out`, in pieces if the text is a single program.
     ///
     /// # Errors
     /// As [`Setup::opt_text`], and where `out` takes no more.
@@ -215,8 +214,8 @@ impl Setup {
         if faults.is_empty() { put(out, &outputs.join("// -----\n")) } else { Err(Failure::Input(faults)) }
     }
 
-    /// Runs the pipeline of a reproducer on the program that it holds, and prints that to `out`; the panic
-    /// comes again, unless it was mended.
+    /// Runs the pipeline of a reproducer on its program, and prints the result to `out`; the panic occurs
+    /// again, unless it was fixed.
     ///
     /// # Errors
     /// As [`Setup::opt`], and if the text is no reproducer.
@@ -281,7 +280,7 @@ impl Setup {
         Ok(module)
     }
 
-    /// Runs the passes over a module and prints it, piece by piece.
+    /// Runs the passes on a module and prints it, in pieces.
     ///
     /// # Errors
     /// All faults of the first stage that has some, or that `out` takes no more.

@@ -1,4 +1,4 @@
-//! How does a command end on a program?
+//! How a command ends on a program.
 //!
 //! The program is written to a file of its own, the command is started on it, and what counts is its exit
 //! status or the signal that ended it, what it wrote to standard error, and whether it took too long.
@@ -27,7 +27,7 @@ pub enum ProcessEnd {
     TimedOut,
 }
 
-/// What a command did.
+/// The outcome of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// How it ended.
@@ -37,7 +37,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Where in a Rust program it panicked, `file:line:column`, if it says so.
+    /// The place of a panic, `file:line:column`, if a Rust program reported one.
     pub fn panic_place(&self) -> Option<&str> {
         let (_, rest) = self.stderr.split_once("panicked at ")?;
         Some(rest.lines().next()?.trim_end_matches(':'))
@@ -57,7 +57,7 @@ impl fmt::Display for ProcessEnd {
 /// How much of standard error is kept.
 const STDERR_BYTES: u64 = 1 << 20;
 
-/// A command that is started on programs.
+/// A command that runs on programs.
 pub struct ProgramCommand {
     words: Vec<OsString>,
     timeout: Duration,
@@ -112,7 +112,7 @@ impl ProgramCommand {
         })
     }
 
-    /// Runs the command on a program, whose file has this content.
+    /// Runs the command on a file with this content.
     ///
     /// # Errors
     /// If the program can't be written, or the command can't be started.

@@ -1,4 +1,4 @@
-//! What may be asked of passes on a command line, beside their work: what each prints, counts and checks.
+//! Command-line options for watching passes: output, counters and checks.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use passes::manager::{ChangeLimit, PassDebug, Registry, Remark, Report, Selectio
 /// Where these arguments stand in `--help`.
 const PASSES: &str = "Passes";
 
-/// What is asked of passes beside their work.
+/// Options for watching passes.
 #[derive(Args, Clone, Debug, Default)]
 pub struct PassDebugArgs {
     /// Print the program before these passes, to standard error.
@@ -63,7 +63,7 @@ pub struct PassDebugArgs {
     pub no_verify: bool,
 }
 
-/// How times are printed.
+/// The form of timings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TimingForm {
     /// A line for each element of the pipeline, indented as they are nested.
@@ -73,7 +73,7 @@ pub enum TimingForm {
 }
 
 impl PassDebugArgs {
-    /// What is checked and shown of each pass.
+    /// Checks and output for each pass.
     ///
     /// # Errors
     /// For each name that no pass of the registry has.
@@ -92,7 +92,7 @@ impl PassDebugArgs {
         })
     }
 
-    /// Of which passes remarks are printed.
+    /// The passes whose remarks are printed.
     ///
     /// # Errors
     /// For each name that no pass of the registry has.
@@ -104,7 +104,7 @@ impl PassDebugArgs {
         }
     }
 
-    /// The counters and times of a run that are asked for, in lines.
+    /// The requested counters and times of a run, in lines.
     pub fn told(&self, report: &Report) -> String {
         let mut text = String::new();
         if self.statistics {

@@ -1,4 +1,4 @@
-//! How passes are run over a module, by the text of a pipeline.
+//! Running passes on a module, from the text of a pipeline.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -8,7 +8,7 @@ use passes::manager::{PassObserver, Pipeline, Registry, Report, RunOptions};
 
 use crate::failure::{Failure, FaultCode};
 
-/// Runs a textual pipeline of our own passes.
+/// Runs a textual pipeline of built-in passes.
 ///
 /// # Errors
 /// Faults of the pipeline's text, or every fault of the first pass that finds some.
@@ -20,7 +20,7 @@ pub fn run_pipeline(
     run_passes(module, pipeline, &Registry::new(), options)
 }
 
-/// Runs a textual pipeline of the passes that a registry knows.
+/// Runs a textual pipeline of a registry's passes.
 ///
 /// # Errors
 /// As for [`run_pipeline`].

@@ -1,6 +1,6 @@
-//! What a plan says, in numbers: `optc plan --json`, version 1.
+//! A plan in numbers: `optc plan --json`, version 1.
 //!
-//! Read from a planned function, so that it says what runs and not what a planner remembers.
+//! It is read from a planned function, so it describes what runs.
 
 use ir::plan::attrs;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
-/// Everything that `optc plan --json` says.
+/// The content of `optc plan --json`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlanReport {
@@ -27,8 +27,8 @@ pub struct PlanReport {
     pub version: u32,
     /// Pools, the arena first.
     pub pools: Vec<PoolReport>,
-    /// What all results take if none shares bytes with another, also those that fusion keeps from being
-    /// stored, and the scratch of all steps.
+    /// Bytes of all results, including those that fusion avoids to store, and of the scratch of all steps, if
+    /// nothing shared bytes.
     pub naive_bytes: u64,
     /// Bytes of the caller's inputs.
     pub inputs_bytes: u64,
@@ -36,9 +36,9 @@ pub struct PlanReport {
     pub outputs_bytes: u64,
     /// Bytes of the pool `weights`, as packed for the kernels.
     pub weights_bytes: u64,
-    /// What runs, in order.
+    /// The steps, in order.
     pub steps: Vec<StepReport>,
-    /// Where everything is.
+    /// All values with their places.
     pub values: Vec<ValueReport>,
     /// Pairs that may share bytes at a distance.
     pub overlaps: Vec<OverlapReport>,
@@ -50,26 +50,26 @@ pub struct PlanReport {
 pub struct PoolReport {
     /// Its name.
     pub name: String,
-    /// Bytes that a run allocates for it.
+    /// The bytes that a run allocates for it.
     pub size_bytes: u64,
     /// Offsets in it are multiples of this.
     pub align: u64,
-    /// The most bytes that it may take, if there is a limit.
+    /// The maximum size, if there is a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity_bytes: Option<u64>,
-    /// No placement takes fewer bytes.
+    /// A lower bound of all placements.
     pub lower_bound_bytes: u64,
-    /// The same, if no pair may overlap.
+    /// A lower bound of all placements without overlaps.
     pub whole_tensor_bound_bytes: u64,
     /// Whether the bound is met: for this order of steps, these kernels, ties and overlaps, no placement
     /// takes fewer bytes.
     pub proved_best: bool,
-    /// What that is proved for.
+    /// The scope of the proof.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proved_for: Option<&'static str>,
 }
 
-/// What a placement is optimal for: steps in another order, or other kernels, might take less.
+/// The scope of a proof of optimality: steps in another order, or other kernels, might take less.
 pub const PROVED_FOR: &str = "this order and these kernels";
 
 /// A step.
@@ -78,9 +78,9 @@ pub const PROVED_FOR: &str = "this order and these kernels";
 pub struct StepReport {
     /// Its number.
     pub index: usize,
-    /// The operation: of a group, the one that it is built around.
+    /// The operation; for a group its main one.
     pub op: String,
-    /// The name of the model's node that it comes from, if any.
+    /// The name of the model's node, if any.
     pub name: String,
 }
 
@@ -88,13 +88,13 @@ pub struct StepReport {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ValueReport {
-    /// As in the printed text.
+    /// The name in the printed text.
     pub name: String,
     /// The step that makes it.
     pub step: usize,
     /// The pool that it lies in.
     pub pool: String,
-    /// Where in the pool it begins.
+    /// The offset in the pool.
     pub offset: u64,
     /// Its bytes.
     pub size_bytes: u64,
@@ -102,29 +102,29 @@ pub struct ValueReport {
     pub first: usize,
     /// The last one.
     pub last: usize,
-    /// The value whose bytes it shares, or itself.
+    /// The value that owns its bytes, or the value itself.
     pub root: String,
     /// `result`, `scratch`, `input` or `output`.
     pub kind: &'static str,
-    /// Its type; none for scratch.
+    /// The type; none for scratch.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub ty: Option<String>,
 }
 
 impl ValueReport {
-    /// Whether it lies in memory of the caller: then its offset is the number of an input or output.
+    /// Whether it is in the caller's memory: then its offset is the number of an input or output.
     pub fn is_with_caller(&self) -> bool {
         !is_planned(&self.pool)
     }
 }
 
-/// A pair that may share bytes.
+/// A pair of values that may share bytes.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OverlapReport {
     /// The step's name.
     pub op: String,
-    /// The one that begins above: what is read, or what is written if the last row is written first.
+    /// The value that begins higher: the operand, or the result if its last row is written first.
     pub input: String,
     /// The other one.
     pub output: String,
@@ -132,7 +132,7 @@ pub struct OverlapReport {
     pub min_distance_bytes: i64,
 }
 
-/// Reads the plan of a planned function. `weights_bytes` is what its program takes for weights.
+/// Reads the plan of a planned function. `weights_bytes` is the size of its program's weights.
 ///
 /// # Errors
 /// If the function is not planned.

@@ -19,7 +19,7 @@ use crate::whole_file::write_whole;
 
 pub use import::onnx::wire::append_bytes;
 
-/// The array that the bytes of a file hold, by the name that it has there.
+/// The array in the bytes of a file, with its name there.
 ///
 /// # Errors
 /// If the file is damaged, or no array has such elements: complex numbers.
@@ -30,7 +30,7 @@ pub fn array_of(file: Vec<u8>) -> Result<Array, String> {
     Ok(Array { name: String::new(), element, shape: weight.dims, bytes: weight.blob.to_vec() })
 }
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HeldArrays {
     /// A tensor.
@@ -62,7 +62,7 @@ impl HeldArrays {
     }
 }
 
-/// What the bytes of a file hold.
+/// The contents of a file's bytes.
 ///
 /// # Errors
 /// If the file is damaged, or holds maps, sequences of sequences, or elements that no array has.
@@ -114,8 +114,7 @@ pub fn file_of(array: &Array) -> Vec<u8> {
     file
 }
 
-/// The arrays of the files `PREFIX_0.pb`, `PREFIX_1.pb`, ... of a folder, as far as there are such files; of
-/// a sequence all its elements.
+/// The arrays of the files `PREFIX_0.pb`, `PREFIX_1.pb`, ... of a folder; of a sequence all its elements.
 ///
 /// # Errors
 /// If there is none, or one can't be read.
@@ -124,7 +123,7 @@ pub fn read_folder(folder: &Path, prefix: &str) -> Result<Vec<Array>, Failure> {
     Ok(held.into_iter().flat_map(HeldArrays::into_arrays).collect())
 }
 
-/// What each of the files `PREFIX_0.pb`, `PREFIX_1.pb`, ... of a folder holds.
+/// The contents of the files `PREFIX_0.pb`, `PREFIX_1.pb`, ... of a folder.
 ///
 /// # Errors
 /// As [`read_folder`].
@@ -141,7 +140,7 @@ pub fn read_held(folder: &Path, prefix: &str) -> Result<Vec<HeldArrays>, Failure
     }
 }
 
-/// Writes arrays to the files `PREFIX_0.pb`, `PREFIX_1.pb`, ... of a folder, which is made if need be.
+/// Writes arrays to the files `PREFIX_0.pb`, `PREFIX_1.pb`, ... of a folder, which is made if necessary.
 ///
 /// # Errors
 /// If a file can't be written.

@@ -1,4 +1,4 @@
-//! What is the smallest ONNX model that still fails?
+//! Reduction of an ONNX model to the smallest one that still fails.
 //!
 //! As [`passes::reduce`] does it with IR, by steps for what a model file has: nodes, weights, inputs and
 //! outputs. What a node computed is an input of the model afterwards, of the same name and type; an output
@@ -25,7 +25,7 @@ use crate::quiet::quietly;
 /// Number of `float` among ONNX's element types.
 const FLOAT: i32 = 1;
 
-/// A model that is reduced.
+/// A model that is being reduced.
 #[derive(Clone)]
 pub struct ModelCandidate {
     parts: ModelParts,
@@ -44,8 +44,7 @@ struct Original {
 type Types = HashMap<String, ValueType>;
 
 impl ModelCandidate {
-    /// The model in a file, with numbers for sizes that the options give, and names for those that they make
-    /// symbolic.
+    /// The model in a file, with the sizes and symbols of the options.
     ///
     /// # Errors
     /// If it can't be read.
@@ -68,7 +67,7 @@ impl ModelCandidate {
         self.parts.to_bytes()
     }
 
-    /// The same file without what it computes.
+    /// The same model without nodes.
     pub fn emptied(&self) -> ModelCandidate {
         ModelCandidate { parts: self.parts.emptied(), ..self.clone() }
     }
@@ -303,7 +302,7 @@ impl Reducible for ModelCandidate {
     }
 }
 
-/// What is tried in a round: first what leaves out most.
+/// The steps of a round, those that remove most first.
 pub static STEPS: &[(&str, ReduceStep<ModelCandidate>)] = &[
     ("outputs", outputs),
     ("what nobody reads", unread),

@@ -1,4 +1,4 @@
-//! Which numbers named sizes may be, as functions say it, and how what numbers decided is forgotten.
+//! The ranges of named sizes, as functions declare them.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ pub(crate) fn declare(module: &mut Module, ranges: &BTreeMap<String, (u64, u64)>
     let unknown = ranges.keys().filter(|name| known.iter().all(|symbol| ctx.str(*symbol) != **name));
     let faults: Vec<Diagnostic> = unknown
         .map(|name| {
-            let what = format!("no size of the program is called `{name}`");
+            let what = format!("the program has no named size `{name}`");
             let help = ir::diag::did_you_mean(name, known.iter().map(|symbol| ctx.str(*symbol)));
             Diagnostic { help, ..Diagnostic::error(Location::UNKNOWN, what) }
         })

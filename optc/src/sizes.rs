@@ -1,4 +1,4 @@
-//! What the user says of sizes: which are symbols, and which numbers symbols are, or may be.
+//! The user's declarations about sizes: symbols, numbers and ranges.
 //!
 //! ```text
 //! --symbolize x:0=N,2=H      sizes 0 and 2 of input `x` are the symbols `N` and `H`
@@ -16,7 +16,7 @@ use ir::{Context, Dim, Module};
 use crate::failure::Failure;
 use crate::size_ranges::{declare, forget_decisions};
 
-/// Reads `INPUT:AXIS=SIZE,...`.
+/// Parses `INPUT:AXIS=SIZE,...`.
 ///
 /// # Errors
 /// What is not of that form.
@@ -36,7 +36,7 @@ pub fn parse_symbolize(text: &str) -> Result<Vec<Symbolized>, String> {
     entries.split(',').map(entry).collect()
 }
 
-/// What `--dim` says of a symbol.
+/// A declaration of `--dim`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DimArg {
     name: String,
@@ -45,7 +45,7 @@ pub struct DimArg {
 }
 
 impl DimArg {
-    /// A symbol that is a number.
+    /// A symbol with a number.
     pub fn of(name: &str, number: u64) -> DimArg {
         DimArg { name: name.to_owned(), low: number, high: number }
     }
@@ -61,7 +61,7 @@ impl DimArg {
     }
 }
 
-/// Reads `N=4`, `N<=512` or `N..512`.
+/// Parses `N=4`, `N<=512` or `N..512`.
 ///
 /// # Errors
 /// What is not of that form.
@@ -71,7 +71,7 @@ pub fn parse_dim(text: &str) -> Result<DimArg, String> {
     let equal = text.rsplit_once('=').map(|(name, number)| (name.to_owned(), number));
     let (name, number) = equal.or_else(bound).ok_or(form)?;
     if name.ends_with('>') {
-        return Err(format!("a size has no least number but 1, {form}"));
+        return Err(format!("the least size must be 1, {form}"));
     }
     let high: u64 = number.trim().parse().map_err(|_| format!("`{number}` is no number, {form}"))?;
     let (name, low) = match name.strip_suffix('<') {
@@ -80,12 +80,12 @@ pub fn parse_dim(text: &str) -> Result<DimArg, String> {
     };
     match name.trim() {
         "" => Err(form.to_owned()),
-        _ if high == 0 && low == 1 => Err("a size is at least 1 where a greatest one is given".to_owned()),
+        _ if high == 0 && low == 1 => Err("an upper bound must be at least 1".to_owned()),
         name => Ok(DimArg { name: name.to_owned(), low, high }),
     }
 }
 
-/// All of it together.
+/// Combines all declarations.
 ///
 /// # Errors
 /// A symbol that is two numbers.
@@ -151,7 +151,7 @@ pub(crate) fn bind(module: &mut Module, values: &BTreeMap<String, u64>) -> Resul
             |size: Option<Dim>| size.map_or(String::new(), |size| dims::SizeArithmetic(&ctx).text(size));
         let (expr, known) = (text(before), found.and_then(Dim::known));
         if found.is_some() && known.is_none() {
-            return Err(Failure::Usage(format!("`{name}` is {expr}: give what it follows from")));
+            return Err(Failure::Usage(format!("`{name}` is {expr}: give the sizes in that expression")));
         }
         if known.is_some_and(|found| found != *value) {
             let found = text(found);
@@ -161,7 +161,7 @@ pub(crate) fn bind(module: &mut Module, values: &BTreeMap<String, u64>) -> Resul
     Ok(())
 }
 
-/// Does to a program in text what the import does to a model.
+/// Applies declarations to a program in text, as the import does to a model.
 ///
 /// # Errors
 /// A symbol that the program does not have, one that is not what follows from others, what does not fit, and

@@ -1,5 +1,4 @@
-//! What makes the specializations of a program: its buffers are placed at sizes that come up, and its code
-//! gets a frame, without making IR.
+//! Making specializations: buffers are placed at given sizes, and the code gets a frame, without making IR.
 //!
 //! ```text
 //! sizes -> types -> kernels, each class of steps once -> scratch -> offsets, checked -> frame

@@ -105,15 +105,15 @@ pub struct AllSizes {
     remarks: Vec<Remark>,
 }
 
-/// What runs in the place of a function at some sizes.
+/// A variant of a function for some sizes.
 pub struct Variant {
-    /// At which.
+    /// The sizes.
     pub guard: Guard,
-    /// What runs.
+    /// The variant.
     pub all: AllSizes,
 }
 
-/// At which sizes of a function a variant of it runs.
+/// The sizes of a function at which a variant runs.
 pub struct Guard {
     /// The symbols that must have these sizes, by their numbers in the function.
     pub equal: Vec<(usize, u64)>,
@@ -130,7 +130,7 @@ impl Guard {
 }
 
 impl AllSizes {
-    /// Takes the entry of a module as far as it goes without sizes.
+    /// Takes the entry of a module through all passes that do not need sizes.
     ///
     /// # Errors
     /// Every fault of the first stage that finds some; a named size that the shapes of inputs do not say.
@@ -243,12 +243,12 @@ impl AllSizes {
         Ok(variants)
     }
 
-    /// How many operations run.
+    /// The number of operations that run.
     pub fn steps(&self) -> usize {
         self.plans.buffers().runs.len()
     }
 
-    /// What runs in the function's place at some sizes; the first whose guard holds does.
+    /// The variants for some sizes; the first one whose guard holds runs.
     pub fn variants(&self) -> &[Variant] {
         &self.variants
     }
@@ -268,7 +268,7 @@ impl AllSizes {
         &self.entry
     }
 
-    /// What the passes remarked that decided it, its variants' functions included.
+    /// The remarks of the passes, including those about variants.
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
     }
@@ -308,7 +308,7 @@ impl AllSizes {
         &self.plans
     }
 
-    /// The module with the plan for all sizes (see [`passes::symbolic`]).
+    /// The module planned for all sizes (see [`passes::symbolic`]).
     ///
     /// # Errors
     /// Every result whose size no symbol says.
@@ -318,12 +318,12 @@ impl AllSizes {
         Ok(module)
     }
 
-    /// The function with all that is decided for all sizes, and its context.
+    /// The function, with everything decided for all sizes, and its context.
     pub fn decided(&self) -> (&Context, &Body) {
         (&self.module.ctx, self.module.function(&self.entry).expect("the entry was found before"))
     }
 
-    /// The arena that is enough at all sizes.
+    /// The arena that suffices at all sizes.
     ///
     /// # Errors
     /// Why there is none.
@@ -336,12 +336,12 @@ impl AllSizes {
         &self.symbols
     }
 
-    /// What the function takes.
+    /// The inputs of the function.
     pub fn inputs(&self) -> &[TensorSpec] {
         &self.inputs
     }
 
-    /// What the function returns.
+    /// The outputs of the function.
     pub fn outputs(&self) -> &[TensorSpec] {
         &self.outputs
     }

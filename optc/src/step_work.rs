@@ -1,4 +1,4 @@
-//! How much a step has to do: what its speed is measured by.
+//! The amount of work of a step, by which its speed is measured.
 
 use ir::body::OpRef;
 use ir::opdef::Contract;

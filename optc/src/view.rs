@@ -85,7 +85,7 @@ impl<'a> PlanData<'a> {
     }
 }
 
-/// The page of a plan, under a title of a few words, with what would lower its arena.
+/// The page of a plan, with a title, and options that would lower its arena.
 pub fn page(title: &str, explained: &Explained, levers: &[Lever]) -> String {
     let plans = vec![Some(PlanData::of(title, explained, levers))];
     render(&PageData { title, plans, sizes: &[], matches: None })

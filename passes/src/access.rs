@@ -5,11 +5,11 @@ use ir::opdef::Access;
 use ir::size::static_extents;
 use ir::{Body, Context, Kind, Op, Target};
 
-/// How `result` of `op` may overwrite `operand`.
+/// The order in which `op` reads `operand` while it writes `result`, and so how the result may overwrite it.
 ///
-/// Elementwise operations, and groups of nothing else, read an operand of the result's own shape and element
-/// size at the index that they write; rows declare the rest, and for contractions and their groups the
-/// target.
+/// Elementwise operations, and groups of these, read an operand of the result's own shape and element size at
+/// the index that they write. For other operations their row declares it, for contractions and groups around
+/// them the target.
 pub fn access(
     ctx: &Context,
     target: &dyn Target,
@@ -40,7 +40,7 @@ pub fn access(
     target.access(op_ref, operand)
 }
 
-/// Whether it is for the target to say, at each size, whether `result` of `op` may overwrite `operand`.
+/// Whether the target must decide, at each size, whether `result` of `op` may overwrite `operand`.
 pub fn asks_target(ctx: &Context, body: &Body, op: Op, result: usize, operand: usize) -> bool {
     let op_ref = body.at(ctx, op);
     let declared = op_ref.def().map_or(Access::Never, |def| def.access(result, operand));

@@ -1,18 +1,18 @@
-//! How the branches between blocks are read and changed.
+//! Branches between blocks: reading and changing them.
 //!
-//! What a branch hands to each block stands among its operands, is said by attributes, and noted with its
-//! successors. Whoever changes one of them changes all three here.
+//! The arguments that a branch passes to each block are operands of the branch; attributes say which, and the
+//! successors record it. The functions here keep all three consistent.
 
 use ir::attrs::AttrData;
 use ir::opdef::Branch;
 use ir::{Attr, Block, Body, Context, Kind, Op, Successor, Value};
 use rustc_hash::FxHashMap;
 
-/// The ways into each block: the terminators, each with the number of its successor, in the order of the
+/// The incoming edges of each block: terminators with the number of their successor, in the order of the
 /// blocks.
 pub type Ways = FxHashMap<Block, Vec<(Op, usize)>>;
 
-/// All ways between the blocks of a body.
+/// All edges between the blocks of a body.
 pub fn ways(body: &Body) -> Ways {
     let mut ways = Ways::default();
     for op in body.all_blocks().filter_map(|block| body.last_op(block)) {
@@ -23,7 +23,7 @@ pub fn ways(body: &Body) -> Ways {
     ways
 }
 
-/// Which branch an operation is, if it is one.
+/// The kind of branch that an operation is, if it is one.
 pub fn branch(ctx: &Context, body: &Body, op: Op) -> Option<Branch> {
     match body.at(ctx, op).kind() {
         Kind::Branch(branch) => Some(branch),
@@ -31,7 +31,7 @@ pub fn branch(ctx: &Context, body: &Body, op: Op) -> Option<Branch> {
     }
 }
 
-/// Whether operand `index` of a branch becomes an argument of a block.
+/// Whether operand `index` of a branch is passed to a block.
 pub fn is_handed_on(body: &Body, op: Op, index: usize) -> bool {
     let takes = |successor: &Successor| {
         let first = successor.first_operand as usize;
@@ -40,7 +40,7 @@ pub fn is_handed_on(body: &Body, op: Op, index: usize) -> bool {
     body.successors(op).iter().any(takes)
 }
 
-/// What a branch hands to successor `number`.
+/// The values that a branch passes to successor `number`.
 pub fn handed(body: &Body, op: Op, number: usize) -> Vec<Value> {
     let Successor { first_operand, operand_count, .. } = body.successors(op)[number];
     (first_operand..first_operand + operand_count).map(|index| body.operand(op, index as usize)).collect()
@@ -52,15 +52,15 @@ pub fn targets(body: &Body, op: Op) -> Vec<(Block, Vec<Value>)> {
     successors.map(|(number, successor)| (successor.block, handed(body, op, number))).collect()
 }
 
-/// Whether the arguments of a block can be changed: it is entered by branches only.
+/// Whether the arguments of a block can be changed: only branches enter it.
 pub fn owns_its_args(ctx: &Context, body: &Body, block: Block, ways: &Ways) -> bool {
     let is_entry = body.region_of(block).is_none_or(|region| body.entry(region) == Some(block));
     let mut into = ways.get(&block).into_iter().flatten();
     !is_entry && into.all(|(op, _)| branch(ctx, body, *op).is_some())
 }
 
-/// Makes the branches to a block hand over nothing for these arguments. `indices` rise; the arguments are
-/// still there.
+/// Makes the branches to a block pass nothing for these arguments. `indices` are ascending; the block's
+/// arguments are not removed.
 pub fn stop_handing(ctx: &Context, body: &mut Body, block: Block, ways: &Ways, indices: &[usize]) {
     for &(op, number) in ways.get(&block).into_iter().flatten() {
         let mut targets = targets(body, op);
@@ -73,7 +73,7 @@ pub fn stop_handing(ctx: &Context, body: &mut Body, block: Block, ways: &Ways, i
     }
 }
 
-/// Makes a branch go to these blocks with these arguments, as many as it has successors.
+/// Sets the successors of a branch, and their arguments; their number stays.
 pub fn retarget(ctx: &Context, body: &mut Body, op: Op, targets: &[(Block, Vec<Value>)]) {
     let own = body.successors(op)[0].first_operand as usize;
     let mut operands: Vec<Value> = body.operands(op).take(own).collect();
@@ -106,7 +106,7 @@ pub fn sizes(ctx: &Context, sizes: &[usize]) -> Attr {
     ctx.attr(AttrData::DenseArray { elem: ctx.int(32), bytes })
 }
 
-/// Makes a branch go to one block, whatever decided before.
+/// Replaces a branch by an unconditional one.
 pub fn go_to(ctx: &Context, body: &mut Body, op: Op, block: Block, args: &[Value]) {
     body.set_name(op, ctx.op_name("cf.br"));
     body.set_properties(op, Attr::EMPTY);

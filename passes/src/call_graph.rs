@@ -1,4 +1,4 @@
-//! Which function calls which, and in which order that is best looked at.
+//! The call graph: which function calls which, and an order from callees to callers.
 
 use ir::attrs::AttrData;
 use ir::opdef::{AttrKind, Presence, RegionFlow};
@@ -7,16 +7,16 @@ use rustc_hash::FxHashMap;
 
 use crate::symbols::{BodyIndex, ModuleSymbols};
 
-/// A function with a body, and what it calls.
+/// A function with a body, and its calls.
 #[derive(Clone, Debug)]
 pub struct CallNode {
     /// Its body.
     pub scope: BodyIndex,
-    /// The body that holds it as a symbol.
+    /// The body that contains its symbol.
     pub around: BodyIndex,
-    /// Its calls of functions of the graph, in text order, with the numbers of these.
+    /// Its calls of functions of the graph, in text order, with their numbers.
     pub calls: Vec<(Op, usize)>,
-    /// Which of the groups it is in whose members call each other, or itself, all around.
+    /// Its strongly connected component: the group of functions that call each other, directly or not.
     pub group: usize,
 }
 
@@ -24,12 +24,12 @@ pub struct CallNode {
 pub struct CallGraph {
     /// The functions.
     pub nodes: Vec<CallNode>,
-    /// Their numbers, each after those that it calls, where they do not call it in turn.
+    /// The functions' numbers, callees before callers except in recursion.
     pub callees_first: Vec<usize>,
 }
 
 impl CallGraph {
-    /// That of a module.
+    /// The call graph of a module.
     pub fn of(ctx: &Context, symbols: &ModuleSymbols<'_>) -> CallGraph {
         let is_function = |scope: &BodyIndex| {
             let owner = symbols.around(*scope);

@@ -27,7 +27,7 @@ use crate::dce::remove_dead;
 use crate::manager::{Example, OptionDef, OptionKind, PassContext, PassDef, PassRun, Stage, StageRule};
 use crate::rewrite::{Driver, RewriteLimits, RewriteOutcome, Rule};
 
-/// Our own rules that are code: those of every row, and of control flow.
+/// The built-in rules written in code: those for every row, and those for control flow.
 pub static RULES: &[&[Rule]] = &[general::RULES, flow::RULES, branches::RULES];
 
 /// The pass `canonicalize`.
@@ -74,7 +74,7 @@ fn run(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
         }
     }
     driver.counts().for_each(|(rule, count)| cx.count(rule, count));
-    if cx.changes.allow(|| "what nobody reads is removed".to_owned()) {
+    if cx.changes.allow(|| "what is not read is removed".to_owned()) {
         cx.count("removed", remove_dead(cx.ctx, func));
     }
     Ok(())

@@ -3,54 +3,54 @@
 use ir::{Block, Body, Context, Location, LocationData, Op, Region, Type, Value};
 use rustc_hash::FxHashMap;
 
-/// A copying from one body into another.
+/// Copies operations from one body into another.
 ///
-/// Operations are made first, and read what they must when all are there, so that blocks may stand in any
-/// order.
+/// Operations are made first; their operands are set when all operations exist, so blocks may be copied in
+/// any order.
 pub struct Copying<'b> {
     ctx: &'b Context,
     from: &'b Body,
     /// Where the copies are said to have been called, if they were.
     caller: Option<Location>,
-    /// What stands for each value that was copied or given.
+    /// The copy of each value, or the value given for it.
     pub values: FxHashMap<Value, Value>,
-    /// What stands for each block that was copied or given.
+    /// The copy of each block, or the block given for it.
     pub blocks: FxHashMap<Block, Block>,
     made: Vec<(Op, Op)>,
 }
 
 impl<'b> Copying<'b> {
-    /// Nothing copied yet.
+    /// A copier whose copies have locations `callsite(original at caller)`.
     pub fn new(ctx: &'b Context, from: &'b Body, caller: Location) -> Copying<'b> {
         let (values, blocks) = (FxHashMap::default(), FxHashMap::default());
         Copying { ctx, from, caller: Some(caller), values, blocks, made: Vec::new() }
     }
 
-    /// Nothing copied yet; copies will have the locations of their originals.
+    /// A copier whose copies have the locations of their originals.
     pub fn in_place(ctx: &'b Context, from: &'b Body) -> Copying<'b> {
         Copying { caller: None, ..Copying::new(ctx, from, Location::UNKNOWN) }
     }
 
-    /// The body that is copied from.
+    /// The body to copy from.
     pub fn from(&self) -> &'b Body {
         self.from
     }
 
-    /// Appends an operation with its regions to a block.
+    /// Appends a copy of an operation, with its regions, to a block.
     pub fn append(&mut self, to: &mut Body, op: Op, block: Block) -> Op {
         let new = self.make(to, op);
         to.append(new, block);
         new
     }
 
-    /// Puts an operation with its regions before another.
+    /// Inserts a copy of an operation, with its regions, before another.
     pub fn insert_before(&mut self, to: &mut Body, op: Op, before: Op) -> Op {
         let new = self.make(to, op);
         to.insert_before(new, before);
         new
     }
 
-    /// An empty block with the arguments of another, at the end of a region.
+    /// Appends an empty block with the arguments of another to a region.
     pub fn add_block(&mut self, to: &mut Body, block: Block, region: Region) -> Block {
         let new = to.add_block(region);
         self.blocks.insert(block, new);
@@ -62,7 +62,7 @@ impl<'b> Copying<'b> {
         new
     }
 
-    /// Makes all copies read, and go to, what stands for what their originals did.
+    /// Sets the operands and successors of all copies.
     pub fn finish(&mut self, to: &mut Body) {
         for (op, new) in std::mem::take(&mut self.made) {
             let operands: Vec<Value> = self.from.operands(op).map(|value| self.values[&value]).collect();

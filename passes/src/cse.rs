@@ -1,4 +1,4 @@
-//! Which operations compute what another has computed.
+//! Common-subexpression elimination.
 //!
 //! A pure operation that has the name, operands, attributes, result types and regions of one that stands
 //! before it on every way is replaced by it: `%b = nn.exp %x` after `%a = nn.exp %x` => `%a`. The operands

@@ -1,4 +1,4 @@
-//! Which operations nobody needs.
+//! Dead-code elimination.
 //!
 //! An operation is needed if it has an effect, or if something needed reads a result of it. What a branch
 //! hands to a block is needed only if the argument that takes it is, so that a value which only goes round a
@@ -25,7 +25,7 @@ use crate::manager::{Changes, Example, PassContext, PassDef, PassRun, StageRule}
 /// The pass `dce`.
 pub static DCE: PassDef = PassDef {
     name: "dce",
-    doc: "Removes pure operations whose results nobody reads, and block arguments that nobody reads.",
+    doc: "Removes pure operations and block arguments that are not read.",
     options: &[],
     example: Example {
         before: r#"func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -47,8 +47,7 @@ fn run(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
     Ok(())
 }
 
-/// Removes the pure operations and the block arguments that nobody needs; gives how many operations there
-/// were.
+/// Removes unneeded pure operations and block arguments; returns the number of operations removed.
 pub fn remove_dead(ctx: &Context, body: &mut Body) -> u64 {
     remove_dead_within(ctx, body, &Changes::unlimited())
 }

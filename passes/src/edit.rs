@@ -28,8 +28,8 @@ pub fn blocks(ctx: &Context, body: &Body) -> Vec<Block> {
     blocks
 }
 
-/// The arguments whose bytes stay as they are: those without `optc.donated` among their attributes that are
-/// no states with a next one.
+/// The arguments that nothing may overwrite: those without `optc.donated` that are no states with a next
+/// value.
 pub fn kept_inputs(ctx: &Context, body: &Body) -> SecondaryMap<Value, bool> {
     let attrs = body.own_attr(ctx, ctx.ident("arg_attrs")).and_then(|attrs| ctx.array_value(attrs));
     let donated = ctx.ident(attrs::OPTC_DONATED);
@@ -45,7 +45,7 @@ pub fn kept_inputs(ctx: &Context, body: &Body) -> SecondaryMap<Value, bool> {
     kept
 }
 
-/// Sets an attribute that is not inherent on many operations: equal dictionaries are made once.
+/// Sets one discardable attribute on many operations; equal dictionaries are made once.
 pub struct Setter<'a> {
     ctx: &'a Context,
     name: &'static str,
@@ -53,7 +53,7 @@ pub struct Setter<'a> {
 }
 
 impl<'a> Setter<'a> {
-    /// For the attribute `name`.
+    /// A setter of the attribute `name`.
     pub fn new(ctx: &'a Context, name: &'static str) -> Setter<'a> {
         Setter { ctx, name, made: FxHashMap::default() }
     }
@@ -68,8 +68,8 @@ impl<'a> Setter<'a> {
     }
 }
 
-/// Makes an operation like `op`, with its name, location and other attributes, of new operands and inherent
-/// attributes; its result types are inferred. It goes where `at` says.
+/// Makes an operation like `op`, with its name, location and discardable attributes, but with new operands
+/// and inherent attributes; result types are inferred. `at` says where it is inserted.
 ///
 /// # Errors
 /// If no result types follow.
@@ -102,7 +102,7 @@ pub fn copy_to(body: &mut Body, op: Op, operands: &[Value], block: Block) -> Op 
     copy
 }
 
-/// The permutation of an operation that reorders the axes of its operand.
+/// The permutation of axes of a transpose.
 pub fn permutation(ctx: &Context, body: &Body, op: Op) -> Option<Vec<usize>> {
     let op = body.at(ctx, op);
     let Kind::View(_) = op.kind() else { return None };
@@ -110,7 +110,7 @@ pub fn permutation(ctx: &Context, body: &Body, op: Op) -> Option<Vec<usize>> {
     Some(op.ints("permutation")?.into_iter().map(|axis| axis as usize).collect())
 }
 
-/// `value` in another shape of as many elements, made where `at` says.
+/// `value` in another shape with the same number of elements; `at` says where the operation is inserted.
 pub fn reshape(ctx: &Context, body: &mut Body, value: Value, shape: &[Dim], at: Op) -> Value {
     let attrs = [("shape", ctx.dims_attr(shape))];
     let spec = OpSpec { operands: &[value], attrs: &attrs, ..OpSpec::default() };
@@ -118,7 +118,7 @@ pub fn reshape(ctx: &Context, body: &mut Body, value: Value, shape: &[Dim], at: 
     body.result(op.expect("as many elements"), 0)
 }
 
-/// The operation of a block that is, or has in its regions, another one.
+/// The operation of `block` that is `op`, or contains it in its regions.
 pub fn stands_in(body: &Body, op: Op, block: Block) -> Option<Op> {
     let mut at = Some(op);
     while let Some(op) = at {
@@ -136,7 +136,7 @@ pub fn returns(ctx: &Context, body: &Body) -> Vec<Op> {
     ends.filter(|op| body.at(ctx, *op).has(Traits::RETURN)).collect()
 }
 
-/// Makes the type of a function say what it takes and returns.
+/// Updates the type of a function from its arguments and returned values.
 pub fn write_function_type(ctx: &Context, body: &mut Body) {
     let key = ctx.ident("function_type");
     let Some(old) = ctx.dict_get(body.properties, key) else { return };

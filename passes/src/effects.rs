@@ -1,11 +1,11 @@
-//! What an operation does beside computing its results.
+//! Side effects of operations.
 
 use ir::opdef::RegionFlow;
 use ir::{Body, Context, Kind, Op, Traits};
 
-/// Whether an operation does nothing but compute its results: it may be removed if nobody reads them, and be
-/// left out where another one computes the same. A condition or a counted loop is as pure as what it runs; a
-/// loop that may never end, and a call, are not.
+/// Whether an operation only computes its results: it may be removed if nothing reads them, and merged with
+/// an equal one. A condition or a counted loop is pure if its regions are; a call, and a loop that may never
+/// end, are not.
 pub fn is_pure(ctx: &Context, body: &Body, op: Op) -> bool {
     let Some(def) = ctx.def(body.name(op)) else { return false };
     if def.traits.contains(Traits::TERMINATOR) {

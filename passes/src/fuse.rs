@@ -1,5 +1,4 @@
-//! Which operations are run as one: groups with one loop nest, or one contraction with what comes before and
-//! after.
+//! Fusion: groups with one loop nest, or one contraction with operations before and after it.
 //!
 //! ```text
 //! %1 = nn.conv2d %0, %w, %b         %3 = optc.group(%a = %0, %c = %w, %d = %b, %e = %r) {

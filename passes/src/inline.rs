@@ -1,4 +1,4 @@
-//! Which calls are replaced by what they run.
+//! Inlining of calls.
 //!
 //! ```text
 //! func.func private @f(%a) { %0 = nn.exp %a; return %0 }
@@ -27,7 +27,7 @@ pub static INLINE: PassDef = PassDef {
         name: "max-ops",
         kind: OptionKind::Int { min: 0, max: 1_000_000 },
         default: "1000",
-        doc: "The most operations of a function that is inlined.",
+        doc: "Maximum number of operations of a function to inline.",
     }],
     example: Example {
         before: r#"module {

@@ -1,4 +1,4 @@
-//! Which results overwrite an operand that dies.
+//! In-place updates: which results overwrite an operand that dies.
 //!
 //! ```text
 //! %2 = nn.add %0, %1    =>    %2 = nn.add %0, %1 {mem.tie = array<i64: 0>}
@@ -31,20 +31,20 @@ use crate::place::{Step, lower_bound};
 use crate::plan::{ArenaProblem, separate_outputs};
 use crate::views::{Live, place_views, turned_views};
 
-/// What was tied and what was not.
+/// The results of the pass.
 #[derive(Default)]
 pub struct InplaceOutcome {
     /// How many operations overwrite an operand.
     pub ties: usize,
-    /// How many operands stand at their place in a concatenation.
+    /// How many operands are in place in a concatenation.
     pub parts: usize,
-    /// How many views are read where their operand lies, although they have gaps or stand in another order.
+    /// How many views are read in place, although they have gaps or another order.
     pub views: usize,
-    /// A remark for each declared pair that was refused, and for each part and view that is copied.
+    /// A remark for each declared pair that was refused, and for each operand and view that is copied.
     pub remarks: Vec<Diagnostic>,
 }
 
-/// Puts the parts of concatenations and paddings to their place (`mem.parts`), marks views that need no copy
+/// Puts operands of concatenations and paddings in place (`mem.parts`), marks views that need no copy
 /// (`mem.view`), and ties the results of a function's operations to dying operands (`mem.tie`).
 pub fn inplace(ctx: &Context, target: &dyn Target, body: &mut Body, changes: &Changes) -> InplaceOutcome {
     let placed =
@@ -333,10 +333,10 @@ impl<'a> TieChooser<'a> {
         }
         let sizes = [new, value, owner].map(|value| self.aliases.size_bytes(value));
         if sizes[0].is_none() || sizes[0] != sizes[1] || sizes[1] != sizes[2] {
-            return Some(TieObstacle::new("its bytes are not proved to be as many as the result's"));
+            return Some(TieObstacle::new("its size is not proved to equal the result's"));
         }
         if !self.aliases.is_in_order(value) {
-            return Some(TieObstacle::new("it is read in another order than it lies in"));
+            return Some(TieObstacle::new("it is not read in the order of its bytes"));
         }
         let mut others = (0..self.body.operand_count(op)).filter(|other| *other != operand);
         let clashes = |other: &usize| {
@@ -354,7 +354,7 @@ impl<'a> TieChooser<'a> {
             Some((last, user)) if last > step => {
                 TieObstacle { reason: "its bytes are read later", user: Some(user) }
             }
-            _ => TieObstacle::new("its bytes are read again in the next round"),
+            _ => TieObstacle::new("its bytes are read again in the next iteration"),
         }
     }
 }

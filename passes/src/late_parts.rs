@@ -1,4 +1,4 @@
-//! Which parts of a value are copied, so that the whole can die?
+//! Copies of small parts of a value, so that the whole value can die earlier.
 //!
 //! A view keeps all bytes of its root alive. Where few of them are read late, a copy of those is cheaper than
 //! the whole. And an operation can't overwrite a value of which it also reads a part in another order, but
@@ -44,7 +44,7 @@ struct Cut {
     saved_bytes: u64,
 }
 
-/// Copies parts where that lowers the bytes that are live at one time; gives a remark for each copy.
+/// Copies parts of values if that lowers the peak of live bytes; returns a remark for each copy.
 pub fn copy_late_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> Vec<Diagnostic> {
     let mut remarks = Vec::new();
     let mut cuts = cuts(ctx, body);

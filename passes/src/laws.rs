@@ -37,7 +37,7 @@ use ir::Dim;
 
 use crate::rewrite::{Rule, Term, Terms};
 
-/// Our laws by subject.
+/// The built-in laws by subject.
 pub static LAWS: &[&[Rule]] = &[arith::LAWS, nn::LAWS, scale::LAWS, norm::LAWS, clip::LAWS, views::LAWS];
 
 /// A reshape to sizes that are numbers.

@@ -1,4 +1,4 @@
-//! In which layout each operation runs: images turn to the one that the target wants.
+//! Layout of images: channels first or last, as the target prefers.
 //!
 //! ```text
 //! %1 = nn.conv2d %0, %w : NCHW          %a = nn.transpose %0 [0, 2, 3, 1]
@@ -30,7 +30,7 @@ use crate::manager::Changes;
 /// Axis `i` of an NHWC image is axis `TO_NHWC[i]` of the NCHW one.
 const TO_NHWC: [usize; 4] = [0, 2, 3, 1];
 
-/// Turns the operations of a function to the target's layouts.
+/// Changes the operations of a function to the target's layouts.
 ///
 /// # Errors
 /// If an operation can't be rebuilt in another layout, which means that its row declares a wrong fact.

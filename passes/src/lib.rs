@@ -71,7 +71,7 @@ mod views;
 
 use std::sync::LazyLock;
 
-/// Our own passes: the table that `optc passes` prints, and that a [`manager::Registry`] starts from.
+/// The built-in passes: the table that `optc passes` prints, and that a [`manager::Registry`] starts with.
 pub static PASSES: &[&manager::PassDef] = &[
     &simplify::SIMPLIFY,
     &canonicalize::CANONICALIZE,
@@ -98,7 +98,7 @@ impl Default for manager::Registry {
 }
 
 impl manager::Registry {
-    /// Our own passes and rules.
+    /// The built-in passes and rules.
     pub fn new() -> manager::Registry {
         // All have one set of rules, which is read once.
         static OWN: LazyLock<manager::Registry> = LazyLock::new(|| {

@@ -41,7 +41,7 @@ const MOST_TRIALS: usize = 1_000;
 /// The pass `lines`.
 pub static LINES: PassDef = PassDef {
     name: "lines",
-    doc: "Streams rows through chains of convolutions and pooling: they run in turns, so that only a few rows of the images \
+    doc: "Streams rows through chains of convolutions and pooling: a few rows at a time, so that only a few rows of the images \
           between them exist at a time, wherever that lowers the peak. Results stay the same to the bit.",
     options: &[],
     example: Example {
@@ -90,7 +90,7 @@ pub fn lines(ctx: &Context, target: &dyn Target, body: &mut Body, changes: &Chan
             return made;
         };
         let last = *chain.ops.last().expect("a chain has operations");
-        if !changes.allow(|| format!("{} runs in turns with what it reads", body.at(ctx, last).describe())) {
+        if !changes.allow(|| format!("{} streams rows with its producer", body.at(ctx, last).describe())) {
             return made;
         }
         chain.apply(ctx, target, body);

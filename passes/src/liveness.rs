@@ -1,13 +1,12 @@
-//! From which step to which the bytes of each value must be kept, and which values may share them.
+//! The steps of a function, and the live ranges of alias roots in steps.
 //!
 //! The steps of a function are the points of its [`FlowGraph`]: its operations in text order through all
 //! blocks and regions, and the parallel copies between them; without weights (evaluated when the program is
-//! loaded) and views that need no copy. Lives belong to alias roots: the reader of a view keeps the view's
-//! root alive. A returned value lives to its return.
+//! loaded) and views that need no copy. Live ranges belong to alias roots: a reader of a view keeps the
+//! view's root alive. A returned value is live up to its return.
 //!
-//! Roots that are to have the same bytes are joined to a [class](AliasClasses), if their live ranges allow
-//! it: never both live at one moment. The live range of a class, as the planner sees it, is the hull of its
-//! spans.
+//! Roots that share bytes are joined to a [class](AliasClasses), if they are never live at the same moment.
+//! The planner sees the live range of a class as the hull of its spans.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -27,12 +26,12 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// The steps of a function: what runs, in text order.
+    /// The steps of a function, in text order.
     pub fn of(ctx: &Context, body: &Body, weights: &WeightSet) -> Steps {
         Steps { graph: FlowGraph::of(ctx, body, weights) }
     }
 
-    /// The graph whose points they are.
+    /// The control-flow graph whose points are the steps.
     pub fn graph(&self) -> &FlowGraph {
         &self.graph
     }
@@ -47,22 +46,22 @@ impl Steps {
         self.graph.events().map(|(point, event)| (Step::new(point.index()), event))
     }
 
-    /// The last step: of a function with one block, when results are handed over.
+    /// The last step: in a function with one block, the return.
     pub fn end(&self) -> Step {
         Step::new(self.graph.point_count().saturating_sub(1))
     }
 }
 
-/// From which step to which, both included, something is kept.
+/// A live range in steps, from the first to the last, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Life {
+pub struct LiveRange {
     /// The step that writes it first.
     pub first: Step,
     /// The last step that reads it, or that writes it where nothing reads it.
     pub last: Step,
 }
 
-/// The alias roots of a function, joined to classes that have the same bytes.
+/// The alias roots of a function, joined to classes that share their bytes.
 pub struct AliasClasses<'a> {
     aliases: &'a AliasSets,
     liveness: Liveness,
@@ -75,7 +74,7 @@ pub struct AliasClasses<'a> {
 }
 
 impl<'a> AliasClasses<'a> {
-    /// Each root that is no weight by itself, with its live range.
+    /// A class for each root that is no weight, with its live range.
     pub fn of(
         ctx: &Context,
         body: &Body,
@@ -100,7 +99,7 @@ impl<'a> AliasClasses<'a> {
         self.liveness.variables()
     }
 
-    /// The class of a value: one of the roots in it.
+    /// The class of a value, named by one of its roots.
     pub fn class(&self, value: Value) -> Value {
         let mut class = self.aliases.root(value);
         while let Some(next) = self.joined[class].expand() {
@@ -109,31 +108,31 @@ impl<'a> AliasClasses<'a> {
         class
     }
 
-    /// When the bytes of a class are needed.
+    /// The live range of a class, as moments.
     pub fn spans(&self, class: Value) -> &[LiveSpan] {
         self.merged.get(&class).map_or(self.liveness.spans(class), Vec::as_slice)
     }
 
     /// From which step to which a class is kept; none for weights.
-    pub fn life(&self, class: Value) -> Option<Life> {
+    pub fn live_range(&self, class: Value) -> Option<LiveRange> {
         let spans = self.spans(class);
         let step = |moment: Moment| Step::new(moment.point().index());
-        Some(Life { first: step(spans.first()?.first), last: step(spans.last()?.last) })
+        Some(LiveRange { first: step(spans.first()?.first), last: step(spans.last()?.last) })
     }
 
-    /// The operation that reads a class last in text order, with its step.
+    /// The last reader of a class in text order, with its step.
     pub fn last_reader(&self, class: Value) -> Option<(Step, Op)> {
         self.last_reader[class]
     }
 
-    /// Whether two classes are ever live at one moment.
+    /// Whether two classes are ever live at the same moment.
     pub fn conflict(&self, a: Value, b: Value) -> bool {
         let overlap = |a: &LiveSpan, b: &LiveSpan| a.first <= b.last && b.first <= a.last;
         meet(self.spans(a), self.spans(b), overlap)
     }
 
-    /// Whether two classes are ever needed by one step, unless that is a parallel copy: it reads all before
-    /// it writes.
+    /// Whether two classes are ever needed by the same step; a parallel copy does not count, since it reads
+    /// all before it writes.
     pub fn conflict_in_steps(&self, steps: &Steps, a: Value, b: Value) -> bool {
         let is_run = |point: Point| steps.graph().event(point).act == Act::Run;
         let touch = |end: Moment, start: Moment| {

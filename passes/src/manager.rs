@@ -1,8 +1,8 @@
-//! How passes are named, put in a row, and run.
+//! The pass manager: how passes are named, composed and run.
 //!
-//! A pass is a row ([`PassDef`]): its name, documentation, options and the function that does it. A
-//! [`Registry`] knows the rows, ours ([`crate::PASSES`]) and those of whoever embeds us. A [`Pipeline`] is
-//! read from text, and run over a module. A pass with state is a closure ([`PassRun::on_functions`]):
+//! A pass is a row ([`PassDef`]): its name, documentation, options and function. A [`Registry`] contains
+//! rows: the built-in ones ([`crate::PASSES`]) and those of an embedder. A [`Pipeline`] is parsed from text,
+//! and run on a module. A pass with state is a closure ([`PassRun::on_functions`]):
 //!
 //! ```text
 //! simplify,func(fuse{max-ops=64},inplace),plan{planner=exact}

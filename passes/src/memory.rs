@@ -1,10 +1,10 @@
-//! How the memory of a function is planned, whatever its sizes are.
+//! Memory planning for a function of any sizes.
 //!
-//! [`structure`] decides once who lies in whose bytes: ties, operands of concatenations in place, views that
-//! are read in place. [`buffers`] says which buffers there are then, with sizes as expressions, and
-//! [`assign`] where they are at given sizes; [`price`] says what the steps take there, and what a choice
-//! costs at the peak. [`bound`] says how many bytes are enough at all sizes, and [`specialize`] writes the
-//! plan at given sizes into the IR.
+//! [`structure`] decides once which values share bytes: ties, operands of concatenations in place, views read
+//! in place. [`buffers`] lists the resulting buffers, with sizes as expressions, and [`assign`] computes
+//! their offsets at given sizes. [`price`] computes what the steps need there, and the cost of a choice at
+//! the peak. [`bound`] computes an arena that suffices at all sizes, and [`specialize`] writes the plan at
+//! given sizes into the IR.
 
 pub mod assign;
 pub mod bound;

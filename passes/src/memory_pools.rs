@@ -1,4 +1,4 @@
-//! In which pools the target wants results to lie.
+//! The pools that the target wants results to be in.
 //!
 //! ```text
 //! %0 = nn.conv2d %x, %w    =>    %0 = nn.conv2d %x, %w {mem.pool = ["vtcm"]}
@@ -13,7 +13,7 @@ use ir::plan::attrs;
 use ir::weights::WeightSet;
 use ir::{Attr, Body, Context, Diagnostic, Location, Op, Target, flow};
 
-/// Writes the target's pools, and which result it wants in which of them, into a function.
+/// Writes the target's pools into a function, and the pool of each result that the target wants in one.
 ///
 /// # Errors
 /// If `optc.pools` of the function is malformed.

@@ -31,16 +31,16 @@ pub enum RowOrder {
 /// How an operation runs in bands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Banding {
-    /// The operand that result 0 is written over.
+    /// The operand whose rows result 0 overwrites.
     pub operand: usize,
-    /// The most rows of a band.
+    /// The maximum number of rows of a band.
     pub rows: u64,
-    /// Which band is first.
+    /// The order of the bands.
     pub order: RowOrder,
 }
 
 impl Banding {
-    /// What `mem.overlap` says.
+    /// Reads `mem.overlap`.
     pub fn of(op: OpRef<'_>) -> Option<Banding> {
         let (operand, rows) = match op.ctx.ints_value(op.attr(attrs::MEM_OVERLAP)?)?[..] {
             [operand, rows] if rows != 0 => (usize::try_from(operand).ok()?, rows),
@@ -60,7 +60,7 @@ impl Banding {
     }
 }
 
-/// The rows of an operand that each row of result 0 needs.
+/// The rows of an operand that each row of result 0 reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperandRows {
     /// Rows of the operand.
@@ -71,16 +71,16 @@ pub struct OperandRows {
     pub output: u64,
     /// Bytes of each.
     pub output_bytes: u64,
-    /// Rows that a window covers.
+    /// The height of the window in rows.
     pub extent: u64,
-    /// How many rows further each window begins.
+    /// The distance between the starts of consecutive windows, in rows.
     pub stride: u64,
     /// Rows of padding above the first row.
     pub pad_top: u64,
 }
 
 impl OperandRows {
-    /// How an operation reads an operand, if it is the image that a window slides over.
+    /// How an operation reads an operand, if the operand is the image of a sliding window.
     pub fn of(ctx: &Context, body: &Body, op: Op, operand: usize) -> Option<OperandRows> {
         let whole = body.at(ctx, op);
         let window = window_in(whole)?;
@@ -105,7 +105,7 @@ impl OperandRows {
         })
     }
 
-    /// The least distance between the first bytes of the two, with bands of `band_rows` rows: from the result
+    /// The least distance between the first bytes of the two for bands of `band_rows` rows: from the result
     /// up to the operand if it is written downwards, from the operand up to the result if it is written
     /// upwards.
     pub fn distance(&self, band_rows: u64, order: RowOrder) -> i64 {
@@ -126,7 +126,7 @@ impl OperandRows {
         excess.max().unwrap_or(0)
     }
 
-    /// The most rows of a band, `at_least` or more, for which a distance is enough.
+    /// The largest number of rows of a band, at least `at_least`, for which a distance suffices.
     pub fn widest(&self, distance: i64, at_least: u64, order: RowOrder) -> u64 {
         let fits = |rows: &u64| self.distance(*rows, order) <= distance;
         (at_least + 1..=self.output).rev().find(fits).unwrap_or(at_least)

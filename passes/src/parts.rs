@@ -6,7 +6,7 @@
 //! %2 = nn.concat %0, %1                    %2 = nn.concat %0, %1 {mem.parts = array<i64: 0, 1>}
 //! ```
 //!
-//! The operand of a padding is a part too: the padding then writes only what is around it.
+//! This also applies to the operand of a padding, which then writes only the elements around it.
 //!
 //! A part shares the bytes of the whole, as rows at a distance where the axis is not the outermost
 //! (`mem.pitch`: the bytes of a row, and from row to row). Concatenations are looked at from the last to the
@@ -34,7 +34,7 @@ use crate::readers::{MoveObstacle, check_readers, collect_readers};
 use links::Link;
 use peak::{ConcatValue, Peak};
 
-/// What becomes of values that the makers of parts may overwrite.
+/// What happens to values that the producers of operands in place may overwrite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overwritten {
     /// They are made at the part's place and overwritten there.
@@ -43,21 +43,20 @@ pub enum Overwritten {
     Beside,
 }
 
-/// What stands at its place.
+/// The operands in place.
 #[derive(Default)]
 pub struct PlacedOperands {
-    /// How many operands of concatenations and paddings.
+    /// The number of operands of concatenations and paddings in place.
     pub parts: usize,
-    /// How many of their makers overwrite an operand there.
+    /// The number of their producers that overwrite an operand there.
     pub ties: usize,
-    /// Bytes of the largest value that has parts.
+    /// Bytes of the largest value with operands in place.
     pub whole_bytes: u64,
-    /// A remark for each operand that is copied, and each operand of a maker that could be overwritten but is
-    /// not.
+    /// A remark for each operand that is copied, and for each refused overwriting by a producer.
     pub remarks: Vec<Diagnostic>,
 }
 
-/// Lets parts be written to their place in concatenations.
+/// Puts operands of concatenations and paddings in place.
 pub fn place_parts(
     ctx: &Context,
     target: &dyn Target,
@@ -76,8 +75,8 @@ pub fn place_parts(
     PlacedOperands { parts: chosen.len(), ties, whole_bytes: whole_bytes.unwrap_or(0), remarks }
 }
 
-/// A remark for each part that stands at its place in a function, as if it were copied since the bytes that
-/// are live at one time are fewer then.
+/// A remark for each operand in place in a function, as if it were copied because that lowers the peak of
+/// live bytes.
 pub fn copied_parts(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
     let mut remarks = Vec::new();
     flow::walk(ctx, body, |op| {
@@ -88,7 +87,7 @@ pub fn copied_parts(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
 }
 
 /// Why parts that could stand at their place are copied.
-const RAISES: &str = "that would raise the most bytes that are live at one time";
+const RAISES: &str = "that would raise the peak of live bytes";
 /// Why a part can't be rows of its whole.
 const CUTS: &str = "a row of it ends inside an axis";
 
@@ -224,7 +223,7 @@ impl<'a> ConcatChooser<'a> {
         }
         let result = self.body.result(op, 0);
         if wanted(self.ctx, self.body, root) != wanted(self.ctx, self.body, result) {
-            return Err("it is to lie in another pool".into());
+            return Err("it must be in another pool".into());
         }
         let near = part_window(self.body.at(self.ctx, op), operand).ok_or_else(unknown)?;
         let outer = self.part_of[result].map(|index| &self.chosen[index]);

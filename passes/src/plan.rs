@@ -1,20 +1,23 @@
-//! Where each value is: one arena for everything between inputs and outputs.
+//! The plan of a function: an offset in one arena for every value between inputs and outputs.
 //!
 //! ```text
 //! %2 = nn.relu %1   =>   %2 = nn.relu %1 {mem.place = [["arena", 4096, 1024]]}
 //! ```
 //!
-//! Every step gets `mem.place`: pool, offset and bytes of each result, and of its scratch after them (a part
-//! of a concatenation has the whole's offset and its own bytes, then where in the whole it begins, and the
-//! bytes of its rows and from row to row); what has regions gets `mem.args`, the places of each block's
-//! arguments (and a function of several blocks, on itself). What is handed on (into a loop, from a region,
-//! along a branch) has the place of what gets it, unless both are needed at one time: then it is copied
-//! there, with scratch where the parallel copy goes in a circle. An alias root that is returned lives
-//! in the caller's buffer (`["out", index, bytes]`) for all its life, and other values before it, where they
-//! fit; an output that has no bytes of its own (an input, a weight, a part of something, a value returned
-//! twice) is copied first. The rest is one placement problem for [`crate::place`] (with the overlaps that
-//! [`crate::tradeoff`] chooses; one for each pool, where there are several), and every plan is checked by
-//! [`crate::check`]. The bytes of all pools together are `optc.arena` on the function.
+//! Every step gets `mem.place`: pool, offset and bytes of each result, then of its scratch. The entry of an
+//! operand in place in a concatenation has the concatenation's offset and its own bytes, then its start
+//! there, the bytes of its rows, and their pitch. Operations with regions get `mem.args`, the places of each
+//! block's arguments; so does a function of several blocks.
+//!
+//! A value that is passed to a block argument (into a loop, from a region, along a branch) gets the
+//! argument's place, unless both are live at the same time. Then it is copied there, with scratch if the
+//! parallel copy has a cycle. An alias root that is returned is in the caller's buffer
+//! (`["out", index, bytes]`) for its whole live range; other values may be there before it. An output without
+//! bytes of its own (an input, a weight, an operand in place, a value returned twice) is copied first.
+//!
+//! Everything else is one placement problem for [`crate::place`] for each pool, with the overlaps that
+//! [`crate::tradeoff`] chooses. [`crate::check`] checks every plan. The bytes of all pools together are
+//! `optc.arena` on the function.
 
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use ir::alias::AliasSets;
@@ -28,7 +31,7 @@ use ir::window::ByteWindow;
 use ir::{Body, Builder, Context, Diagnostic, Op, Value};
 
 use crate::edit::{entry, kept_inputs, returns};
-use crate::liveness::{AliasClasses, Life, Steps};
+use crate::liveness::{AliasClasses, LiveRange, Steps};
 use crate::memory::bytes::are_as_large;
 use crate::overlap::{Banding, OperandRows, RowOrder};
 use crate::place::{Buffer, BufferId, Overlap, Problem, Step};
@@ -48,7 +51,7 @@ pub use solve::plan;
 
 pub use ir::memory_pools::ALIGN_BYTES;
 
-/// What a buffer of the placement problem holds.
+/// The content of a buffer of the placement problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferContent {
     /// An alias root, with everything that shares its bytes.
@@ -63,9 +66,9 @@ pub struct ArenaProblem<'a> {
     pub problem: Problem,
     /// What each buffer of the problem holds.
     pub contents: PrimaryMap<BufferId, BufferContent>,
-    /// What is said of the arena itself.
+    /// The properties of the arena.
     pub pool: MemoryPool,
-    /// The same for each pool beside the arena; scratch is in the arena.
+    /// The problem of each other pool; scratch is in the arena.
     pub pools: Vec<PoolProblem>,
     steps: Steps,
     aliases: &'a AliasSets,
@@ -186,7 +189,7 @@ impl<'a> ArenaProblem<'a> {
         &self.steps
     }
 
-    /// Whether a value's bytes are no others' to plan: an input's, an output's or a state's.
+    /// Whether a value's bytes belong to an input, an output or a state, and so are not placed here.
     pub fn is_outside(&self, value: Value) -> bool {
         !matches!(self.homes[self.classes.class(value)], None | Some(Storage::Buffer(_)))
     }
@@ -196,19 +199,19 @@ impl<'a> ArenaProblem<'a> {
         if values.is_empty() {
             return Vec::new();
         }
-        let life = |buffer: &Buffer| buffer.first.index()..=buffer.last.index();
+        let live_range = |buffer: &Buffer| buffer.first.index()..=buffer.last.index();
         // First what each step has more than the one before it.
         let mut loads = vec![0i128; self.steps.end().index() + 2];
         for buffer in self.problem.buffers.values() {
-            loads[*life(buffer).start()] += i128::from(buffer.size_bytes);
-            loads[*life(buffer).end() + 1] -= i128::from(buffer.size_bytes);
+            loads[*live_range(buffer).start()] += i128::from(buffer.size_bytes);
+            loads[*live_range(buffer).end() + 1] -= i128::from(buffer.size_bytes);
         }
         for step in 1..loads.len() {
             loads[step] += loads[step - 1];
         }
         let most = loads.iter().max().copied().unwrap_or(0);
         let is_at_peak = |value: &Value| match self.homes[self.classes.class(*value)] {
-            Some(Storage::Buffer(id)) => loads[life(&self.problem.buffers[id])].contains(&most),
+            Some(Storage::Buffer(id)) => loads[live_range(&self.problem.buffers[id])].contains(&most),
             _ => false,
         };
         values.iter().map(is_at_peak).collect()
@@ -305,8 +308,8 @@ impl<'a> ArenaProblem<'a> {
         if is_refused || !self.is_free_for(homes[0].or(homes[1]), [a, b]) {
             return;
         }
-        let is_first =
-            self.classes.life(a).map(|life| life.first) <= self.classes.life(b).map(|life| life.first);
+        let is_first = self.classes.live_range(a).map(|live_range| live_range.first)
+            <= self.classes.live_range(b).map(|live_range| live_range.first);
         let (class, other) = if is_first { (a, b) } else { (b, a) };
         self.classes.join(class, other);
         self.homes[class] = homes[0].or(homes[1]);
@@ -320,9 +323,9 @@ impl<'a> ArenaProblem<'a> {
             if self.homes[class].is_some() {
                 continue;
             }
-            match (self.classes.life(class), self.aliases.extent_bytes(class)) {
-                (Some(life), Some(size_bytes)) => {
-                    let id = self.push(life, size_bytes, BufferContent::Root(class));
+            match (self.classes.live_range(class), self.aliases.extent_bytes(class)) {
+                (Some(live_range), Some(size_bytes)) => {
+                    let id = self.push(live_range, size_bytes, BufferContent::Root(class));
                     self.homes[class] = Some(Storage::Buffer(id));
                 }
                 _ => {
@@ -343,13 +346,13 @@ impl<'a> ArenaProblem<'a> {
                 _ => Some(self.handing_bytes(ctx, body, event)).filter(|bytes| *bytes > 0),
             };
             let Some(bytes) = bytes else { continue };
-            let life = Life { first: step, last: step };
+            let live_range = LiveRange { first: step, last: step };
             match self.handing[event.op] {
                 // Ways out of one block are taken one at a time: they share scratch.
                 0 => {
-                    self.push(life, bytes, BufferContent::Scratch(event.op));
+                    self.push(live_range, bytes, BufferContent::Scratch(event.op));
                 }
-                _ => self.widen(event.op, life, bytes),
+                _ => self.widen(event.op, live_range, bytes),
             }
             if event.act != Act::Run {
                 self.handing[event.op] = self.handing[event.op].max(bytes);
@@ -357,14 +360,14 @@ impl<'a> ArenaProblem<'a> {
         }
     }
 
-    fn widen(&mut self, op: Op, life: Life, bytes: u64) {
+    fn widen(&mut self, op: Op, live_range: LiveRange, bytes: u64) {
         let (id, _) = self
             .contents
             .iter()
             .rfind(|(_, content)| **content == BufferContent::Scratch(op))
             .expect("it was pushed");
         let buffer = &mut self.problem.buffers[id];
-        buffer.last = life.last;
+        buffer.last = live_range.last;
         buffer.size_bytes = buffer.size_bytes.max(bytes);
     }
 
@@ -383,8 +386,8 @@ impl<'a> ArenaProblem<'a> {
         transfers(&sizes, |index| places[index].0 == places[index].1, clobbers).1
     }
 
-    fn push(&mut self, life: Life, size_bytes: u64, content: BufferContent) -> BufferId {
-        let Life { first, last } = life;
+    fn push(&mut self, live_range: LiveRange, size_bytes: u64, content: BufferContent) -> BufferId {
+        let LiveRange { first, last } = live_range;
         self.contents.push(content);
         self.problem.buffers.push(Buffer { first, last, size_bytes, align: self.pool.align, pin: None })
     }

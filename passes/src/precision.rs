@@ -35,7 +35,7 @@ use crate::edit::blocks;
 use crate::manager::Changes;
 use crate::symbolic::is_symbolic;
 
-/// In which numbers a program multiplies and stores.
+/// The type of numbers in which a program multiplies and stores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
     /// As the program says.
@@ -63,12 +63,12 @@ impl Precision {
     }
 }
 
-/// What became `bf16`.
+/// What was changed to `bf16`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rounded {
     /// Contractions that multiply `bf16`.
     pub products: usize,
-    /// Contractions that go on multiplying `f32`.
+    /// Contractions that still multiply `f32`.
     pub others: usize,
     /// Values that are stored as `bf16`.
     pub stored: usize,
@@ -77,7 +77,7 @@ pub struct Rounded {
 /// The least elements of a value that is worth to be rounded.
 const LEAST_ELEMENTS: u64 = 256;
 
-/// Lets a function multiply and store `bf16` where the target has kernels for that.
+/// Changes a function to multiply and store `bf16`, where the target has kernels for that.
 ///
 /// # Errors
 /// If its sizes are not known.

@@ -1,4 +1,4 @@
-//! Can all that read a value read it where it would lie?
+//! Whether all readers of a value accept its layout.
 //!
 //! A value that lies in rows with gaps, or at other distances, is read by the operations that use it and by
 //! those that use views of it. What hands it on, overwrites it, or has a kernel that does not take such an
@@ -50,14 +50,14 @@ pub(crate) fn check_readers(
         match op.kind() {
             Kind::View(View::OfOperand(map)) if is_free_view(op) => match map(op, 0, layout) {
                 Some(layout) => check_readers(ctx, target, body, op.result(0), &layout, but)?,
-                None => return refuse("joins what would lie apart"),
+                None => return refuse("merges axes that have gaps between them"),
             },
             _ => match Arrangement::of(layout) {
                 Arrangement::Rows if !target.reads_rows(op, used.index) => {
                     return refuse("does not read it in rows");
                 }
                 Arrangement::Strides if !target.reads_strides(op, used.index) => {
-                    return refuse("does not read it at such distances");
+                    return refuse("does not read it with these strides");
                 }
                 _ => {}
             },

@@ -1,4 +1,4 @@
-//! Which values are computed again where they are read late, instead of being kept through the peak.
+//! Recomputation: values that are computed again for late readers, instead of being kept through the peak.
 //!
 //! ```text
 //! %1 = exp %x                       %1 = exp %x
@@ -44,7 +44,7 @@ pub static RECOMPUTE: PassDef = PassDef {
         name: "budget",
         kind: OptionKind::Int { min: 0, max: i64::MAX },
         default: "0",
-        doc: "Bytes that may be live at one time; within it nothing is recomputed.",
+        doc: "Limit of live bytes in the arena; nothing is recomputed below it.",
     }],
     example: Example {
         before: r#"func.func @main(%x: tensor<64xf32>) -> tensor<f32> {
@@ -79,9 +79,9 @@ pub static RECOMPUTE: PassDef = PassDef {
     }),
 };
 
-/// Computes values of a function's first block again, until at most `budget_bytes` of the arena are live at
-/// one time, nothing lowers that, or no change is allowed; returns how many operations were added. Does
-/// nothing where a size is not known.
+/// Recomputes values of a function's first block until the peak of live bytes in the arena is at most
+/// `budget_bytes`, nothing lowers it, or no change is allowed; returns the number of operations added. Does
+/// nothing if a size is not known.
 pub fn recompute(
     ctx: &Context,
     target: &dyn Target,

@@ -1,4 +1,4 @@
-//! In which order a block's operations run, so that the fewest bytes are live at one time.
+//! Scheduling: an order of a block's operations with the lowest peak of live bytes.
 //!
 //! ```text
 //! %1 = norm %x                                %2 = conv1x1 %x, %v
@@ -109,14 +109,14 @@ fn keep_allowed(pass: &PassContext<'_>, body: &mut Body, given: &[(Block, Vec<Op
     }
 }
 
-/// What a better order changed.
+/// The effect of a better order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScheduleOutcome {
-    /// Operations that stand elsewhere than they did.
+    /// The number of operations that moved.
     pub moved: usize,
-    /// Bytes live at one time in the given order.
+    /// The peak of live bytes in the given order.
     pub before_bytes: u64,
-    /// Bytes live at one time in the order that was taken.
+    /// The peak of live bytes in the new order.
     pub after_bytes: u64,
 }
 
@@ -176,8 +176,8 @@ fn schedule_known(ctx: &Context, target: &dyn Target, body: &mut Body) -> Option
     Some(ScheduleOutcome { moved: moved.sum(), before_bytes: given.bytes, after_bytes: best_bytes })
 }
 
-/// The most bytes of the arena that are live at one time in the order in which a function stands, once
-/// results are tied to operands; none if a size is not known.
+/// The peak of live bytes of the arena in a function's present order, once results are tied to operands; none
+/// if a size is not known.
 pub fn max_live_bytes(ctx: &Context, target: &dyn Target, body: &Body) -> Option<u64> {
     count(ctx, target, body).map(|counted| counted.bytes)
 }

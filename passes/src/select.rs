@@ -1,4 +1,4 @@
-//! Which kernel runs each operation, and how much scratch it needs.
+//! Selection: the kernel of each operation, and its scratch.
 //!
 //! Operations in the regions of branches and loops are asked for like all others. The target's answers are
 //! written into the IR (`mem.kernel`, `mem.scratch` in bytes, and on the function `optc.target` and
@@ -43,8 +43,8 @@ pub fn select(ctx: &Context, target: &dyn Target, body: &mut Body, threads: usiz
     body.set_own_attr(ctx, attrs::OPTC_THREADS, ctx.int_attr(threads as i64));
 }
 
-/// Asks again for an operation whose operands or result lie otherwise than they did; one that does no longer
-/// run has no kernel.
+/// Selects again for an operation whose operands or result changed their layout; an operation that is no step
+/// any more has no kernel.
 pub fn select_again(ctx: &Context, target: &dyn Target, body: &mut Body, op: Op) {
     let Some(threads) = attrs::threads(ctx, body) else { return };
     if is_free(body.at(ctx, op)) {

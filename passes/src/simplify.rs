@@ -1,4 +1,4 @@
-//! How a function's algebra is made simpler.
+//! Algebraic simplification by equality saturation.
 //!
 //! Equality saturation: the pure operations of a block go into an e-graph, which holds all programs that are
 //! equal to the function's by the laws that the registry knows, ours ([`crate::laws`]) and those of other
@@ -54,19 +54,19 @@ pub static SIMPLIFY: PassDef = PassDef {
             name: "laws",
             kind: OptionKind::Text,
             default: "",
-            doc: "Names of the only laws to use, with `+` between them; empty: all.",
+            doc: "Names of the laws to use, joined by `+`; empty for all.",
         },
         OptionDef {
             name: "rounds",
             kind: OptionKind::Int { min: 0, max: 1000 },
             default: "16",
-            doc: "Most rounds of applying all laws.",
+            doc: "Maximum number of rounds of applying all laws.",
         },
         OptionDef {
             name: "nodes",
             kind: OptionKind::Int { min: 0, max: 100_000_000 },
             default: "100000",
-            doc: "Most nodes of an e-graph, which holds at most 4096 operations to begin with.",
+            doc: "Maximum number of nodes of an e-graph, which begins with at most 4096 operations.",
         },
     ],
     example: Example {
@@ -97,7 +97,7 @@ fn run_pass(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>
     for root in func.roots().to_vec() {
         simplify_region(cx, func, root, limits, &laws);
     }
-    if cx.changes.allow(|| "what nobody reads is removed".to_owned()) {
+    if cx.changes.allow(|| "what is not read is removed".to_owned()) {
         cx.count("removed", remove_dead(cx.ctx, func));
     }
     Ok(())

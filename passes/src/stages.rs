@@ -47,7 +47,7 @@ pub(crate) static FUSE: PassDef = PassDef {
         name: "max-ops",
         kind: OptionKind::Int { min: 1, max: i64::MAX },
         default: "64",
-        doc: "The most operations of a group.",
+        doc: "Maximum number of operations in a group.",
     }],
     example: Example {
         before: r#"func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {

@@ -1,4 +1,4 @@
-//! Which private symbols nobody refers to.
+//! Removal of private symbols without references.
 //!
 //! ```text
 //! func.func private @f()                          // referred to by nobody but @g, which nobody refers to

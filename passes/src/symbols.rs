@@ -1,4 +1,4 @@
-//! Which operation a symbol names.
+//! Symbols: which operation a reference names.
 //!
 //! A symbol is an operation with a `sym_name`; the body around it holds it. A reference `@a::@b` looks for
 //! `@a` in the nearest body around it that holds such a symbol, and for `@b` in what `@a` holds.
@@ -10,10 +10,10 @@ use ir::types::OpaquePiece;
 use ir::{Attr, Body, Context, Ident, Op, TypeData};
 use rustc_hash::FxHashMap;
 
-/// A body, by its place in the text.
+/// The number of a body, in text order.
 pub type BodyIndex = usize;
 
-/// The bodies of a module and the symbols that they hold.
+/// The bodies of a module, with the symbols in each.
 pub struct ModuleSymbols<'m> {
     ctx: &'m Context,
     bodies: Vec<Held<'m>>,
@@ -29,7 +29,7 @@ struct Held<'m> {
 }
 
 impl<'m> ModuleSymbols<'m> {
-    /// Those below an outermost body.
+    /// The bodies below an outermost body.
     pub fn of(ctx: &'m Context, top: &'m Body) -> ModuleSymbols<'m> {
         let mut symbols = ModuleSymbols { ctx, bodies: Vec::new() };
         symbols.add(top, None);
@@ -65,7 +65,7 @@ impl<'m> ModuleSymbols<'m> {
         self.bodies[scope].body
     }
 
-    /// The body around another one, with the operation there that owns it.
+    /// The body around another one, with the operation there that owns the inner one.
     pub fn around(&self, scope: BodyIndex) -> Option<(BodyIndex, Op)> {
         self.bodies[scope].around
     }
@@ -75,7 +75,7 @@ impl<'m> ModuleSymbols<'m> {
         self.bodies[scope].inside.get(&op).copied()
     }
 
-    /// Whether a body holds a symbol that this operation defines.
+    /// Whether a body has a symbol that this operation defines.
     pub fn defines(&self, scope: BodyIndex, op: Op) -> bool {
         let name = self.ctx.ident("sym_name");
         self.bodies[scope]
@@ -84,8 +84,7 @@ impl<'m> ModuleSymbols<'m> {
             .is_some_and(|attr| self.ctx.str_value(attr).is_some())
     }
 
-    /// What a reference in a body names: the operations on its path, outermost first; none if it names
-    /// nothing.
+    /// The operations on the path of a reference in a body, outermost first; none if it names nothing.
     pub fn resolve(&self, scope: BodyIndex, path: &[Ident]) -> Option<Vec<(BodyIndex, Op)>> {
         let (first, rest) = path.split_first()?;
         let first = self.ctx.str(*first);
@@ -101,19 +100,20 @@ impl<'m> ModuleSymbols<'m> {
     }
 }
 
-/// The references in attributes.
+/// Finds the symbol references in attributes.
 pub struct References<'c> {
     ctx: &'c Context,
     known: FxHashMap<Attr, Rc<[Box<[Ident]>]>>,
 }
 
 impl<'c> References<'c> {
-    /// None found yet.
+    /// A finder with an empty cache.
     pub fn new(ctx: &'c Context) -> References<'c> {
         References { ctx, known: FxHashMap::default() }
     }
 
-    /// The paths of all references in an attribute; of what no dialect explains, all words after an `@`.
+    /// The paths of all references in an attribute; in attributes of unknown dialects, all words after an
+    /// `@`.
     pub fn of(&mut self, attr: Attr) -> Rc<[Box<[Ident]>]> {
         if let Some(known) = self.known.get(&attr) {
             return known.clone();

@@ -1,4 +1,4 @@
-//! What is traded for memory: which steps run in bands of rows (`mem.overlap`), and how much scratch each
+//! Trade-offs of time for memory: which steps run in bands of rows (`mem.overlap`), and how much scratch each
 //! gets (`mem.scratch`).
 //!
 //! Decided before anything is placed, from what is live at each step. The arena can't be smaller than the
@@ -22,7 +22,7 @@ use crate::place::checker::check_placement;
 use crate::place::{self, Placement, Placer, Problem};
 use crate::plan::{ALIGN_BYTES, ArenaProblem, BufferContent};
 
-/// What a plan is to be best at.
+/// The goal of optimization.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal {
     /// The smallest arena.
@@ -35,7 +35,7 @@ pub enum Goal {
 }
 
 impl Goal {
-    /// The names of all goals, as options spell them.
+    /// The names of all goals, as in options.
     pub const NAMES: &[&str] = &["memory", "balanced", "speed"];
     const ALL: [Goal; 3] = [Goal::Memory, Goal::Balanced, Goal::Speed];
 

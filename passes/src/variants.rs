@@ -1,4 +1,4 @@
-//! Which functions of named sizes get a variant: where a size of 1 makes a copy unnecessary.
+//! Variants of functions for a named size of 1, where that makes a copy unnecessary.
 //!
 //! ```text
 //! func.func @main(%x: tensor<?x?x8xf32, #optc.dims<N, M>>)
@@ -78,7 +78,8 @@ fn run(cx: &PassContext<'_>, module: &mut Module) -> Result<(), Vec<Diagnostic>>
     Ok(())
 }
 
-/// At which sizes a function is a variant of another: names with their numbers; none if it is no variant.
+/// The sizes at which a function runs as a variant of another: names with their numbers; none if it is no
+/// variant.
 pub fn guard(ctx: &Context, body: &Body) -> Vec<(Ident, u64)> {
     let guard = body.own_attr(ctx, ctx.ident(attrs::OPTC_GUARD)).map(|guard| ctx.attr_data(guard));
     let Some(AttrData::Dict(entries)) = guard else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Which views are read where their operand lies, although they have gaps or stand in another order.
+//! Views in place: views with gaps or another order that are read in the operand's bytes, without a copy.
 //!
 //! ```text
 //! %1 = nn.slice %0 [0, 4], [35, 3]       %1 = nn.slice %0 [0, 4], [35, 3] {mem.view}
@@ -185,7 +185,7 @@ fn lying(ctx: &Context, target: &dyn Target, body: &Body, op: Op) -> Result<Stri
     let Kind::View(View::OfOperand(map)) = op_ref.kind() else { return Err("it is no view".into()) };
     let whole = viewed(ctx, body, op_ref.operand(0));
     if wanted(ctx, body, whole) != wanted(ctx, body, op_ref.result(0)) {
-        return Err("it is to lie in another pool".into());
+        return Err("it must be in another pool".into());
     }
     let unknown = || MoveObstacle::from(UNKNOWN);
     let from = layout(ctx, body, op_ref.operand(0)).ok_or_else(unknown)?;
@@ -209,7 +209,7 @@ fn refusal(body: &Body, op: Op, obstacle: &MoveObstacle) -> Diagnostic {
 /// Why views are copied that all readers could read where they lie.
 const UNKNOWN: &str = "its place in its operand is not known";
 const OVERWRITTEN: &str = "its bytes are overwritten before it is read";
-const RAISES: &str = "else more bytes were live at one time";
+const RAISES: &str = "otherwise more bytes would be live at the peak";
 const SAVES_NOTHING: &str = "reading it in another order would save no byte";
 
 /// Tries which views are worth it.

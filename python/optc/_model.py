@@ -18,21 +18,21 @@ class TensorSpec:
     """An input or output of a model."""
 
     name: str
-    """As the model calls it."""
+    """The name in the model."""
     shape: tuple[int | str, ...]
-    """Its sizes: numbers, or names and what follows from names (`"2 * seq"`)."""
+    """Its sizes: numbers, names, or expressions of names (`"2 * seq"`)."""
     dtype: str
-    """Its elements, as numpy and `ml_dtypes` call them: `"float32"`, `"bfloat16"`."""
+    """Its element type, in the terms of numpy and `ml_dtypes`: `"float32"`, `"bfloat16"`."""
 
 
 class Model(_native.Model):
     """A compiled program, made by `optc.compile`; calling it runs it.
 
-    Arrays are given in the order of `inputs`, or by name. An array is what has a buffer (numpy) or
-    `__dlpack__` (torch, jax) in the memory of the CPU, or else what `numpy.asarray` makes of it; it is not
-    copied if its elements lie without gaps. Named sizes are those of the arrays. The results are a list of
-    fresh numpy arrays in the order of `outputs`, or of the arrays given as `out`: a list (`None` for a fresh
-    array), a dictionary by name, or one array if there is one output.
+    Arrays are given in the order of `inputs`, or by name. An array is an object with the buffer protocol
+    (numpy) or `__dlpack__` (torch, jax) in the memory of the CPU; other objects are converted by
+    `numpy.asarray`. It is not copied if its elements have no gaps. Named sizes are taken from the arrays. The
+    results are a list of new numpy arrays in the order of `outputs`, or the arrays given as `out`: a list
+    (`None` for a new array), a dictionary by name, or one array if there is one output.
 
     >>> import numpy as np, optc
     >>> model = optc.compile(optc.Module.parse('''
@@ -57,36 +57,36 @@ class Model(_native.Model):
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
-        """What it takes, in order."""
+        """The inputs, in order."""
         return tuple(TensorSpec(name, tuple(shape), dtype) for name, shape, dtype in self.input_specs())
 
     @property
     def outputs(self) -> tuple[TensorSpec, ...]:
-        """What it returns, in order. Where data decide a size, it is the greatest that it can be."""
+        """The outputs, in order. A size that depends on data has its upper bound."""
         return tuple(TensorSpec(name, tuple(shape), dtype) for name, shape, dtype in self.output_specs())
 
     @property
     def dims(self) -> dict[str, tuple[int, int | None]]:
-        """The least and the greatest number of each named size; `None` where it has no end."""
+        """The range of each named size; its upper end is `None` if the size is unbounded."""
         return {name: (least, most) for name, least, most in self.sizes()}
 
     @property
     def plan(self) -> Plan:
-        """Where every value lies; of a model with named sizes, at the greatest (see `plan_at`)."""
+        """The place of every value; for a model with named sizes, at the greatest sizes (see `plan_at`)."""
         return self.plan_at()
 
     def plan_at(self, **sizes: int) -> Plan:
-        """The plan at these named sizes; the others are the greatest that they can be."""
+        """The plan at these named sizes; the others have their greatest values."""
         return Plan(self.explain(list(sizes.items())), "model")
 
     def prepare(self, shapes: Mapping[str, Sequence[int]] | None = None) -> int:
-        """Makes all ready for arrays of these shapes, as a first call does, and gives the bytes of the arena."""
+        """Prepares the model for arrays of these shapes, as a first call does; returns the arena's bytes."""
         return super().prepare([(name, list(shape)) for name, shape in (shapes or {}).items()])
 
     def run(
         self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any]
     ) -> list[Any]:
-        """As `onnxruntime.InferenceSession.run`: the outputs of these names, or all, for inputs by name."""
+        """Like `onnxruntime.InferenceSession.run`: the outputs with these names, or all, for inputs by name."""
         results = self(**input_feed)
         if output_names is None:
             return results
@@ -131,7 +131,7 @@ def compile(
     """Compiles a model to machine code.
 
     `source` is the path of an ONNX model or of IR text, the bytes of an ONNX model, an `onnx.ModelProto`, or
-    a `Module`, which stays as it is. `dims`, `symbolize` and `synthesize_weights` are as for `Module.load`.
+    a `Module`, which is not changed. `dims`, `symbolize` and `synthesize_weights` are as for `Module.load`.
 
     - `optimize`: `"memory"` for the smallest arena, `"speed"` for the fastest kernels, `"balanced"` saves
       memory where that costs almost no time.
@@ -176,11 +176,11 @@ def compile(
 def load(
     path: str | os.PathLike[str], *, threads: int | None = None, recompile: bool = False
 ) -> Model:
-    """The model of an artifact, as `Model.save` and `optc build` write it.
+    """Loads an artifact, which `Model.save` or `optc build` wrote.
 
-    The file is mapped: processes share its pages. `threads` is at most what it was built for, and that unless
-    given. Machine code of another build of optc, or for a processor that this is not, is an `Error`;
-    `recompile` makes it anew from the program in the file.
+    The file is mapped into memory, so processes share its pages. `threads` is at most the number that it was
+    built for, which is the default. Machine code of another build of optc, or for another processor, is an
+    `Error`; with `recompile`, the program in the file is compiled again.
 
     >>> import numpy as np, optc, tempfile
     >>> model = optc.compile(optc.Module.parse('''
@@ -197,7 +197,7 @@ def load(
 
 
 def _unpickled(data: bytes) -> Model:
-    """The model in an artifact; compiled again on a machine that its code is not for."""
+    """The model in an artifact; compiled again on a machine that can't run its code."""
     try:
         return Model(data, {"threads": None, "recompile": False})
     except Error:

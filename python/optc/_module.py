@@ -58,9 +58,9 @@ class Module:
 
     @classmethod
     def parse(cls, text: str, *, name: str = "<text>", allow_unregistered: bool = False) -> Module:
-        """The program that a text says; messages call it `name`.
+        """Parses a program; `name` is the text's name in messages.
 
-        Raises `Error` with every fault of the text.
+        Raises an `Error` with all errors of the text.
         """
         return cls._of(_native.Module.parse(text, name, allow_unregistered))
 
@@ -73,12 +73,11 @@ class Module:
         symbolize: Symbolize | None = None,
         synthesize_weights: bool = False,
     ) -> Module:
-        """The program of an ONNX model, or of IR text in a file (any name but `.onnx`).
+        """Loads an ONNX model, or IR text from a file (with any name but `.onnx`).
 
-        `source` is a path, the bytes of an ONNX model, or an `onnx.ModelProto`. `dims` gives named sizes a
-        number, or the least and the greatest one: `{"batch": 1, "seq": (1, 512)}`. `symbolize` gives names to
-        axes of inputs that have numbers: `{"input": {0: "N"}}`. `synthesize_weights` makes numbers for weights
-        that were stripped from a model, by the rule that stands in their place.
+        `source` is a path, the bytes of an ONNX model, or an `onnx.ModelProto`. `dims` sets named sizes to
+        numbers or ranges: `{"batch": 1, "seq": (1, 512)}`. `symbolize` turns sizes of inputs into named sizes:
+        `{"input": {0: "N"}}`. `synthesize_weights` generates weights that were stripped from a model.
         """
         arguments = _read_arguments(dims, symbolize, synthesize_weights)
         if isinstance(source, Module):
@@ -94,15 +93,15 @@ class Module:
     def run_pipeline(
         self, pipeline: str, *, threads: int = 1, target_cpu: str = "native", verify: bool = True
     ) -> list[Diagnostic]:
-        """Runs passes on the program, and gives what they remarked.
+        """Runs passes on the program, and returns their remarks.
 
-        `pipeline` is a text as for `optc --passes`: `"fuse,inplace,plan"`, `"plan{planner=exact}"`. If a pass
-        finds a fault, the program stays as it was. Scratch is planned for `threads`.
+        `pipeline` is as for `optc --passes`: `"fuse,inplace,plan"`, `"plan{planner=exact}"`. If a pass finds
+        an error, the program is not changed. Scratch is planned for `threads`.
         """
         return self._handle.run_pipeline(pipeline, threads, target_cpu, verify)
 
     def to_text(self, *, generic: bool = False, locations: bool = False) -> str:
-        """The program's text; in MLIR's generic form, and with locations, if that is asked for."""
+        """The program's text, optionally in MLIR's generic form, and with locations."""
         return self._handle.to_text(generic, locations)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Where every value of a program lies, and when."""
+"""Plans: the place of every value of a program, and its live range."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Plan(Sequence[dict[str, Any]]):
     """The plan of a program: a row for each value, so that `pandas.DataFrame(plan)` is a table.
 
     Columns: `buffer` (the value whose bytes it shares, or itself), `value` (as in the printed text), `op` and
-    `node` (what makes it, and the model's name for that), `type`, `bytes`, `pool`, `offset` (in the pool),
-    `first` and `last` (the steps at which its bytes must be kept), `kind` (`input`, `result`, `scratch`,
-    `output`). Values in the pools `input` and `output` lie in arrays of the caller; their offset is the number
+    `node` (the operation that makes it, and the name of the model's node), `type`, `bytes`, `pool`, `offset`
+    (in the pool), `first` and `last` (its live range in steps), `kind` (`input`, `result`, `scratch`,
+    `output`). Values in the pools `input` and `output` are in arrays of the caller; their offset is the number
     of the input or output.
 
     >>> import optc
@@ -67,18 +67,18 @@ class Plan(Sequence[dict[str, Any]]):
 
     @property
     def arena_bytes(self) -> int:
-        """Bytes that a run takes for intermediate values and scratch, at `sizes`."""
+        """Memory of a run for intermediate values and scratch, at `sizes`, in bytes."""
         return int(self._data["arena_bytes"])
 
     @property
     def bound_bytes(self) -> int | None:
-        """Bytes of arena that are enough at all sizes, where that is known."""
+        """The arena that suffices at all sizes, in bytes, if it is known."""
         bound: int | None = self._data["bound_bytes"]
         return bound
 
     @property
     def weights_bytes(self) -> int:
-        """Bytes of constants, as they are packed for kernels."""
+        """Bytes of constants, packed for kernels."""
         return int(self.report["weights_bytes"])
 
     @property
@@ -88,12 +88,12 @@ class Plan(Sequence[dict[str, Any]]):
 
     @property
     def peak(self) -> int:
-        """The step that the arena is as large as it is for."""
+        """The step with the most live bytes."""
         return int(self._data["peak"])
 
     @property
     def peak_bytes(self) -> int:
-        """The bytes that are live at the peak; what lies in rows of another value counts twice."""
+        """The live bytes at the peak; bytes that two values share by overlap count twice."""
         live = self.live_bytes
         return live[self.peak] if live else 0
 
@@ -104,7 +104,7 @@ class Plan(Sequence[dict[str, Any]]):
 
     @property
     def steps(self) -> list[dict[str, Any]]:
-        """What runs, in order: `index`, `op`, `name` (of the model's node)."""
+        """The steps, in order: `index`, `op`, `name` (of the model's node)."""
         return list(self.report["steps"])
 
     @property

@@ -1,7 +1,7 @@
-//! What compiled code and this crate know of each other: the entry, the kernels, the symbols for import.
+//! The interface between compiled code and this crate: the entry, the kernels, the imported symbols.
 //!
-//! All of it is the C calling convention with pointers and integers, so that the same code serves the JIT and
-//! an object file.
+//! All functions use the C calling convention with pointers and integers, so the same code serves the JIT and
+//! object files.
 
 use std::cell::Cell;
 use std::mem::offset_of;
@@ -12,8 +12,9 @@ use crate::observer::RunObserver;
 use crate::stamps::optc_stamp;
 use crate::threads::ThreadPool;
 
-/// A kernel, as compiled code hands it to [`optc_parallel`]: a descriptor of sizes (its layout is between
-/// code and kernel), a table of operand and result pointers, the part to do, and this worker's scratch.
+/// A kernel, as compiled code passes it to [`optc_parallel`]: a descriptor of sizes (whose layout is private
+/// to code and kernel), a table of operand and result pointers, the number of the part to compute, and this
+/// worker's scratch.
 pub type KernelFn = unsafe extern "C" fn(desc: *const u8, ptrs: *const *mut u8, part: u32, scratch: *mut u8);
 
 /// The entry of compiled code. It returns 0, or `k > 0` for the program's fault number `k` (see
@@ -32,8 +33,8 @@ pub type EntryFn = unsafe extern "C" fn(
     frame: *const i64,
 ) -> i32;
 
-/// What compiled code receives as its first argument and passes on to [`optc_parallel`] and [`optc_step`].
-/// It reads [`CodeContext::WATCHED`] itself.
+/// The first argument of compiled code, which passes it on to [`optc_parallel`] and [`optc_step`]. Code reads
+/// [`CodeContext::WATCHED`] itself.
 #[repr(C)]
 pub struct CodeContext {
     pool: *const ThreadPool,
@@ -45,7 +46,7 @@ pub struct CodeContext {
 }
 
 impl CodeContext {
-    /// Where the code finds the 64-bit number that says whether it must call [`optc_step`] before each step.
+    /// Offset of the 64-bit number that says whether the code must call [`optc_step`] before each step.
     pub const WATCHED: usize = offset_of!(CodeContext, watched);
 
     /// A context for code that runs while `pool` and the observer are borrowed. The pointers are only
@@ -59,7 +60,8 @@ impl CodeContext {
 /// What the entry returns where an observer ended the run.
 pub(crate) const STOPPED: i32 = i32::MIN;
 
-/// Asks the observer whether the next step may begin. Gives 0 if it may, else what the entry is to return.
+/// Asks the observer whether the next step may begin. Returns 0 if it may, else the status that the entry
+/// must return.
 ///
 /// # Safety
 /// `ctx` must be what the entry received.
@@ -107,7 +109,7 @@ pub unsafe extern "C" fn optc_poison(ptr: *mut u8, bytes: u64) {
     }
 }
 
-/// The symbols that compiled code may import from this crate, for the JIT's table.
+/// The symbols that compiled code may import from this crate, for the JIT.
 pub fn symbols() -> [(&'static str, *const u8); 4] {
     [
         ("optc_parallel", optc_parallel as *const u8),

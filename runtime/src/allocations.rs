@@ -1,4 +1,4 @@
-//! How many allocations a piece of work makes, and how much memory it holds at its peak.
+//! Counting of allocations and of peak memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::large;
 
-/// The system's allocator, but for blocks of more than 2 MiB, which stand in huge pages; with counts while
-/// [`CountingAllocator::measure`] runs, else it costs one load of a shared flag.
+/// The system's allocator, with huge pages for blocks of more than 2 MiB. It counts allocations while
+/// [`CountingAllocator::measure`] runs; otherwise it costs one load of a shared flag.
 ///
 /// ```standalone_crate
 /// use runtime::CountingAllocator;
@@ -55,22 +55,22 @@ impl Measured {
     }
 }
 
-/// What a piece of work did in its thread, and in the threads of a [`Pool`](crate::ThreadPool) while they ran
-/// parts for it.
+/// The allocations of a piece of work, in its thread and in the threads of a [`Pool`](crate::ThreadPool)
+/// while they ran parts for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allocations {
-    /// Allocations, a growing or shrinking of one included.
+    /// The number of allocations, including those that grow or shrink a block.
     pub count: u64,
     /// The sum of their sizes.
     pub bytes: u64,
-    /// The most that was live at a time, above what was live at the beginning.
+    /// The peak of live bytes, above those live at the beginning.
     pub peak_bytes: u64,
-    /// What was live at the end, above what was live at the beginning; negative where more was freed.
+    /// The live bytes at the end, above those at the beginning; negative if more was freed.
     pub remaining_bytes: i64,
 }
 
 impl CountingAllocator {
-    /// An allocator to be installed with `#[global_allocator]`.
+    /// An allocator to install with `#[global_allocator]`.
     #[expect(clippy::new_without_default, reason = "a static needs a const constructor")]
     pub const fn new() -> CountingAllocator {
         CountingAllocator {
@@ -83,9 +83,9 @@ impl CountingAllocator {
         }
     }
 
-    /// Runs `work` and counts what it allocates, in the calling thread and in the threads of a
-    /// [`Pool`](crate::ThreadPool) while they run parts for it. What other threads do meanwhile is not
-    /// counted. One measurement runs at a time; others wait, so `work` must not measure in its turn.
+    /// Runs `work` and counts its allocations, in the calling thread and in the threads of a
+    /// [`Pool`](crate::ThreadPool) while they run parts for it. Other threads are not counted. One
+    /// measurement runs at a time; others wait, so `work` must not measure.
     ///
     /// # Panics
     /// If this is not the program's global allocator, so that a count of nothing is never a mistake.

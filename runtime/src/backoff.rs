@@ -1,4 +1,4 @@
-//! Exponential backoff from workers that another process leaves no core to.
+//! Exponential backoff from worker threads that get no core, because another process is busy.
 //!
 //! Where another process keeps a core busy, there are fewer cores than threads of a run. The caller then
 //! loses its core to a worker, or waits for a worker that lost its own in the middle of a part, each time for

@@ -1,4 +1,4 @@
-//! What buffers a caller gives for a run, compared with what the program takes.
+//! Binding: the caller's buffers for a run, checked against the program's inputs and outputs.
 
 use std::ptr::NonNull;
 
@@ -9,7 +9,7 @@ use crate::observer::RunObserver;
 use crate::tensor::TensorDesc;
 use crate::threads::ThreadPool;
 
-/// An input of a program that overwrites some of its inputs.
+/// An input buffer of a program that may overwrite some inputs.
 #[derive(Debug)]
 pub enum InputBuffer<'a> {
     /// An input that stays as it is.
@@ -18,7 +18,7 @@ pub enum InputBuffer<'a> {
     Donated(&'a mut [u8]),
 }
 
-/// On which side of the program a tensor stands.
+/// Whether a tensor is an input or an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TensorSide {
     /// An input.

@@ -1,15 +1,15 @@
-//! Where a program's bytes live: aligned buffers, the arena of a context, and the poison for dead memory.
+//! Memory of a program: aligned buffers, the arena of a context, and the poison for dead memory.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::fmt;
 use std::ops::Range;
 use std::ptr::NonNull;
 
-/// What dead memory is filled with in a debug run: a quiet NaN when read as f64, f32, bf16, f16 or f8, and a
-/// huge number when read as an integer, so that an index taken from it is out of every range.
+/// The value that fills dead memory in a debug run: a quiet NaN when read as f64, f32, bf16, f16 or f8, and a
+/// huge number when read as an integer, so that it is out of range as an index.
 pub const POISON: [u8; 2] = 0x7ff9u16.to_le_bytes();
 
-/// Fills `bytes` with [`POISON`], which begins anew at the start of the range.
+/// Fills `bytes` with [`POISON`].
 pub fn poison(bytes: &mut [u8]) {
     for pair in bytes.chunks_mut(POISON.len()) {
         pair.copy_from_slice(&POISON[..pair.len()]);
@@ -41,10 +41,10 @@ unsafe impl Send for AlignedBuffer {}
 // SAFETY: as above; shared access only reads.
 unsafe impl Sync for AlignedBuffer {}
 
-/// The system has no memory of that size.
+/// The error that the system has no memory of that size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutOfMemory {
-    /// What was asked for.
+    /// The size that was asked for.
     pub bytes: usize,
 }
 
@@ -83,13 +83,13 @@ impl AlignedBuffer {
         AlignedBuffer { block: dangling, layout: Layout::new::<()>(), start: dangling, size_bytes: 0 }
     }
 
-    /// The contents.
+    /// The contents, for reading.
     pub fn as_slice(&self) -> &[u8] {
         // SAFETY: `start` is valid for `size_bytes` bytes, initialised by `alloc_zeroed`.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.size_bytes) }
     }
 
-    /// The contents, to be written.
+    /// The contents, for writing.
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as in `as_slice`, and `self` is borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.size_bytes) }
@@ -121,8 +121,8 @@ impl fmt::Debug for AlignedBuffer {
     }
 }
 
-/// The memory in which a run's intermediates and scratch lie: the context's own, allocated at the first run
-/// and again when a run needs more, or memory that the embedder gives for the context's life.
+/// The memory for a run's intermediate values and scratch: the context's own, allocated at the first run and
+/// again when a run needs more, or memory that the embedder lends to the context.
 pub struct Arena<'a>(ArenaMemory<'a>);
 
 enum ArenaMemory<'a> {
@@ -137,14 +137,13 @@ impl<'a> Arena<'a> {
         Arena(ArenaMemory::Unallocated)
     }
 
-    /// An arena in the embedder's memory, whose contents are garbage afterwards. It must be aligned to 64
-    /// bytes and large enough for the program; what makes a context of it checks both.
+    /// An arena in the embedder's memory, which a run overwrites. It must be aligned to 64 bytes and large
+    /// enough for the program; making a context checks both.
     pub fn given(memory: &'a mut [u8]) -> Arena<'a> {
         Arena(ArenaMemory::Given(memory))
     }
 
-    /// The first `bytes` bytes, allocated if they are not yet there: an arena's own memory that is smaller is
-    /// freed first.
+    /// The first `bytes` bytes, allocated if necessary: an owned arena that is too small is freed first.
     ///
     /// # Errors
     /// If the allocator has no such memory, or the memory given is smaller than that or not aligned to 64.
@@ -165,7 +164,7 @@ impl<'a> Arena<'a> {
         memory.get_mut(..bytes).ok_or(ArenaError::TooSmall { needed: bytes, found })
     }
 
-    /// Grows an arena of its own memory to this number of bytes; memory that was given stays as it is.
+    /// Grows an owned arena to this number of bytes; memory from the embedder stays as it is.
     ///
     /// # Errors
     /// If the allocator has no such memory.
@@ -176,7 +175,7 @@ impl<'a> Arena<'a> {
         }
     }
 
-    /// Checks memory that was given, without allocating any.
+    /// Checks memory from the embedder, without allocating.
     ///
     /// # Errors
     /// As [`Arena::reserve`].
@@ -188,7 +187,7 @@ impl<'a> Arena<'a> {
         }
     }
 
-    /// The bytes held now: 0 before the first run of an owned arena.
+    /// The current size in bytes: 0 before the first run of an owned arena.
     pub fn size_bytes(&self) -> usize {
         match &self.0 {
             ArenaMemory::Unallocated => 0,
@@ -214,7 +213,7 @@ impl<'a> Arena<'a> {
     }
 }
 
-/// Why an arena can't serve a program.
+/// Why an arena can't be used for a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArenaError {
     /// The memory given does not begin at a multiple of 64.

@@ -1,10 +1,9 @@
-//! Who owns a program's machine code, and on whose word it is called.
+//! Loaded machine code, and the promise under which it is called.
 //!
-//! Calling machine code is the one act here that no check can justify: that the code stays within its buffers
-//! follows from how it was made, not from anything that could be looked at now. So all constructors are
-//! `unsafe`, and who calls one gives his word: **the code reads and writes only what [`EntryFn`] hands it,
-//! within the sizes of the program's descriptors**. What stands after the word of the room `codegen` are the
-//! IR's verifier, the plan's checker and the law tests.
+//! No check here can show that machine code stays within its buffers: that follows from how it was generated.
+//! So all constructors are `unsafe`, and their callers promise: **the code reads and writes only the memory
+//! that [`EntryFn`] gives it, within the sizes of the program's descriptors**. `codegen` bases its promise on
+//! the IR's verifier, the checker of plans and the law tests.
 
 use std::any::Any;
 use std::fmt;
@@ -24,9 +23,9 @@ pub struct LoadedCode {
 }
 
 impl LoadedCode {
-    /// Loads an image, entered at the function `entry`, and gives the address of each of its functions;
-    /// `resolve` says where the symbols are. The memory is written first and can be run afterwards, never
-    /// both; it is freed with the last clone.
+    /// Loads an image with the entry function `entry`, and returns the address of each of its functions;
+    /// `resolve` finds external symbols. The memory is first writable and then executable, never both; it is
+    /// freed with the last clone.
     ///
     /// # Safety
     /// The code must be for this machine, `entry` must be a function of type [`EntryFn`], and it must touch
@@ -73,7 +72,7 @@ impl LoadedCode {
         LoadedCode { entry, _owner: owner }
     }
 
-    /// As [`LoadedCode::from_address`], for a function that Rust or a linker knows.
+    /// Like [`LoadedCode::from_address`], for a function known to Rust or a linker.
     ///
     /// # Safety
     /// As for [`LoadedCode::from_address`].

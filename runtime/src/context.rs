@@ -1,5 +1,5 @@
-//! How a program is run: shapes are set, specializations looked up, buffers checked, and the machine code is
-//! entered.
+//! Running a program: shapes are set, specializations looked up, buffers checked, and the machine code is
+//! called.
 
 use std::sync::Arc;
 
@@ -14,9 +14,8 @@ use crate::specialization::Specialization;
 use crate::states::KeptStates;
 use crate::threads::ThreadPool;
 
-/// What one caller needs to run a program: threads, an arena, the shapes of its inputs, and the tables of
-/// pointers. A run at sizes that were run before allocates nothing, and so does one of a program without
-/// named sizes after the first.
+/// The state of one caller of a program: threads, an arena, the shapes of its inputs, and tables of pointers.
+/// A run at sizes that were run before allocates nothing.
 pub struct RunContext<'a> {
     program: Arc<Program>,
     pool: Arc<ThreadPool>,
@@ -50,7 +49,7 @@ impl<'a> RunContext<'a> {
         Ok(RunContext { program, pool, arena, shapes, sizes, current, binding, exact, states, observer })
     }
 
-    /// The program that is run.
+    /// The program.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
@@ -60,8 +59,8 @@ impl<'a> RunContext<'a> {
         &self.pool
     }
 
-    /// Who follows the runs from now on, and may end them; none for nobody, as at first. An `AtomicBool` ends
-    /// a run once it is true:
+    /// Sets the observer of the following runs, which may stop them; none at first. An `AtomicBool` stops a
+    /// run once it is true:
     ///
     /// ```no_run
     /// # fn run(mut context: runtime::RunContext<'_>) -> Result<(), runtime::RunError> {
@@ -78,26 +77,25 @@ impl<'a> RunContext<'a> {
         self.observer = observer;
     }
 
-    /// The bytes of arena held now: 0 before the first preparation or run, unless the arena was given.
+    /// The current size of the arena: 0 before the first preparation or run, unless the embedder provides it.
     pub fn arena_bytes(&self) -> usize {
         self.arena.size_bytes()
     }
 
-    /// The named sizes as they were last worked out, in the order of the program's symbols; zeros before.
+    /// The named sizes of the last preparation, in the order of the program's symbols; zeros before.
     pub fn sizes(&self) -> &[u64] {
         &self.sizes
     }
 
-    /// The shape that an output had in the last run, if data decide it; else the descriptors of
-    /// [`RunContext::prepare`] say it, and before a run nothing is known. Its elements come first in its
-    /// buffer, which has the bytes of the greatest size that it can have; the rest is garbage.
+    /// The shape of an output in the last run, if it depends on data. Otherwise the descriptors of
+    /// [`RunContext::prepare`] have the shape; before a run, the shape is unknown. The elements come first in
+    /// the buffer, which has room for the greatest size; the rest is arbitrary.
     pub fn exact_shape(&self, output: usize) -> Option<&[u64]> {
         self.exact.shape(self.program.open(), output)
     }
 
-    /// The bytes of a state, by its number in [`Program::states`]: what the last run left, whatever its sizes
-    /// were, or what was written here; zeros before, or what the embedder's memory held. Prepares the context
-    /// first.
+    /// The bytes of a state, by its number in [`Program::states`]: its value after the last run, or the value
+    /// written here; before, zeros or the contents of the embedder's memory. Prepares the context first.
     ///
     /// # Errors
     /// As [`RunContext::prepare`].
@@ -112,8 +110,8 @@ impl<'a> RunContext<'a> {
         Ok(&mut reserve(arena, states, program, &specialization)?[bytes])
     }
 
-    /// Sets the shape of an input for the runs that follow. Shapes may be set in any order: whether they fit
-    /// each other is seen when the context is prepared, or runs.
+    /// Sets the shape of an input for the following runs. Shapes may be set in any order; whether they are
+    /// consistent is checked when the context is prepared or runs.
     ///
     /// # Errors
     /// If there is no such input, or it can't have that shape; its shape is then what it was before.
@@ -123,14 +121,14 @@ impl<'a> RunContext<'a> {
         Ok(())
     }
 
-    /// Forgets all shapes that were set: named sizes have their defaults.
+    /// Resets all shapes: named sizes have their defaults.
     pub fn reset_shapes(&mut self) {
         self.shapes.unset_all();
         self.current = None;
     }
 
-    /// Makes all ready for runs with the shapes as they are set, the arena too; a run does so by itself.
-    /// Gives the inputs and outputs at these sizes.
+    /// Prepares runs with the current shapes, including the arena; otherwise the first run does so. Returns
+    /// the inputs and outputs at these sizes.
     ///
     /// # Errors
     /// [`RunError::Shape`] if the shapes contradict each other or the program can't be run with them;
@@ -142,8 +140,7 @@ impl<'a> RunContext<'a> {
     }
 
     /// Runs the program on `inputs` and fills `outputs`, both in the order of the descriptors of
-    /// [`RunContext::prepare`], each of exactly the descriptor's bytes and alignment (4, unless the
-    /// descriptor says otherwise).
+    /// [`RunContext::prepare`]. Each buffer must have exactly the descriptor's bytes, and its alignment.
     ///
     /// # Errors
     /// Anything but [`RunError::Threads`]. After an error the context is as usable as before; states are then
@@ -155,7 +152,8 @@ impl<'a> RunContext<'a> {
         self.run_bound(&specialization, outputs)
     }
 
-    /// As [`RunContext::run`], for a program that overwrites inputs: those must be [`InputBuffer::Donated`].
+    /// Like [`RunContext::run`], for a program that overwrites inputs, which must be
+    /// [`InputBuffer::Donated`].
     ///
     /// # Errors
     /// As [`RunContext::run`].
@@ -170,7 +168,7 @@ impl<'a> RunContext<'a> {
         self.run_bound(&specialization, outputs)
     }
 
-    /// The inputs and outputs with the shapes as they are set; as [`RunContext::prepare`], but for the arena.
+    /// The inputs and outputs with the current shapes; like [`RunContext::prepare`], without the arena.
     ///
     /// # Errors
     /// [`RunError::Shape`], as for [`RunContext::prepare`].

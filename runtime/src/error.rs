@@ -1,4 +1,4 @@
-//! Why a program was not run, or did not finish.
+//! Errors of runs.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
-//! How outputs are cut whose size along an axis is known only when a program has run.
+//! Outputs whose size along an axis is known only after a run.
 //!
-//! Such an output's buffer has the bytes of its bound: the greatest size that it can have. Behind a run its
-//! elements stand first and densely, as those of a tensor of its shape; the rest of the buffer is garbage.
-//! The number of slices is another output of the program, an integer of 64 bits.
+//! The buffer of such an output has room for the greatest size. After a run its elements come first, without
+//! gaps; the rest of the buffer is arbitrary. The number of slices is another output of the program, an
+//! integer of 64 bits.
 //!
 //! ```text
 //! bound [2, 3], 2 slices along axis 1:   a b . c d .   =>   a b c d | garbage,   shape [2, 2]
@@ -13,18 +13,18 @@ use crate::tensor::TensorDesc;
 /// An output whose size along one axis is known after a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenOutput {
-    /// Its number.
+    /// The output's number.
     pub output: usize,
-    /// How many axes it has.
+    /// The number of axes.
     pub rank: usize,
     /// The axis.
     pub axis: usize,
-    /// The number of the output that holds its size.
+    /// The number of the output that holds the size.
     pub count: usize,
 }
 
 impl OpenOutput {
-    /// How many slices there are, by the bytes of the output that says it.
+    /// The number of slices, from the bytes of the output that holds it.
     pub fn slices(count: &[u8]) -> u64 {
         let count = count.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
         u64::try_from(count).unwrap_or(0)
@@ -67,8 +67,8 @@ impl Exact {
     }
 }
 
-/// Moves the first `count` slices of a tensor along an axis together, and gives its shape that size. Returns
-/// the bytes that are left.
+/// Moves the first `count` slices of a tensor along an axis together, and sets that size in its shape.
+/// Returns the number of bytes of the result.
 ///
 /// # Panics
 /// If there is no such axis.

@@ -1,5 +1,5 @@
 //! The size of a dimension: a number, a named size, or an expression of named sizes, which is evaluated, or
-//! solved for the one not known.
+//! solved for one unknown size.
 //!
 //! An expression is a list of steps in prefix order:
 //!
@@ -30,11 +30,11 @@ pub enum Extent {
 pub struct SizeExpr {
     /// Its steps, each before its operands.
     pub steps: Vec<SizeStep>,
-    /// How it is written: `2 * N * M + 1`.
+    /// Its text: `2 * N * M + 1`.
     pub text: String,
 }
 
-/// A step of a [`SizeExpr`]: an operand, or what is done with the two that follow.
+/// A step of a [`SizeExpr`]: an operand, or an operator on the two that follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SizeStep {
     /// A number.

@@ -1,7 +1,7 @@
-//! What machine code is before it is loaded: bytes, where functions begin in them, and where addresses go.
+//! Machine code before it is loaded: bytes, functions and relocations.
 //!
-//! The same image is loaded by a JIT, kept in an artifact's file, or written into an object file. Nothing in
-//! it is an address yet.
+//! The same image is loaded by a JIT, stored in an artifact, or written into an object file. It contains no
+//! addresses.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,41 +9,41 @@ use std::ops::Range;
 /// Relocatable machine code of some functions, for the processors of one architecture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CodeImage {
-    /// The instructions, and the constants beside them, one function after the other.
+    /// The instructions and constants, one function after the other.
     pub code: Vec<u8>,
     /// The functions, in the order of their bytes.
     pub functions: Vec<ImageFunction>,
-    /// The names of what is defined elsewhere.
+    /// The names of external symbols.
     pub symbols: Vec<String>,
-    /// Where addresses are to be written, in order.
+    /// The places where addresses must be written, in order.
     pub relocations: Vec<Relocation>,
 }
 
 /// A function of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageFunction {
-    /// Its name, which says what it is for and is unique in the image.
+    /// Its name, unique in the image.
     pub name: String,
-    /// Where it begins, in bytes; a multiple of [`FUNCTION_ALIGNMENT`].
+    /// Its start in bytes; a multiple of [`FUNCTION_ALIGNMENT`].
     pub start: u32,
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub size: u32,
 }
 
-/// Bytes of the image that depend on where something is.
+/// A place in the image where an address must be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// The first of them.
+    /// The offset of its first byte.
     pub offset: u32,
-    /// What is written there.
+    /// The form in which the address is written.
     pub kind: RelocationKind,
-    /// Whose address.
+    /// The function or symbol whose address is written.
     pub target: RelocationTarget,
-    /// What is added to the address.
+    /// A number that is added to the address.
     pub addend: i64,
 }
 
-/// What is written where an address goes.
+/// The form in which an address is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelocationKind {
     /// The address, in 8 bytes.
@@ -64,7 +64,7 @@ impl RelocationKind {
     }
 }
 
-/// Whose address is written.
+/// The function or symbol whose address is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelocationTarget {
     /// A function of the image, by its number.
@@ -97,12 +97,12 @@ impl fmt::Display for LoadError {
 impl std::error::Error for LoadError {}
 
 impl CodeImage {
-    /// The function of a name.
+    /// The function with this name.
     pub fn function(&self, name: &str) -> Option<&ImageFunction> {
         self.functions.iter().find(|function| function.name == name)
     }
 
-    /// That functions lie in the code, one after the other, and each relocation in one of them.
+    /// Checks that the functions are in the code, one after the other, and each relocation in one of them.
     ///
     /// # Errors
     /// What is not so.

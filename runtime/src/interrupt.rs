@@ -1,4 +1,4 @@
-//! How what a command began is cleared away when it is told to end (Ctrl-C).
+//! Clean-up of a command that is interrupted (Ctrl-C).
 //!
 //! The signals are blocked in all threads, and one thread waits for them. So what is done then may take locks
 //! and memory, which a signal handler must not. The signal ends the process after that as it would have.
@@ -11,9 +11,8 @@ use std::thread;
 /// What asks a process to end, from a terminal or a shell.
 const ENDING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
-/// Calls `clear` before a signal ends the process. Signals that are ignored, as in the background of a shell,
-/// stay so. To be called by a command as it begins, before it has threads: a library leaves signals to its
-/// user.
+/// Calls `clear` before a signal ends the process. Ignored signals, as in the background of a shell, stay
+/// ignored. A command must call this before it has threads; a library leaves signals to its user.
 ///
 /// # Errors
 /// If no thread can be started.

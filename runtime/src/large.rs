@@ -1,4 +1,4 @@
-//! How blocks of many pages are got from the system: in huge pages, and grown without a copy.
+//! Large blocks from the system: in huge pages, and grown without a copy.
 //!
 //! A page that is touched first costs a fault, on virtual machines more than a microsecond; a text of 100 MB
 //! has 25,000 pages, but 50 huge ones. Only whole huge pages inside a block are asked for, so that a block

@@ -1,15 +1,14 @@
-//! What machine this is and what the process has used of it.
+//! Facts about this machine, and the memory of this process.
 
 use std::thread;
 
-/// The threads that run at once on this machine, as the system allots them to the process; 1 if it does not
-/// say.
+/// The number of threads that the system lets the process run at once; 1 if unknown.
 pub fn available_threads() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The architecture and those of its vector features that kernels choose by, as one line: `x86_64 avx avx2
-/// fma avx512f`.
+/// The architecture and those vector features that decide between kernels, as one line:
+/// `x86_64 avx avx2 fma avx512f`.
 pub fn cpu_features() -> String {
     let mut line = std::env::consts::ARCH.to_owned();
     for feature in vector_features() {
@@ -36,14 +35,14 @@ fn vector_features() -> Vec<&'static str> {
     Vec::new()
 }
 
-/// The most memory that the process has had resident at a time, in bytes; `None` where the system does not
-/// say so (in `/proc/self/status`, as Linux does).
+/// The peak of resident memory of the process in bytes; `None` if the system does not report it (Linux does,
+/// in `/proc/self/status`).
 pub fn peak_resident_bytes() -> Option<u64> {
     status_bytes("VmHWM:")
 }
 
-/// The memory of its own that the process has resident now, in bytes, mapped files not counted; `None` where
-/// the system does not say so (in `/proc/self/status`, as Linux does).
+/// The present resident memory of the process in bytes, without mapped files; `None` if the system does not
+/// report it (Linux does, in `/proc/self/status`).
 pub fn own_resident_bytes() -> Option<u64> {
     status_bytes("RssAnon:")
 }

@@ -1,4 +1,4 @@
-//! How a file's bytes are read without copying them.
+//! Files that are read without copying them.
 
 use std::fs::File;
 use std::io;
@@ -38,7 +38,7 @@ impl MappedFile {
         &self.map
     }
 
-    /// The mapping as shared bytes of no particular origin.
+    /// The mapping as shared bytes.
     pub fn into_shared(self) -> Arc<dyn AsRef<[u8]> + Send + Sync> {
         self.map
     }

@@ -1,4 +1,4 @@
-//! Who follows a run, and may end it between two steps.
+//! Observers of a run, which may stop it between two steps.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -20,7 +20,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Follows a run.
+/// Follows a run, and may stop it.
 pub trait RunObserver: Send + Sync {
     /// A step is about to begin, in the thread that runs the program: a kernel, a fused group, a copy. Before
     /// it, `step` others have begun in this run. `Break` ends the run. A panic ends the process: nothing

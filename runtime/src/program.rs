@@ -1,5 +1,5 @@
-//! What a compiled program is made of: constants, inputs and outputs, and its specializations, which have the
-//! code. It is constant, and shared.
+//! A compiled program: constants, inputs and outputs, and specializations with the code. It is immutable and
+//! shared.
 //!
 //! A program has named sizes, none or several. Without any it has one specialization, made when it was
 //! compiled; else one is made for each combination of sizes that comes up, and the last few are kept.
@@ -18,7 +18,7 @@ use crate::specialization::{Specialization, SpecializationCache, Specialize};
 use crate::tensor::{StateDesc, TensorSpec};
 use crate::threads::ThreadPool;
 
-/// The constants of a program, packed as its code expects them, beginning at a multiple of 64.
+/// The constants of a program, packed as its code expects them, aligned to 64.
 #[derive(Debug)]
 pub struct Weights(Bytes);
 
@@ -58,17 +58,17 @@ impl Weights {
     }
 }
 
-/// What a program is at all sizes.
+/// The parts of a program that are the same at all sizes.
 #[derive(Debug)]
 pub struct ProgramParts {
-    /// The constants at whose beginning the code is pointed; several programs may share them. Code that finds
+    /// The constants that the code gets as its argument; several programs may share them. Code that finds
     /// constants by its frame needs none here.
     pub weights: Arc<Weights>,
-    /// The threads that scratch is planned for, and so the most that a context may have.
+    /// The number of threads that scratch is planned for, and so the maximum of a context.
     pub threads: usize,
 }
 
-/// The named sizes of a program, and what follows from them.
+/// The named sizes of a program, with the parts that depend on them.
 pub struct NamedSizes {
     /// The sizes that are chosen at run time; at least one.
     pub symbols: Vec<Symbol>,
@@ -76,17 +76,16 @@ pub struct NamedSizes {
     pub inputs: Vec<TensorSpec>,
     /// The outputs, in the entry's order.
     pub outputs: Vec<TensorSpec>,
-    /// What makes specializations.
+    /// Makes specializations.
     pub specialize: Box<dyn Specialize>,
-    /// The most specializations that are kept.
+    /// The maximum number of specializations that are kept.
     pub cached: usize,
-    /// Bytes of arena that are enough at all sizes, where that is known: a context holds them from its first
-    /// preparation on.
+    /// An arena that suffices at all sizes, in bytes, if it is known: a context allocates it at its first
+    /// preparation.
     pub bound_bytes: Option<usize>,
 }
 
-/// A compiled program. It is constant; what changes during a run belongs to a [`RunContext`], of which there
-/// may be many.
+/// A compiled program. It is immutable; each run needs a [`RunContext`], of which there may be many.
 pub struct Program {
     parts: ProgramParts,
     declared: Declared,
@@ -139,7 +138,7 @@ impl Program {
         }
     }
 
-    /// The same program, some outputs of which have a dimension that data decide.
+    /// The same program, with these outputs whose size depends on data.
     ///
     /// # Panics
     /// If there are no such outputs, or one has other axes: faults of the compiler.
@@ -155,7 +154,7 @@ impl Program {
         Program { open, ..self }
     }
 
-    /// The same program, whose contexts keep these tensors from run to run.
+    /// The same program, with these tensors that contexts keep from run to run.
     ///
     /// # Panics
     /// If its only specialization has no place for one in its arena: a fault of the compiler.
@@ -174,7 +173,7 @@ impl Program {
         }
     }
 
-    /// A context with `threads` threads of its own and an arena that it allocates when it is prepared, or at
+    /// A context with `threads` threads of its own, and an arena that is allocated when it is prepared, or at
     /// its first run.
     ///
     /// # Errors
@@ -184,8 +183,8 @@ impl Program {
         RunContext::new(Arc::clone(self), Arc::new(ThreadPool::new(threads)), Arena::owned())
     }
 
-    /// A context on threads that others may use too, and in an arena that may be the embedder's: sizes that
-    /// need more are refused.
+    /// A context on given threads, which others may share, and in an arena that may be the embedder's: sizes
+    /// that need more are refused.
     ///
     /// # Errors
     /// [`RunError::Threads`] as for [`Program::context`]; [`RunError::Arena`] if the memory given is not
@@ -204,7 +203,7 @@ impl Program {
         if (1..=most).contains(&found) { Ok(()) } else { Err(RunError::Threads { most, found }) }
     }
 
-    /// The named sizes, in the order in which [`Program::at`] takes numbers for them.
+    /// The named sizes, in the order of the numbers that [`Program::at`] takes.
     pub fn symbols(&self) -> &[Symbol] {
         &self.declared.symbols
     }
@@ -219,7 +218,7 @@ impl Program {
         &self.outputs
     }
 
-    /// The outputs with a dimension that data decide.
+    /// The outputs with a dimension whose size depends on data.
     pub fn open(&self) -> &[OpenOutput] {
         &self.open
     }
@@ -229,40 +228,40 @@ impl Program {
         if self.symbols().is_empty() { self.kept.find(&[]) } else { None }
     }
 
-    /// What a context keeps from run to run, see [`RunContext::state`].
+    /// The tensors that a context keeps from run to run, see [`RunContext::state`].
     pub fn states(&self) -> &[StateDesc] {
         &self.states
     }
 
-    /// Bytes of arena that are enough at all sizes, where that is known.
+    /// An arena that suffices at all sizes, in bytes, if it is known.
     pub fn bound_bytes(&self) -> Option<usize> {
         self.bound_bytes
     }
 
-    /// The bytes of constants that are packed so far.
+    /// The bytes of constants that have been packed so far.
     pub fn weights_bytes(&self) -> usize {
         let own = self.parts.weights.bytes().len();
         let shared = self.specialize.as_ref().map_or(0, |specialize| specialize.weights_bytes());
         own + shared + self.kept.weights_bytes()
     }
 
-    /// The most threads that a context may have.
+    /// The maximum number of threads of a context.
     pub fn threads(&self) -> usize {
         self.parts.threads
     }
 
-    /// Specializations that are kept now.
+    /// The number of specializations that are kept now.
     pub fn cached(&self) -> usize {
         self.kept.len()
     }
 
-    /// Specializations that were made so far for sizes that were not kept.
+    /// The number of specializations that were made so far.
     pub fn specialized(&self) -> u64 {
         self.kept.made()
     }
 
-    /// The specialization at these sizes, one for each symbol in order: a kept one, or one that is made now.
-    /// Others are not kept waiting meanwhile.
+    /// The specialization at these sizes, one for each symbol in order: a kept one, or a new one. Other
+    /// callers do not wait meanwhile.
     ///
     /// # Errors
     /// [`ShapeError::Refused`] if the program can't be run at these sizes, or a symbol may not have one of

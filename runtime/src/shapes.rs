@@ -1,4 +1,4 @@
-//! Which sizes an input may have, and what follows from the shapes that a caller sets.
+//! Named sizes: the sizes that inputs may have, and those that follow from the shapes that a caller sets.
 //!
 //! The dimensions of inputs are numbers, *symbols* or what follows from symbols (`2 * N + 1`, `N * M`); a
 //! symbol has one size at a time, wherever it stands. So the shapes that are set determine the symbols'
@@ -10,7 +10,7 @@ use std::fmt;
 use crate::extent::{Extent, LinearExtent};
 use crate::tensor::TensorSpec;
 
-/// A size that is chosen when a program runs.
+/// A size that is chosen at run time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
     /// Its name.
@@ -19,17 +19,17 @@ pub struct Symbol {
     pub least: u64,
     /// The greatest size.
     pub most: u64,
-    /// The size where no input's shape says one.
+    /// The size if no input's shape determines it.
     pub default: Option<u64>,
 }
 
 impl Symbol {
-    /// Whether it may have a size.
+    /// Whether a size is in the range.
     pub fn may_be(&self, size: u64) -> bool {
         (self.least..=self.most).contains(&size)
     }
 
-    /// The sizes that it may have, as messages say them.
+    /// The allowed sizes, for messages.
     pub fn range_text(&self) -> String {
         let Symbol { name, least, most, .. } = self;
         match *most {
@@ -39,18 +39,18 @@ impl Symbol {
     }
 }
 
-/// A dimension of an input, as messages name it.
+/// A dimension of an input, for messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputDimension {
     /// The input's name.
     pub input: String,
     /// The input's number.
     pub number: usize,
-    /// Which of its dimensions.
+    /// The dimension, from 0.
     pub dimension: usize,
 }
 
-/// Why shapes can't be run.
+/// Why a program can't run with these shapes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShapeError {
     /// No input has that name.
@@ -246,8 +246,8 @@ fn value(extent: &Extent, sizes: &[u64]) -> Option<i128> {
     extent.value(&|symbol| sizes[symbol])
 }
 
-/// The first symbol of inputs whose size no shapes of them determine: it occurs in a quotient only, or in
-/// products of unknown ones.
+/// The first symbol of inputs that no shapes determine: it occurs in quotients only, or in products of
+/// unknown sizes.
 pub fn undetermined(symbols: &[Symbol], inputs: &[TensorSpec]) -> Option<usize> {
     let extents: Vec<&Extent> = inputs.iter().flat_map(|input| &input.extents).collect();
     crate::extent::undetermined(symbols.len(), &extents)

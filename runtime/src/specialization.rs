@@ -1,5 +1,4 @@
-//! What sizes decide of a program: its code, its frame, its arena, its inputs and outputs; and which of these
-//! are kept.
+//! A specialization: the parts of a program that depend on sizes. The last few are kept.
 
 use std::any::Any;
 use std::fmt;
@@ -8,27 +7,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::code::LoadedCode;
 use crate::tensor::TensorDesc;
 
-/// What [`Specialization::new`] takes.
+/// The arguments of [`Specialization::new`].
 pub struct SpecializationParts {
-    /// The machine code; most specializations of a program have the same.
+    /// The machine code; most specializations of a program share it.
     pub code: LoadedCode,
-    /// What the code's statuses 1, 2, ... mean, as messages for the user.
+    /// The messages of the code's statuses 1, 2, ...
     pub faults: Arc<[String]>,
-    /// What the code reads through its last argument; empty for code that reads nothing there.
+    /// The numbers that the code reads through its last argument; empty for code that reads none.
     pub frame: Vec<i64>,
-    /// The bytes of arena that a run needs, every kernel's scratch included.
+    /// The bytes of arena that a run needs, with every kernel's scratch.
     pub arena_bytes: usize,
     /// The inputs at these sizes, in the entry's order.
     pub inputs: Vec<TensorDesc>,
     /// The outputs at these sizes, in the entry's order.
     pub outputs: Vec<TensorDesc>,
-    /// The bytes of constants that no other specialization has.
+    /// The bytes of constants that only this specialization has.
     pub weights_bytes: usize,
-    /// What owns the memory that the frame points to.
+    /// The owner of the memory that the frame points to.
     pub weights: Arc<dyn Any + Send + Sync>,
 }
 
-/// A program at some sizes.
+/// A program at given sizes.
 pub struct Specialization {
     parts: SpecializationParts,
     /// Where in the arena each state begins.
@@ -53,22 +52,21 @@ impl Specialization {
         Specialization { parts, states: Vec::new(), given_up: 0 }
     }
 
-    /// The same, where each of the program's [states](crate::Program::states) begins at one of these bytes of
-    /// the arena.
+    /// The same, with the start of each of the program's [states](crate::Program::states) in the arena.
     #[must_use]
     pub fn with_states(self, states: Vec<usize>) -> Specialization {
         Specialization { states, ..self }
     }
 
-    /// The same, of which that many steps are computed as usual since the arena of all sizes has no room for
-    /// the scratch of their faster algorithm.
+    /// The same, with the number of steps that use their usual algorithm because the arena of all sizes has
+    /// no room for the scratch of a faster one.
     #[must_use]
     pub fn with_given_up(self, given_up: usize) -> Specialization {
         Specialization { given_up, ..self }
     }
 
-    /// How many steps are computed as usual since the arena of all sizes has no room for the scratch of their
-    /// faster algorithm.
+    /// The number of steps that use their usual algorithm because the arena of all sizes has no room for the
+    /// scratch of a faster one.
     pub fn given_up(&self) -> usize {
         self.given_up
     }
@@ -78,7 +76,7 @@ impl Specialization {
         self.parts.arena_bytes
     }
 
-    /// The bytes of constants that no other specialization has.
+    /// The bytes of constants that only this specialization has.
     pub fn weights_bytes(&self) -> usize {
         self.parts.weights_bytes
     }
@@ -93,13 +91,12 @@ impl Specialization {
         &self.parts.inputs
     }
 
-    /// The outputs at these sizes. One with a dimension that data decide has the greatest size that it can
-    /// have.
+    /// The outputs at these sizes. A dimension whose size depends on data has its greatest size.
     pub fn outputs(&self) -> &[TensorDesc] {
         &self.parts.outputs
     }
 
-    /// Where in the arena each of the program's states begins.
+    /// The start of each of the program's states in the arena.
     pub fn states(&self) -> &[usize] {
         &self.states
     }
@@ -123,7 +120,7 @@ impl fmt::Debug for Specialization {
     }
 }
 
-/// What makes the specializations of a program.
+/// Makes the specializations of a program.
 pub trait Specialize: Send + Sync {
     /// The specialization at these sizes, one for each symbol in order.
     ///

@@ -1,4 +1,4 @@
-//! When the steps of a run were done: for runs that are timed step by step.
+//! Time stamps of steps, for runs that are timed step by step.
 //!
 //! Code that is compiled for it calls [`optc_stamp`] after each step, in the thread that entered it. Stamps
 //! are kept for [`stamped`] of that thread, and are dropped where nobody asked for them.
@@ -6,12 +6,12 @@
 use std::cell::RefCell;
 use std::time::Instant;
 
-/// That a step was done.
+/// The time at which a step was done.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp {
-    /// The number that the code gives the step.
+    /// The step's number.
     pub step: u64,
-    /// When.
+    /// The time.
     pub at: Instant,
 }
 
@@ -19,8 +19,7 @@ thread_local! {
     static STAMPS: RefCell<Option<Vec<Stamp>>> = const { RefCell::new(None) };
 }
 
-/// Runs `work` and gives the stamps of the steps that it ran in this thread, in the order in which they were
-/// done.
+/// Runs `work`, and returns the stamps of the steps that it ran in this thread, in order.
 pub fn stamped<R>(work: impl FnOnce() -> R) -> (R, Vec<Stamp>) {
     let before = STAMPS.replace(Some(Vec::new()));
     let result = work();
@@ -28,7 +27,7 @@ pub fn stamped<R>(work: impl FnOnce() -> R) -> (R, Vec<Stamp>) {
     (result, stamps.unwrap_or_default())
 }
 
-/// Notes that a step is done. Code that is compiled to be timed calls it after each.
+/// Records that a step is done. Code that is compiled to be timed calls it after each step.
 pub extern "C" fn optc_stamp(step: u64) {
     STAMPS.with_borrow_mut(|stamps| {
         stamps.iter_mut().for_each(|all| all.push(Stamp { step, at: Instant::now() }))

@@ -1,9 +1,8 @@
-//! What is known of a tensor that a caller passes: its name, its elements, its shape, its bytes.
+//! Descriptors of the tensors that a caller passes: name, elements, shape, bytes.
 
 use crate::extent::Extent;
 
-/// What the elements of an input or output are. How many bits they take is the compiler's knowledge; here it
-/// comes as [`TensorDesc::size_bytes`].
+/// The type of a tensor's elements. The runtime does not know their size; see [`TensorDesc::size_bytes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names are the types")]
 pub enum ElementKind {
@@ -37,17 +36,17 @@ pub enum ElementKind {
 /// One input or output of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorDesc {
-    /// The name by which the model knows it.
+    /// The name in the model.
     pub name: String,
     /// The kind of its elements.
     pub element: ElementKind,
-    /// Its dimensions, outermost first; rows are dense.
+    /// The sizes, outermost first; elements have no gaps.
     pub shape: Vec<u64>,
-    /// The bytes that the caller's buffer must have, exactly.
+    /// The exact size of the caller's buffer in bytes.
     pub size_bytes: usize,
-    /// What the buffer's address must be a multiple of: a power of two.
+    /// The alignment of the buffer: a power of two.
     pub align: usize,
-    /// Whether the program overwrites it: true only of an input that the compiler was told is donated.
+    /// Whether the program overwrites it: only for donated inputs.
     pub overwritten: bool,
 }
 
@@ -63,10 +62,10 @@ impl TensorDesc {
     }
 }
 
-/// An input or output of a program at any sizes.
+/// An input or output of a program with named sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorSpec {
-    /// The name by which the model knows it.
+    /// The name in the model.
     pub name: String,
     /// The kind of its elements.
     pub element: ElementKind,
@@ -84,7 +83,7 @@ impl From<&TensorDesc> for TensorSpec {
 /// A tensor that a context keeps from run to run, in its arena.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateDesc {
-    /// What it is; its name is that by which it is set.
+    /// The tensor; its value is set by its name.
     pub tensor: TensorDesc,
     /// The name of its next value, if runs change it.
     pub result: Option<String>,

@@ -48,8 +48,7 @@ use crate::allocations::Measured;
 use crate::backoff::WorkerBackoff;
 use crate::wait::spin_for;
 
-/// Threads that another program has: what spreads the parts of a kernel over them, in the place of workers of
-/// a [`ThreadPool`]'s own.
+/// Threads of another program, which run the parts of kernels in place of a [`ThreadPool`]'s own workers.
 ///
 /// # Safety
 /// [`ParallelFor::for_each`] calls its body once for each part, and returns when all calls have returned. At
@@ -152,7 +151,7 @@ const NUMBER: u64 = 1 << 35;
 const MOST_THREADS: usize = 1024;
 
 impl ThreadPool {
-    /// A pool of `threads` threads, of which one is the caller's: `threads - 1` are started here.
+    /// A pool of `threads` threads including the caller's: `threads - 1` are started here.
     /// `ThreadPool::new(1)` starts none and runs everything in the caller's thread.
     ///
     /// # Panics
@@ -178,7 +177,7 @@ impl ThreadPool {
         }
     }
 
-    /// A pool whose work threads of another program do.
+    /// A pool that uses threads of another program.
     pub fn of(threads: Box<dyn ParallelFor>) -> ThreadPool {
         let mut pool = ThreadPool::new(1);
         pool.others = Some(threads);

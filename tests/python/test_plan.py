@@ -70,7 +70,7 @@ def test_a_plan_of_named_sizes_is_at_some():
     small = model.plan_at(N=8)
     assert small.sizes == {"N": 8} and small.arena_bytes < plan.arena_bytes
     assert small.arena_bytes == model.prepare({"x": (8, 3)})
-    with pytest.raises(optc.Error, match="no size of the program is called `M`"):
+    with pytest.raises(optc.Error, match="the program has no named size `M`"):
         model.plan_at(M=8)
     fixed = optc.compile(optc.Module.parse(ROWS), dims={"N": 8}, threads=1)
     assert fixed.dims == {} and fixed.inputs[0].shape == (8, 3)

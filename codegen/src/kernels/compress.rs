@@ -1,4 +1,4 @@
-//! How slices are picked by a computed condition.
+//! Compaction: slices selected by a computed condition.
 
 use ir::body::OpRef;
 use ir::size::storage_bits;

@@ -1,4 +1,4 @@
-//! How slices are picked by computed indices: a check that stops the program, then copies.
+//! Gather: a check of the computed indices, which may stop the program, then copies of slices.
 
 use ir::body::OpRef;
 use ir::size::storage_bits;

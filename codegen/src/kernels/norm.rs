@@ -1,4 +1,4 @@
-//! How normalisations are computed.
+//! Normalisations.
 
 use ir::body::OpRef;
 use ir::opdef::{Access, Reduce};

@@ -1,4 +1,4 @@
-//! How slices are written by computed indices, after a check that stops the program; and how elements are
+//! Scatter: slices written by computed indices, after a check that may stop the program; and how elements are
 //! sorted.
 
 use ir::body::OpRef;

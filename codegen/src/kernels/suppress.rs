@@ -1,4 +1,4 @@
-//! How boxes that overlap better ones are dropped.
+//! Non-maximum suppression: boxes that overlap boxes of higher scores are dropped.
 
 use ir::body::OpRef;
 use kernels::NonMaxSuppression;

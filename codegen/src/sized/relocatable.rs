@@ -18,11 +18,11 @@ use crate::prepared::PreparedWeight;
 use crate::relocatable::{FrameCallee, RelocatableFrame};
 use crate::weights::{AddressKey, KnownWeights, Missing, WeightTable};
 
-/// What runs at some sizes, without an address in it.
+/// A specialization without addresses.
 pub struct SizedFrame {
-    /// Where the code is entered.
+    /// The function to enter.
     pub entry: FrameCallee,
-    /// What the code reads.
+    /// The frame.
     pub frame: RelocatableFrame,
     /// The bytes of arena that a run needs.
     pub arena_bytes: usize,
@@ -30,11 +30,11 @@ pub struct SizedFrame {
     pub inputs: Vec<TensorDesc>,
     /// The outputs, in the entry's order.
     pub outputs: Vec<TensorDesc>,
-    /// Where each state begins in the arena.
+    /// The start of each state in the arena.
     pub states: Vec<usize>,
 }
 
-/// The weights of frames, one after the other, as a file has them.
+/// The weights of frames, in the order of a file.
 #[derive(Default)]
 pub struct WeightFile {
     /// What is the same at all sizes: the address and bytes that it has in memory, and where it is in the
@@ -64,7 +64,7 @@ impl SizedCode<Arc<CodeImage>> {
         self.code.image()
     }
 
-    /// What the code's statuses 1, 2, ... mean.
+    /// The messages of the code's statuses 1, 2, ...
     pub fn faults(&self) -> &Arc<[String]> {
         self.code.faults()
     }
@@ -156,7 +156,7 @@ impl SizedCode<Arc<CodeImage>> {
 }
 
 impl WeightFile {
-    /// Bytes of weights that follow from sizes.
+    /// Bytes of weights that depend on sizes.
     pub fn sized_bytes(&self) -> u64 {
         self.sized_bytes
     }

@@ -1,4 +1,4 @@
-//! An operation that runs as a function of this crate: planned with its scratch, in place, on all threads.
+//! An operation with a kernel of this crate: planned with its scratch, in place, on all threads.
 
 use std::slice;
 
@@ -24,7 +24,7 @@ const FIR: OpDef = OpDef {
     ..OpDef::BLANK
 };
 
-/// What the operation means: the interpreter's answer, which the kernel is tested against.
+/// The operation's meaning in the interpreter, which the kernel is tested against.
 fn eval(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let [x, taps] = [operands[0].to_f32(), operands[1].to_f32()];
     let row = op.operand_shape(0).and_then(|shape| shape.last().copied()).ok_or("it has no rows")? as usize;
@@ -58,7 +58,7 @@ unsafe extern "C" fn fir(desc: *const u8, table: *const *mut u8, part: u32, scra
     unsafe { filter(kept, slice::from_raw_parts(w, taps), slice::from_raw_parts_mut(y.add(first), row)) }
 }
 
-/// What [`fir`] is called with.
+/// The call of [`fir`] for an operation.
 fn describe(op: OpRef<'_>, _threads: usize) -> Result<KernelWork, String> {
     let shapes = op.operand_shape(0).zip(op.operand_shape(1)).ok_or("a size is not known")?;
     let is_f32 = [0, 1].iter().all(|index| op.ctx.elem(op.operand_type(*index)) == op.ctx.f32());
@@ -73,7 +73,7 @@ fn describe(op: OpRef<'_>, _threads: usize) -> Result<KernelWork, String> {
 // SAFETY: `fir` stays within the rows, taps and scratch that `describe` says; rows are disjoint.
 static KERNELS: [KernelRow; 1] = [unsafe { KernelRow::new("my_fir", fir, describe) }];
 
-/// The processor that this process runs on, with the kernel.
+/// The processor that this process runs on, with this kernel.
 pub fn cpu() -> Cpu {
     Cpu::default().with_kernels(&KERNELS)
 }

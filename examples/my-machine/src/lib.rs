@@ -1,4 +1,4 @@
-//! What a crate of its own adds to the machine that is compiled for: a kernel, and a target.
+//! Extensions of the machine in a crate of their own: a kernel, and a target.
 
 pub mod kernel;
 pub mod target;

@@ -1,4 +1,4 @@
-//! A machine with a memory of its own beside the CPU's: passes ask it in the CPU's place.
+//! A target with a second memory, based on the CPU.
 
 use codegen::Cpu;
 use ir::body::OpRef;
@@ -7,11 +7,11 @@ use ir::opdef::Access;
 use ir::target::{GroupPosition, KernelChoice};
 use ir::{Kind, Target};
 
-/// A CPU that has a fast memory for the results of contractions, and fuses nothing into them but activations.
+/// A CPU with a fast memory for the results of contractions, which fuses only activations into them.
 pub struct Board {
     /// The CPU, with its kernels.
     pub cpu: Cpu,
-    /// The most bytes of the fast memory.
+    /// The size of the fast memory in bytes.
     pub fast_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What a dialect, its laws and a pass look like that live in a crate of their own.
+//! A dialect, its laws and a pass in a crate of their own.
 
 use optc::ir::opdef::TypeClass::{FloatTensor, Own};
 use optc::ir::scalar::{Binary, Scalar, Unary};
@@ -7,8 +7,8 @@ use optc::opt::Setup;
 use optc::passes::manager::{PassContext, PassDef, PassRun, Registry};
 use optc::passes::rewrite::Rule;
 
-/// The dialect. From each row follow parsing, printing, verifying, interpretation, fusion, in-place and
-/// machine code.
+/// The dialect. Parsing, printing, verification, interpretation, fusion, in-place updates and machine code
+/// are derived from its rows.
 pub static MY: Dialect = Dialect { name: "my", doc: "What is ours.", tables: &[&[SOFTSIGN, START]] };
 const SOFTSIGN: OpDef = OpDef {
     name: "my.softsign",
@@ -28,8 +28,8 @@ pub static CLOCK: TypeDef = TypeDef::plain("my.clock", "A running clock.");
 const NOW: &[OperandDef] = &[OperandDef::one("clock", Own(&CLOCK))];
 const START: OpDef = OpDef { name: "my.start", doc: "Starts a clock.", results: NOW, ..OpDef::BLANK };
 
-/// The laws, which hold to the bit: `canonicalize` applies them left to right, and `simplify` where that is
-/// cheaper.
+/// The laws, which hold to the bit: `canonicalize` applies them from left to right, and `simplify` where that
+/// is cheaper.
 pub static LAWS: &[Rule] = &[Rule::law("odd", "(my.softsign (nn.neg ?x))", "(nn.neg (my.softsign ?x))")];
 
 fn count(pass: &PassContext<'_>, body: &mut Body) -> Result<(), Vec<Diagnostic>> {
@@ -40,7 +40,7 @@ fn count(pass: &PassContext<'_>, body: &mut Body) -> Result<(), Vec<Diagnostic>>
     Ok(())
 }
 
-/// The pass: it asks for the kind, so it counts other dialects' operations too.
+/// The pass: it looks at the kind, so it also counts operations of other dialects.
 pub static COUNT: PassDef = PassDef {
     name: "my-count",
     doc: "Writes on each function how many of its operations are elementwise.",
@@ -48,7 +48,7 @@ pub static COUNT: PassDef = PassDef {
     ..PassDef::BLANK
 };
 
-/// The tool: everything of optc's, and this.
+/// The tool: optc, with this dialect and pass.
 pub fn setup() -> Setup {
     let mut registry = Registry::new();
     registry.register(&COUNT);

@@ -1,4 +1,4 @@
-//! How a language gets optc as its back end: read a text, build a function, compile it.
+//! A small language with optc as its back end: it parses a text, builds a function, and compiles it.
 //!
 //! ```text
 //! input x [2, 3]                  # what a caller gives

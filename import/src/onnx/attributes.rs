@@ -1,4 +1,4 @@
-//! What a node's attributes say, by the type that the operator gives them.
+//! Typed access to a node's attributes.
 //!
 //! Each getter's error says what was found and what was expected; an attribute that is left out is `None`.
 
@@ -91,7 +91,7 @@ fn mismatch(name: &str, found: &AttributeValue<'_>, expected: &str) -> String {
 }
 
 impl AttributeValue<'_> {
-    /// What kind of value it is, with an article.
+    /// The kind of value, with an article, for messages.
     pub fn describe(&self) -> &'static str {
         match self {
             AttributeValue::Float(_) => "a float",

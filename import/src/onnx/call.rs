@@ -1,4 +1,4 @@
-//! What a converter sees of the node that it converts.
+//! The conversion of one node: the interface of converters.
 //!
 //! A converter reads the node's attributes and operands, emits operations, and returns the node's results; or
 //! it refuses, with what was found and what was expected. Whatever an ONNX operator takes as an operand but
@@ -21,12 +21,12 @@ use super::open::OpenAxes;
 use super::tensor::TensorProto;
 use super::weights::{Keys, Weight, WeightFiles, element_type};
 
-/// Why a node is not converted.
+/// Why a node can't be converted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// What was found and what was expected, lower case.
     pub message: String,
-    /// What to do about it.
+    /// A hint.
     pub help: Option<String>,
 }
 
@@ -48,20 +48,20 @@ impl From<InferError> for Refusal {
     }
 }
 
-/// What a node becomes: the values of its outputs.
+/// The result of a conversion: the values of the node's outputs.
 pub type Results = Result<Vec<Value>, Refusal>;
 
-/// One node on its way into the IR.
+/// A node that is being converted.
 pub struct NodeConversion<'c, 'm> {
     /// The node.
     pub node: &'c NodeProto<'m>,
-    /// Version of ONNX's operator set.
+    /// The version of the operator set.
     pub version: i64,
-    /// Makes the operations.
+    /// Inserts the operations.
     pub builder: Builder<'c>,
     pub(super) operands: Vec<Option<Value>>,
     pub(super) weights: &'c mut WeightFiles<'m>,
-    /// What is known of the symbols in sizes.
+    /// The known ranges of symbols.
     pub ranges: &'c Ranges,
     /// What is known of sizes that depend on data.
     pub(super) open: &'c mut OpenAxes,
@@ -83,22 +83,22 @@ impl<'c> NodeConversion<'c, '_> {
         self.builder.ctx
     }
 
-    /// How many operands the node names, left-out ones included.
+    /// The number of operands in the node, including omitted ones.
     pub fn operand_count(&self) -> usize {
         self.operands.len()
     }
 
-    /// Operand `index`, unless it is left out.
+    /// Operand `index`, unless it is omitted.
     pub fn optional(&self, index: usize) -> Option<Value> {
         self.operands.get(index).copied().flatten()
     }
 
-    /// Operand `index`, which must be there.
+    /// Operand `index`, which is required.
     pub fn operand(&self, index: usize) -> Result<Value, Refusal> {
         self.optional(index).ok_or_else(|| Refusal::from(format!("input {index} is left out")))
     }
 
-    /// Whether the node's result `index` is wanted.
+    /// Whether the node's result `index` is used.
     pub fn wants_result(&self, index: usize) -> bool {
         self.node.outputs.get(index).is_some_and(|name| !name.is_empty())
     }
@@ -119,7 +119,7 @@ impl<'c> NodeConversion<'c, '_> {
         shape.map(<[Dim]>::to_vec).ok_or_else(|| Refusal::from("an input of unknown rank"))
     }
 
-    /// How many sizes a value has.
+    /// The rank of a value.
     pub fn rank(&self, value: Value) -> Result<usize, Refusal> {
         Ok(self.dims(value)?.len())
     }
@@ -139,7 +139,7 @@ impl<'c> NodeConversion<'c, '_> {
         self.ctx().elem(self.builder.body.ty(value))
     }
 
-    /// The index of dimension `axis` among `rank`, counted from the end where it is negative.
+    /// The index of dimension `axis` of `rank`; a negative one counts from the end.
     pub fn axis(&self, axis: i64, rank: usize) -> Result<usize, Refusal> {
         let signed_rank = rank as i64;
         let index = if axis < 0 { axis.saturating_add(signed_rank) } else { axis };
@@ -149,13 +149,13 @@ impl<'c> NodeConversion<'c, '_> {
         }
     }
 
-    /// A place between dimensions, from 0 (before all) to `rank` (after all), counted from the end where it
-    /// is negative.
+    /// A position between dimensions, from 0 (before all) to `rank` (after all); a negative one counts from
+    /// the end.
     pub fn position(&self, axis: i64, rank: usize) -> Result<usize, Refusal> {
         if axis == rank as i64 { Ok(rank) } else { self.axis(axis, rank) }
     }
 
-    /// Makes an operation with one result. Integer attributes that say what their absence says are left out.
+    /// Makes an operation with one result. Integer attributes equal to their default are omitted.
     pub fn emit(&mut self, name: &str, operands: &[Value], attrs: &[(&str, Attr)]) -> Result<Value, Refusal> {
         if name == "nn.matmul" && !has_kernel(self, operands[0]) {
             let turned =
@@ -224,8 +224,8 @@ impl<'c> NodeConversion<'c, '_> {
         self.reshape_to(value, &shape.iter().map(|size| Dim::Known(*size)).collect::<Vec<_>>())
     }
 
-    /// That a size of a value is not known, with the operation whose operands' sizes are known and whose
-    /// result's are not.
+    /// An error about an unknown size of a value, with the operation that lost it: its operands' sizes are
+    /// known, its result's is not.
     pub fn lost_size(&self, value: Value) -> Refusal {
         let ctx = self.ctx();
         let body = &*self.builder.body;
@@ -241,12 +241,12 @@ impl<'c> NodeConversion<'c, '_> {
             let sizes: Vec<String> = body.operands(op).map(|value| SizeArithmetic(ctx).list(shape(value))).collect();
             let place = ir::diag::describe(ctx, body.location(op)).unwrap_or_default();
             let sizes = sizes.join(", ");
-            format!("{place} leaves it open for operands of sizes {sizes}: a limit of a size (`--dim 'N<=512'`) may decide")
+            format!("{place} has a result of unknown size for operands of sizes {sizes}: a bound of a named size (`--dim 'N<=512'`) may help")
         });
         Refusal { message, help }
     }
 
-    /// A constant number of the element type of `like`, of rank 0.
+    /// A scalar constant with the element type of `like`.
     pub fn scalar_like(&mut self, number: f64, like: Value) -> Result<Value, Refusal> {
         let elem = self.element(like);
         let bytes = number_bytes(self.ctx(), number, elem)?;
@@ -256,18 +256,18 @@ impl<'c> NodeConversion<'c, '_> {
         Ok(self.builder.constant(value, ty))
     }
 
-    /// A constant tensor of `weight`, called `key` where its bytes are kept outside the text.
+    /// A constant tensor with the elements of `weight`; `key` is its name if its bytes are kept outside the
+    /// text.
     pub fn constant(&mut self, weight: Weight, key: &str) -> Result<Value, Refusal> {
         Ok(emit_constant(&mut self.builder, &mut self.weights.keys, weight, key)?)
     }
 
-    /// The elements of a tensor in an attribute; `key` is its name among the rules for stripped weights.
+    /// The elements of a tensor in an attribute; `key` is its name in the rules for stripped weights.
     pub fn read_tensor(&mut self, tensor: &TensorProto<'_>, key: &str) -> Result<Weight, Refusal> {
         Ok(self.weights.read(tensor, key)?)
     }
 
-    /// The integers of operand `index`, which must be a constant or follow from constants whatever sizes are;
-    /// none if it is left out.
+    /// The integers of operand `index`, which must be constant at all sizes; none if it is omitted.
     pub fn known_ints(&self, index: usize) -> Result<Option<Vec<i64>>, Refusal> {
         let Some(value) = self.optional(index) else { return Ok(None) };
         let (elem, bytes) = match self.known_bytes(index, value) {
@@ -290,7 +290,7 @@ impl<'c> NodeConversion<'c, '_> {
         found.into_iter().map(|size| self.ctx().dim_expr(size).constant()).collect()
     }
 
-    /// The integers of operand `index` as expressions of sizes; none if it is left out.
+    /// The integers of operand `index` as expressions of sizes; none if it is omitted.
     pub fn known_sizes(&self, index: usize) -> Result<Option<Vec<DimExpr>>, Refusal> {
         let ctx = self.ctx();
         match self.known_ints(index) {
@@ -310,12 +310,12 @@ impl<'c> NodeConversion<'c, '_> {
         })
     }
 
-    /// Whether `a <= b`, as far as that follows from what is known of the symbols.
+    /// Whether `a <= b` is proved by the known ranges of symbols.
     pub fn is_at_most(&self, a: DimExpr, b: DimExpr) -> bool {
         dims::provably_at_most(self.ctx(), a, b, self.ranges)
     }
 
-    /// Says that the node is defined only where two sizes are equal.
+    /// Records that the node is defined only if two sizes are equal.
     pub fn require_equal(&mut self, a: Dim, b: Dim) {
         let ctx = self.ctx();
         let sizes = SizeArithmetic(self.ctx());
@@ -324,7 +324,7 @@ impl<'c> NodeConversion<'c, '_> {
         self.required.extend(found);
     }
 
-    /// Says that the node is defined only where two sizes are equal, or one of them is 1.
+    /// Records that the node is defined only if two sizes are equal, or one of them is 1.
     pub fn require_stretch(&mut self, a: Dim, b: Dim) {
         let ctx = self.ctx();
         let sizes = SizeArithmetic(self.ctx());
@@ -333,7 +333,7 @@ impl<'c> NodeConversion<'c, '_> {
         self.required.extend(found);
     }
 
-    /// The numbers of operand `index`, a constant of f32; none if it is left out.
+    /// The numbers of operand `index`, a constant of f32; none if it is omitted.
     pub fn known_floats(&self, index: usize) -> Result<Option<Vec<f32>>, Refusal> {
         let Some(value) = self.optional(index) else { return Ok(None) };
         let (elem, bytes) = match self.known_bytes(index, value) {
@@ -349,8 +349,7 @@ impl<'c> NodeConversion<'c, '_> {
         }
     }
 
-    /// The one number of operand `index`, a constant of any of the types that are read here; none if it is
-    /// left out.
+    /// The only number of operand `index`, a constant of any supported type; none if it is omitted.
     pub fn known_number(&self, index: usize) -> Result<Option<f64>, Refusal> {
         if let Ok(Some(numbers)) = self.known_ints(index) {
             return match numbers[..] {
@@ -374,7 +373,7 @@ impl<'c> NodeConversion<'c, '_> {
         self.known_float(index)
     }
 
-    /// The strings of operand `index`, which must be a constant or follow from constants.
+    /// The strings of operand `index`, which must be constant.
     pub fn known_strings(&self, index: usize) -> Result<Vec<&'static str>, Refusal> {
         let (_, bytes) = self.known_bytes(index, self.operand(index)?)?;
         let strings = words(&bytes, u64::from_le_bytes).into_iter().map(ir::strings::text);
@@ -398,7 +397,7 @@ impl<'c> NodeConversion<'c, '_> {
         }
     }
 
-    /// The one number of operand `index`, a constant of floats; none if it is left out.
+    /// The only number of operand `index`, a constant of floats; none if it is omitted.
     pub fn known_float(&self, index: usize) -> Result<Option<f64>, Refusal> {
         let Some(value) = self.optional(index) else { return Ok(None) };
         let (elem, bytes) = self.known_bytes(index, value)?;
@@ -419,7 +418,7 @@ impl<'c> NodeConversion<'c, '_> {
         }
     }
 
-    /// Whether a value is computed from small constants alone.
+    /// Whether a value depends on small constants only.
     pub fn is_known(&self, value: Value) -> bool {
         self.evaluate(value, MAX_KNOWN_STEPS).is_ok()
     }

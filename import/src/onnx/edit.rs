@@ -1,4 +1,4 @@
-//! The parts of a model file, to leave some out, change some, and write the file again.
+//! Editing of model files: parts can be removed or changed, and the file written again.
 //!
 //! What is not looked at here (the value of an attribute, the data of a weight, fields of later versions of
 //! the format) is written as it was read. Copies of a model share it, so that one costs its names only.
@@ -33,16 +33,16 @@ pub struct ModelParts {
     pub inputs: Vec<ValueParts>,
     /// The outputs.
     pub outputs: Vec<ValueParts>,
-    /// What the file says of the types of values in between.
+    /// The declared types of intermediate values.
     pub declared: Vec<ValueParts>,
 }
 
 /// A node of a graph.
 #[derive(Debug, Clone)]
 pub struct NodeParts {
-    /// Names of what it reads; an empty one is left out.
+    /// Names of its operands; an empty one is an omitted operand.
     pub inputs: Vec<String>,
-    /// Names of what it computes; an empty one is left out.
+    /// Names of its results; an empty one is an omitted result.
     pub outputs: Vec<String>,
     /// Its attributes, each a message.
     pub attributes: Vec<WrittenFields>,
@@ -59,7 +59,7 @@ pub struct WeightParts {
     pub name: String,
     /// Its type.
     pub ty: ValueType,
-    /// Where its data is, if that is another file: the path from the model's folder.
+    /// The path of its data relative to the model's folder, if it is in another file.
     pub location: Option<String>,
     message: WrittenFields,
 }
@@ -99,7 +99,7 @@ pub enum ValueSize {
 }
 
 impl ModelParts {
-    /// Takes a file apart.
+    /// Parses a file.
     ///
     /// # Errors
     /// If it is malformed.
@@ -156,7 +156,7 @@ impl ModelParts {
         Ok(ModelParts { graph_others: others.into(), ..parts })
     }
 
-    /// The file.
+    /// The bytes of the file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut graph = self.graph_others.to_vec();
         self.nodes.iter().for_each(|node| append_bytes(&mut graph, 1, &node.to_bytes()));
@@ -170,7 +170,7 @@ impl ModelParts {
         file
     }
 
-    /// The same file without what a graph computes and takes.
+    /// The same model without nodes, weights, inputs and outputs.
     pub fn emptied(&self) -> ModelParts {
         ModelParts {
             functions: Vec::new(),
@@ -183,7 +183,7 @@ impl ModelParts {
         }
     }
 
-    /// Whether something is computed, and each name is defined once, before it is read.
+    /// Whether there are nodes, and each name is defined once, before it is read.
     pub fn is_well_formed(&self) -> bool {
         let mut defined: HashSet<&str> = self.sparse.iter().map(String::as_str).collect();
         // Files of old versions list weights among the inputs, too.
@@ -230,13 +230,13 @@ impl NodeParts {
         [&node[..], &self.others].concat()
     }
 
-    /// All names that it reads, also in graphs of its own.
+    /// All names that the node reads, also in its nested graphs.
     pub fn reads(&self) -> impl Iterator<Item = &str> {
         let names = self.inputs.iter().chain(self.captured.iter());
         names.map(String::as_str).filter(|name| !name.is_empty())
     }
 
-    /// Whether a graph of its own reads this name.
+    /// Whether a nested graph of the node reads this name.
     pub fn captures(&self, name: &str) -> bool {
         self.captured.iter().any(|captured| captured == name)
     }
@@ -337,7 +337,7 @@ impl ValueParts {
 }
 
 impl ValueType {
-    /// No type is said.
+    /// An unknown type.
     pub fn unknown() -> ValueType {
         ValueType::Other(Arc::default())
     }

@@ -1,4 +1,4 @@
-//! Which element types ONNX tensors have, and how wide they are.
+//! The element types of ONNX tensors.
 
 macro_rules! elements {
     ($($variant:ident $number:literal $name:literal $bits:literal;)*) => {
@@ -12,23 +12,23 @@ macro_rules! elements {
             /// Every kind.
             pub const ALL: &'static [Element] = &[$(Element::$variant),*];
 
-            /// The kind that a file writes as `number`.
+            /// The type with this number in files.
             pub fn from_number(number: i32) -> Option<Element> {
                 match number { $($number => Some(Element::$variant),)* _ => None }
             }
 
-            /// The number that a file writes.
+            /// The number in files.
             pub fn number(self) -> i32 {
                 match self { $(Element::$variant => $number,)* }
             }
 
-            /// ONNX's name for it.
+            /// The name in ONNX.
             pub fn name(self) -> &'static str {
                 match self { $(Element::$variant => $name,)* }
             }
 
-            /// Bits of storage in raw data; those narrower than a byte are packed, the first in the low bits.
-            /// A string is its digest ([`ir::strings`]).
+            /// Bits of an element in raw data. Types narrower than a byte are packed, the first element in
+            /// the low bits. A string is its digest ([`ir::strings`]).
             pub fn bits(self) -> u64 {
                 match self { $(Element::$variant => $bits,)* }
             }

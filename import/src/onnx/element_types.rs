@@ -6,7 +6,7 @@
 
 use super::element::Element;
 
-/// What the words in [`of`] stand for. Every other word is the name of one element type.
+/// The meaning of the words in [`of`]. Every other word is the name of one element type.
 pub const WORDS: &[(&str, &[Element])] = &[
     ("floats", &[Element::Float16, Element::Bfloat16, Element::Float, Element::Double]),
     (
@@ -264,12 +264,12 @@ pub(super) const STRINGS: &[&str] = &[
     "ai.onnx.ml.LabelEncoder",
 ];
 
-/// The element types that an operator takes, in words with commas between them; none if it is not known.
+/// The element types that an operator supports, as words with commas; none if it is not known.
 pub fn of(op: &str) -> &'static str {
     TAKEN.iter().find(|(_, ops)| ops.contains(&op)).map_or("", |(words, _)| words)
 }
 
-/// The element types that words stand for.
+/// The element types of these words.
 ///
 /// # Panics
 /// If a word is none.

@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use ir::{Blob, SharedBytes};
 
-/// How the bytes of a file are had; whoever can map files gives that, [`read_file`] needs nothing but memory.
+/// Opens a file's bytes: a caller that can map files passes its own function, [`read_file`] reads into
+/// memory.
 pub type OpenFile<'a> = &'a dyn Fn(&Path) -> io::Result<SharedBytes>;
 
 /// Reads a whole file into memory.
@@ -29,7 +30,7 @@ pub struct ExternalFiles<'a> {
 }
 
 impl<'a> ExternalFiles<'a> {
-    /// The files beside the model at `model_path`.
+    /// The files in the folder of the model at `model_path`.
     pub fn beside(model_path: &Path, open_file: OpenFile<'a>) -> ExternalFiles<'a> {
         let folder = model_path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new(".")).to_path_buf();

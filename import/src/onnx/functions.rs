@@ -1,4 +1,4 @@
-//! How calls of a model's own functions become the nodes of their bodies.
+//! Inlining of a model's own functions.
 //!
 //! A node whose operator is a function of the file is replaced by the nodes of the function, before anything
 //! is converted. What the body calls its inputs and outputs are the names that the call gives; all other
@@ -19,7 +19,7 @@ const MAX_GROWTH: usize = 1000;
 /// The same, whatever the file has, if that has fewer.
 const MAX_NODES: usize = 100_000;
 /// What is said of a file that has more.
-const TOO_MANY: &str = "functions are called too often for their number";
+const TOO_MANY: &str = "too many calls of functions";
 
 /// The names that calls need beside those of the file, in the order in which [`expand`] asks for them.
 ///

@@ -1,4 +1,4 @@
-//! How a model file becomes a module.
+//! Import of a model file as a module.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,17 +16,17 @@ use super::tensor::TensorProto;
 use super::weights::{Keys, WeightFiles};
 use crate::synth::{self, Stripped};
 
-/// How a model is imported.
+/// Options of an import.
 pub struct ImportOptions<'a> {
-    /// How files are opened: mapped, or read ([`super::external::read_file`]).
+    /// How files are opened: mapped, or read with [`super::external::read_file`].
     pub open_file: OpenFile<'a>,
-    /// What stands for weights that were stripped from the file.
+    /// What replaces weights that were stripped from the file.
     pub stripped: StrippedWeights,
-    /// Values of symbolic sizes.
+    /// Declarations about sizes.
     pub sizes: DeclaredSizes,
 }
 
-/// What stands for the weights of a weight-stripped model.
+/// What replaces the weights of a weight-stripped model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StrippedWeights {
     /// Nothing: such a model is refused.
@@ -60,7 +60,8 @@ pub fn import(
     Ok(module)
 }
 
-/// Gives the context the blobs `keys` of a module that was imported from `path`, printed, and parsed again.
+/// Gives the context the bytes of the constants `keys`, for a module that was imported from `path`, printed,
+/// and parsed again.
 ///
 /// # Errors
 /// The faults of the file, and every key that no tensor of the model goes by.
@@ -153,7 +154,7 @@ impl<'c> Opened<'c> {
             Rules::Malformed(message) => self.fault(message),
             Rules::Unwanted(count) => {
                 let message = format!("the data of {count} tensors was stripped from this model");
-                let help = "`--synthesize-weights` makes numbers by the rule that stands in their place";
+                let help = "`--synthesize-weights` generates numbers in their place";
                 vec![self.fault(message).remove(0).with_help(help)]
             }
         })?;

@@ -38,7 +38,7 @@ impl NodeConversion<'_, '_> {
                 let size = self.emit("nn.sizes", &[], &[("value", sizes)])?;
                 self.number_of(size)
             }
-            Dim::Unknown => Err("a number of turns that is not known".into()),
+            Dim::Unknown => Err("a number of iterations that is not known".into()),
         }
     }
 
@@ -60,7 +60,7 @@ impl NodeConversion<'_, '_> {
     /// What is filled slice by slice: nothing in it counts yet.
     pub(super) fn filled_later(&mut self, shape: &[Dim], elem: Type) -> Result<Value, Refusal> {
         if !matches!(self.ctx().type_data(elem), TypeData::Integer { .. } | TypeData::Float(_)) {
-            return Err("elements that are no numbers, of which a loop shows one more in each turn".into());
+            return Err("scan outputs of elements that are no numbers".into());
         }
         let attrs = [("shape", self.ctx().dims_attr(shape)), ("to", self.ctx().type_attr(elem))];
         self.emit("optc.fill", &[], &attrs)
@@ -100,7 +100,7 @@ impl NodeConversion<'_, '_> {
     /// If they are not of these types, or have a size that depends on data.
     pub(super) fn end_region(&mut self, values: &[Value], types: Option<&[Type]>) -> Result<(), Refusal> {
         if values.iter().any(|value| self.open.of(*value).is_some()) {
-            return Err("a size that depends on data, of what a graph that the program chooses makes".into());
+            return Err("a size that depends on data, of a value made in a graph that may not run".into());
         }
         if let Some(types) = types {
             self.check_kept(values, types)?;
@@ -116,7 +116,7 @@ impl NodeConversion<'_, '_> {
             let after = self.builder.body.ty(*value);
             if after != *before {
                 let [before, after] = [*before, after].map(|ty| ir::text::type_text(ctx, ty));
-                let message = format!("a state of `{before}` of which a turn makes one of `{after}`");
+                let message = format!("a state of type `{before}` that an iteration changes to `{after}`");
                 return Err(message.into());
             }
         }

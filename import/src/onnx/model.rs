@@ -1,4 +1,4 @@
-//! What an ONNX file says, as typed views on its bytes.
+//! The messages of an ONNX file, as typed views of its bytes.
 //!
 //! Each struct mirrors a message of `onnx.proto` (github.com/onnx/onnx, IR version 13) and borrows names and
 //! data from the buffer; field numbers stand in `read`, once each. Unknown fields are skipped, as protobuf
@@ -12,7 +12,7 @@ use super::numbers::{Encoding, NumberField};
 use super::tensor::{TensorProto, TypeProto, ValueInfoProto, read_sparse_name};
 use super::wire::{ByteSpan, Message, WireError, WireField};
 
-/// How deep graphs may nest, the outermost counted.
+/// The maximum depth of nested graphs, including the outermost.
 pub const MAX_DEPTH: usize = 32;
 
 /// `ModelProto`: a file.
@@ -20,7 +20,7 @@ pub const MAX_DEPTH: usize = 32;
 pub struct ModelProto<'a> {
     /// Version of the file format.
     pub ir_version: i64,
-    /// The program that wrote the file; empty where it does not say.
+    /// The program that wrote the file; may be empty.
     pub producer: &'a str,
     /// The main graph.
     pub graph: GraphProto<'a>,
@@ -35,9 +35,9 @@ pub struct ModelProto<'a> {
 /// `OperatorSetIdProto`: a version of an operator set. The domain of ONNX's own operators is empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Opset<'a> {
-    /// Whose operators.
+    /// The domain of the operators.
     pub domain: &'a str,
-    /// Which version of them.
+    /// The version of the operator set.
     pub version: i64,
 }
 
@@ -56,7 +56,7 @@ pub struct GraphProto<'a> {
     pub inputs: Vec<ValueInfoProto<'a>>,
     /// Outputs.
     pub outputs: Vec<ValueInfoProto<'a>>,
-    /// What the file claims of values in between.
+    /// Declared types of intermediate values.
     pub value_infos: Vec<ValueInfoProto<'a>>,
 }
 
@@ -73,7 +73,7 @@ pub struct NodeProto<'a> {
     pub op_type: &'a str,
     /// The operator's set; empty for ONNX's own.
     pub domain: &'a str,
-    /// Which of the functions of that name; mostly empty.
+    /// Distinguishes functions with the same name; mostly empty.
     pub overload: &'a str,
     /// The attributes, in the order of the file.
     pub attributes: Vec<AttributeProto<'a>>,
@@ -132,7 +132,7 @@ pub struct FunctionProto<'a> {
     pub name: &'a str,
     /// The operator's set.
     pub domain: &'a str,
-    /// Tells functions of one name apart; mostly empty.
+    /// Distinguishes functions with the same name; mostly empty.
     pub overload: &'a str,
     /// Names of the operands.
     pub inputs: Vec<&'a str>,
@@ -217,7 +217,7 @@ impl<'a> GraphProto<'a> {
 }
 
 impl GraphProto<'_> {
-    /// The name by which to speak of a node: its own, or else its operator and index, as `Conv_5`.
+    /// A node's name for messages: its own, or else its operator and index, as `Conv_5`.
     pub fn node_name(&self, index: usize) -> String {
         let node = &self.nodes[index];
         match node.name {

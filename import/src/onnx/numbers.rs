@@ -1,4 +1,4 @@
-//! What a repeated number field holds, left where it lies.
+//! Repeated number fields of protobuf messages, read in place.
 //!
 //! A writer may pack the elements (one length-delimited field) or not (a field each), or mix; all read the
 //! same. The elements of a big tensor can thus be used, or shared, without a copy.
@@ -48,7 +48,7 @@ fn count_varints(mut span: ByteSpan<'_>) -> Result<usize, WireError> {
     Ok(count)
 }
 
-/// The elements of a repeated number field, left where they lie, in as many pieces as the writer made.
+/// The elements of a repeated number field, in place, in as many pieces as the writer made.
 #[derive(Debug, Clone, Default)]
 pub struct NumberField<'a> {
     spans: Vec<ByteSpan<'a>>,

@@ -12,14 +12,14 @@ use ir::diag::did_you_mean;
 
 use super::model::GraphProto;
 
-/// What is wrong with a graph.
+/// An error in a graph's names or order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphFault {
-    /// Index of the node at fault; none for the graph's own inputs and outputs.
+    /// Index of the faulty node; none for the graph's own inputs and outputs.
     pub node: Option<usize>,
     /// What was found and what was expected.
     pub message: String,
-    /// What to do about it.
+    /// A hint.
     pub help: Option<String>,
 }
 
@@ -30,7 +30,7 @@ enum Definer {
     Node(usize),
 }
 
-/// Indices of the nodes in an order in which they can run.
+/// Indices of the nodes in an execution order.
 ///
 /// # Errors
 /// All names that are defined twice or never; if there are none, a cycle.

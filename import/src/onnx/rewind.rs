@@ -33,7 +33,7 @@ const MOST_INNER: usize = 1 << 17;
 pub(super) fn after_others(faults: usize, refusal: Refusal) -> Option<Refusal> {
     match faults {
         ..MOST_FAULTS => Some(refusal),
-        MOST_FAULTS => Some(format!("and more faults than {MOST_FAULTS}").into()),
+        MOST_FAULTS => Some(format!("and more than {MOST_FAULTS} errors in all").into()),
         _ => None,
     }
 }
@@ -119,7 +119,7 @@ impl<'m> Rewinding<'m> {
         self.inner += nodes + 1;
         match self.inner {
             ..=MOST_INNER => Ok(()),
-            _ => Err(format!("graphs of loops of more than {MOST_INNER} nodes, each turn counted").into()),
+            _ => Err(format!("loops of more than {MOST_INNER} nodes over all iterations").into()),
         }
     }
 }

@@ -91,7 +91,7 @@ impl<'m> GraphLowering<'m> {
         at: Location,
     ) -> Result<Vec<NamedItem>, Refusal> {
         let initial = tensors(states.to_vec())
-            .map_err(|_| Refusal::from("a sequence, or nothing, that is carried from turn to turn"))?;
+            .map_err(|_| Refusal::from("a state that is a sequence or an empty optional"))?;
         let ctx = self.ctx;
         let given = operands.iter().take(2).copied().collect();
         let (most, bound, condition, is_counted) = self.call(node, given, at, |call| {
@@ -131,7 +131,7 @@ impl<'m> GraphLowering<'m> {
     /// A Loop whose condition holds whatever happens; none if that can't be seen of its body.
     fn counted(&mut self, parts: &LoopParts<'m, '_>) -> Result<Option<Vec<NamedItem>>, Refusal> {
         let &LoopParts { node, at, initial, .. } = parts;
-        let most = parts.most.ok_or("a loop that nothing ends")?;
+        let most = parts.most.ok_or("a loop without a number of iterations or a condition")?;
         let (bounds, truth) = self.call(node, vec![], at, |call| {
             let bounds = [call.index(0), call.number_of(most)?, call.index(1)];
             Ok((bounds, call.always()?))
@@ -241,7 +241,7 @@ impl<'m> GraphLowering<'m> {
             };
             let bound = parts.bound.filter(is_limit);
             let bound =
-                bound.ok_or("one more slice in each turn, of a loop whose turns have no known limit")?;
+                bound.ok_or("scan outputs of a loop whose number of iterations has no known limit")?;
             let written = self.shown_slice(parts, (open, blocks[0]), [number, *slice], bound)?;
             shown.initial.push(written[0]);
             shown.written.push(written[1]);

@@ -1,4 +1,4 @@
-//! Which ONNX operators the importer knows, in which versions, and what converts each.
+//! The table of supported ONNX operators: versions, inputs, attributes and converters.
 //!
 //! A row stands for an operator over a range of versions of ONNX's operator set; where an operator's inputs
 //! or attributes changed, it has a row before and a row after. What changed in meaning only is asked by the
@@ -18,30 +18,30 @@ use super::element_types;
 use super::flow::ControlOperator;
 use super::sequences::SequenceOperator;
 
-/// The newest version of ONNX's operator set of which the rows were checked.
+/// The newest version of ONNX's operator set against which the rows were checked.
 pub const NEWEST: i64 = 28;
-/// The same of the operators of `ai.onnx.ml`.
+/// The newest version of the operators of `ai.onnx.ml` against which the rows were checked.
 pub const NEWEST_LEARNED: i64 = 5;
 /// What stands before the names of these in the rows.
 const LEARNED: &str = "ai.onnx.ml";
 /// The same of operators that ONNX may still change.
 const PREVIEW: &str = "ai.onnx.preview";
 
-/// What is known of an operator, over a range of versions.
+/// A supported operator, over a range of versions.
 pub struct OperatorRow {
-    /// The operator's name in ONNX; one of another domain has that and a dot before it.
+    /// The operator's name, with a domain before a dot if it is not ONNX's own.
     pub op: &'static str,
-    /// Versions of its operator set in which the row holds.
+    /// The versions of the operator set that the row covers.
     pub versions: RangeInclusive<i64>,
-    /// How many inputs a node may have, left-out ones included.
+    /// The number of inputs of a node, including omitted ones.
     pub inputs: RangeInclusive<usize>,
-    /// Names of the attributes that a node may have, those without effect on inference included.
+    /// The allowed attributes, including those without effect on inference.
     pub attributes: &'static [&'static str],
-    /// What converts a node.
+    /// The converter.
     pub convert: Convert,
 }
 
-/// What converts a node.
+/// The converter of a node.
 #[derive(Clone, Copy)]
 pub enum Convert {
     /// The IR's unary operation of this name.
@@ -59,7 +59,7 @@ pub enum Convert {
 }
 
 impl Convert {
-    /// The values that stand for the node's results, as many as are supported.
+    /// Converts a node: the values of its results, as many as are supported.
     pub fn run(self, call: &mut NodeConversion<'_, '_>) -> Results {
         match self {
             Convert::Unary(name) => pointwise::unary(call, name),
@@ -74,7 +74,7 @@ impl Convert {
 }
 
 impl OperatorRow {
-    /// Whether a node may have operands of strings.
+    /// Whether operands of a node may be strings.
     pub fn takes_strings(&self) -> bool {
         match self.convert {
             Graphs(flow) => flow != ControlOperator::FlexAttention,
@@ -84,7 +84,7 @@ impl OperatorRow {
     }
 }
 
-/// Which versions of operator sets a model uses.
+/// The versions of the operator sets that a model uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperatorSets {
     /// That of ONNX's own operators.
@@ -113,26 +113,26 @@ pub fn find_in(domain: &str, op: &str, sets: OperatorSets) -> Option<&'static Op
     ROWS.iter().find(|row| is_named(row) && row.versions.contains(&version))
 }
 
-/// What is known of an operator over all its versions.
+/// A supported operator, over all its versions.
 pub struct Coverage {
     /// The operator's name in ONNX.
     pub op: &'static str,
-    /// The versions of the operator set from the first to the last in which it has rows.
+    /// The range of versions of the operator set.
     pub versions: RangeInclusive<i64>,
-    /// The attributes that a node may have in the newest of them.
+    /// The attributes in the newest version.
     pub attributes: &'static [&'static str],
-    /// The element types that it takes, in words: see [`element_types::WORDS`].
+    /// The supported element types, in words: see [`element_types::WORDS`].
     pub element_types: &'static str,
 }
 
 impl Coverage {
-    /// The element types that it takes.
+    /// The supported element types.
     pub fn elements(&self) -> Vec<Element> {
         element_types::elements(self.element_types)
     }
 }
 
-/// The operators that are imported, by name.
+/// The supported operators, by name.
 pub fn coverage() -> Vec<Coverage> {
     let mut operators: BTreeMap<&str, Coverage> = BTreeMap::new();
     for row in ROWS {

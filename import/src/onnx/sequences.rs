@@ -9,7 +9,7 @@ use super::convert::{shape, split as parts};
 use super::lower::GraphLowering;
 use super::model::{AttributeValue, NodeProto};
 
-/// An operator that takes or makes sequences or optionals.
+/// An operator on sequences or optionals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceOperator {
     /// A sequence without elements.

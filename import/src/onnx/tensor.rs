@@ -1,4 +1,4 @@
-//! What an ONNX file says of a tensor, a value and their types, as typed views on its bytes.
+//! The messages of an ONNX file about tensors, values and their types, as typed views of its bytes.
 //!
 //! The same manner as [`super::model`], which holds what is above them: nodes, graphs, models.
 
@@ -46,7 +46,7 @@ pub struct ValueInfoProto<'a> {
     pub ty: TypeProto<'a>,
 }
 
-/// `TypeProto`: what kind of value.
+/// `TypeProto`: the type of a value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum TypeProto<'a> {
     /// The file does not say.

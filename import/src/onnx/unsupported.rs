@@ -1,4 +1,4 @@
-//! Which nodes nobody can convert, told once for each operator.
+//! Unsupported nodes, reported once for each operator.
 
 use std::collections::BTreeMap;
 
@@ -99,11 +99,11 @@ fn hint(domain: &str, op: &str) -> Option<String> {
         return did_you_mean(op, ROWS.iter().map(|row| row.op));
     }
     let first = versions.map(|versions| *versions.start()).min().expect("there is a row");
-    Some(format!("it is known from version {first} to {NEWEST}"))
+    Some(format!("it is supported from version {first} to {NEWEST}"))
 }
 
 impl GraphFault {
-    /// The fault at its node.
+    /// The error at its node.
     pub fn into_diagnostic(self, ctx: &Context, graph: &GraphProto<'_>) -> Diagnostic {
         let place = match self.node {
             Some(index) => graph.node_name(index),

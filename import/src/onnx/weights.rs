@@ -29,19 +29,19 @@ pub struct Weight {
     pub blob: Blob,
 }
 
-/// What finds the elements of a model's tensors.
+/// Finds the elements of a model's tensors.
 pub struct WeightFiles<'a> {
-    /// The model's own bytes, on which its tensors are views.
+    /// The model's own bytes, which contain its tensors.
     pub model_bytes: SharedBytes,
-    /// Other files that it names.
+    /// Other files that the model refers to.
     pub external: ExternalFiles<'a>,
-    /// Rules for tensors without data, by name; empty if the model has none or they are not wanted.
+    /// Rules for tensors without data, by name; empty if the model has none, or they are not used.
     pub stripped: Stripped,
     /// The names of constants whose bytes are kept outside the text.
     pub keys: Keys,
 }
 
-/// Under which names constants of one model are kept.
+/// The names under which constants of one model are kept.
 #[derive(Debug, Default)]
 pub struct Keys {
     /// Those of the attempts before, which may be taken again.
@@ -79,7 +79,8 @@ impl Keys {
 }
 
 impl WeightFiles<'_> {
-    /// The elements of `tensor`. `key` is its name among the rules. The error says what the tensor lacks.
+    /// The elements of `tensor`. `key` is its name among the rules. The error says what is wrong with the
+    /// tensor.
     pub fn read(&mut self, tensor: &TensorProto<'_>, key: &str) -> Result<Weight, String> {
         let element = element_of(tensor.data_type)?;
         let dims = sizes(&tensor.dims)?;
@@ -139,7 +140,7 @@ impl WeightFiles<'_> {
     }
 }
 
-/// The tensor that a file holds by itself, as ONNX ships the data of its tests (`input_0.pb`).
+/// The tensor in a file, as in the data of ONNX's tests (`input_0.pb`).
 ///
 /// # Errors
 /// If the file is damaged, or its elements are of a type that is not read.
@@ -180,7 +181,7 @@ fn element_of(number: i32) -> Result<Element, String> {
     }
 }
 
-/// Sizes as a file gives them; a negative one is an error.
+/// Sizes from a file; a negative one is an error.
 pub fn sizes(dims: &[i64]) -> Result<Vec<u64>, String> {
     let size = |&size: &i64| u64::try_from(size).map_err(|_| format!("size {size}, expected 0 or more"));
     dims.iter().map(size).collect()

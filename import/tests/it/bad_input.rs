@@ -37,7 +37,7 @@ fn every_unknown_operator_is_told_once_with_its_nodes() {
     }
     let expected = [
         "`Rellu_a0`: operator `Rellu` is not supported in version 13 of the operator set, in 1 node: `Rellu_a0` (did you mean `Relu`?)",
-        "`HardSwish_b`: operator `HardSwish` is not supported in version 13 of the operator set, in 1 node: `HardSwish_b` (it is known from version 14 to 28)",
+        "`HardSwish_b`: operator `HardSwish` is not supported in version 13 of the operator set, in 1 node: `HardSwish_b` (it is supported from version 14 to 28)",
         "`Foo_a1`: operator `Foo` is not supported in version 13 of the operator set, in 9 nodes: `Foo_a1`, `Foo_a2`, `Foo_a3`, `Foo_a4`, `Foo_a5`, `Foo_a6`, `Foo_a7`, `Foo_a8` and 1 more",
     ];
     assert_eq!(faults(&model(13, graph)), expected);
@@ -226,7 +226,7 @@ fn a_size_that_the_file_names_or_leaves_open_is_a_symbol_unless_its_value_is_giv
     };
     assert_eq!(import(&[]).unwrap(), "tensor<?x?xf32, #optc.dims<past + 1, x_1>>");
     assert_eq!(import(&[("past", 2), ("x_1", 5)]).unwrap(), "tensor<3x5xf32>");
-    let expected = ": no size of an input is called `pst` (did you mean `past`?)";
+    let expected = ": no input has a named size `pst` (did you mean `past`?)";
     assert_eq!(import(&[("pst", 2)]).unwrap_err(), [expected]);
 }
 

@@ -106,7 +106,7 @@ fn a_computed_number_of_turns_is_counted_at_run_time() {
     let shown = counted(Graph::default().input("x", &[3]));
     let shown = shown.node("Loop", &["n", "", "x"], &["y", "z"], &[showing_body(GOES_ON)]).output("z");
     let said = faults(&model(13, shown)).join("\n");
-    let expected = "one more slice in each turn, of a loop whose turns have no known limit";
+    let expected = "scan outputs of a loop whose number of iterations has no known limit";
     assert!(said.contains(expected), "{said}");
 }
 
@@ -189,9 +189,9 @@ fn a_state_that_grows_is_written_down_turn_by_turn_or_refused() {
         check(13, grown(known(count), GOES_ON), &[2 + count as u64], &all);
     }
     let refused = |whole: Graph| faults(&model(13, whole)).join(" ");
-    let expected = "a state of `tensor<2xf32>` of which a turn makes one of `tensor<3xf32>`";
+    let expected = "a state of type `tensor<2xf32>` that an iteration changes to `tensor<3xf32>`";
     let too_many = refused(grown(known(2000), GOES_ON));
-    assert!(too_many.contains(expected) && too_many.contains("more than 1024 turns"), "{too_many}");
+    assert!(too_many.contains(expected) && too_many.contains("more than 1024 iterations"), "{too_many}");
     let ended = refused(grown(known(3), BELOW));
     assert!(ended.contains(expected), "{ended}");
     let computed = counted(Graph::default().input("x", &[2]));

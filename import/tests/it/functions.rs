@@ -77,7 +77,7 @@ fn calls_without_an_end_are_refused() {
     let all: Vec<Message> = (0..20).map(twice).chain([last]).collect();
     let main = called(Graph::default().input("x", &[3]), "F0", &["x"], &["y"], &[]).output("y");
     let said = faults(&with_functions(main, &all)).join("\n");
-    assert!(said.contains("functions are called too often for their number"), "{said}");
+    assert!(said.contains("too many calls of functions"), "{said}");
 }
 
 #[test]

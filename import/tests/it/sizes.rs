@@ -137,7 +137,7 @@ fn a_size_that_is_lost_is_said_where_it_is_lost() {
         import_bytes(&model(17, shape).0, StrippedWeights::Refuse, &[]).err().expect("a size is lost");
     let expected = "sizes [?], expected sizes that are known";
     assert!(faults[0].contains(expected), "{faults:?}");
-    let help = "`Add_a` leaves it open for operands of sizes [z_0], [x_0]:";
+    let help = "`Add_a` has a result of unknown size for operands of sizes [z_0], [x_0]:";
     assert!(faults[0].contains(help), "{faults:?}");
 }
 

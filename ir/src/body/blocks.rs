@@ -16,7 +16,7 @@ impl Body {
         block
     }
 
-    /// An empty block that stands in no region yet (a forward reference while reading).
+    /// Makes an empty block outside of any region (a forward reference while reading).
     pub fn make_block(&mut self) -> Block {
         let record = BlockRecord {
             args: EntityList::new(),
@@ -27,7 +27,7 @@ impl Body {
         self.nest.blocks.push(record)
     }
 
-    /// Puts a block that stands nowhere at the end of a region.
+    /// Appends a block that is in no region to a region.
     pub fn attach_block(&mut self, region: Region, block: Block) {
         assert!(self.nest.blocks[block].region.is_none(), "{block} stands in a region already");
         self.touch();
@@ -44,8 +44,8 @@ impl Body {
         self.nest.set_blocks(region, &kept);
     }
 
-    /// Erases some blocks of a region with their operations, whatever they read of each other; nothing else
-    /// may read them.
+    /// Erases blocks of a region with their operations, which may read each other's values; nothing else may
+    /// read them.
     pub fn remove_blocks(&mut self, region: Region, blocks: &[Block]) {
         let mut gone = EntitySet::new();
         gone.extend(blocks.iter().copied());
@@ -92,8 +92,7 @@ impl Body {
         self.nest.get().map_or(&[], |nest| nest.blocks(region))
     }
 
-    /// All blocks that stand in a region of this body, region by region in the order in which those were
-    /// made.
+    /// All blocks of the regions of this body, region by region in the order in which the regions were made.
     pub fn all_blocks(&self) -> impl Iterator<Item = Block> + '_ {
         let regions = self.nest.get().map(|nest| nest.regions.keys());
         regions.into_iter().flatten().flat_map(|region| self.blocks(region).iter().copied())
@@ -114,7 +113,7 @@ impl Body {
         self.nest.get()?.regions[region].owner.expand()
     }
 
-    /// The operation around an operation; none if that is the isolated operation itself.
+    /// The operation whose region contains an operation; none at the top of the isolated operation.
     pub fn parent_op(&self, op: Op) -> Option<Op> {
         self.owner_of(self.region_of(self.block_of(op)?)?)
     }
@@ -160,7 +159,7 @@ impl Body {
         self.ops[a].seq < self.ops[b].seq
     }
 
-    /// Puts an operation that stands nowhere at the end of a block.
+    /// Appends a detached operation to a block.
     pub fn append(&mut self, op: Op, block: Block) {
         let last = self.nest.blocks[block].last.expand();
         let seq = last.map_or(0, |last| self.ops[last].seq).saturating_add(STRIDE);
@@ -171,7 +170,7 @@ impl Body {
         }
     }
 
-    /// Puts an operation that stands nowhere before another.
+    /// Inserts a detached operation before another.
     pub fn insert_before(&mut self, op: Op, before: Op) {
         let block = self.block_of(before).expect("an operation in a block");
         let prev = self.prev_op(before);
@@ -184,7 +183,7 @@ impl Body {
         }
     }
 
-    /// Puts an operation that stands nowhere after another.
+    /// Inserts a detached operation after another.
     pub fn insert_after(&mut self, op: Op, after: Op) {
         match self.next_op(after) {
             Some(next) => self.insert_before(op, next),
@@ -192,7 +191,7 @@ impl Body {
         }
     }
 
-    /// Takes an operation out of its block; it keeps operands and results.
+    /// Removes an operation from its block; it keeps its operands and results.
     pub fn detach(&mut self, op: Op) {
         let Some(block) = self.ops[op].block.take() else {
             return;
@@ -234,12 +233,12 @@ impl Body {
         }
     }
 
-    /// Where an argument of a block comes from, if that was said.
+    /// The location of a block argument, unknown if none was set.
     pub fn arg_location(&self, arg: Value) -> Location {
         self.nest.arg_locations.get(&arg).copied().unwrap_or(Location::UNKNOWN)
     }
 
-    /// Says where an argument of a block comes from.
+    /// Sets the location of a block argument.
     pub fn set_arg_location(&mut self, arg: Value, location: Location) {
         self.nest.arg_locations.insert(arg, location);
     }

@@ -1,4 +1,4 @@
-//! Whether a body was changed since it was verified.
+//! Which bodies have changed since they were verified.
 //!
 //! Every change of what the verifier looks at counts; where operations come from it does not look at. The
 //! attributes of the isolated operation itself are compared, since anyone may set them.
@@ -38,23 +38,23 @@ impl Body {
         self.edits.is_touched = true;
     }
 
-    /// Says that the body, as it is, keeps the laws.
+    /// Marks the body in its present state as verified.
     pub fn mark_verified(&mut self) {
         self.edits = Edits { is_touched: false, was_verified: true, verified: self.own() };
     }
 
-    /// Whether the body is as it was when it was marked as verified.
+    /// Whether the body has not changed since it was marked as verified.
     pub fn is_verified(&self) -> bool {
         !self.edits.is_touched && self.has_verified_attrs()
     }
 
-    /// Whether the inherent attributes of the isolated operation itself, which say its name and its type, are
-    /// those that were verified.
+    /// Whether the inherent attributes of the isolated operation itself (its name and type) have not changed
+    /// since.
     pub fn has_verified_signature(&self) -> bool {
         self.edits.was_verified && self.edits.verified.properties == self.properties
     }
 
-    /// Whether its attributes are those that were verified.
+    /// Whether the other attributes of the isolated operation itself have not changed since.
     pub fn has_verified_attrs(&self) -> bool {
         self.edits.was_verified && self.edits.verified == self.own()
     }

@@ -6,7 +6,7 @@ use super::{Body, Extra, ExtraIndex, OpRecord, Successor, ValueOwner, ValueRecor
 use crate::context::Context;
 use crate::entities::{Attr, Child, Ident, Location, Op, OpName, Region, Type, Value};
 
-/// What an operation is, its operands and results apart.
+/// The parts of an operation, apart from operands and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpParts {
     /// Its name.
@@ -20,13 +20,13 @@ pub struct OpParts {
 }
 
 impl Body {
-    /// Makes an operation that stands in no block yet.
+    /// Makes a detached operation.
     pub fn make_op(&mut self, name: OpName, operands: &[Value], results: &[Type], location: Location) -> Op {
         let (properties, attrs) = (Attr::EMPTY, Attr::EMPTY);
         self.make(OpParts { name, properties, attrs, location }, operands, results)
     }
 
-    /// Makes an operation with its attributes that stands in no block yet.
+    /// Makes a detached operation with attributes.
     pub fn make(&mut self, parts: OpParts, operands: &[Value], results: &[Type]) -> Op {
         let use_count = u16::try_from(operands.len()).expect("at most 65535 operands");
         let result_count = u16::try_from(results.len()).expect("at most 65535 results");
@@ -158,7 +158,7 @@ impl Body {
         self.set_attrs(op, ctx.dict_remove(self.attrs(op), name));
     }
 
-    /// The regions of an operation that stand in this body; those of an isolated one are the roots of its
+    /// The regions of an operation in this body. The regions of an isolated operation are the roots of its
     /// child.
     pub fn regions(&self, op: Op) -> &[Region] {
         match self.ops[op].extra.expand() {
@@ -216,7 +216,7 @@ impl Body {
         self.nest.children[child].as_deref_mut()
     }
 
-    /// Gives an operation a body of its own; the attributes that it had go with it.
+    /// Gives an operation a body of its own, which takes over the operation's attributes.
     pub fn set_child(&mut self, op: Op, mut child: Body) {
         self.touch();
         child.properties = self.properties(op);
@@ -250,8 +250,8 @@ impl Body {
         cursors.extend(blocks.filter_map(|block| self.first_op(*block)));
     }
 
-    /// All bodies that operations of this one own, in the order in which they were made, so that they can be
-    /// changed side by side.
+    /// All bodies owned by operations of this one, in the order in which they were made, for changing them in
+    /// parallel.
     pub fn children_mut(&mut self) -> impl Iterator<Item = (Child, &mut Body)> {
         let children = self.nest.get_mut().map(|nest| nest.children.iter_mut());
         children.into_iter().flatten().filter_map(|(index, child)| Some((index, child.as_deref_mut()?)))
@@ -272,7 +272,7 @@ impl Body {
         }
     }
 
-    /// Erases all blocks of a region with their operations, whatever they read of each other.
+    /// Erases all blocks of a region with their operations, which may read each other's values.
     pub fn erase_blocks(&mut self, region: Region) {
         let blocks = self.blocks(region).to_vec();
         self.nest.set_blocks(region, &[]);

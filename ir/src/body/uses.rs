@@ -13,7 +13,7 @@ pub struct UseRef {
     pub slot: Use,
     /// The reading operation.
     pub op: Op,
-    /// Which operand of it.
+    /// The index of the operand.
     pub index: usize,
 }
 
@@ -74,7 +74,7 @@ impl Body {
         self.uses(value).take(2).count() == 1
     }
 
-    /// Makes operand `index` of an operation read another value.
+    /// Replaces operand `index` of an operation by another value.
     pub fn set_operand(&mut self, op: Op, index: usize, value: Value) {
         assert!(index < self.operand_count(op), "operand {index} of {op} does not exist");
         let slot = Use::new(self.ops[op].first_use as usize + index);

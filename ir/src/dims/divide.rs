@@ -30,7 +30,7 @@ pub fn ceil_div(ctx: &Context, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
     floor_div(ctx, sum, b)
 }
 
-/// What is left of `a` when it is divided by `b`; none if `b` is a number below 1.
+/// The remainder of `a` divided by `b`; none if `b` is a number below 1.
 pub fn modulo(ctx: &Context, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
     let whole = mul(ctx, floor_div(ctx, a, b)?, b)?;
     sub(ctx, a, whole)

@@ -41,7 +41,7 @@ pub fn elements(ctx: &Context, body: &Body, value: Value, ranges: &Ranges) -> Op
     elements_given(ctx, body, value, ranges, &|_| None)
 }
 
-/// The same, where the elements of some values are given.
+/// The same, with the elements of some values given.
 pub fn elements_given(
     ctx: &Context,
     body: &Body,

@@ -4,8 +4,8 @@ use super::{Atom, Monomial, add, constant, floor_div, max, min, mul};
 use crate::context::Context;
 use crate::entities::{DimExpr, Ident};
 
-/// The value where `value_of` gives those of symbols; none where a symbol has none, a divisor is below 1, or
-/// a number leaves 63 bits.
+/// The value, with the values of symbols from `value_of`; none if a symbol has none, a divisor is below 1, or
+/// a number exceeds 63 bits.
 pub fn evaluate(ctx: &Context, expr: DimExpr, value_of: &dyn Fn(Ident) -> Option<i64>) -> Option<i64> {
     let mut sum = 0i64;
     for Monomial { factor, atoms } in ctx.dim_expr(expr).terms() {
@@ -33,7 +33,7 @@ fn evaluate_atom(ctx: &Context, atom: &Atom, value_of: &dyn Fn(Ident) -> Option<
     }
 }
 
-/// The expression with other expressions in the place of symbols; a symbol that gets none stays.
+/// Substitutes expressions for symbols; a symbol without a substitute stays.
 pub fn replace(
     ctx: &Context,
     expr: DimExpr,

@@ -11,12 +11,12 @@ enum LeastOrGreatest {
     Greatest,
 }
 
-/// The least of two.
+/// The minimum of two expressions.
 pub fn min(ctx: &Context, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
     extreme(ctx, LeastOrGreatest::Least, a, b)
 }
 
-/// The greatest of two.
+/// The maximum of two expressions.
 pub fn max(ctx: &Context, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
     extreme(ctx, LeastOrGreatest::Greatest, a, b)
 }

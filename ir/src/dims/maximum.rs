@@ -20,28 +20,27 @@ use crate::entities::{DimExpr, Ident};
 /// A box: the least and the greatest number of each size, both included.
 type SizeBox = [(u64, u64)];
 
-/// What something is at most.
+/// An upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Maximum {
-    /// It is never more.
+    /// The bound.
     pub value: i128,
-    /// Whether it is that much somewhere; else the search was given up.
+    /// Whether the bound is reached somewhere; if not, the search was given up.
     pub is_exact: bool,
 }
 
 /// So many parts of a box are looked at.
 const MOST_BOXES: usize = 1024;
 
-/// The maximum of an expression where its symbols lie in their ranges; none if one of its symbols has no
-/// greatest value.
+/// The maximum of an expression over the ranges of its symbols; none if a symbol has no upper bound.
 pub fn maximum(ctx: &Context, expr: DimExpr, ranges: &Ranges) -> Option<Maximum> {
     let names = symbols(ctx, expr);
     let all: Vec<(u64, u64)> = names.iter().map(|name| ranges.of(*name)).collect();
     maximize(&all, &|part| bounds(ctx, expr, &names, part).high)
 }
 
-/// The maximum over a box of something that has `upper` as upper bound over each part of it, and as its value
-/// where the part is one point; none if a side of the box has no end.
+/// The maximum of a function over a box, by branch and bound. `upper` returns an upper bound over a part of
+/// the box, and the exact value if the part is one point. None if a side of the box is unbounded.
 pub fn maximize(all: &SizeBox, upper: &dyn Fn(&SizeBox) -> i128) -> Option<Maximum> {
     if all.iter().any(|(_, high)| *high == u64::MAX) {
         return None;
@@ -83,8 +82,8 @@ fn halves(part: &SizeBox) -> Option<[Vec<(u64, u64)>; 2]> {
     (low < high).then(|| [with((low, middle)), with((middle + 1, high))])
 }
 
-/// Between which values an expression lies over a box of its symbols, `names` in order. Of a point, its
-/// value, wherever it has one. Nothing is interned, so that many boxes cost no memory.
+/// An interval that contains the values of an expression over a box of its symbols, given in the order of
+/// `names`. At a single point it is the value, if defined. Nothing is interned, so many boxes cost no memory.
 pub fn bounds(ctx: &Context, expr: DimExpr, names: &[Ident], part: &SizeBox) -> Interval {
     let terms = ctx.dim_expr(expr).terms();
     let products = || {

@@ -1,4 +1,4 @@
-//! What an expression of sizes is made of.
+//! The content of an expression of sizes.
 
 use crate::entities::{DimExpr, Ident};
 
@@ -17,7 +17,7 @@ pub struct Monomial {
     pub atoms: Box<[Atom]>,
 }
 
-/// What a polynomial is made of.
+/// A factor of a term.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Atom {
     /// A named size.

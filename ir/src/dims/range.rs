@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::entities::{Attr, DimExpr, Ident};
 use crate::types::Dim;
 
-/// The least and the greatest value; infinite where `i128::MIN` and `i128::MAX`.
+/// An interval from the least to the greatest value; `i128::MIN` and `i128::MAX` mean unbounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
     /// The value is at least this.
@@ -25,7 +25,7 @@ pub struct Interval {
     pub high: i128,
 }
 
-/// Which values symbols may take.
+/// The ranges of symbols.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranges {
     declared: BTreeMap<Ident, (u64, u64)>,
@@ -40,11 +40,11 @@ impl Default for Ranges {
 }
 
 impl Ranges {
-    /// What holds whatever is declared: each symbol is at least 0.
+    /// What holds without declarations: each symbol is at least 0.
     pub const LAWS: Ranges = Ranges { declared: BTreeMap::new(), least: 0 };
 
-    /// What a function says of the ranges of its symbols: `optc.dims = {N = [1, 512]}`. An entry of another
-    /// form says nothing of that.
+    /// The ranges that a function declares: `optc.dims = {N = [1, 512]}`. Entries of another form are
+    /// ignored.
     pub fn of_function(ctx: &Context, body: &Body) -> Ranges {
         let mut ranges = Ranges::default();
         let declared = body.own_attr(ctx, ctx.ident(attrs::OPTC_DIMS)).map(|attr| ctx.attr_data(attr));
@@ -62,24 +62,25 @@ impl Ranges {
         ranges
     }
 
-    /// Says that a symbol lies in `low..=high`; said twice, both hold.
+    /// Restricts a symbol to `low..=high`, in addition to earlier declarations.
     pub fn declare(&mut self, symbol: Ident, low: u64, high: u64) {
         let entry = self.declared.entry(symbol).or_insert((low, high));
         *entry = (entry.0.max(low), entry.1.min(high));
     }
 
-    /// The least and the greatest value of a symbol; `u64::MAX` for no limit.
+    /// The least and the greatest value of a symbol; `u64::MAX` if unbounded.
     pub fn of(&self, symbol: Ident) -> (u64, u64) {
         self.declared.get(&symbol).copied().unwrap_or((self.least, u64::MAX))
     }
 
-    /// The symbols of which something was declared, in an order of their own.
+    /// The symbols with declared ranges, in the order of their handles.
     pub fn declared(&self) -> impl Iterator<Item = (Ident, (u64, u64))> + '_ {
         self.declared.iter().map(|(symbol, range)| (*symbol, *range))
     }
 }
 
-/// The one size that an attribute lists, `#optc.dims<2 * N>` or `array<i64: 4>`; none if it is no such list.
+/// The single size in an attribute, `#optc.dims<2 * N>` or `array<i64: 4>`; none if it is no list of one
+/// size.
 pub fn one_size(ctx: &Context, attr: Attr) -> Option<Dim> {
     match ctx.attr_data(attr) {
         AttrData::Dims(sizes) => sizes.as_array().map(|[size]| *size).filter(|size| *size != Dim::Unknown),
@@ -90,7 +91,7 @@ pub fn one_size(ctx: &Context, attr: Attr) -> Option<Dim> {
     }
 }
 
-/// The names that a function says follow from others, with what they are:
+/// The names that a function declares as equal to an expression of others:
 /// `optc.dims = {M = #optc.dims<2 * N>}`.
 pub fn following(ctx: &Context, body: &Body) -> Vec<(Ident, Dim)> {
     let declared = body.own_attr(ctx, ctx.ident(attrs::OPTC_DIMS)).map(|attr| ctx.attr_data(attr));
@@ -98,26 +99,26 @@ pub fn following(ctx: &Context, body: &Body) -> Vec<(Ident, Dim)> {
     entries.iter().filter_map(|(name, attr)| Some((*name, one_size(ctx, *attr)?))).collect()
 }
 
-/// Whether two expressions are equal wherever their symbols lie in their ranges.
+/// Whether two expressions are provably equal for all symbols in their ranges.
 pub fn provably_equal(ctx: &Context, a: DimExpr, b: DimExpr, ranges: &Ranges) -> bool {
     a == b
         || sub(ctx, a, b)
             .is_some_and(|difference| interval(ctx, difference, ranges) == Interval { low: 0, high: 0 })
 }
 
-/// Whether `a <= b` wherever their symbols lie in their ranges.
+/// Whether `a <= b` is proved for all symbols in their ranges.
 pub fn provably_at_most(ctx: &Context, a: DimExpr, b: DimExpr, ranges: &Ranges) -> bool {
     a == b || sub(ctx, b, a).is_some_and(|difference| low(ctx, difference, ranges, DEPTH) >= 0)
 }
 
-/// Whether two expressions are equal nowhere where their symbols lie in their ranges.
+/// Whether two expressions are provably different for all symbols in their ranges.
 pub fn provably_different(ctx: &Context, a: DimExpr, b: DimExpr, ranges: &Ranges) -> bool {
     let Some(difference) = sub(ctx, a, b) else { return false };
     let Interval { low, high } = interval(ctx, difference, ranges);
     low > 0 || high < 0
 }
 
-/// Between which values an expression lies.
+/// An interval that contains the value of an expression for all symbols in their ranges.
 pub fn interval(ctx: &Context, expr: DimExpr, ranges: &Ranges) -> Interval {
     interval_to(ctx, expr, ranges, DEPTH)
 }

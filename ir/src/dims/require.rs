@@ -28,7 +28,7 @@ use super::{
 use crate::context::Context;
 use crate::entities::{DimExpr, Ident};
 
-/// What must hold of named sizes.
+/// A condition on named sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Requirement {
     /// A named size lies in `low..=high`.
@@ -44,8 +44,8 @@ pub enum Requirement {
     Equal(Vec<(Ident, DimExpr)>),
 }
 
-/// What makes two sizes equal that must be; none where they are anyway, or where no single requirement says
-/// it.
+/// The condition under which two sizes are equal that must be; none if they always are, or if no single
+/// condition expresses it.
 pub fn to_agree(ctx: &Context, a: DimExpr, b: DimExpr, ranges: &Ranges) -> Option<Requirement> {
     if provably_equal(ctx, a, b, ranges) {
         return None;
@@ -62,7 +62,8 @@ pub fn to_agree(ctx: &Context, a: DimExpr, b: DimExpr, ranges: &Ranges) -> Optio
     (!solutions.is_empty()).then_some(Requirement::Equal(solutions))
 }
 
-/// What makes two sizes equal of which one would be stretched if it were 1; none where that may be right.
+/// The condition under which two sizes agree where a size of 1 would be broadcast; none where different sizes
+/// may be right.
 pub fn to_stretch(ctx: &Context, a: DimExpr, b: DimExpr, ranges: &Ranges) -> Option<Requirement> {
     let is_above_1 = |size: &DimExpr| provably_at_most(ctx, constant(ctx, 2), *size, ranges);
     let is_1_with = |least: DimExpr, one: DimExpr| {
@@ -90,7 +91,7 @@ fn others(ctx: &Context, extreme: DimExpr, one: DimExpr) -> Option<(Vec<DimExpr>
     ))
 }
 
-/// What `low <= high` says of the one symbol that they have; none if they have others, or none.
+/// The condition on its one symbol that `low <= high` means; none if it has no symbol, or several.
 pub fn at_most(ctx: &Context, low: DimExpr, high: DimExpr) -> Option<Requirement> {
     let room = sub(ctx, high, low)?;
     let room = ctx.dim_expr(room);

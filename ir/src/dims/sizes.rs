@@ -1,11 +1,11 @@
-//! How inference computes with sizes: known, symbolic or unknown.
+//! Arithmetic on sizes in type inference: known, symbolic or unknown.
 
 use super::{Ranges, constant};
 use crate::context::Context;
 use crate::entities::DimExpr;
 use crate::types::Dim;
 
-/// The size that an expression stands for: a number if it is one, unknown if it is below 0.
+/// An expression as a size: a number if it is constant, unknown if it is below 0.
 pub fn size(ctx: &Context, expr: DimExpr) -> Dim {
     match ctx.dim_expr(expr).constant() {
         Some(value) => u64::try_from(value).map_or(Dim::Unknown, Dim::Known),
@@ -13,7 +13,7 @@ pub fn size(ctx: &Context, expr: DimExpr) -> Dim {
     }
 }
 
-/// Arithmetic on sizes. A result that is unknown, or can't be written, is [`Dim::Unknown`].
+/// Arithmetic on sizes. A result that is unknown, or has no canonical form, is [`Dim::Unknown`].
 #[derive(Clone, Copy)]
 pub struct SizeArithmetic<'c>(pub &'c Context);
 
@@ -32,7 +32,7 @@ impl SizeArithmetic<'_> {
         found().map_or(Dim::Unknown, |expr| size(self.0, expr))
     }
 
-    /// How a size is written: a number, an expression, or `?`.
+    /// The text of a size: a number, an expression, or `?`.
     pub fn text(self, dim: Dim) -> String {
         match dim {
             Dim::Known(size) => size.to_string(),
@@ -41,7 +41,7 @@ impl SizeArithmetic<'_> {
         }
     }
 
-    /// How sizes are written: `[N, 3, ?]`.
+    /// The text of sizes: `[N, 3, ?]`.
     pub fn list(self, dims: &[Dim]) -> String {
         let texts: Vec<String> = dims.iter().map(|dim| self.text(*dim)).collect();
         format!("[{}]", texts.join(", "))
@@ -79,12 +79,12 @@ impl SizeArithmetic<'_> {
         self.combine(a, b, super::floor_div)
     }
 
-    /// What is left of `a` when it is divided by a number.
+    /// The remainder of `a` divided by a number.
     pub fn modulo(self, a: Dim, by: u64) -> Dim {
         self.combine(a, Dim::Known(by), super::modulo)
     }
 
-    /// The least of two.
+    /// The minimum of two sizes.
     pub fn min(self, a: Dim, b: Dim) -> Dim {
         self.combine(a, b, super::min)
     }
@@ -94,7 +94,7 @@ impl SizeArithmetic<'_> {
         sizes.iter().fold(Dim::Known(1), |product, size| self.mul(product, *size))
     }
 
-    /// Whether two sizes are equal whatever the symbols are. Unknown is equal to nothing.
+    /// Whether two sizes are provably equal for all symbols. An unknown size is equal to nothing.
     pub fn are_equal(self, a: Dim, b: Dim) -> bool {
         if let (Dim::Known(a), Dim::Known(b)) = (a, b) {
             return a == b;
@@ -105,7 +105,7 @@ impl SizeArithmetic<'_> {
         }
     }
 
-    /// Whether two sizes are equal for no symbols. Of unknown ones, nothing is known.
+    /// Whether two sizes are provably different for all symbols. Nothing is known about unknown sizes.
     pub fn are_different(self, a: Dim, b: Dim) -> bool {
         match (a, b) {
             (Dim::Known(a), Dim::Known(b)) => a != b,
@@ -116,12 +116,12 @@ impl SizeArithmetic<'_> {
         }
     }
 
-    /// Whether a size is at most `most` whatever the symbols are.
+    /// Whether a size is at most `most` for all symbols.
     pub fn is_at_most(self, a: Dim, most: i64) -> bool {
         self.expr(a).is_some_and(|a| self.are_ordered(a, constant(self.0, most)))
     }
 
-    /// Whether `a <= b` whatever the symbols are.
+    /// Whether `a <= b` for all symbols.
     pub fn are_ordered(self, a: DimExpr, b: DimExpr) -> bool {
         super::provably_at_most(self.0, a, b, &Ranges::LAWS)
     }

@@ -28,7 +28,7 @@ const MOST_SETTLED_BYTES: u64 = 1 << 20;
 /// Numbers for symbols.
 pub type Bindings = BTreeMap<Ident, u64>;
 
-/// Puts numbers in the place of symbols, everywhere in a module. A symbol without a number stays.
+/// Replaces symbols by numbers, everywhere in a module. A symbol without a number stays.
 ///
 /// # Errors
 /// Every size that would be below 0 or too large, with its expression; every symbol that the module does not
@@ -39,8 +39,7 @@ pub fn substitute(module: &mut Module, bindings: &Bindings) -> Result<(), Vec<Di
     work.body(&mut module.top);
     let unknown = bindings.keys().filter(|name| !work.met.contains(name)).map(|name| {
         let name = ctx.str(*name);
-        let fault =
-            Diagnostic::error(Location::UNKNOWN, format!("no size of the program is called `{name}`"));
+        let fault = Diagnostic::error(Location::UNKNOWN, format!("the program has no named size `{name}`"));
         match did_you_mean(name, work.met.iter().map(|known| ctx.str(*known))) {
             Some(help) => fault.with_help(help),
             None => fault,
@@ -50,7 +49,8 @@ pub fn substitute(module: &mut Module, bindings: &Bindings) -> Result<(), Vec<Di
     if faults.is_empty() { Ok(()) } else { Err(faults) }
 }
 
-/// The same in one function and what it holds; a symbol that does not occur is no fault.
+/// Replaces symbols by numbers in one function and its nested functions; a symbol that does not occur is no
+/// error.
 ///
 /// # Errors
 /// Every size that would be below 0 or too large.
@@ -97,8 +97,8 @@ fn collect(ctx: &Context, body: &Body, seen: &mut FxHashSet<Type>, found: &mut V
 /// A number that stands for symbols of which nothing greater than it is known.
 const NOMINAL: u64 = 128;
 
-/// A number for each symbol of a function, where a decision that is right for all sizes is to be good for
-/// some: the greatest that the function's `optc.dims` says, but at most 128.
+/// A typical number for each symbol of a function, for decisions that are right at all sizes but need to be
+/// good at some: its upper bound in `optc.dims`, but at most 128.
 pub fn nominal(ctx: &Context, body: &Body) -> Bindings {
     let symbols = symbols_in(ctx, body);
     if symbols.is_empty() {
@@ -112,11 +112,11 @@ pub fn nominal(ctx: &Context, body: &Body) -> Bindings {
     symbols.into_iter().map(|symbol| (symbol, number(symbol))).collect()
 }
 
-/// Puts in the place of each size of a function, and of what it holds, the greatest that it can be, each for
-/// itself: what comes of it need not be a program, but says how large each of its operations can be.
+/// Replaces each size of a function, independently of the others, by its upper bound. The result need not be
+/// a valid program, but bounds the size of each operation.
 ///
 /// # Errors
-/// Every size that has no greatest number.
+/// Every size that has no upper bound.
 pub fn greatest_in(ctx: &Context, body: &mut Body, ranges: &Ranges) -> Result<(), Vec<Diagnostic>> {
     let mut work = Substitution { greatest: Some(ranges), ..Substitution::new(ctx, NO_BINDINGS) };
     work.body(body);
@@ -240,7 +240,7 @@ impl<'a> Substitution<'a> {
 
     fn fault(&self, expr: DimExpr) -> Diagnostic {
         if self.greatest.is_some() {
-            let what = format!("`{}` has no greatest number", print(self.ctx, expr));
+            let what = format!("`{}` has no upper bound", print(self.ctx, expr));
             return Diagnostic::error(Location::UNKNOWN, what);
         }
         let given = symbols(self.ctx, expr).into_iter().filter_map(|name| {

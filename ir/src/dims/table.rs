@@ -14,7 +14,7 @@ use crate::entities::{DimExpr, Ident};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SizeId(u32);
 
-/// Expressions, each once.
+/// A set of expressions, each stored once.
 #[derive(Clone, Debug)]
 pub struct SizeTable {
     symbols: Vec<Ident>,
@@ -22,17 +22,17 @@ pub struct SizeTable {
     known: FxHashMap<DimExpr, SizeId>,
 }
 
-/// The numbers of a [`SizeTable`]'s expressions.
+/// The values of a [`SizeTable`]'s expressions.
 #[derive(Clone, Debug, Default)]
 pub struct SizeValues(Vec<u64>);
 
 impl SizeTable {
-    /// A table without expressions, whose symbols get numbers in this order.
+    /// An empty table, whose symbols get their numbers in this order.
     pub fn new(symbols: Vec<Ident>) -> SizeTable {
         SizeTable { symbols, exprs: Vec::new(), known: FxHashMap::default() }
     }
 
-    /// The place of an expression.
+    /// The index of an expression.
     pub fn add(&mut self, expr: DimExpr) -> SizeId {
         let next = SizeId(self.exprs.len() as u32);
         let id = *self.known.entry(expr).or_insert(next);
@@ -52,8 +52,8 @@ impl SizeTable {
         self.exprs.is_empty()
     }
 
-    /// Evaluates all expressions for these numbers of the symbols; none if one is below 0, undefined, or
-    /// leaves 63 bits.
+    /// Evaluates all expressions for these values of the symbols; none if one is below 0, undefined, or
+    /// exceeds 63 bits.
     pub fn evaluate(&self, ctx: &Context, numbers: &[u64], values: &mut SizeValues) -> Option<()> {
         let number = |name: Ident| {
             let index = self.symbols.iter().position(|symbol| *symbol == name)?;
@@ -74,7 +74,7 @@ impl SizeValues {
         self.0.contains(&0)
     }
 
-    /// The number of an expression.
+    /// The value of an expression.
     pub fn get(&self, id: SizeId) -> u64 {
         self.0[id.0 as usize]
     }

@@ -1,4 +1,4 @@
-//! How moves that happen at once are done one after the other.
+//! Parallel copies, turned into sequences of single copies.
 //!
 //! A move may be done as soon as no other move still reads the bytes that it writes. Where moves wait for
 //! each other in a circle (`%a, %b <- %b, %a`), what one of them reads is first copied to scratch; so is what
@@ -6,7 +6,7 @@
 //! and code generation both ask here, so that the scratch that is planned is the scratch that is used.
 //! Quadratic in the moves of one point.
 
-/// One copy of a sequence that does what moves at once do; the numbers are indices of the moves.
+/// One copy of a sequence that implements a parallel copy; the numbers are indices of the moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
     /// Does a move.
@@ -17,8 +17,8 @@ pub enum Transfer {
     Restore(usize, u64),
 }
 
-/// The copies that do `sizes.len()` moves of `sizes` bytes in parallel, and the bytes of scratch that they
-/// take.
+/// The sequence of copies for `sizes.len()` parallel moves of `sizes` bytes, and the bytes of scratch that it
+/// needs.
 ///
 /// `clobbers(a, b)` says whether move `a` writes bytes that move `b` reads, `is_done(a)` whether move `a` has
 /// nothing to do. Offsets in scratch are multiples of 64.

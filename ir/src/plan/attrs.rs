@@ -1,8 +1,8 @@
 //! The attributes of a plan: each name once, with its meaning, its writer and its readers.
 //!
-//! Everything a pass decides stands in the IR as an attribute (`mem.*` on operations, `optc.*` on functions,
-//! arguments and results), so that every later stage works from printed text too. `docs/book/attributes.md`
-//! prints this table. Operations carry only part of it at each stage:
+//! A pass records all its decisions as attributes (`mem.*` on operations, `optc.*` on functions, arguments
+//! and results), so that every later stage also works from printed text. `docs/book/attributes.md` prints
+//! this table. Each stage adds some of the attributes:
 //!
 //! ```text
 //! select:  %1 = nn.abs %0 {mem.kernel = "pointwise"} : tensor<4xf32>
@@ -11,8 +11,8 @@
 //! 0>} : tensor<4xf32>
 //! ```
 //!
-//! The checker of plans reads the same names with readers of its own, so that it shares no code with what it
-//! judges.
+//! The checker of plans reads these attributes with code of its own, so that it shares none with the
+//! planners.
 
 use crate::body::{Body, OpRef};
 use crate::context::Context;
@@ -22,7 +22,7 @@ use crate::context::Context;
 pub struct PlanAttr {
     /// Its name in the text.
     pub name: &'static str,
-    /// What it stands on.
+    /// The things that carry it.
     pub on: &'static str,
     /// Its form and meaning.
     pub says: &'static str,
@@ -59,7 +59,7 @@ plan_attrs! {
         written by "`select`", read by "code generation, the stages that follow";
     OPTC_THREADS = "optc.threads" on "functions":
         "the number of threads that its scratch is for",
-        written by "`select`", read by "`select`, `plan`, the pricing of scratch";
+        written by "`select`", read by "`select`, `plan`";
     OPTC_ARENA = "optc.arena" on "functions":
         "bytes of the arena, with all pools",
         written by "`plan`", read by "the checker, code generation, reports";
@@ -68,12 +68,12 @@ plan_attrs! {
         written by "`--pool`, `select`, `plan`", read by "`plan`, the checker, code generation";
     OPTC_DIMS = "optc.dims" on "functions":
         "what is known of named sizes: for each its range `[low, high]`, or an expression that it equals",
-        written by "the importer, `--dim`", read by "whoever compares sizes, and the check before each run";
+        written by "the importer, `--dim`", read by "all comparisons of sizes, and the check before each run";
     OPTC_VARIANTS = "optc.variants" on "functions":
-        "the functions that run in its place where their guards hold",
+        "the functions that run in its place if their guards hold",
         written by "`variants`", read by "the compilation for all sizes";
     OPTC_GUARD = "optc.guard" on "functions":
-        "the sizes at which it runs in the place of the function that lists it: `{N = 1 : i64}`",
+        "the sizes at which it runs in place of the function that lists it: `{N = 1 : i64}`",
         written by "`variants`", read by "the compilation for all sizes, reports";
     OPTC_BUFFERS = "optc.buffers" on "functions":
         "for each buffer its first and last step, its bytes as an expression of the named sizes, and its pool if that is not the arena",
@@ -82,46 +82,46 @@ plan_attrs! {
         "the name in the model",
         written by "the importer", read by "the command, reports, embedders";
     OPTC_DONATED = "optc.donated" on "arguments":
-        "the caller gives the bytes away: they may be overwritten",
+        "the program may overwrite the caller's bytes",
         written by "`--donate`", read by "`inplace`, `plan`, the checker, code generation";
     OPTC_STATE = "optc.state" on "arguments, results":
         "the argument keeps its bytes from run to run, in the pool `state`; the result is the next value of the argument of that number",
-        written by "whoever writes the program", read by "`plan`, the checker, code generation";
+        written by "the program's author", read by "`plan`, the checker, code generation";
     OPTC_OPEN = "optc.open" on "results":
-        "`[axis, result]`: data decide how many elements along the axis count; that result is their number",
+        "`[axis, result]`: the number of valid elements along the axis depends on data, and is the value of that result",
         written by "the importer", read by "the run, which cuts the output";
     OPTC_COUNT = "optc.count" on "results":
-        "the number of elements of a result with `optc.open`, which is no output itself",
+        "the result is the number of valid elements of a result with `optc.open`, and no output itself",
         written by "the importer", read by "the run, which cuts the output";
     MEM_KERNEL = "mem.kernel" on "operations":
         "the kernel that computes it",
         written by "`select`", read by "people";
     MEM_METHOD = "mem.method" on "operations":
-        "the algorithm that computes it in the place of the usual one: `winograd`",
+        "the algorithm, if it is not the kernel's usual one: `winograd`",
         written by "`plan`", read by "code generation";
     MEM_SCRATCH = "mem.scratch" on "operations":
-        "bytes of scratch of all threads",
+        "bytes of scratch, for all threads together",
         written by "`select`, `plan`", read by "`schedule`, `plan`, the checker, code generation";
     MEM_POOL = "mem.pool" on "operations":
-        "for each result the name of the pool that it must lie in",
-        written by "whoever writes the program, `select`", read by "`plan`, the checker";
+        "for each result the name of the pool that it must be in",
+        written by "the program's author, `select`", read by "`plan`, the checker";
     MEM_LINES = "mem.lines" on "groups":
-        "the steps of the body run in turns of a few rows, so that only some rows of the values between them exist at a time",
+        "the body's operations stream a few rows at a time, so that only some rows of the values between them exist at once",
         written by "`lines`", read by "`plan`, the checker, code generation";
     MEM_TIE = "mem.tie" on "operations":
         "for each result the operand that it overwrites, or -1",
         written by "`inplace`", read by "the alias analysis, the checker, code generation";
     MEM_COPY = "mem.copy" on "views":
-        "the view is a copy at all sizes, although it needs none at some",
+        "the view is copied at all sizes, although some sizes need no copy",
         written by "`inplace`, for named sizes", read by "the alias analysis, the checker";
     MEM_VIEW = "mem.view" on "views with gaps":
-        "the result is no copy: readers take it at a distance, where the operand lies",
+        "the result is not copied: readers read the operand's bytes, with a row pitch or strides",
         written by "`inplace`", read by "the alias analysis, the checker, code generation";
     MEM_PARTS = "mem.parts" on "concatenations, paddings":
-        "the operands that are computed at their place in the result, and not copied",
+        "the operands that are computed in place in the result, and not copied",
         written by "`inplace`", read by "the alias analysis, the checker, code generation";
     MEM_PITCH = "mem.pitch" on "operations":
-        "`[row, pitch]`: bytes of a row of result 0, and from row to row, where rows have gaps",
+        "`[row, pitch]`: bytes of a row of result 0, and distance between rows, if they have gaps",
         written by "`inplace`, `plan`", read by "`plan`, the checker, code generation";
     MEM_OVERLAP = "mem.overlap" on "operations":
         "`[operand, rows]`: result 0 is written over that operand's rows, in bands of `rows` rows, or of `-rows` from the last one upwards",
@@ -133,7 +133,7 @@ plan_attrs! {
         "for each of their blocks the places of its arguments, as in `mem.place`",
         written by "`plan`", read by "the checker, code generation";
     MEM_PLACE = "mem.place" on "operations":
-        "for each result, then for scratch: `[pool, offset, bytes]`, or for a part `[pool, offset, bytes, first, row, pitch]`; pool `out` is the caller's output of that number, `in` a donated input",
+        "for each result, then for scratch: `[pool, offset, bytes]`, or for an operand in place `[pool, offset, bytes, first, row, pitch]`; pool `out` is the caller's output of that number, `in` a donated input",
         written by "`plan`", read by "the checker, code generation, reports";
 }
 
@@ -149,7 +149,7 @@ pub fn threads(ctx: &Context, body: &Body) -> Option<usize> {
     usize::try_from(threads).ok()
 }
 
-/// The bytes of scratch that an operation is given.
+/// The bytes of scratch of an operation.
 pub fn scratch_bytes(op: OpRef<'_>) -> Option<u64> {
     let bytes = op.ctx.int_value(op.attr(MEM_SCRATCH)?)?;
     u64::try_from(bytes).ok()

@@ -1,5 +1,5 @@
-//! What a function takes and returns: the name and type of each argument and result, which of them the caller
-//! passes, and what else is said of them (`optc.donated`, `optc.state`, `optc.open`).
+//! The signature of a function: name and type of each argument and result, which of them the caller passes,
+//! and their attributes `optc.donated`, `optc.state` and `optc.open`.
 //!
 //! ```text
 //! func.func @main(%x: tensor<4xf32> {optc.name = "x"}, %s: tensor<f32> {optc.state})
@@ -21,60 +21,60 @@ use crate::plan::attrs;
 use crate::states::{StateArgument, states};
 use crate::types::TypeData;
 
-/// What a function takes and returns.
+/// The signature of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Signature {
     /// Its arguments.
     pub args: Vec<Argument>,
     /// Its results.
     pub results: Vec<Returned>,
-    /// What it keeps from run to run, in the order of the arguments.
+    /// Its states, which keep their bytes from run to run, in the order of the arguments.
     pub states: Vec<StateArgument>,
 }
 
 /// An argument of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
-    /// The name that the model gave it (`optc.name`), else that in the text that it was read from or that its
-    /// location has, else `argN`.
+    /// The name from the model (`optc.name`), else the name in the source text or in its location, else
+    /// `argN`.
     pub name: String,
-    /// The name that it has where the function is printed and read again: that of the model, else `argN`.
-    /// Pseudo-random inputs go by it, so that the printed text gets the same numbers.
+    /// The name after the function is printed and read again: that from the model, else `argN`. Pseudo-random
+    /// inputs are seeded with it, so the printed text gets the same numbers.
     pub printed_name: String,
     /// Its type.
     pub ty: Type,
-    /// Its number among the caller's inputs; none for a state.
+    /// Its index among the caller's inputs; none for a state.
     pub input: Option<usize>,
-    /// Whether the caller gives its bytes away (`optc.donated`).
+    /// Whether the program may overwrite it (`optc.donated`).
     pub is_donated: bool,
 }
 
 /// A result of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Returned {
-    /// The name that the model gave it, else `resultN`.
+    /// The name from the model, else `resultN`.
     pub name: String,
     /// Its type.
     pub ty: Type,
-    /// Its number among the caller's outputs; none for the next value of a state.
+    /// Its index among the caller's outputs; none for the next value of a state.
     pub output: Option<usize>,
-    /// Its dimension whose size data decide (`optc.open`); the type has the greatest size.
+    /// Its dimension whose size depends on data (`optc.open`); the type has the upper bound.
     pub open: Option<DataDimension>,
-    /// Whether it only says the size of another result's dimension (`optc.count`).
+    /// Whether it is the size of another result's dimension (`optc.count`), and no output itself.
     pub is_count: bool,
 }
 
-/// A dimension whose size data decide.
+/// A dimension whose size depends on data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataDimension {
-    /// Which one, counted from 0.
+    /// The axis, counted from 0.
     pub axis: usize,
-    /// The number of the result that is its size.
+    /// The index of the result that holds the size.
     pub count: usize,
 }
 
 impl Signature {
-    /// That of a function.
+    /// The signature of a function.
     ///
     /// # Errors
     /// What is wrong with its states, or with a dimension whose size data decide.
@@ -90,7 +90,7 @@ impl Signature {
         self.args.iter().filter(|arg| arg.input.is_some())
     }
 
-    /// The results that the caller gets, in order.
+    /// The results that the caller receives, in order.
     pub fn outputs(&self) -> impl Iterator<Item = &Returned> {
         self.results.iter().filter(|result| result.output.is_some())
     }
@@ -174,7 +174,7 @@ fn data_dimension(
     ))
 }
 
-/// Marks an argument as given away (`optc.donated`).
+/// Marks an argument as donated (`optc.donated`): the program may overwrite it.
 ///
 /// # Panics
 /// If there is no such argument.

@@ -1,6 +1,6 @@
-//! Whose memory holds a value: the caller's, or a buffer of the plan.
+//! Where a value is stored: in the caller's memory, or in a buffer of the plan.
 
-/// Where a value is; `B` names a buffer.
+/// The storage of a value; `B` identifies a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Storage<B> {
     /// In the caller's input of this number.
@@ -14,7 +14,7 @@ pub enum Storage<B> {
 }
 
 impl<B> Storage<B> {
-    /// The same place with the buffer under another name.
+    /// The same storage, with the buffer identified by another key.
     pub fn renamed<C>(self, name: impl FnOnce(B) -> C) -> Storage<C> {
         match self {
             Storage::Input(index) => Storage::Input(index),

@@ -1,14 +1,14 @@
-//! Which operations a plan lets move no bytes: views, concatenations in place, and ties.
+//! Operations that a plan makes free of copies: views, concatenations in place, and ties.
 //!
-//! All of it follows from one operation's row, types and attributes: the alias analysis, the control flow and
-//! the windows ask it.
+//! These facts depend on one operation's row, types and attributes only. The alias analysis, the control-flow
+//! graph and the windows use them.
 
 use super::attrs;
 use crate::body::OpRef;
 use crate::opdef::{Kind, Strided, Traits, View};
 use crate::size::storage_bytes;
 
-/// Whether `op` is marked as a view that is read where its operand lies: `mem.view`.
+/// Whether `op` is marked as a view that is read where its operand is: `mem.view`.
 pub fn is_marked_view(op: OpRef<'_>) -> bool {
     matches!(op.kind(), Kind::View(View::OfOperand(_))) && op.attr(attrs::MEM_VIEW).is_some()
 }
@@ -18,8 +18,8 @@ pub fn is_free_view(op: OpRef<'_>) -> bool {
     is_marked_view(op) || view_offset_bytes(op).is_some()
 }
 
-/// Where in the bytes of operand 0 the result's bytes begin, if `op` is a view without gaps, which never
-/// needs a copy.
+/// The offset of the result's bytes in those of operand 0, if `op` is a view without gaps, which never needs
+/// a copy.
 pub fn view_offset_bytes(op: OpRef<'_>) -> Option<u64> {
     let Kind::View(View::OfOperand(map)) = op.kind() else { return None };
     if is_reshape(op) {
@@ -36,7 +36,7 @@ pub fn view_offset_bytes(op: OpRef<'_>) -> Option<u64> {
     is_dense.then(|| storage_bytes(op.ctx, elem, offset)).flatten()
 }
 
-/// The operands that stand at their place in the result of a concatenation or a padding: `mem.parts`.
+/// The operands that are in place in the result of a concatenation or a padding: `mem.parts`.
 pub fn parts(op: OpRef<'_>) -> Vec<usize> {
     if !has_parts(op) {
         return Vec::new();
@@ -45,13 +45,12 @@ pub fn parts(op: OpRef<'_>) -> Vec<usize> {
     parts.filter_map(|part| usize::try_from(part).ok().filter(|part| *part < op.operand_count())).collect()
 }
 
-/// Whether operands of `op` may stand at their place in its result: it is a concatenation, or puts more
-/// around an operand.
+/// Whether operands of `op` may be in place in its result: it is a concatenation, or pads an operand.
 pub fn has_parts(op: OpRef<'_>) -> bool {
     op.def().is_some_and(|def| matches!(def.kind, Kind::View(View::OfResult(_))) || def.frame.is_some())
 }
 
-/// Whether `op` moves no bytes: a view that needs no copy, or a concatenation whose parts all stand at their
+/// Whether `op` moves no bytes: a view that needs no copy, or a concatenation whose operands are all in
 /// place.
 pub fn is_free(op: OpRef<'_>) -> bool {
     match op.kind() {
@@ -69,7 +68,7 @@ fn is_reshape(op: OpRef<'_>) -> bool {
     op.has(Traits::SAME_ORDER)
 }
 
-/// Which results overwrite which operands: the pairs of `mem.tie`.
+/// The ties of an operation: pairs of a result and the operand that it overwrites (`mem.tie`).
 pub fn ties(op: OpRef<'_>) -> impl Iterator<Item = (usize, usize)> {
     let ties = op.attr(attrs::MEM_TIE).and_then(|attr| op.ctx.ints_in(attr));
     let pairs = ties.into_iter().flatten().enumerate().take(op.body.result_count(op.op));

@@ -1,4 +1,4 @@
-//! What the faults of a text are while it is edited.
+//! The errors of a text while it is edited.
 //!
 //! The text is read as a whole, but functions whose bytes did not change are taken over from the last reading
 //! (`read::kept`), and what of them was verified is not verified again. Calls are always looked at, for the
@@ -17,7 +17,7 @@ use crate::verify::{Verification, VerifyScope, mark_body_verified};
 /// Texts of one context together have at most this many bytes, then a new one is due.
 const MOST_BYTES: usize = 64 << 20;
 
-/// A text that is edited, and what is known of its functions.
+/// A text that is edited, with the functions of its last version.
 pub struct EditedText {
     ctx: Arc<Context>,
     options: ParseOptions,
@@ -30,12 +30,12 @@ pub struct EditedText {
 }
 
 impl EditedText {
-    /// A text of which nothing is known, in a context of its own.
+    /// An empty text, in a context of its own.
     pub fn new(ctx: Arc<Context>, options: ParseOptions) -> EditedText {
         EditedText { ctx, options, last: None, read_bytes: 0, kept: Vec::new(), taken_over: 0 }
     }
 
-    /// The context that faults are told in.
+    /// The context of the diagnostics.
     pub fn ctx(&self) -> &Arc<Context> {
         &self.ctx
     }
@@ -45,16 +45,16 @@ impl EditedText {
         self.taken_over
     }
 
-    /// Whether this text can be read here, or needs a new context: one that knows nothing of resources of
-    /// earlier texts, nor is full of them.
+    /// Whether this text can be read here. If not, it needs a new context: this one knows resources of
+    /// earlier texts, or is full of them.
     pub fn can_read(&self, text: &str, options: &ParseOptions) -> bool {
         let has_resources = || memchr::memmem::find(text.as_bytes(), b"{-#").is_some();
         let is_small = self.read_bytes.saturating_add(text.len()) <= MOST_BYTES;
         self.last.is_none() || is_small && self.options == *options && !has_resources()
     }
 
-    /// Reads the text as it is now. Gives all faults: those that [`parse_with`](super::parse_with) finds, or
-    /// if there are none, those of [`verify`](crate::verify::verify).
+    /// Reads the text in its present state. Returns all errors: those that [`parse_with`](super::parse_with)
+    /// finds or, if there are none, those of [`verify`](crate::verify::verify).
     pub fn read(&mut self, name: &str, text: &str) -> Vec<Diagnostic> {
         let rereading = self.rereading(text);
         self.read_bytes += text.len();

@@ -1,4 +1,4 @@
-//! Which pretty form an operation has: it follows from the row.
+//! The pretty form of an operation, which is derived from its row.
 //!
 //! A row may say its pretty text itself, in [`OpDef::syntax`]: the notation of [`crate::text`], cut into
 //! [`FormPiece`]s here.

@@ -1,4 +1,4 @@
-//! Where the names of a text stand, and its operations: what an editor asks of a text.
+//! An index of the names and operations of a text, for editors.
 
 use std::ops::Range;
 
@@ -15,22 +15,22 @@ use crate::module::Module;
 pub struct TextOpId(u32);
 entity_impl!(TextOpId, "textop");
 
-/// What a name of a [`TextIndex`] stands for.
+/// A named thing of a [`TextIndex`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThingId(u32);
 entity_impl!(ThingId, "thing");
 
-/// The bytes that names begin with, where they do.
+/// The first characters of names that have one.
 pub const SIGILS: [char; 5] = ['%', '^', '@', '#', '!'];
 
-/// Where the names of a text stand, and its operations. All places are bytes of the text.
+/// The places of names and operations in a text. All places are byte offsets.
 #[derive(Default)]
 pub struct TextIndex {
     /// The operations, as far as they could be read, in text order: each before those that it holds.
     pub ops: PrimaryMap<TextOpId, TextOp>,
-    /// Every place where a name stands, in text order.
+    /// Every occurrence of a name, in text order.
     pub names: Vec<NameSite>,
-    /// What the names stand for.
+    /// The things that the names denote.
     pub things: PrimaryMap<ThingId, NamedThing>,
     /// The comments, each from its `//` to the end of its line.
     pub comments: Vec<Range<usize>>,
@@ -45,11 +45,11 @@ pub struct TextIndex {
 pub struct TextOp {
     /// From its first result, or its name, to its end.
     pub span: Range<usize>,
-    /// Where its name begins.
+    /// The start of its name.
     pub name_start: usize,
-    /// What it is; none if its text is at fault.
+    /// The operation as it was read; none if its text has an error.
     pub op: Option<ReadTextOp>,
-    /// The operation that holds it.
+    /// The operation that contains it.
     pub parent: Option<TextOpId>,
     /// The nearest isolated operation around it.
     pub scope: Option<TextOpId>,
@@ -68,20 +68,20 @@ pub struct ReadTextOp {
     pub handle: Op,
 }
 
-/// A place where a name stands.
+/// An occurrence of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameSite {
     /// The name, with its sigil, if it has one here.
     pub span: Range<usize>,
     /// What it stands for; none until its definition is read.
     pub(super) stands_for: Option<ThingId>,
-    /// Whether it is defined here.
+    /// Whether this is the definition.
     pub role: NameRole,
-    /// The type of the value that is meant here.
+    /// The type of the value that the name denotes.
     pub ty: Option<Type>,
 }
 
-/// Whether a name is defined or read.
+/// Whether an occurrence defines or reads a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameRole {
     /// It is defined.
@@ -90,20 +90,20 @@ pub enum NameRole {
     Mention,
 }
 
-/// What a name stands for.
+/// A thing with a name.
 #[derive(Clone, Debug)]
 pub struct NamedThing {
-    /// Which kind of thing it is.
+    /// The kind of thing.
     pub kind: NameKind,
-    /// The first of the values that it stands for, in the tables of the isolated operation around it.
+    /// The first of the values that the name denotes, in the tables of the isolated operation around it.
     pub value: Option<Value>,
-    /// How many values it stands for; 0 for what is no value, or whose definition is at fault.
+    /// The number of values that it denotes; 0 for other things, and if the definition has an error.
     pub value_count: u32,
     /// The nearest isolated operation around a value or a block; none at the top of the text.
     pub scope: Option<TextOpId>,
 }
 
-/// A kind of things that have names.
+/// A kind of named things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameKind {
     /// `%x`.
@@ -117,23 +117,23 @@ pub enum NameKind {
 }
 
 impl TextIndex {
-    /// Whether the operations of the text stand in a module that the text does not have.
+    /// Whether the text's operations are in a module that the text does not mention.
     pub fn is_wrapped(&self) -> bool {
         self.is_wrapped
     }
 
-    /// The name at a byte, or that ends there.
+    /// The occurrence of a name at a byte, or that ends there.
     pub fn name_at(&self, at: usize) -> Option<&NameSite> {
         let after = self.names.partition_point(|site| site.span.start <= at);
         self.names[..after].last().filter(|site| at <= site.span.end)
     }
 
-    /// All places of what a name stands for.
+    /// All occurrences of a thing's name.
     pub fn sites(&self, thing: ThingId) -> impl Iterator<Item = &NameSite> {
         self.names.iter().filter(move |site| site.stands_for == Some(thing))
     }
 
-    /// Where a thing is defined, if the text does that.
+    /// The definition of a thing, if it is in the text.
     pub fn definition(&self, thing: ThingId) -> Option<&NameSite> {
         self.sites(thing).find(|site| site.role == NameRole::Definition)
     }
@@ -159,7 +159,7 @@ impl TextIndex {
         found
     }
 
-    /// The tables that an operation of the text stands in.
+    /// The tables that contain an operation of the text.
     pub fn body_around<'m>(&self, module: &'m Module, op: TextOpId) -> Option<&'m Body> {
         match self.ops[op].scope {
             Some(scope) => self.body_of(module, scope),
@@ -282,7 +282,7 @@ impl<'t> GlobalNames<'t> {
 }
 
 impl NameSite {
-    /// What the name stands for.
+    /// The thing that the name denotes.
     pub fn thing(&self) -> ThingId {
         self.stands_for.expect("all names of a text that is read stand for something")
     }

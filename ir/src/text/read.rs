@@ -391,7 +391,7 @@ impl<'c> TextReader<'c> {
             return Ok(());
         }
         let start = self.token.start;
-        Err(self.fault(start, format!("{MOST_FAULTS} faults were found: what follows is not read")))
+        Err(self.fault(start, format!("{MOST_FAULTS} errors were found: the rest is not read")))
     }
 
     /// Notes a fault at a byte that ends the reading.

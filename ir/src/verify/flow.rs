@@ -75,11 +75,11 @@ impl<'m> Checker<'m> {
             around.def().is_none_or(|def| matches!(def.kind, Kind::Region(RegionFlow::While)))
         };
         if def.traits.contains(Traits::YIELD) && around.is_none() {
-            let message = format!("`{}` stands in an operation that takes what it yields", def.name);
+            let message = format!("`{}` must be in an operation that takes the yielded values", def.name);
             self.breach(op.body, op.op, message);
         }
         if def.traits.contains(Traits::CONDITION) && !around.is_some_and(is_loop) {
-            self.breach(op.body, op.op, format!("`{}` stands in a conditional loop", def.name));
+            self.breach(op.body, op.op, format!("`{}` must be in a conditional loop", def.name));
         }
     }
 }

@@ -209,7 +209,7 @@ impl<'m> Checker<'m> {
                     body,
                     inner,
                     message,
-                    Some("hand it in as an operand of the group".to_owned()),
+                    Some("pass it as an operand of the group".to_owned()),
                 );
             }
         }
@@ -228,7 +228,7 @@ impl<'m> Checker<'m> {
             return;
         }
         let Some(ranges) = branch::forwarded(op) else {
-            let message = format!("`{}` does not say which operands each block is given", op.name());
+            let message = format!("`{}` does not say which operands it passes to each block", op.name());
             return self.breach(op.body, op.op, message);
         };
         let operands: Vec<Value> = op.body.operands(op.op).collect();

@@ -148,8 +148,8 @@ fn a_group_reads_its_arguments_only_and_yields_its_results() {
         "%0 = optc.group(%x = %a) : (tensor<4xf32>) -> tensor<4xf32> {\n\
          %1 = nn.add %x, %a : tensor<4xf32>\noptc.yield %i : tensor<4xi32>\n}\nreturn",
         &[
-            "3: operand 1 of `nn.add` comes from outside of the group (hand it in as an operand of the group)",
-            "4: operand 0 of `optc.yield` comes from outside of the group (hand it in as an operand of the group)",
+            "3: operand 1 of `nn.add` comes from outside of the group (pass it as an operand of the group)",
+            "4: operand 0 of `optc.yield` comes from outside of the group (pass it as an operand of the group)",
             "4: yielded value 0 must be `tensor<4xf32>`, is `tensor<4xi32>`",
         ],
     );
@@ -206,7 +206,7 @@ fn each_block_is_given_the_arguments_that_it_takes() {
             "2: block argument 0 must be `f32`, is `i32`",
             "4: block argument 0 must be `f32`, is `i32`",
             "6: `operandSegmentSizes` of `cf.cond_br` is an `array<i32: ...>` that divides its 2 operands among condition, true arguments, false arguments",
-            "6: `cf.cond_br` does not say which operands each block is given",
+            "6: `cf.cond_br` does not say which operands it passes to each block",
         ],
     );
 }

@@ -1,4 +1,4 @@
-//! What of a module is verified, in parts that can be checked side by side.
+//! The parts of a module that are to be verified, which can be checked in parallel.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::diag::Diagnostic;
 use crate::module::Module;
 use crate::opdef::Traits;
 
-/// How much of a module is verified.
+/// The scope of a verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifyScope {
     /// All.
@@ -19,7 +19,7 @@ pub enum VerifyScope {
     Touched,
 }
 
-/// What is to be verified.
+/// The work of a verification.
 pub struct Verification<'m> {
     ctx: &'m Context,
     /// In text order.
@@ -49,7 +49,7 @@ enum BodyExtent {
 }
 
 impl<'m> Verification<'m> {
-    /// What of a module is to be verified.
+    /// Collects the work.
     pub fn of(module: &'m Module, scope: VerifyScope) -> Verification<'m> {
         let parts = Vec::with_capacity(bodies(&module.top));
         let mut work = Verification { ctx: &module.ctx, parts, tables: Vec::new() };
@@ -76,12 +76,12 @@ impl<'m> Verification<'m> {
         self.parts.is_empty()
     }
 
-    /// How many bodies are verified as a whole.
+    /// The number of bodies that are verified completely.
     pub fn body_count(&self) -> usize {
         self.parts.iter().filter(|part| part.extent == BodyExtent::Whole).count()
     }
 
-    /// Checks some of the parts, in their order; gives the breaches.
+    /// Checks some of the parts, in order; returns the errors.
     pub fn check(&self, parts: Range<usize>) -> Vec<Diagnostic> {
         let mut checker = Checker::new(self.ctx);
         for part in &self.parts[parts] {
@@ -128,7 +128,7 @@ fn bodies(body: &Body) -> usize {
     1 + body.children().map(|(_, child)| bodies(child)).sum::<usize>()
 }
 
-/// Says that all bodies of a module, as they are, keep the laws.
+/// Marks all bodies of a module, in their present state, as verified.
 pub fn mark_verified(module: &mut Module) {
     mark_body_verified(&mut module.top);
 }

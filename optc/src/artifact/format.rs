@@ -1,4 +1,4 @@
-//! How an artifact lies in its file, and what is checked of it.
+//! The file format of artifacts, and its checks.
 //!
 //! ```text
 //! "optc art"  8 bytes

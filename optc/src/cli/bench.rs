@@ -1,4 +1,4 @@
-//! `optc bench`: how long loading, compiling and running take.
+//! `optc bench`: the time of loading, compiling and running.
 
 mod profile;
 pub(super) mod report;
@@ -27,7 +27,7 @@ use crate::measure::repeat;
 use crate::model::Model;
 use crate::opt::Setup;
 
-/// Time a program: loading, compilation, the first run, and the latency of those that follow.
+/// Time a program: loading, compilation, the first run, and the latency of later runs.
 ///
 /// Prints a table; `--json` has the same figures.
 #[derive(Args)]
@@ -38,19 +38,19 @@ pub(super) struct BenchArgs {
     inputs: InputArgs,
     #[command(flatten)]
     compile: CompileArgs,
-    /// Timed runs, after 3 warm-up runs.
+    /// Number of timed runs, after 3 warm-up runs.
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
-    /// Write the figures to a file as JSON, or with `-` to standard output in the place of the table.
+    /// Write the figures as JSON to a file; `-` prints them instead of the table.
     #[arg(long, value_name = "F.json")]
     json: Option<PathBuf>,
-    /// Compare the latencies with those of a file that `--json` wrote: a difference counts if it is larger
-    /// than the noise of both, which is what lies between the fastest run and the median.
+    /// Compare the latencies with those in a file that `--json` wrote: a difference counts if it is larger
+    /// than the noise of both, the distance from the fastest run to the median.
     #[arg(long, value_name = "OLD.json")]
     compare: Option<PathBuf>,
-    /// Time each step as well: prints a table of the longest ones, beside what this machine reaches, and
-    /// writes a run as a trace that Perfetto and chrome://tracing show. Named sizes are those of the inputs;
-    /// of several inputs, the first are timed.
+    /// Time each step as well: print a table of the longest steps, compared with what this machine can reach,
+    /// and write one run as a trace for Perfetto or chrome://tracing. With several inputs, the first are
+    /// timed.
     #[arg(long, value_name = "TRACE.json")]
     profile: Option<PathBuf>,
     #[command(flatten)]

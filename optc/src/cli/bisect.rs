@@ -1,4 +1,4 @@
-//! `optc bisect`: the pass, and the change of it, that makes a program compute something else.
+//! `optc bisect`: find the pass, and the change of it, that alters a program's results.
 
 use std::path::{Path, PathBuf};
 
@@ -19,13 +19,13 @@ use crate::load::load;
 use crate::opt::Setup;
 use crate::quiet::quietly;
 
-/// Find the pass, and the change of it, that makes a program compute something else.
+/// Find the pass, and the change of it, that alters a program's results.
 ///
-/// The interpreter runs the program as it was read, and again after passes, which are cut off at one after
-/// the other; then a real run on poisoned memory is compared in the same way. Says which pass is at fault,
-/// which of its changes, and the first value that differs. `select`, `variants` and `symbol-dce` are one
-/// change each: what they decide holds only for a whole function or module. Exit status: 0 if nothing
-/// differs, 1 if something does.
+/// The interpreter runs the program as it was read, and again after passes, with the pipeline cut off at
+/// different passes; then real runs on poisoned memory are compared in the same way. Prints the pass at
+/// fault, which of its changes, and the first value that differs. `select`, `variants` and `symbol-dce` count
+/// as one change each, because their decisions hold only for a whole function or module. Exit status: 0 if
+/// nothing differs, 1 if something does.
 ///
 /// Examples:
 ///   optc bisect model.onnx --synthesize-weights --random
@@ -37,14 +37,13 @@ pub(super) struct BisectArgs {
     file: FileArgs,
     #[command(flatten)]
     inputs: InputArgs,
-    /// The passes to search [default: those that take the program to its plan].
+    /// The passes to search [default: all passes up to the plan].
     #[arg(long, value_name = "PIPELINE")]
     passes: Option<String>,
-    /// What the program is to compute: a `.npz` file with an array for each output [default: what the
-    /// interpreter computes].
+    /// Expected outputs: a `.npz` file with an array for each output [default: the interpreter's].
     #[arg(long, value_name = "Y.npz")]
     check: Option<PathBuf>,
-    /// How far off an output may be, as a share of its absolute maximum.
+    /// Tolerance for outputs, as a share of the output's absolute maximum.
     #[arg(long, default_value_t = 1e-4, value_parser = parse_tolerance)]
     tolerance: f64,
     #[command(flatten)]
@@ -54,7 +53,7 @@ pub(super) struct BisectArgs {
     /// Function to compile [default: the only public one, else `main`].
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
-    /// Write what was found as JSON to a file; `-` prints it instead of the text.
+    /// Write the findings as JSON to a file; `-` prints them instead of the text.
     #[arg(long, value_name = "F.json")]
     json: Option<PathBuf>,
 }

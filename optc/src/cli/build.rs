@@ -16,32 +16,33 @@ use crate::opt::Setup;
 
 /// Compile a program into a file that runs without compiling again.
 ///
-/// `optc run`, `bench`, `plan` and `explain` take that file in place of the program.
+/// `optc run`, `bench`, `plan` and `explain` accept that file in place of the program.
 #[derive(Args)]
 pub(super) struct BuildArgs {
     #[command(flatten)]
     file: FileArgs,
     #[command(flatten)]
     compile: CompileArgs,
-    /// What to write: an artifact, which is a file of machine code, packed weights, plan and IR; or, into a
-    /// folder, an object file for C with its header, weights, an example and a description.
+    /// What to write: an artifact (a file of machine code, packed weights, plan and IR), or an object file
+    /// for C with its header, weights, an example and a description, into a folder.
     #[arg(long, value_name = "KIND", default_value = "artifact")]
     emit: Emit,
     /// The artifact's file, or the object file's folder.
     #[arg(short, long, value_name = "M.optc|FOLDER")]
     output: PathBuf,
-    /// Leave out of the artifact what only compiling again needs, `--recompile` for instance: the program as
-    /// it was read, and constants that are there as packed weights. A large network's file is half as large.
+    /// Make the artifact smaller: leave out the program as it was read, and constants that are stored as
+    /// packed weights. It can then not be compiled again (`--recompile`). A large network's file is half as
+    /// large.
     #[arg(long)]
     strip: bool,
-    /// Put the weights into the object file, in place of a file beside it.
+    /// Put the weights into the object file instead of a file of their own.
     #[arg(long)]
     embed_weights: bool,
-    /// What names of the object file's functions begin with [default: the name of the file].
+    /// Prefix of the names of the object file's functions [default: the name of the file].
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Write what the artifact consists of as JSON to a file; `-` prints it instead of the text. An object
-    /// file has a description of its own in its folder.
+    /// Write a description of the artifact as JSON to a file; `-` prints it instead of the text. An object
+    /// file always has a description in its folder.
     #[arg(long, value_name = "F.json")]
     json: Option<PathBuf>,
 }

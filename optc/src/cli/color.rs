@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 /// Whether to use colours.
 #[derive(Args)]
 pub(super) struct ColorArgs {
-    /// When faults and remarks have colours.
+    /// When to color errors and remarks.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = ColorWhen::Auto, global = true)]
     color: ColorWhen,
 }

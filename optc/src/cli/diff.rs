@@ -1,4 +1,4 @@
-//! `optc diff`: how two programs, or two plans, differ.
+//! `optc diff`: the differences of two programs, or of two plans.
 
 use std::path::PathBuf;
 
@@ -14,11 +14,12 @@ use crate::module_diff::{FunctionDiff, ModuleDiff, OpChange, PlanDiff};
 use crate::opt::Setup;
 use import::onnx::StrippedWeights;
 
-/// Say how two programs, or two plans, differ.
+/// Show how two programs, or two plans, differ.
 ///
-/// Operations are matched by what they compute and read, not by the names of values: a summary comes first,
-/// then what was added, removed and changed; of plans also the arena, and which values moved, live longer, or
-/// overwrite an operand. Exit status: 0 if the two are the same, 1 if they differ, 2 if one can't be read.
+/// Operations are matched by what they compute and read, not by the names of values. A summary comes first,
+/// then operations that were added, removed and changed; for plans also the arena, and values that moved,
+/// live longer, or overwrite an operand. Exit status: 0 if the two are equal, 1 if they differ, 2 if one
+/// can't be read.
 ///
 /// Example:
 ///   optc diff before.mlir after.mlir
@@ -27,12 +28,12 @@ use import::onnx::StrippedWeights;
 pub(super) struct DiffArgs {
     /// IR text, a model, or an artifact (its plan).
     before: PathBuf,
-    /// The same.
+    /// The program to compare it with: IR text, a model, or an artifact.
     after: PathBuf,
     /// Generate the missing weights of weight-stripped models from the recipe in their metadata.
     #[arg(long)]
     synthesize_weights: bool,
-    /// The most lines of each kind.
+    /// Maximum number of lines of each kind.
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
     /// Write the differences as JSON to a file; `-` prints them instead of the text.

@@ -1,4 +1,4 @@
-//! `optc doctor`: what of this machine decides how programs run, and what was decided.
+//! `optc doctor`: what optc detects of the machine, and what it chooses for it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,10 +12,10 @@ use super::write_output;
 use crate::artifact::BUILD;
 use crate::failure::Failure;
 
-/// Say what CPU, threads and memory this machine has, and what is chosen for it.
+/// Print the CPU, threads and memory that optc detects, and what it chooses for them.
 #[derive(Args)]
 pub(super) struct DoctorArgs {
-    /// Write the same as JSON to a file; `-` prints it.
+    /// Write this as JSON to a file; `-` prints it.
     #[arg(long, value_name = "F.json")]
     json: Option<PathBuf>,
 }
@@ -26,21 +26,21 @@ pub(super) struct DoctorArgs {
 pub(super) struct Findings {
     version: u32,
     build: &'static str,
-    /// The processor's name, as the system has it.
+    /// The processor's name, from the system.
     cpu: Option<String>,
-    /// The architecture and the features that kernels choose by.
+    /// The architecture and the features that decide between kernels.
     features: String,
-    /// What `--target-cpu=native` is.
+    /// The value of `--target-cpu=native`.
     target_cpu: &'static str,
-    /// The first feature that a wider one would need.
+    /// The first feature that is missing for a wider one.
     lacks: Option<&'static str>,
-    /// The threads that the system allots to the process.
+    /// The number of threads that the system allots to the process.
     available_threads: usize,
-    /// What `--threads` is where it is not said.
+    /// The default of `--threads`.
     threads: usize,
-    /// How the system gives out huge pages: `always`, `madvise` or `never`.
+    /// The system's setting for huge pages: `always`, `madvise` or `never`.
     huge_pages: Option<String>,
-    /// The most bytes that the process may take, where a control group says so.
+    /// The memory limit of the control group, in bytes, if there is one.
     memory_limit_bytes: Option<u64>,
     /// Where compiled programs are kept.
     cache: Option<PathBuf>,
@@ -78,7 +78,7 @@ impl Findings {
             None => String::new(),
         };
         line("--target-cpu", format!("{target_cpu}: the widest instruction set that kernels have{wider}"));
-        line("--threads", format!("{threads} of {available_threads}: more must be asked for"));
+        line("--threads", format!("{threads} of {available_threads}: use --threads for more"));
         line(
             "huge pages",
             match self.huge_pages.as_deref() {

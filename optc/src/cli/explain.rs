@@ -1,4 +1,4 @@
-//! `optc explain`: what the peak of an arena is made of, what would lower it, and where a value is.
+//! `optc explain`: the peak of an arena, options that would lower it, and the place of a value.
 
 use std::cmp::Reverse;
 use std::fmt::Write;
@@ -30,23 +30,23 @@ use crate::step_work::StepWork;
 /// How many columns a line of bars has at most.
 pub(super) const COLUMNS: usize = 64;
 
-/// Say what the peak of the arena is made of and what would lower it, or where one value is and why.
+/// Explain the peak of the arena and what would lower it, or the place of one value.
 #[derive(Args)]
 pub(super) struct ExplainArgs {
     #[command(flatten)]
     file: FileArgs,
-    /// `peak`, the number of a step, the name of a value in the printed plan (`%12`), or of a model's node,
-    /// input or output.
+    /// What to explain: `peak`, the number of a step, the name of a value in the printed plan (`%12`), or of
+    /// a model's node, input or output.
     #[arg(value_name = "WHAT", default_value = "peak")]
     what: String,
     #[command(flatten)]
     compile: CompileArgs,
-    /// How many runs are timed with each piece of advice, on pseudo-random inputs and in turn with runs
-    /// without it: how many times as long one takes is the ratio of the medians. `--measure=0` times none
-    /// [default: 5 if one takes less than a second, as far as all is done in about 5 seconds].
+    /// Number of timed runs with each suggested option, on pseudo-random inputs, alternating with runs
+    /// without it: the slowdown is the ratio of the medians. `--measure=0` times none [default: 5 if a run
+    /// takes less than a second, within about 5 seconds in total].
     #[arg(long, value_name = "RUNS", num_args = 0..=1, require_equals = true, default_missing_value = "9")]
     measure: Option<u16>,
-    /// The most buffers of a step that are listed, or values that had or will have a value's bytes.
+    /// Maximum number of listed buffers of a step, or of values that use a value's bytes at other times.
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
     /// Write the explanation as JSON to a file; `-` prints it instead of the text.
@@ -189,7 +189,7 @@ impl Explained {
         let mut text = self.sizes_text() + &arena_text(&self.report) + &peak_text(&self.memory, args.top);
         text += &levers_text(if self.is_at_greatest { "at all sizes" } else { "" }, levers);
         if runs > 0 && levers.iter().any(|lever| lever.run_ratio.is_none()) {
-            text += "where no time is said, none was measured (--measure takes as long as it takes)\n";
+            text += "options without a time were not measured (--measure measures all)\n";
         }
         instead(&args.json, || json(&report), text)
     }
@@ -301,14 +301,14 @@ impl Explained {
         };
         let mut text = format!("{name}: {kind}{maker}, {}\n", bytes(*size_bytes));
         let until = self.memory.step_text(*last);
-        say(&mut text, &format!("kept from step {first} until it is read last, at {until}"));
+        say(&mut text, &format!("live from step {first} to its last reader, {until}"));
         match found.value.is_with_caller() {
-            true => say(&mut text, &format!("lies in the caller's {pool} {offset}")),
-            false => say(&mut text, &format!("lies in `{pool}`, bytes {offset} to {}", offset + size_bytes)),
+            true => say(&mut text, &format!("is in the caller's {pool} {offset}")),
+            false => say(&mut text, &format!("is in `{pool}`, bytes {offset} to {}", offset + size_bytes)),
         }
         if !found.shares.is_empty() {
             let names: Vec<&str> = found.shares.iter().map(|value| value.name.as_str()).collect();
-            say(&mut text, &format!("one buffer with {} (overwritten, or views)", names.join(", ")));
+            say(&mut text, &format!("shares a buffer with {} (overwritten, or views)", names.join(", ")));
         }
         let (mut before, mut after): (Vec<&ValueReport>, Vec<&ValueReport>) =
             found.same_bytes.iter().partition(|other| other.last < *first);
@@ -342,7 +342,7 @@ pub(super) fn peak_text(memory: &ArenaOverTime, top: usize) -> String {
     let bars = format!("live bytes, step 0 to {}: |{}|\n", memory.live_bytes.len() - 1, memory.bars(COLUMNS));
     let shared = match live_bytes.saturating_sub(memory.arena_bytes) {
         0 => String::new(),
-        _ => ", some in rows of others".to_owned(),
+        _ => ", some overlapping others".to_owned(),
     };
     let at = memory.step_text(memory.peak);
     let header = format!("peak at {at}: {} are live{shared}\n", bytes(*live_bytes));
@@ -375,11 +375,11 @@ pub(super) fn levers_text(at: &str, levers: &[Lever]) -> String {
         return String::new();
     }
     let at = if at.is_empty() { String::new() } else { format!(" {at}") };
-    let mut text = format!("a smaller arena{at}, each tried by planning again:\n");
+    let mut text = format!("options for a smaller arena{at}, each tried by planning again:\n");
     for Lever { flags, replaces, runs, arena_bytes, saved_bytes, steps, run_ratio } in levers {
         let place = replaces.as_ref().map_or(String::new(), |flag| format!(" in place of {flag}"));
         let steps = counted(*steps, "step");
-        let time = run_ratio.map_or(String::new(), |ratio| format!("; {ratio:.2} times as long a run"));
+        let time = run_ratio.map_or(String::new(), |ratio| format!("; a run takes {ratio:.2} times as long"));
         let runs = if *runs == 1 { String::new() } else { format!("; {runs} runs for the same samples") };
         let arena = bytes(*arena_bytes);
         let line = format!("  {flags}{place}: {arena}, {saved_bytes} bytes fewer; {steps}{time}{runs}");

@@ -23,18 +23,18 @@ use crate::specialize::{has_named_sizes, sizes_of};
 /// Where the inputs come from.
 #[derive(Args, Clone)]
 pub(super) struct InputArgs {
-    /// Take the inputs of these names from a `.npz` file, or all in order from the files `input_0.pb`,
-    /// `input_1.pb`, ... of a folder, as ONNX ships its tests. May be repeated: the program runs once on
-    /// each, and each may have other sizes.
+    /// Take the inputs by name from a `.npz` file, or all in order from the files `input_0.pb`, `input_1.pb`,
+    /// ... of a folder, as in ONNX's tests. May be repeated: the program runs once on each, and each may have
+    /// other sizes.
     #[arg(long, value_name = "X.npz|DIR")]
     inputs: Vec<PathBuf>,
     /// Take one input from a `.npy` file; may be repeated.
     #[arg(long, num_args = 2, value_names = ["NAME", "X.npy"], action = clap::ArgAction::Append)]
     input: Vec<String>,
-    /// Fill the inputs that are not given with pseudo-random numbers: floats in [-1, 1), integers below 1000.
+    /// Fill the remaining inputs with pseudo-random numbers: floats in [-1, 1), integers below 1000.
     #[arg(long, value_name = "SEED", num_args = 0..=1, require_equals = true)]
     random: Option<Option<u64>>,
-    /// Compile for the sizes of the inputs alone, and not for all that named sizes may have.
+    /// Compile for the sizes of the inputs alone, not for all values of named sizes.
     #[arg(long)]
     fix_sizes: bool,
     /// The arrays of the one run, in the place of files.

@@ -1,4 +1,4 @@
-//! How long a compilation may take, and how much memory.
+//! Limits on the time and memory of a compilation.
 
 use std::process::exit;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -21,9 +21,9 @@ pub(super) struct LimitArgs {
     /// Fail if loading and compiling take more than this many seconds.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Limits")]
     time_limit: Option<Duration>,
-    /// Fail if loading and compiling take more than this many bytes of memory, as the system counts it every
-    /// 5 milliseconds; also given as `2GiB`. Mapped files are not counted, and neither are weights that are
-    /// not read: `plan` reads few.
+    /// Fail if loading and compiling take more than this many bytes of memory, sampled every 5 milliseconds;
+    /// also given as `2GiB`. Mapped files, and weights that are not read, do not count (`plan` reads few
+    /// weights).
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, help_heading = "Limits")]
     memory_limit: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! `optc passes`, `optc ops`: what there is.
+//! `optc passes`, `optc ops`: lists of passes and operations.
 
 pub(super) mod report;
 
@@ -25,9 +25,9 @@ use crate::opt::Setup;
 /// The pass or operation to describe.
 #[derive(Args)]
 pub(super) struct NameArgs {
-    /// The one to describe in full, or a dialect whose operations to list [default: list all].
+    /// A pass to describe in full [default: list all].
     name: Option<String>,
-    /// Write the same as JSON to a file; `-` prints it instead of the text.
+    /// Write the list as JSON to a file; `-` prints it instead of the text.
     #[arg(long, value_name = "F.json")]
     json: Option<PathBuf>,
 }
@@ -35,13 +35,13 @@ pub(super) struct NameArgs {
 /// The operation to describe, or the operators of ONNX.
 #[derive(Args)]
 pub(super) struct OpsArgs {
-    /// The one to describe in full, or a dialect whose operations to list [default: list all].
+    /// An operation to describe in full, or a dialect whose operations to list [default: list all].
     name: Option<String>,
-    /// List the operators of ONNX that models may have, with the versions of the operator set in which they
-    /// are known and their attributes, or the one of this name.
+    /// List the supported operators of ONNX, or describe one: the versions of the operator set, the
+    /// attributes and the element types.
     #[arg(long)]
     onnx: bool,
-    /// Write the same as JSON to a file; `-` prints it instead of the text.
+    /// Write the list as JSON to a file; `-` prints it instead of the text.
     #[arg(long, value_name = "F.json")]
     json: Option<PathBuf>,
 }

@@ -12,25 +12,26 @@ use crate::failure::Failure;
 use crate::lit::{self, LitDifference};
 use crate::opt::Setup;
 
-/// Run tests: files whose first line is `// RUN: optc ...`, and which say what comes out of that.
+/// Run tests: files of IR text with a command in their first line, `// RUN: optc ...`, and the expected
+/// output.
 ///
-/// What comes out stands after a line `// ----- output`, or comments demand parts of it: `// CHECK: text`,
+/// The expected output follows a line `// ----- output`, or comments require parts of it: `// CHECK: text`,
 /// `CHECK-NEXT`, `CHECK-SAME`, `CHECK-NOT`, `CHECK-DAG`, `CHECK-LABEL`, with `{{expression}}`,
 /// `[[NAME:expression]]` and `[[NAME]]`. Programs are compiled for `x86-64-v3` and one thread, unless the
-/// first line says another `--target-cpu` or `--threads`, so that a test says the same everywhere.
+/// first line has `--target-cpu` or `--threads`, so that results are the same on every machine.
 #[derive(Args)]
 pub(super) struct LitArgs {
-    /// Tests (`.mlir`), and folders of them.
+    /// Tests (`.mlir`), or folders of tests.
     #[arg(required = true, value_name = "FILE")]
     paths: Vec<PathBuf>,
-    /// Write what comes out into tests that say otherwise. On a terminal, each difference is shown, and asked
-    /// about.
+    /// Write the actual output into tests that differ. On a terminal, each difference is shown, and confirmed
+    /// first.
     #[arg(long)]
     bless: bool,
     /// Run only tests whose path contains this.
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Write what became of the tests as JSON to a file; `-` prints it instead of the text.
+    /// Write the results of the tests as JSON to a file; `-` prints them instead of the text.
     #[arg(long, value_name = "F.json")]
     json: Option<PathBuf>,
 }
@@ -40,11 +41,11 @@ pub(super) struct LitArgs {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct LitReport {
     version: u32,
-    /// How many tests there are.
+    /// The number of tests.
     tests: usize,
-    /// How many were rewritten.
+    /// The number of tests that were rewritten.
     rewritten: usize,
-    /// Those that failed, each with its path and why, in words.
+    /// Failed tests, each with its path and the reason.
     failed: Vec<String>,
 }
 
@@ -83,7 +84,7 @@ pub(super) fn run(setup: &Setup, args: &LitArgs) -> Result<(), Failure> {
             Err(fault) => fault,
             Ok(Some(difference)) => match asking.decide(path, &difference)? {
                 Blessing::Failed => {
-                    format!("{}: what comes out differs:\n{}", path.display(), difference.text)
+                    format!("{}: the output differs:\n{}", path.display(), difference.text)
                 }
                 Blessing::Blessed => {
                     difference.bless(path).map_err(Failure::input)?;

@@ -7,19 +7,19 @@ use clap::Args;
 
 use crate::failure::Failure;
 
-/// Write a crate with a dialect, a pass, a law, tests and a command of its own, which also serves editors.
+/// Write a crate with a dialect, a pass, a law, tests, and a command of its own with a language server.
 ///
-/// It is the example `my-opt` with another name: an operation, a type, a law and a pass to change.
+/// It is a copy of the example `my-opt` under another name: an operation, a type, a law and a pass, to be
+/// changed.
 #[derive(Args)]
 pub(super) struct NewDialectArgs {
-    /// What the dialect is called: lower-case letters, digits and `_`.
+    /// The name of the dialect: lower-case letters, digits and `_`.
     #[arg(value_parser = dialect_name)]
     name: String,
-    /// The folder to write, which must not be there yet [default: NAME-opt].
+    /// The folder to write, which must not exist yet [default: NAME-opt].
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Where the crate `optc` is: the folder `optc` of its sources [default: those that this command was
-    /// built from].
+    /// The folder of the crate `optc` [default: the sources that this command was built from].
     #[arg(long, value_name = "FOLDER", default_value = env!("CARGO_MANIFEST_DIR"), hide_default_value = true)]
     optc: PathBuf,
 }

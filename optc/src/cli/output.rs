@@ -1,4 +1,4 @@
-//! Where printed text goes: a file, or standard output.
+//! Output to a file, or to standard output.
 
 use std::fmt;
 use std::fs;

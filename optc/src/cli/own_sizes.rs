@@ -1,4 +1,5 @@
-//! How a model that can't be had for all its named sizes is run all the same: for those of its inputs.
+//! The fallback for models that can't be compiled with named sizes: they are compiled for the sizes of their
+//! inputs.
 //!
 //! Some nets are refused with named sizes: a recurrent net whose number of steps has a name, a condition that
 //! follows from a size. The inputs of a run say what these are, so the model is read again with numbers in

@@ -17,17 +17,17 @@ use crate::load::read_text;
 /// Solve a placement problem from a CSV file.
 #[derive(Args)]
 pub(super) struct PlaceArgs {
-    /// The problem, a file or `-` for standard input: columns id, lower, upper, size; half-open lifetimes.
+    /// The problem: a CSV file, or `-` for standard input, with columns id, lower, upper, size; the live
+    /// ranges `[lower, upper)` are half-open.
     problem: PathBuf,
-    /// Bytes that the placement must fit into, also as `512KiB` or `4.9M`; exit status 1 where none is found
-    /// that does.
+    /// Bytes that the placement must fit into, also as `512KiB` or `4.9M`; exit status 1 if no such placement
+    /// is found.
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     capacity: Option<u64>,
-    /// Search for as many seconds, or until a placement is optimal; else as long as `optc plan` does.
+    /// Search for this many seconds, or until a placement is optimal [default: as long as `optc plan` does].
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     timeout: Option<Duration>,
-    /// Write the problem with a column `offset` to a file, or `-`: to standard output, in place of the
-    /// summary.
+    /// Write the problem with a column `offset` to a file; `-` prints it instead of the summary.
     #[arg(long, value_name = "S.csv")]
     out: Option<PathBuf>,
     /// Write the summary as JSON to a file; `-` prints it instead of the text.
@@ -40,13 +40,13 @@ pub(super) struct PlaceArgs {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct PlaceReport {
     version: u32,
-    /// What the placement takes.
+    /// The size of the placement in bytes.
     size_bytes: u64,
-    /// No placement takes fewer bytes.
+    /// A lower bound of all placements.
     lower_bound_bytes: u64,
     /// Whether no placement takes fewer bytes than this one.
     proved_best: bool,
-    /// What found it.
+    /// The planner that found it.
     planner: &'static str,
     seconds: f64,
 }

@@ -25,12 +25,13 @@ use crate::opt::Setup;
 use crate::specialize::{AllSizes, has_named_sizes};
 use crate::view;
 
-/// Print the size of the arena; with `--json`, the place of every value.
+/// Plan a program, and print the size of its arena; with `--json`, the place of every value.
 #[derive(Args)]
 pub(super) struct PlanArgs {
     #[command(flatten)]
     file: FileArgs,
-    /// Another program, to show both plans side by side: what is new, gone, moved, or lives longer.
+    /// Another program, to show both plans side by side: which values are new, removed, moved, or live
+    /// longer.
     #[arg(value_name = "OTHER", requires = "html")]
     other: Option<PathBuf>,
     #[command(flatten)]
@@ -41,10 +42,10 @@ pub(super) struct PlanArgs {
     /// Write the placement problem as CSV to a file; `-` prints it instead of the summary.
     #[arg(long, value_name = "F.csv")]
     csv: Option<PathBuf>,
-    /// Write the plan as a picture to a file: one page for a browser that needs no network.
+    /// Draw the plan to an HTML file: one page for a browser, which needs no network.
     #[arg(long, value_name = "F.html")]
     html: Option<PathBuf>,
-    /// Show that page in the browser.
+    /// Open that page in the browser.
     #[arg(long, requires = "html")]
     open: bool,
     /// Write the summary to a file.

@@ -31,16 +31,15 @@ use crate::reduce_model::ModelCandidate;
 
 /// Find the smallest program that still fails.
 ///
-/// Leaves out functions, blocks, operations, operands and attributes, and makes sizes, constants and types
-/// simpler, as long as the program still fails; every program that is tried is a valid one. A model stays
-/// one if `-o` names one (`-o small.onnx`): COMMAND gets models, with fewer nodes, weights, inputs, outputs
-/// and attributes. Else it is imported first, and what is reduced, and printed, is IR text.
+/// Removes functions, blocks, operations, operands and attributes, and simplifies sizes, constants and types,
+/// as long as the program still fails; every program that is tried is valid. If `-o` names a model
+/// (`-o small.onnx`), COMMAND gets models, with fewer nodes, weights, inputs, outputs and attributes.
+/// Otherwise a model is imported first, and the result is IR text.
 ///
-/// A program fails if COMMAND ends on it as on the original: with the same exit status (which may be 0, of a
-/// command that says in this way whether a program is still of interest), or by the same signal, or after
-/// `--timeout`; and if it panicked, at the same place.
+/// A program fails if COMMAND ends on it as on the original: with the same exit status (which may be 0), by
+/// the same signal, or at `--timeout`; and if it panicked, at the same place.
 ///
-/// Ctrl-C ends it with the smallest program so far, which is written as at the end.
+/// Ctrl-C stops the search; the smallest program so far is written.
 ///
 /// Examples:
 ///   optc reduce big.mlir -o small.mlir -- optc --passes=fuse,plan
@@ -53,24 +52,24 @@ use crate::reduce_model::ModelCandidate;
 pub(super) struct ReduceArgs {
     #[command(flatten)]
     file: FileArgs,
-    /// A program fails if `optc --passes=PIPELINE` panics on it, or is killed; without a pipeline, that of
-    /// the crash file that `--reproducer` wrote.
+    /// A program fails if `optc --passes=PIPELINE` panics on it, or is killed [default: the pipeline of the
+    /// crash file that `--reproducer` wrote].
     #[arg(long, value_name = "PIPELINE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     crash: Option<String>,
-    /// A program fails if the interpreter computes something else after these passes, for pseudo-random
-    /// inputs. Programs on which they panic do not count.
+    /// A program fails if these passes change its results in the interpreter, for pseudo-random inputs.
+    /// Programs on which the passes panic do not count.
     #[arg(long, value_name = "PIPELINE")]
     differs: Option<String>,
-    /// How far off an output must be for `--differs`, as a share of its absolute maximum.
+    /// The difference that counts for `--differs`, as a share of the output's absolute maximum.
     #[arg(long, default_value_t = 1e-4, value_parser = parse_tolerance)]
     tolerance: f64,
-    /// The exit status that says that a program fails [default: that of the original].
+    /// The exit status of a failure [default: that of the original].
     #[arg(long, value_name = "N")]
     status: Option<i32>,
-    /// A program fails only if COMMAND writes this text to standard error.
+    /// A program fails only if COMMAND also writes this text to standard error.
     #[arg(long, value_name = "TEXT")]
     stderr: Option<String>,
-    /// How long COMMAND may run on one program, in seconds.
+    /// Time limit of COMMAND on one program, in seconds.
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     timeout: Duration,
     /// Stop after this many seconds with the smallest program so far.
@@ -79,10 +78,11 @@ pub(super) struct ReduceArgs {
     /// Write the reduced program to a file.
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write what was done as JSON to a file; `-` prints it to standard output, and needs `-o`.
+    /// Write a report as JSON to a file; `-` prints it to standard output, and needs `-o`.
     #[arg(long, value_name = "F.json")]
     json: Option<PathBuf>,
-    /// What is run on each program; its path stands in the place of `{}`, or is the last argument.
+    /// The command to run on each program; `{}` is replaced by the program's path, which otherwise is the
+    /// last argument.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -94,12 +94,12 @@ pub(super) struct ReduceReport {
     version: u32,
     /// The operations of the original, or nodes of a model.
     ops_before: usize,
-    /// Those of the reduced program.
+    /// The operations or nodes of the reduced program.
     ops_after: usize,
-    /// How many programs were tried.
+    /// The number of programs tried.
     tried: usize,
     seconds: f64,
-    /// Whether nothing more could be taken away; else it was stopped before.
+    /// Whether nothing more can be removed; false if the reduction was stopped.
     is_minimal: bool,
 }
 
@@ -120,7 +120,7 @@ pub(super) fn run(setup: &Setup, args: &ReduceArgs) -> Result<(), Failure> {
     let is_model = |path: &Path| path.extension().is_some_and(|extension| extension == "onnx");
     match args.output.as_deref().is_some_and(is_model) {
         true if is_model(&args.file.file) => args.reduce::<ModelCandidate>(setup),
-        true => Err(Failure::Usage("a model (`-o small.onnx`) comes from a model: FILE is none".to_owned())),
+        true => Err(Failure::Usage("`-o small.onnx` needs a model, and FILE is none".to_owned())),
         false => args.reduce::<Module>(setup),
     }
 }
@@ -323,7 +323,7 @@ fn check_tells_apart(first: &Outcome, empty: &Outcome) -> Result<(), Failure> {
     match first.end {
         ProcessEnd::Status(status) if first.panic_place().is_none() && empty.end == first.end => {
             let what = format!("the command ends with exit status {status} on an empty program too");
-            let help = "say by --stderr=TEXT or --status=N which failure is meant";
+            let help = "name the failure with --stderr=TEXT or --status=N";
             Err(Failure::input(format!("{what}: {help}{}", lines_of(first))))
         }
         _ => Ok(()),

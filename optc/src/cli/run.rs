@@ -41,40 +41,41 @@ pub(super) struct RunArgs {
     inputs: InputArgs,
     #[command(flatten)]
     compile: CompileArgs,
-    /// Write the outputs to a `.npz` file, or to standard output (`-`), or to the files `output_0.pb`,
+    /// Write the outputs to a `.npz` file, to standard output (`-`), or to the files `output_0.pb`,
     /// `output_1.pb`, ... of a folder (`DIR/`); once for each `--inputs`.
     #[arg(long, value_name = "Y.npz|DIR/")]
     out: Vec<PathBuf>,
-    /// Compare the outputs with expected ones: `.json` (samples), `.npz`, or a folder with `output_0.pb`,
-    /// ..., each element as ONNX compares those of its tests; once for each `--inputs`.
+    /// Compare the outputs with expected ones: a `.json` file of samples, a `.npz` file, or a folder with
+    /// `output_0.pb`, ..., with the tolerances of ONNX's tests; once for each `--inputs`.
     #[arg(long, value_name = "EXPECTED")]
     check: Vec<PathBuf>,
-    /// Run the program in these numbers too, and print how far the outputs are from what that gives.
+    /// Also run the program with numbers of this type, and print how much the outputs differ.
     #[arg(long, value_name = "NUMBERS", conflicts_with = "interpret")]
     #[arg(value_parser = Precision::NAMES.to_vec())]
     compare: Option<String>,
-    /// How far off an output may be, as a share of its absolute maximum; a folder has tolerances of its own.
+    /// Tolerance for outputs, as a share of the output's absolute maximum; a folder has tolerances of its
+    /// own.
     #[arg(long, default_value_t = 1e-4, value_parser = parse_tolerance)]
     tolerance: f64,
     /// Run the reference interpreter instead of machine code.
     #[arg(long)]
     interpret: bool,
-    /// Fill memory with NaN after its last reader, which makes a wrong plan visible.
+    /// Fill dead memory with NaN, which makes errors in a plan visible.
     #[arg(long)]
     poison: bool,
-    /// Show values that are computed on the way, by the names of the model's nodes (`Conv_5`) or in the
-    /// printed program (`%12`), or `all`, and compare them with the interpreter's. They become outputs,
-    /// which no group leaves out and nothing overwrites; dead memory is NaN, as with `--poison`.
+    /// Print intermediate values, by the names of the model's nodes (`Conv_5`) or in the printed program
+    /// (`%12`), or `all`, and compare them with the interpreter's. They become outputs, so they are always
+    /// stored and never overwritten; dead memory is NaN, as with `--poison`.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     debug_tensors: Vec<String>,
     /// Write the values of `--debug-tensors` to a file.
     #[arg(long, value_name = "T.npz", requires = "debug_tensors")]
     debug_out: Option<PathBuf>,
-    /// Compare the values of `--debug-tensors` with those of a file, by name, in place of the interpreter's.
+    /// Compare the values of `--debug-tensors` with those of a file, by name, instead of the interpreter's.
     #[arg(long, value_name = "T.npz", requires = "debug_tensors")]
     debug_check: Option<PathBuf>,
-    /// Write what the runs say of themselves as JSON to a file; `-` prints it to standard output, and the
-    /// text to standard error.
+    /// Write a report of the runs as JSON to a file; `-` prints it to standard output, and the text to
+    /// standard error.
     #[arg(long, value_name = "F.json")]
     json: Option<PathBuf>,
     #[command(flatten)]

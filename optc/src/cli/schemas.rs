@@ -1,4 +1,4 @@
-//! The files of `docs/schemas` say what `--json` of each verb writes.
+//! The schemas in `docs/schemas` of what `--json` of each verb writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,5 +1,4 @@
-//! What a shell and a reader of manuals need of the command line: completions and man pages, from the same
-//! definition as `--help`.
+//! Shell completions and manual pages, generated from the same definition as `--help`.
 
 use std::io;
 
@@ -22,7 +21,7 @@ pub(super) struct CompletionsArgs {
 /// To read it: `optc man plan | man -l -`.
 #[derive(Args)]
 pub(super) struct ManArgs {
-    /// The verb.
+    /// A verb [default: the command itself].
     #[arg(value_name = "VERB")]
     verb: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What a verb that runs a program makes it from: a file that is compiled now, or an artifact.
+//! The source of a program that a verb runs: a file to compile, or an artifact.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -24,14 +24,14 @@ use crate::specialize::has_named_sizes;
 /// How a program that was compiled before is used.
 #[derive(Args, Clone)]
 pub(super) struct ArtifactArgs {
-    /// Compile the IR inside an artifact again, for this CPU, in place of running its machine code.
+    /// Compile the IR inside an artifact again, for this CPU, instead of running its machine code.
     #[arg(long)]
     recompile: bool,
-    /// Keep compiled programs in this folder, and load from it what was compiled before.
+    /// Keep compiled programs in this folder, and reuse them.
     #[arg(long, value_name = "DIR", env = "OPTC_CACHE")]
     cache: Option<PathBuf>,
-    /// The most bytes that the cache takes, also given as `4GiB`; then programs go that were not used the
-    /// longest.
+    /// Maximum size of the cache, also given as `4GiB`; programs that were not used for the longest time are
+    /// removed.
     #[arg(long, value_name = "BYTES", default_value_t = MOST_BYTES, value_parser = parse_bytes)]
     cache_limit: u64,
 }

@@ -1,4 +1,4 @@
-//! What a run and a plan say of themselves in a few lines.
+//! The summaries of runs and plans.
 
 use std::time::{Duration, Instant};
 

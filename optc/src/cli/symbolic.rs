@@ -24,7 +24,7 @@ const MOST_BUFFERS: usize = 10;
 /// The most values of a buffer that it names.
 const MOST_NAMES: usize = 4;
 
-/// Everything that `optc plan --json` says of such a program.
+/// The content of `optc plan --json` for such a program.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct SymbolicReport {
@@ -32,12 +32,12 @@ pub(super) struct SymbolicReport {
     symbols: Vec<SymbolReport>,
     pools: Vec<ArenaReport>,
     values: Vec<BufferReport>,
-    /// What runs in the function's place at some sizes.
+    /// Variants that replace the function at some sizes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     variants: Vec<VariantReport>,
     /// The arena at these sizes.
     nominal: NominalReport,
-    /// Why the arena has no size for all sizes.
+    /// Why no arena suffices at all sizes.
     #[serde(skip)]
     grows: Option<String>,
 }
@@ -57,9 +57,10 @@ struct SymbolReport {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ArenaReport {
     name: String,
-    /// What a run allocates at any sizes; none where it allocates what its sizes need.
+    /// The size that suffices at all sizes, which a run allocates; none if a run allocates what its sizes
+    /// need.
     size_bytes: Option<u64>,
-    /// Whether some sizes need that much, as buffers are stacked.
+    /// Whether some sizes need that size, with buffers in this order.
     is_exact: bool,
     align: u64,
 }
@@ -69,7 +70,7 @@ struct ArenaReport {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct BufferReport {
     names: Vec<String>,
-    /// What makes the first of them, or what it is the scratch of; none for inputs and states.
+    /// The operation that makes the first value, or whose scratch it is; none for inputs and states.
     #[serde(skip_serializing_if = "String::is_empty")]
     op: String,
     /// The name of the model's node, if any.
@@ -85,16 +86,16 @@ struct BufferReport {
     nominal_bytes: u64,
 }
 
-/// A function that runs in the place of another.
+/// A function that replaces another at some sizes.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct VariantReport {
     name: String,
-    /// The sizes at which it does.
+    /// The sizes at which it runs.
     guard: Vec<(String, u64)>,
-    /// How many operations it runs.
+    /// The number of operations that it runs.
     steps: usize,
-    /// How many the function runs.
+    /// The number of operations that the original runs.
     of_steps: usize,
 }
 
@@ -288,7 +289,7 @@ impl SymbolicReport {
         let symbols = symbols.collect::<Vec<_>>().join(", ");
         let first = self.symbols.first().map_or("N", |symbol| &symbol.name);
         let mut text =
-            format!("sizes {symbols}: offsets are found at each size; `--dim {first}=4` plans for one\n");
+            format!("sizes {symbols}: offsets are computed for each size; `--dim {first}=4` plans for one\n");
         let mut ranked: Vec<(usize, &BufferReport)> = self.values.iter().enumerate().collect();
         ranked.sort_by_key(|(_, buffer)| Reverse(buffer.nominal_bytes));
         for (index, buffer) in ranked.iter().take(MOST_BUFFERS) {

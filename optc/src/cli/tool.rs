@@ -1,4 +1,4 @@
-//! The command line of a tool with passes and dialects of its own: that of `optc`, under another name.
+//! The command line of a tool with its own passes and dialects: that of `optc`, under another name.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -11,9 +11,9 @@ use super::{Cli, VERSION, run_command};
 use crate::failure::Failure;
 use crate::opt::Setup;
 
-/// Does what the arguments of a tool say (the first is the program's own name): `my-opt --passes=... FILE`,
-/// `my-opt run FILE`, and so on: every verb of `optc` knows the dialects, passes, laws, kernels and the
-/// target of the setup. The exit status is that of `optc`.
+/// Runs the command line of a tool (the first argument is the program's own name):
+/// `my-opt --passes=... FILE`, `my-opt run FILE`, and so on. Every verb of `optc` knows the dialects, passes,
+/// laws, kernels and the target of the setup. The exit status is that of `optc`.
 ///
 /// ```no_run
 /// use optc::opt::Setup;

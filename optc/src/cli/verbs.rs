@@ -1,8 +1,8 @@
-//! The verbs of the command, each with its arguments.
+//! The verbs of the command, with their arguments.
 //!
-//! They are no derived enumeration, for which all arguments of all verbs would be described before one is
-//! read: that is most of what a start takes. Here a verb's arguments are described once it is named, or in
-//! help that shows them.
+//! They are not a derived enumeration, which would describe all arguments of all verbs at each start: that
+//! would be most of the start-up time. The arguments of a verb are described when it is named, or in help
+//! that shows them.
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
@@ -69,24 +69,24 @@ verbs! {
         \x20 optc build model.onnx -o model.optc\n\
         \x20 optc build model.onnx --emit=obj -o out --target-cpu=x86-64-v3";
     "plan" Plan(plan::PlanArgs)
-        "Print the size of the arena; with `--json`, the place of every value",
+        "Plan a program, and print the size of its arena; with `--json`, the place of every value",
         "Examples:\n\
         \x20 optc plan model.onnx\n\
         \x20 optc plan model.onnx --optimize=memory --html=plan.html\n\
         \x20 optc plan model.onnx --dim N=4 --json=-\n\
         \x20 optc plan before.mlir after.mlir --html=plan.html";
     "explain" Explain(explain::ExplainArgs)
-        "Say what the peak of the arena is made of and what would lower it, or where one value is and why",
+        "Explain the peak of the arena and what would lower it, or the place of one value",
         "Examples:\n  optc explain model.onnx\n  optc explain net.mlir %12";
     "bench" Bench(bench::BenchArgs)
-        "Time a program: loading, compilation, the first run, and the latency of those that follow",
+        "Time a program: loading, compilation, the first run, and the latency of later runs",
         "Examples:\n\
         \x20 optc bench model.onnx --random --threads=1 --json=before.json\n\
         \x20 optc bench model.onnx --random --threads=1 --compare=before.json";
     "bisect" Bisect(bisect::BisectArgs)
-        "Find the pass, and the change of it, that makes a program compute something else", "";
+        "Find the pass, and the change of it, that alters a program's results", "";
     "diff" Diff(diff::DiffArgs)
-        "Say how two programs, or two plans, differ", "";
+        "Show how two programs, or two plans, differ", "";
     "reduce" Reduce(reduce::ReduceArgs)
         "Find the smallest program that still fails", "";
     "place" Place(place::PlaceArgs)
@@ -99,18 +99,18 @@ verbs! {
         "List the operations, or describe one",
         "Examples:\n  optc ops nn.conv2d\n  optc ops --onnx";
     "lit" Lit(lit::LitArgs)
-        "Run tests: files whose first line is `// RUN: optc ...`, and which say what comes out of that",
+        "Run tests: files of IR text with a command in their first line, and the expected output",
         "Examples:\n  optc lit lit-tests\n  optc lit lit-tests --filter=fuse --bless";
     "new-dialect" NewDialect(new_dialect::NewDialectArgs)
-        "Write a crate with a dialect, a pass, a law, tests and a command of its own, which also serves \
-         editors",
+        "Write a crate with a dialect, a pass, a law, tests, and a command of its own with a language \
+         server",
         "Example:\n  optc new-dialect dsp";
     "lsp" Lsp(NoArgs)
-        "Serve an editor: faults, types, completion and more in IR text (Language Server Protocol, on \
+        "Serve an editor: diagnostics, types, completion and more for IR text (Language Server Protocol, on \
          standard input and output)",
         "Example:\n  optc lsp";
     "doctor" Doctor(doctor::DoctorArgs)
-        "Say what CPU, threads and memory this machine has, and what is chosen for it",
+        "Print the CPU, threads and memory that optc detects, and what it chooses for them",
         "Example:\n  optc doctor";
     "completions" Completions(shell::CompletionsArgs)
         "Print completions for a shell",

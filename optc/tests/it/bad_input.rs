@@ -202,7 +202,7 @@ fn what_is_expected_is_read_before_the_run() {
 fn several_public_functions_are_listed() {
     let text = "func.func @f() {\n  return\n}\nfunc.func @g() {\n  return\n}\n";
     let path = file("several.mlir", text.as_bytes()).display().to_string();
-    expect(1, &["plan", &path], &["no function `main`", "say by --entry which of `f`, `g` is meant"]);
+    expect(1, &["plan", &path], &["no function `main`", "choose one of `f`, `g` with --entry"]);
     assert!(optc(&["plan", &path, "--entry=g"]).status.success());
 }
 

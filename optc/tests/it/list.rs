@@ -9,7 +9,10 @@ fn the_rules_of_canonicalize_are_listed_with_what_they_do() {
     let line =
         |name: &str| printed.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_default();
     assert!(line("negf-negf").ends_with("(arith.negf (arith.negf ?x)) => ?x"), "{printed}");
-    assert!(line("for-of-one-turn").ends_with("A loop that runs once is what it runs."), "{printed}");
+    assert!(
+        line("for-of-one-turn").ends_with("A loop with one iteration is replaced by its body."),
+        "{printed}"
+    );
 }
 
 /// What `optc ops NAME` prints, on either stream.

@@ -54,7 +54,7 @@ fn crash(path: &Path) -> String {
 #[test]
 fn a_reproducer_panics_again_with_one_flag() {
     let path = scratch::path("again.mlir");
-    assert!(crash(&path).starts_with("pass `touchy` panicked; what it ran on is in `"));
+    assert!(crash(&path).starts_with("pass `touchy` panicked; its input program is in `"));
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.starts_with("// optc crash: --threads=2 --passes='touchy'\n"), "{text}");
     let replayed = catch_unwind(AssertUnwindSafe(|| {
@@ -85,7 +85,7 @@ fn without_a_file_for_it_the_flag_is_named() {
     let say = |text: &str| said.borrow_mut().push_str(text);
     let panic = catch_unwind(AssertUnwindSafe(|| setup().opt_text(&args, Source::new("t", TEXT), &say)));
     assert!(panic.is_err());
-    assert_eq!(said.into_inner(), "pass `touchy` panicked; `--reproducer=FILE` keeps what it ran on\n");
+    assert_eq!(said.into_inner(), "pass `touchy` panicked; `--reproducer=FILE` writes its input program\n");
 }
 
 #[test]

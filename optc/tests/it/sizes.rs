@@ -85,7 +85,7 @@ fn a_model_is_planned_for_all_sizes_that_are_symbolized() {
     let plan = file("plan.json", b"").display().to_string();
     let arguments = ["plan", &model, "--synthesize-weights", "--symbolize", "input:0=N", "--dim"];
     let all = printed(&[&arguments[..], &["N<=2", "--json", &plan]].concat());
-    assert!(all.starts_with("sizes 1 <= N <= 2: offsets are found at each size"), "{all}");
+    assert!(all.starts_with("sizes 1 <= N <= 2: offsets are computed for each size"), "{all}");
     let arena = all.lines().last().and_then(|line| line.strip_prefix("at all sizes: arena "));
     let arena = arena.and_then(|rest| rest.strip_suffix(" bytes), the joint maximum"));
     let arena = arena.and_then(|rest| Some(rest.split_once(" MB (")?.1));
@@ -228,7 +228,7 @@ fn bench_prints_a_table_and_compares_with_older_figures() {
     let table = printed(&[&bench[..], &["--json", &old]].concat());
     assert!(table.contains("at           N=2\n") && table.contains("the median of 3 runs"), "{table}");
     let compared = printed(&[&bench[..], &["--compare", &old]].concat());
-    assert!(compared.contains(" x the time of before: "), "{compared}");
+    assert!(compared.contains(" times the old latency: "), "{compared}");
     let json = printed(&[&bench[..], &["--compare", &old, "--json=-"]].concat());
     let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
     assert!(json["compare"]["ratio"].as_f64().is_some_and(|ratio| ratio > 0.0), "{json}");

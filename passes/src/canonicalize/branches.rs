@@ -10,13 +10,13 @@ use crate::rewrite::{Applied, Rewriter, Roots, Rule};
 pub(super) static RULES: &[Rule] = &[
     Rule::code(
         "branch-of-constant",
-        "A branch that is decided by a constant goes to the one block.",
+        "A branch on a constant becomes unconditional.",
         Roots::Branch,
         branch_of_constant,
     ),
     Rule::code(
         "branch-to-one-block",
-        "A branch whose ways are all the same goes there.",
+        "A branch whose successors are all equal becomes unconditional.",
         Roots::Branch,
         branch_to_one_block,
     ),

@@ -9,37 +9,37 @@ use crate::rewrite::{Applied, Rewriter, Roots, Rule};
 pub(super) static RULES: &[Rule] = &[
     Rule::code(
         "if-of-constant",
-        "A condition that is constant is what it then runs.",
+        "An `if` on a constant is replaced by the region that runs.",
         Roots::Flow(RegionFlow::If),
         if_of_constant,
     ),
     Rule::code(
         "if-yields-same",
-        "A result that both ways yield alike is that value.",
+        "A result for which both regions yield the same value is that value.",
         Roots::Flow(RegionFlow::If),
         if_yields_same,
     ),
     Rule::code(
         "for-without-turns",
-        "A loop that never runs hands on what it was given.",
+        "A loop without iterations is replaced by its initial values.",
         Roots::Flow(RegionFlow::For),
         for_without_turns,
     ),
     Rule::code(
         "for-of-one-turn",
-        "A loop that runs once is what it runs.",
+        "A loop with one iteration is replaced by its body.",
         Roots::Flow(RegionFlow::For),
         for_of_one_turn,
     ),
     Rule::code(
         "for-carries-same",
-        "What every turn of a loop hands on unchanged is what the loop was given.",
+        "A carried value that no iteration changes is its initial value.",
         Roots::Flow(RegionFlow::For),
         for_carries_same,
     ),
     Rule::code(
         "for-carries-unread",
-        "What no turn of a loop reads, and nobody after it, is not carried.",
+        "A carried value that is never read is removed.",
         Roots::Flow(RegionFlow::For),
         for_carries_unread,
     ),

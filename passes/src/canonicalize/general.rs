@@ -8,13 +8,13 @@ use crate::rewrite::{Applied, Rewriter, Roots, Rule};
 pub(super) static RULES: &[Rule] = &[
     Rule::code(
         "constant-last",
-        "The constant operand of a commutative operation stands after the other one.",
+        "The constant operand of a commutative operation comes last.",
         Roots::Traits(Traits::COMMUTATIVE),
         constant_last,
     ),
     Rule::code(
         "idempotent",
-        "What changes nothing when it is applied twice is applied once.",
+        "An idempotent operation is not applied to its own result.",
         Roots::Traits(Traits::IDEMPOTENT),
         idempotent,
     ),

@@ -206,25 +206,25 @@ impl PlanChecker<'_> {
             let is_weight = self.weights.contains(self.body.operand(op, index));
             let source = if is_weight { None } else { self.find(op, index) };
             if source.as_ref().is_some_and(|home| !home.is_dense() || home.is_turned) {
-                self.fault(op, format!("operand {index} is handed on, but does not lie without gaps"));
+                self.fault(op, format!("operand {index} is passed to a block, but has gaps"));
             }
             sources.push(source);
         }
         let homes: Vec<Home> = targets.iter().filter_map(|target| self.homes.get(*target).cloned()).collect();
         for (index, home) in homes.iter().enumerate() {
             if homes[..index].iter().any(|other| other.meets(home)) {
-                self.fault(op, format!("value {index} is handed to bytes that another is handed to"));
+                self.fault(op, format!("value {index} is copied to bytes that another value is copied to"));
             }
         }
         let needed = needed_bytes(&sources, &homes);
         let given = scratch.as_ref().map_or(0, |home| home.bytes.end - home.bytes.start);
         if given < needed {
-            let message = format!("what is handed on needs {needed} bytes of scratch, found {given}");
+            let message = format!("the parallel copy needs {needed} bytes of scratch, found {given}");
             self.fault(op, message);
         }
         if let Some(scratch) = scratch {
             if sources.iter().flatten().chain(&homes).any(|home| home.meets(&scratch)) {
-                self.fault(op, "scratch shares bytes with what is handed on".into());
+                self.fault(op, "scratch shares bytes with a value of the parallel copy".into());
             }
             self.memory.write(&scratch, None);
         }

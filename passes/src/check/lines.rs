@@ -28,7 +28,9 @@ impl PlanChecker<'_> {
                     "scratch of {found} bytes has no room for the {needed} bytes of rows between its steps"
                 ),
             ),
-            None => self.fault(op, "its steps do not run in turns: each reads the one before by rows".into()),
+            None => {
+                self.fault(op, "its steps can't stream rows: each must read the one before row by row".into())
+            }
         }
     }
 

@@ -20,7 +20,7 @@ pub(super) fn ranges(ctx: &Context, body: &Body) -> Result<Vec<Range>, String> {
     for (index, pool) in pools.iter().enumerate() {
         let Range { name, start, size_bytes, .. } = pool;
         let end = start.checked_add(*size_bytes).filter(|end| *end <= all);
-        let end = end.ok_or_else(|| format!("the pool `{name}` leaves the memory of {all} bytes"))?;
+        let end = end.ok_or_else(|| format!("the pool `{name}` exceeds the memory of {all} bytes"))?;
         if pools[..index].iter().any(|other| *start < other.start + other.size_bytes && other.start < end) {
             return Err(format!("the pool `{name}` shares bytes with another"));
         }
@@ -42,7 +42,7 @@ impl PlanChecker<'_> {
         let pool = &self.pools[index];
         if offset.checked_add(span).is_none_or(|end| end > pool.size_bytes) {
             let size = pool.size_bytes;
-            return Err(format!("offset {offset} with {span} bytes leaves the pool `{name}` of {size}"));
+            return Err(format!("offset {offset} with {span} bytes exceeds the pool `{name}` of {size}"));
         }
         if !offset.is_multiple_of(pool.align) {
             return Err(format!("offset {offset} is not aligned in the pool `{name}`"));
@@ -101,7 +101,7 @@ impl PlanChecker<'_> {
     pub(super) fn is_in_arena(&self, home: &Home) -> Result<(), String> {
         match home.pool {
             MemorySpace::Planned(index) if !self.holds_what_asks_for(index, ARENA) => {
-                Err(format!("the pool `{}` holds what does not ask for it", self.pools[index].name))
+                Err(format!("the pool `{}` holds a value that does not ask for it", self.pools[index].name))
             }
             _ => Ok(()),
         }

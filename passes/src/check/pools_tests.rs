@@ -32,13 +32,13 @@ fn scratch_lies_in_the_arena() {
         POOLS,
         r#"["arena", 0, 64]"#,
         r#"["bank", 0, 64]"#,
-        "the pool `bank` holds what does not ask for it",
+        "the pool `bank` holds a value that does not ask for it",
     );
 }
 
 #[test]
 fn a_value_stays_in_its_pool_at_its_alignment() {
-    refuses(POOLS, r#"["image", 64, 64]"#, r#"["image", 128, 64]"#, "leaves the pool `image` of 128");
+    refuses(POOLS, r#"["image", 64, 64]"#, r#"["image", 128, 64]"#, "exceeds the pool `image` of 128");
     refuses(
         POOLS,
         r#"["bank", 0, 64]"#,
@@ -50,7 +50,7 @@ fn a_value_stays_in_its_pool_at_its_alignment() {
 #[test]
 fn pools_are_ranges_that_do_not_meet() {
     refuses(POOLS, "start = 256", "start = 192", "the pool `image` shares bytes with another");
-    refuses(POOLS, "start = 256", "start = 320", "the pool `image` leaves the memory of 384 bytes");
+    refuses(POOLS, "start = 256", "start = 320", "the pool `image` exceeds the memory of 384 bytes");
     refuses(POOLS, "start = 128", "start = 64", "the pool `bank` shares bytes with another");
     refuses(
         POOLS,

@@ -151,7 +151,10 @@ fn steps_in_turns_need_room_for_the_rows_between_them() {
         "a taller window"
     );
     let skips = [("optc.yield %4", "%5 = nn.add %3, %4 : tensor<1x8x4x4xf32>\n optc.yield %5")];
-    assert_eq!(faults(LINES, &skips), ["its steps do not run in turns: each reads the one before by rows"]);
+    assert_eq!(
+        faults(LINES, &skips),
+        ["its steps can't stream rows: each must read the one before row by row"]
+    );
 }
 
 #[test]

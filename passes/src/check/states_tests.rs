@@ -42,7 +42,7 @@ fn states_are_in_their_pool() {
         STATES,
         "start = 128 : i64, bytes = 128",
         "start = 128 : i64, bytes = 64",
-        "leaves the pool `state` of 64",
+        "exceeds the pool `state` of 64",
     );
     refuses(STATES, "state = {start", "other = {start", "there is no pool `state`");
     refuses(

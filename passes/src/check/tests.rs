@@ -103,7 +103,7 @@ fn what_one_branch_overwrites_is_lost_after_both() {
 #[test]
 fn places_of_arguments_are_read_strictly() {
     refuses(LOOP, r#"mem.args = [[["arena", 256, 8], "#, "mem.args = [[", "1 places for 2 arguments");
-    refuses(LOOP, r#"["arena", 256, 8]"#, r#"["arena", 380, 8]"#, "leaves the pool `arena`");
+    refuses(LOOP, r#"["arena", 256, 8]"#, r#"["arena", 380, 8]"#, "exceeds the pool `arena`");
     refuses(LOOP, r#"["arena", 256, 8]"#, r#"["in", 0, 8]"#, "input 0 is not donated");
     refuses(BLOCKS, r#"["arena", 64, 64]], "#, r#"["arena", 64, 32]], "#, "32 bytes, expected 64");
 }
@@ -128,7 +128,7 @@ fn what_is_handed_on_does_not_go_to_a_part_of_where_it_is() {
 
 #[test]
 fn what_is_handed_on_at_once_has_separate_bytes() {
-    refuses(BLOCKS, r#"["arena", 64, 64]], "#, r#"["arena", 0, 64]], "#, "handed to bytes that another");
+    refuses(BLOCKS, r#"["arena", 64, 64]], "#, r#"["arena", 0, 64]], "#, "copied to bytes that another");
     refuses(
         BLOCKS,
         r#"mem.place = [["arena", 192, 64]]"#,
@@ -214,7 +214,7 @@ fn rows_that_overlap_lose_what_is_read_later() {
 #[test]
 fn rows_are_read_strictly() {
     let from = r#"["arena", 0, 16, 16, 8, 32]"#;
-    refuses(PARTS, from, r#"["arena", 0, 16, 32, 8, 32]"#, "leaves the pool `arena` of 64");
+    refuses(PARTS, from, r#"["arena", 0, 16, 32, 8, 32]"#, "exceeds the pool `arena` of 64");
     refuses(PARTS, from, r#"["arena", 0, 16, 16, 8, 4]"#, "rows of 8 at a distance of 4");
     refuses(PARTS, from, r#"["arena", 0, 16, 16, 5, 32]"#, "rows of 5 at a distance of 32");
     refuses(PARTS, from, r#"["arena", 0, 16, 16, 8]"#, "is not [pool, offset, bytes]");
@@ -244,6 +244,6 @@ fn places_without_a_size_or_a_form_are_refused() {
 #[test]
 fn rows_with_gaps_are_not_handed_on() {
     let gaps = r#"mem.pitch = array<i64: 32, 64>, mem.place = [["arena", 128, 64, 0, 32, 64]]"#;
-    let expected = "operand 0 is handed on, but does not lie without gaps";
+    let expected = "operand 0 is passed to a block, but has gaps";
     refuses(SIZES, r#"mem.place = [["arena", 0, 64]]"#, gaps, expected);
 }

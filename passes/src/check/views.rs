@@ -27,7 +27,7 @@ impl PlanChecker<'_> {
         let (source, offset) = self.source(value);
         let bytes = size::tensor_bytes(self.ctx, self.body.ty(value)).ok_or("has an unknown size")?;
         let Some(base) = self.homes.get(source) else { return self.locate_apart(value) };
-        let home = base.part(offset, bytes).ok_or("is a view of rows that it cuts")?;
+        let home = base.part(offset, bytes).ok_or("is a view that cuts rows of its operand")?;
         let content = ValueBytes { value: source, from: offset, step: home.row };
         Ok(Located { home, content })
     }
@@ -37,7 +37,7 @@ impl PlanChecker<'_> {
         let (source, layout) = self.apart(value).ok_or("has no place")?;
         let base = self.homes.get(source).ok_or("has no place")?;
         let elem = size::storage_bytes(self.ctx, self.ctx.elem(self.body.ty(value)), 1);
-        let cut = "is a view of rows that it cuts";
+        let cut = "is a view that cuts rows of its operand";
         let (rows, count, is_turned) = elem.and_then(|elem| around(&layout, elem)).ok_or(cut)?;
         let mut home = base.rows_within(rows.first, count, rows.row, rows.pitch).ok_or(cut)?;
         home.is_turned = is_turned;

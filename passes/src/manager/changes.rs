@@ -1,30 +1,30 @@
-//! How many changes a pass may still make, and what the last one was.
+//! A limit on the changes of a pass, for bisection.
 //!
-//! A pass asks before each change that it could as well leave out (a rule applied, a group, a tie): what it
-//! decides is then counted, and can be cut off after any number, so that the one that goes wrong is found by
-//! halving (as LLVM's `-opt-bisect-limit`). A pass that never asks makes one change: all that it does to a
-//! function, or to the module. That is `select`: an operation without a kernel does not run.
+//! A pass asks before each optional change (a rule applied, a group, a tie). So changes are counted, and can
+//! be stopped after any number, which finds the wrong one by halving (as LLVM's `-opt-bisect-limit`). A pass
+//! that never asks makes one change: all that it does to a function, or to the module. `select` is such a
+//! pass, because an operation without a kernel does not run.
 
 use std::cell::{Cell, RefCell};
 
-/// The changes of one run of a pass on a function, or on a module.
+/// The changes of one run of a pass on a function or module.
 pub struct Changes {
     left: Cell<u64>,
     made: Cell<u64>,
     last: RefCell<Option<String>>,
 }
 
-/// The most changes that the runs of a pass may make in a pipeline, functions in text order.
+/// The maximum number of changes of a pass in a pipeline, with functions in text order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeLimit {
     /// The pass.
     pub pass: String,
-    /// How many changes.
+    /// The number of changes.
     pub changes: u64,
 }
 
 impl Changes {
-    /// As many as the pass wants.
+    /// No limit.
     pub fn unlimited() -> Changes {
         Changes::at_most(u64::MAX)
     }
@@ -34,8 +34,8 @@ impl Changes {
         Changes { left: Cell::new(count), made: Cell::new(0), last: RefCell::default() }
     }
 
-    /// Whether one more change may be made, which then counts as made. `what` says it in a phrase; it is
-    /// asked for the last one only.
+    /// Whether one more change may be made; if so, it is counted. `what` describes it in a phrase, and is
+    /// called for the last allowed change only.
     pub fn allow(&self, what: impl FnOnce() -> String) -> bool {
         if self.is_spent() {
             return false;
@@ -48,24 +48,24 @@ impl Changes {
         true
     }
 
-    /// Whether no more changes may be made.
+    /// Whether the limit is reached.
     pub fn is_spent(&self) -> bool {
         self.left.get() == 0
     }
 
-    /// How many were made.
+    /// How many changes were made.
     pub fn made(&self) -> u64 {
         self.made.get()
     }
 
-    /// The last one that was allowed, if no more are.
+    /// The last change that was allowed, if the limit is reached.
     pub fn last(&self) -> Option<String> {
         self.last.borrow().clone()
     }
 }
 
 impl ChangeLimit {
-    /// Reads `PASS:K`.
+    /// Parses `PASS:K`.
     ///
     /// # Errors
     /// What was expected.

@@ -1,4 +1,4 @@
-//! What a pass is told, and where it puts what it has to tell.
+//! The context of a pass: its inputs besides the program, and its remarks and counts.
 
 use std::cell::RefCell;
 
@@ -7,7 +7,7 @@ use ir::{Context, Diagnostic, Location, Target};
 use super::{Changes, PassOptions};
 use crate::rewrite::RuleSet;
 
-/// What a pass is told beside the function or module that it works on. Each function gets its own.
+/// The inputs of a pass besides its function or module. Each function gets its own.
 pub struct PassContext<'a> {
     /// The context of all handles.
     pub ctx: &'a Context,
@@ -17,9 +17,9 @@ pub struct PassContext<'a> {
     pub threads: usize,
     /// The pass's options.
     pub options: &'a PassOptions,
-    /// The rules that the registry knows.
+    /// The rules of the registry.
     pub rules: &'a RuleSet,
-    /// What it asks before each change that it could leave out.
+    /// The limit of changes, which the pass asks before each optional change.
     pub changes: Changes,
     notes: RefCell<Notes>,
 }
@@ -51,17 +51,17 @@ impl<'a> PassContext<'a> {
         PassContext { changes, ..self }
     }
 
-    /// Says what was done or why it was not, for those who ask with `--remarks`.
+    /// Adds a remark, which `--remarks` prints: what was done, or why it was not.
     pub fn remark(&self, location: Location, message: impl Into<String>) {
         self.add_remark(Diagnostic::remark(location, message));
     }
 
-    /// A remark with notes or a hint.
+    /// Adds a remark with notes or a hint.
     pub fn add_remark(&self, remark: Diagnostic) {
         self.notes.borrow_mut().remarks.push(remark);
     }
 
-    /// Adds to a statistic of the pass: `groups`, `ties`.
+    /// Adds to a statistic of the pass, such as `groups` or `ties`.
     pub fn count(&self, name: &'static str, amount: u64) {
         let mut notes = self.notes.borrow_mut();
         match notes.counts.iter_mut().find(|entry| entry.0 == name) {

@@ -1,4 +1,4 @@
-//! What is kept of a module on which a pass panics.
+//! Reproducers: the module on which a pass panicked.
 //!
 //! ```text
 //! // optc crash: --threads=2 --passes='fuse{max-ops=64}'
@@ -18,17 +18,17 @@ use super::{Invocation, RunOptions};
 const HEAD: &str = "// optc crash: --threads=";
 const PASSES: &str = " --passes='";
 
-/// What to run on the text of a reproducer to see the panic again.
+/// The settings to run on the text of a reproducer to see the panic again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reproducer {
     /// The pipeline.
     pub pipeline: String,
-    /// For how many threads.
+    /// The number of threads.
     pub threads: usize,
 }
 
 impl Reproducer {
-    /// Reads the first line of a text; none if that is no reproducer.
+    /// Parses the first line of a text; none if the text is no reproducer.
     pub fn of(text: &str) -> Option<Reproducer> {
         let (threads, pipeline) = text.lines().next()?.strip_prefix(HEAD)?.split_once(PASSES)?;
         Some(Reproducer { pipeline: pipeline.strip_suffix('\'')?.to_owned(), threads: threads.parse().ok()? })
@@ -49,7 +49,7 @@ pub(super) fn guard<R>(
         Err(panic) => {
             let told = match kept {
                 Some((path, before)) => written(path, pass, options.threads, &before),
-                None => format!("pass `{pass}` panicked; `--reproducer=FILE` keeps what it ran on\n"),
+                None => format!("pass `{pass}` panicked; `--reproducer=FILE` writes its input program\n"),
             };
             options.observer.prints(&told);
             resume_unwind(panic)
@@ -61,7 +61,7 @@ pub(super) fn guard<R>(
 fn written(path: &Path, pass: &Invocation, threads: usize, before: &Module) -> String {
     let content = format!("{HEAD}{threads}{PASSES}{pass}'\n{}", text::print(before));
     match fs::write(path, content) {
-        Ok(()) => format!("pass `{pass}` panicked; what it ran on is in `{}`\n", path.display()),
+        Ok(()) => format!("pass `{pass}` panicked; its input program is in `{}`\n", path.display()),
         Err(error) => format!("pass `{pass}` panicked; can't write `{}`: {error}\n", path.display()),
     }
 }

@@ -1,19 +1,19 @@
-//! The pipeline `default`: what takes a function from where it is to its plan.
+//! The pipeline `default`: all passes from a function's present stage to its plan.
 
 use super::{Registry, Stage};
 use crate::precision::Precision;
 use crate::tradeoff::Goal;
 
-/// What comes before all stages: a call that stays is one that can't be compiled, and calls that are replaced
-/// by what they run have one arena for the whole tree of them.
+/// The passes before all stages. They inline calls, so that the whole call tree has one arena; remaining
+/// calls can't be compiled.
 pub const BEFORE_STAGES: &str = "inline{max-ops=1000000},symbol-dce,variants";
 
 /// The name of the pipeline among passes. It has the options of the pass `plan`.
 pub(super) const DEFAULT: &str = "default";
 
-/// The text of the pipeline for functions that have `reached` a stage, or were just read. With a budget,
-/// values are computed again until the arena has at most that many bytes. With `Precision::Bf16`, numbers are
-/// rounded before kernels are selected. What the registry puts after a stage stands there.
+/// The text of the pipeline for functions that have reached the stage `reached`, or none. With a budget,
+/// values are recomputed until the arena has at most that many bytes. With `Precision::Bf16`, numbers are
+/// rounded before kernels are selected. The registry's own passes are inserted after their stages.
 pub fn default_pipeline(
     registry: &Registry,
     reached: Option<Stage>,

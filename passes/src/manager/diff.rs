@@ -1,4 +1,4 @@
-//! Which lines of two texts differ.
+//! Differences between two texts, line by line.
 //!
 //! Histogram differencing, which matches the lines that occur least often first. SSA text consists almost
 //! only of unique lines, and renumbering one value changes every line after it: then the number of
@@ -12,7 +12,7 @@ use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 /// Lines around a change that are shown.
 const CONTEXT: u32 = 3;
 
-/// The difference in unified form, named `before` and `after`; empty if there is none.
+/// The difference in unified format, with the file names `before` and `after`; empty if there is none.
 pub fn unified_diff(before: &str, after: &str) -> String {
     let input = InternedInput::new(before, after);
     let mut diff = Diff::compute(Algorithm::Histogram, &input);

@@ -222,7 +222,7 @@ impl Execution<'_> {
         };
         let bodies = work.body_count() as u64;
         if breaches.iter().any(|some| !some.is_empty()) {
-            let note = format!("found after the pass `{pass}`, which made it so");
+            let note = format!("found after the pass `{pass}`, which caused it");
             let named = |breach: Diagnostic| breach.with_note(Location::UNKNOWN, note.as_str());
             return Err(breaches.into_iter().flatten().map(named).collect());
         }

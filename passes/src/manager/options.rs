@@ -1,4 +1,4 @@
-//! What can be set on a pass, with which values.
+//! Options of passes and their values.
 
 use ir::diag::did_you_mean;
 
@@ -14,7 +14,7 @@ pub struct OptionDef {
     pub doc: &'static str,
 }
 
-/// Which values an option takes.
+/// A kind of option values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OptionKind {
     /// `true` or `false`; the bare name stands for `true`.
@@ -34,7 +34,7 @@ pub enum OptionKind {
     OneOf(&'static [&'static str]),
 }
 
-/// A value of an option.
+/// The value of an option.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OptionValue {
     /// Of [`OptionKind::Flag`].
@@ -48,7 +48,7 @@ pub enum OptionValue {
 }
 
 impl OptionKind {
-    /// Reads a value.
+    /// Parses a value.
     ///
     /// # Errors
     /// What was expected, and perhaps a hint.
@@ -68,7 +68,7 @@ impl OptionKind {
         value.ok_or_else(|| (self.expected(), self.hint(text)))
     }
 
-    /// What it takes, in words.
+    /// The allowed values, in words.
     pub fn expected(self) -> String {
         match self {
             OptionKind::Flag => "`true` or `false`".to_owned(),
@@ -93,7 +93,7 @@ impl OptionKind {
     }
 }
 
-/// The options of one pass in a pipeline: those given, and the defaults of the rest.
+/// The options of one pass in a pipeline: given values, and defaults.
 ///
 /// Asking for an option that the pass's row lacks, or for another type than the row says, is a defect of the
 /// pass.

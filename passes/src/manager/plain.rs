@@ -1,11 +1,11 @@
-//! A machine about which nothing is known.
+//! A target without kernels, for tests and for passes that do not depend on a machine.
 
 use ir::Target;
 use ir::body::OpRef;
 use ir::target::{GroupPosition, KernelChoice};
 
-/// A machine without kernels: no layout is better than another, nothing fuses with a contraction, and general
-/// code runs everything. What passes do for it depends on no CPU.
+/// A target without kernels: no layout is better than another, nothing fuses with a contraction, and general
+/// code computes everything.
 pub struct PlainTarget;
 
 impl Target for PlainTarget {

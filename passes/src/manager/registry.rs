@@ -1,4 +1,4 @@
-//! Which passes and which rules there are, and where passes of others stand in the pipeline `default`.
+//! The registry of passes and rules, with extensions of the pipeline `default`.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -8,24 +8,24 @@ use ir::{Body, Diagnostic, Module};
 use super::{OptionDef, PassContext, Stage, StageRule};
 use crate::rewrite::{Rule, RuleSet};
 
-/// The row of a pass.
+/// A row that describes a pass.
 pub struct PassDef {
     /// Its name in pipelines.
     pub name: &'static str,
     /// What it does, in a sentence or two.
     pub doc: &'static str,
-    /// What can be set.
+    /// Its options.
     pub options: &'static [OptionDef],
-    /// A program before and after it, run by a test.
+    /// A program before and after it, checked by a test.
     pub example: Example,
     /// Where in the canonical pipeline it may run.
     pub stage: StageRule,
-    /// What does it.
+    /// Its implementation.
     pub run: PassRun,
 }
 
 impl PassDef {
-    /// A pass that does nothing, anywhere, without options or example: what rows start from.
+    /// A pass without effect, options or example, to start a row from.
     pub const BLANK: PassDef = PassDef {
         name: "",
         doc: "",
@@ -40,7 +40,7 @@ impl PassDef {
 pub struct Example {
     /// IR text.
     pub before: &'static str,
-    /// What is printed after the pass ran on it with its default options.
+    /// The printed program after the pass ran on it with its default options.
     pub after: &'static str,
 }
 
@@ -50,7 +50,7 @@ pub type FunctionPass = dyn Fn(&PassContext<'_>, &mut Body) -> Result<(), Vec<Di
 /// A pass on a module. It may hold state.
 pub type ModulePass = dyn Fn(&PassContext<'_>, &mut Module) -> Result<(), Vec<Diagnostic>> + Send + Sync;
 
-/// What a pass works on. It gives all its errors at once; the module is then in no defined state.
+/// The implementation of a pass. It returns all its errors at once; the module is then in no defined state.
 #[derive(Clone)]
 pub enum PassRun {
     /// Each function by itself (not declarations), in parallel where there are several.
@@ -64,8 +64,8 @@ pub enum PassRun {
 }
 
 impl PassRun {
-    /// A pass on functions that is a closure. It runs on several at once where there are threads: what it
-    /// gathers from them must not depend on their order.
+    /// A pass on functions, as a closure. With several threads it runs on several functions at once, so
+    /// shared state must not depend on their order.
     ///
     /// ```
     /// use std::sync::Mutex;
@@ -87,14 +87,14 @@ impl PassRun {
         PassRun::SharedFunction(Arc::new(run))
     }
 
-    /// A pass on modules that is a closure.
+    /// A pass on modules, as a closure.
     pub fn on_module(
         run: impl Fn(&PassContext<'_>, &mut Module) -> Result<(), Vec<Diagnostic>> + Send + Sync + 'static,
     ) -> PassRun {
         PassRun::SharedModule(Arc::new(run))
     }
 
-    /// What it does to a function; none if it works on modules.
+    /// The function that it calls for each function; none if it works on modules.
     pub fn function(&self) -> Option<&FunctionPass> {
         match self {
             PassRun::Function(run) => Some(run),
@@ -104,7 +104,7 @@ impl PassRun {
     }
 }
 
-/// A pass as a registry knows it: a row of a table, or one that was made while the program runs.
+/// A pass in a registry: a row of a static table, or one that was made at run time.
 #[derive(Clone)]
 pub enum PassRow {
     /// A row of a table.
@@ -154,7 +154,7 @@ impl TabledRules {
     }
 }
 
-/// The passes that pipelines may name, and the rules by which `canonicalize` and `simplify` rewrite.
+/// The passes that pipelines may name, and the rules that `canonicalize` and `simplify` apply.
 #[derive(Clone)]
 pub struct Registry {
     passes: Vec<PassRow>,
@@ -168,14 +168,13 @@ impl Registry {
         Registry { passes: Vec::new(), rules: TabledRules::default(), extensions: Vec::new() }
     }
 
-    /// Adds a pass. A name that is taken is a defect of whoever registers it.
+    /// Adds a pass. A duplicate name is a defect of the caller.
     pub fn register(&mut self, def: &'static PassDef) {
         self.push(PassRow::Table(def));
     }
 
-    /// Adds a pass that was made while the program runs, most often a closure with what it holds
-    /// ([`PassRun::on_functions`]). It goes with the last registry and pipeline that knows it. A name that is
-    /// taken is a defect of whoever adds it.
+    /// Adds a pass that is made at run time, most often a closure ([`PassRun::on_functions`]). It is dropped
+    /// with the last registry or pipeline that has it. A duplicate name is a defect of the caller.
     pub fn add(&mut self, def: PassDef) {
         self.push(PassRow::Made(Arc::new(def)));
     }
@@ -185,9 +184,9 @@ impl Registry {
         self.passes.push(row);
     }
 
-    /// Puts passes into the pipeline `default`, and so into all that takes a program to its plan: at once
-    /// after a stage, or before all of them. Those that are put at one place run in the order in which they
-    /// were put there. A program that has reached the stage already has them behind it.
+    /// Inserts passes into the pipeline `default`: directly after a stage, or before all stages. Passes
+    /// inserted at the same place run in the order of these calls. They do not run on a program that has
+    /// reached the stage already.
     ///
     /// ```
     /// use passes::manager::{Pipeline, Registry, Stage};
@@ -201,18 +200,18 @@ impl Registry {
         self.extensions.push(DefaultPasses { after, passes: passes.to_owned() });
     }
 
-    /// What stands in `default` after a stage, or before all.
+    /// The passes inserted into `default` after a stage, or before all.
     pub fn extensions(&self, after: Option<Stage>) -> impl Iterator<Item = &str> {
         self.extensions.iter().filter(move |some| some.after == after).map(|some| some.passes.as_str())
     }
 
-    /// Adds rules for `canonicalize`, and laws for it and for `simplify`. A name that is taken is a defect
-    /// of whoever registers it, which is found when the rules are first used.
+    /// Adds rules for `canonicalize`, and laws for `canonicalize` and `simplify`. A duplicate name is a
+    /// defect of the caller, which is found when the rules are first used.
     pub fn register_rules(&mut self, rules: &'static [Rule]) {
         self.rules.add(rules);
     }
 
-    /// All rules, laws among them.
+    /// All rules, including laws.
     pub fn rules(&self) -> &RuleSet {
         self.rules.read()
     }
@@ -232,7 +231,7 @@ impl Registry {
         self.passes.iter()
     }
 
-    /// The pass that is this stage.
+    /// The pass of a stage.
     pub fn of_stage(&self, stage: Stage) -> Option<&PassRow> {
         self.iter().find(|def| def.stage == StageRule::Is(stage))
     }

@@ -1,4 +1,4 @@
-//! What a run of a pipeline tells: times, counts, remarks.
+//! The report of a pipeline's run: times, counts, remarks.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -6,16 +6,16 @@ use std::time::Duration;
 use ir::Diagnostic;
 use serde_json::{Value, json};
 
-/// What a run of a pipeline tells.
+/// The report of a pipeline's run.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// How long each element took.
+    /// The time of each element.
     pub timing: Timing,
-    /// What the passes counted, in the order of the pipeline.
+    /// The statistics, in the order of the pipeline.
     pub statistics: Vec<Statistic>,
-    /// What the passes remarked, in the order of the pipeline and, within a pass, of the text.
+    /// The remarks, in the order of the pipeline and, within a pass, of the text.
     pub remarks: Vec<Remark>,
-    /// How much each pass changed, in the order of the pipeline.
+    /// The number of changes of each pass, in the order of the pipeline.
     pub changes: Vec<PassChanges>,
 }
 
@@ -24,9 +24,9 @@ pub struct Report {
 pub struct PassChanges {
     /// The pass.
     pub pass: &'static str,
-    /// How many there were.
+    /// The number of changes.
     pub count: u64,
-    /// The last one, if a limit was reached with it.
+    /// The last change, if it reached a limit.
     pub last: Option<String>,
 }
 
@@ -35,13 +35,13 @@ pub struct PassChanges {
 pub struct Statistic {
     /// The pass.
     pub pass: &'static str,
-    /// What was counted.
+    /// What is counted.
     pub name: &'static str,
-    /// How many.
+    /// The count.
     pub count: u64,
 }
 
-/// What a pass did, or why it did not.
+/// A remark of a pass: what it did, or why it did not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
     /// The pass.
@@ -50,14 +50,14 @@ pub struct Remark {
     pub diagnostic: Diagnostic,
 }
 
-/// How long an element of a pipeline took, by the clock on the wall.
+/// The wall-clock time of an element of a pipeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
     /// The pass, the nest, `verify`, or `total`.
     pub name: String,
-    /// Its time, its children's included.
+    /// Its time, including its children.
     pub time: Duration,
-    /// What it consists of.
+    /// Its parts.
     pub children: Vec<Timing>,
 }
 

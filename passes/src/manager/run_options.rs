@@ -1,4 +1,4 @@
-//! What may be asked of a run of a pipeline.
+//! Options for running a pipeline.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -10,42 +10,42 @@ use ir::{Context, Diagnostic, Location, Target};
 
 use super::{ChangeLimit, Registry, Report};
 
-/// How a pipeline is run.
+/// Options for running a pipeline.
 pub struct RunOptions<'a> {
     /// The machine that is compiled for.
     pub target: &'a dyn Target,
-    /// How many threads will run the program, and how many compile it.
+    /// How many threads will run the program; as many compile it.
     pub threads: usize,
-    /// Of which passes remarks are kept.
+    /// The passes whose remarks are kept.
     pub remarks: Selection,
-    /// What is checked and shown of each pass.
+    /// Checks and output for each pass.
     pub debug: PassDebug,
     /// Follows the passes.
     pub observer: &'a dyn PassObserver,
 }
 
-/// What is checked and shown of each pass.
+/// Checks and output for each pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PassDebug {
     /// When the module is verified.
     pub verify: Verify,
-    /// Before which passes the module is printed.
+    /// The passes before which the module is printed.
     pub print_before: Selection,
-    /// After which passes the module is printed.
+    /// The passes after which the module is printed.
     pub print_after: Selection,
-    /// After which passes the module is printed if they changed it.
+    /// The passes after which the module is printed if they changed it.
     pub print_after_change: Selection,
     /// A folder that gets the module (`0001_fuse.mlir`) and the difference (`0001_fuse.diff`) after every
     /// pass that changed it.
     pub dump_dir: Option<PathBuf>,
-    /// After how many changes passes stop; those of functions are then made one function after the other.
+    /// Limits on the changes of passes; functions are then processed one after the other.
     pub limits: Vec<ChangeLimit>,
-    /// Where the module as it was before the pass goes when a pass panics.
+    /// A file for the module before a pass that panics.
     pub reproducer: Option<PathBuf>,
 }
 
-/// Follows passes while they run. A function of a text is one that gets what is printed; an `AtomicBool`
-/// cancels the work.
+/// Follows passes while they run. A closure on text receives the printed modules; an `AtomicBool` cancels the
+/// work.
 pub trait PassObserver {
     /// A step is about to begin: a pass of this text, or what comes after all passes. `Break` ends the work
     /// with an error that says why.
@@ -86,7 +86,7 @@ pub enum Verify {
     Never,
 }
 
-/// Some of the passes.
+/// A selection of passes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
     /// None.
@@ -115,7 +115,7 @@ impl Selection {
         if errors.is_empty() { Ok(Selection::Named(names.map(str::to_owned).collect())) } else { Err(errors) }
     }
 
-    /// Whether a pass is among them.
+    /// Whether a pass is selected.
     pub fn contains(&self, pass: &str) -> bool {
         match self {
             Selection::None => false,

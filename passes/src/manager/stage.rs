@@ -1,10 +1,10 @@
-//! Which steps a program goes through, and in which order.
+//! The stages of the canonical pipeline.
 
 use ir::plan::attrs;
 use ir::{Body, Context};
 
-/// A step of the canonical pipeline, in its order. A function carries the last one that it went through as
-/// `optc.stage`; one that carries none has just been read.
+/// A stage of the canonical pipeline, in order. The attribute `optc.stage` of a function is the last stage
+/// that it went through; a function without it has just been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
     /// Algebra, folding, dead code.
@@ -35,7 +35,7 @@ impl Stage {
         Stage::Plan,
     ];
 
-    /// What `optc.stage` says: the name of the pass.
+    /// The value of `optc.stage`: the name of the pass.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Simplify => "simplify",
@@ -48,18 +48,18 @@ impl Stage {
         }
     }
 
-    /// Whether later stages need it, so that it is inserted where it is missing.
+    /// Whether later stages need it, so that it is inserted if it is missing.
     pub fn is_mandatory(self) -> bool {
         matches!(self, Stage::Layout | Stage::Select | Stage::Plan)
     }
 
-    /// The stage that a function has reached, by its attribute; none for one that has just been read.
+    /// The stage that a function has reached, from its attribute; none if it has just been read.
     pub fn of(ctx: &Context, func: &Body) -> Option<Stage> {
         let text = ctx.str_value(func.own_attr(ctx, ctx.ident(attrs::OPTC_STAGE))?)?;
         Stage::ALL.into_iter().find(|stage| stage.name() == text)
     }
 
-    /// Writes on a function that it has reached this stage.
+    /// Records on a function that it has reached this stage.
     pub fn mark(self, ctx: &Context, func: &mut Body) {
         func.set_own_attr(ctx, attrs::OPTC_STAGE, ctx.str_attr(self.name()));
     }
@@ -86,7 +86,7 @@ impl StageRule {
         }
     }
 
-    /// The stage that the pass is, if it is one.
+    /// The stage that the pass implements, if any.
     pub fn stage(self) -> Option<Stage> {
         match self {
             StageRule::Is(stage) => Some(stage),

@@ -358,7 +358,7 @@ fn a_pass_that_breaks_a_law_is_named() {
     let mut module = ir::text::parse(&ctx, "test", TEXT.to_owned()).unwrap();
     let pipeline = Pipeline::parse(&ctx, "visit,spoil,visit", &registry()).unwrap();
     let errors = pipeline.run(&mut module, &RunOptions::new(&PlainTarget)).unwrap_err();
-    assert_eq!(errors[0].notes[0].1, "found after the pass `spoil`, which made it so");
+    assert_eq!(errors[0].notes[0].1, "found after the pass `spoil`, which caused it");
 }
 
 #[test]

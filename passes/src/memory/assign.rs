@@ -1,4 +1,4 @@
-//! Where the buffers of a function are at given sizes, without making IR.
+//! Offsets of a function's buffers at given sizes, without making IR.
 //!
 //! As [`crate::plan`] does for a function of known sizes: where the goal says so, the steps at the peak get
 //! less scratch than their kernels prefer, or are written over rows of their operands ([`crate::tradeoff`]),
@@ -24,33 +24,33 @@ use crate::place::orders::{BoundedPlacement, ENOUGH, Effort, KnownOrders};
 use crate::plan::too_small;
 use crate::tradeoff::{self, BandCandidate, Goal, TradeOff};
 
-/// Where all buffers are at given sizes.
+/// The places of all buffers at given sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// Where each buffer of the arena is.
+    /// The offsets of the arena's buffers.
     pub placed: BoundedPlacement,
-    /// The bytes of each.
+    /// The bytes of each buffer.
     pub sizes: PrimaryMap<BufferId, u64>,
-    /// What steps do otherwise than their usual kernels prefer.
+    /// Steps that deviate from their usual kernels' preferences.
     pub choices: Vec<StepChoice>,
-    /// How many steps are computed as usual only since the bound or the pool has no room for the scratch of
-    /// their faster algorithm.
+    /// How many steps use the usual algorithm only because the bound or the pool has no room for the scratch
+    /// of a faster one.
     pub given_up: usize,
-    /// Where the buffers of each pool beside the arena are.
+    /// The places of the buffers of each other pool.
     pub pools: Vec<PoolAssignment>,
-    /// The bytes of all pools, the arena among them.
+    /// The bytes of all pools, including the arena.
     pub size_bytes: u64,
 }
 
 impl Assignment {
-    /// The bytes that a buffer of the arena has.
+    /// The bytes of a buffer in the arena.
     pub fn place(&self, buffer: BufferId) -> Range<u64> {
         let start = self.placed.offsets[buffer];
         start..start + self.sizes[buffer]
     }
 }
 
-/// What assigns offsets to the buffers of a function, at any sizes.
+/// Assigns offsets to the buffers of a function, at any sizes.
 pub struct Assigner {
     /// The buffers.
     pub buffers: Buffers,
@@ -69,7 +69,7 @@ enum BytesAt {
 }
 
 impl Assigner {
-    /// An assigner for these buffers; `table` takes their sizes.
+    /// An assigner for these buffers; `table` collects their sizes.
     pub fn new(buffers: Buffers, table: &mut dyn FnMut(DimExpr) -> SizeId, goal: Goal) -> Assigner {
         let mut source = |size: &BufferSize| match *size {
             BufferSize::Bytes(expr) | BufferSize::Moves(expr) => BytesAt::Expr(table(expr)),
@@ -81,8 +81,8 @@ impl Assigner {
         Assigner { buffers, sources, orders, pools, goal }
     }
 
-    /// Places all buffers, in no more bytes than the bound, where there is one; `body` is the function with
-    /// the sizes' types, `at` gives the numbers of the table's expressions, `running` what its runs need.
+    /// Places all buffers, within the bound if there is one. `body` is the function with the sizes' types,
+    /// `at` has the values of the table's expressions, `running` describes the steps.
     ///
     /// # Errors
     /// Which pool holds too little.
@@ -224,7 +224,7 @@ impl Assigner {
         if saved.placed.size_bytes < quick.size_bytes { saved } else { whole(quick, &sizes) }
     }
 
-    /// Keeps the orders that are good at some sizes, with and without saving, for others.
+    /// Remembers the orders that are good at some sizes, with and without saving memory, for other sizes.
     pub fn learn(
         &mut self,
         ctx: &Context,

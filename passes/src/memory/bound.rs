@@ -1,4 +1,4 @@
-//! How many bytes of arena are enough at all sizes that a function may have.
+//! An upper bound of the arena for all sizes that a function may have.
 //!
 //! ```text
 //! %0 of 4 * n * m * max(n - m, 1) bytes, n <= 20, m <= 5   =>   6000 bytes
@@ -32,7 +32,7 @@ use crate::overlap::RowOrder;
 use crate::place::{self, BufferId, PlannerOptions, Problem};
 use crate::tradeoff::{self, BandCandidate, Goal};
 
-/// What is enough for the buffers of a function at all its sizes.
+/// Upper bounds for the buffers of a function at all its sizes.
 #[derive(Clone, Debug)]
 pub struct Bound {
     maximum: Maximum,
@@ -44,7 +44,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// The bound of a function with these buffers, run on `threads` threads, in plans of this goal.
+    /// The bound of a function with these buffers, for runs on `threads` threads and plans with this goal.
     ///
     /// # Errors
     /// Why there is none.
@@ -58,7 +58,7 @@ impl Bound {
         let ranges = Ranges::of_function(ctx, &buffers.body);
         for name in dims::symbols_in(ctx, &buffers.body) {
             if ranges.of(name).1 == u64::MAX {
-                return Err(format!("`{}` has no greatest number", ctx.str(name)));
+                return Err(format!("`{}` has no upper bound", ctx.str(name)));
             }
         }
         let mut greatest = buffers.body.clone();
@@ -110,32 +110,32 @@ impl Bound {
         Bound { size_bytes: stack(&mut pools), ..self }
     }
 
-    /// The bytes of the arena and of all other pools.
+    /// The bound in bytes of the arena and all other pools.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
-    /// Whether some sizes need as many, with all buffers in these orders.
+    /// Whether some sizes reach the bound, with all buffers in these orders.
     pub fn is_exact(&self) -> bool {
         self.maximum.is_exact && self.pools.iter().all(PoolBound::is_constant)
     }
 
-    /// Whether some sizes need as many bytes of the arena alone, with its buffers in this order.
+    /// Whether some sizes reach the bound of the arena alone, with its buffers in this order.
     pub fn is_arena_exact(&self) -> bool {
         self.maximum.is_exact
     }
 
-    /// The bytes of the arena alone.
+    /// The bound in bytes of the arena alone.
     pub fn arena_bytes(&self) -> u64 {
         u64::try_from(self.maximum.value).unwrap_or(u64::MAX)
     }
 
-    /// What is enough for each pool beside the arena.
+    /// The bound of each other pool.
     pub fn pools(&self) -> &[PoolBound] {
         &self.pools
     }
 
-    /// All buffers of the arena from the bottom up: first fit in this order never takes more bytes.
+    /// All buffers of the arena from the bottom up: first fit in this order never exceeds the bound.
     pub fn order(&self) -> &[BufferId] {
         &self.order
     }
@@ -152,7 +152,7 @@ impl Bound {
         &self.shared_rows
     }
 
-    /// The most bytes that a buffer of scratch takes.
+    /// The largest size of a buffer of scratch in bytes.
     pub fn scratch_bytes(&self, buffer: BufferId) -> Option<u64> {
         self.scratch[buffer]
     }

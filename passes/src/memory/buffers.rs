@@ -33,12 +33,12 @@ use crate::place::{self, Buffer, BufferId, PlannerOptions, Problem, Step};
 use crate::plan::{ArenaProblem, BufferContent, PoolProblem, SizeRanges};
 use crate::select::select;
 
-/// What runs at a step.
+/// A step that runs an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct OpRun {
     /// The operation.
     pub op: Op,
-    /// When.
+    /// The step.
     pub step: Step,
     /// The buffer of its scratch, which may be empty.
     pub scratch: BufferId,
@@ -46,7 +46,7 @@ pub struct OpRun {
     pub asked_tie: Option<usize>,
 }
 
-/// How many bytes a buffer takes.
+/// The size of a buffer in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferSize {
     /// Those of a value.
@@ -57,23 +57,23 @@ pub enum BufferSize {
     Moves(DimExpr),
 }
 
-/// The buffers of a pool beside the arena, at all sizes.
+/// The buffers of a pool other than the arena, at all sizes.
 #[derive(Clone)]
 pub struct PoolBuffers {
     /// The pool.
     pub pool: MemoryPool,
     /// The bytes of each buffer.
     pub sizes: PrimaryMap<BufferId, DimExpr>,
-    /// The live range of each buffer, and where it must be if it is a state; all sizes are 0.
+    /// The live range of each buffer, with the pin of states; all sizes are 0.
     pub problem: Problem,
 }
 
 /// The buffers of a function at all its sizes.
 #[derive(Clone)]
 pub struct Buffers {
-    /// The function, with its structure.
+    /// The function, with its structure decided.
     pub body: Body,
-    /// What runs, in text order.
+    /// The steps that run operations, in text order.
     pub runs: Vec<OpRun>,
     /// The number of the run of each operation.
     numbers: SecondaryMap<Op, u32>,
@@ -84,11 +84,11 @@ pub struct Buffers {
     moves: FxHashMap<Op, BufferId>,
     /// The values that share a buffer although each has bytes of its own.
     pub(crate) shared: Vec<(Value, Value)>,
-    /// What is said of the arena itself.
+    /// The properties of the arena.
     pub pool: MemoryPool,
-    /// The buffers of each pool beside the arena, in the order in which the pools lie.
+    /// The buffers of each other pool, in the pools' order in memory.
     pub pools: Vec<PoolBuffers>,
-    /// The bytes of each buffer.
+    /// The size of each buffer.
     pub sizes: PrimaryMap<BufferId, BufferSize>,
     /// Whether a buffer of scratch has bytes at the sizes for which the structure was chosen.
     has_scratch: SecondaryMap<BufferId, bool>,
@@ -127,28 +127,28 @@ impl Buffers {
         if faults.is_empty() { Ok(buffers) } else { Err(faults) }
     }
 
-    /// Where a value is; none for weights.
+    /// The storage of a value; none for weights.
     pub fn storage(&self, value: Value) -> Option<Storage<BufferId>> {
         self.storage[value]
     }
 
-    /// Which run an operation is, if it is one.
+    /// The index of an operation's run, if it is a step.
     pub fn number(&self, op: Op) -> Option<usize> {
         let number = self.numbers[op] as usize;
         self.runs.get(number).filter(|run| run.op == op).map(|_| number)
     }
 
-    /// The scratch in which an operation passes values on that change places.
+    /// The scratch of an operation's parallel copy, if its values change places.
     pub fn moves(&self, op: Op) -> Option<BufferId> {
         self.moves.get(&op).copied()
     }
 
-    /// The operations that pass values on that change places, each with its scratch.
+    /// The operations whose parallel copy needs scratch, each with that buffer.
     pub fn all_moves(&self) -> impl Iterator<Item = (Op, BufferId)> + '_ {
         self.moves.iter().map(|(op, buffer)| (*op, *buffer))
     }
 
-    /// From which step to which a buffer is kept, both included.
+    /// The live range of a buffer: its first and last step, both included.
     pub fn live_range(&self, buffer: BufferId) -> (Step, Step) {
         let Buffer { first, last, .. } = self.problem.buffers[buffer];
         (first, last)

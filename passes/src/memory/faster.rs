@@ -1,4 +1,4 @@
-//! Which steps of a function are computed by faster algorithms at given sizes, by the rule of `plan::faster`.
+//! Faster algorithms at given sizes, chosen by the rule of `plan::faster`.
 
 use ir::target::FasterMethod;
 
@@ -8,13 +8,13 @@ use crate::place::BufferId;
 use crate::plan::faster::Room;
 use crate::tradeoff::{Goal, Question, RunningStep};
 
-/// The faster algorithm of a step, if it has one: by the step's number and the bytes of room for scratch.
+/// The faster algorithm of a step, if any, from the step's number and the bytes of room for scratch.
 pub type FasterOf<'a> = dyn Fn(usize, u64) -> Option<FasterMethod> + 'a;
 
-/// What runs at given sizes.
+/// The steps of a function at given sizes.
 #[derive(Clone, Copy)]
 pub struct RunningSteps<'a> {
-    /// What each step's usual kernel needs.
+    /// The needs of each step's usual kernel.
     pub needs: &'a [StepNeeds],
     /// The steps' faster algorithms.
     pub faster: &'a FasterOf<'a>,

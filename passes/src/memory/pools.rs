@@ -16,26 +16,26 @@ use super::stacked::BufferSizes;
 use crate::place::orders::{BoundedPlacement, Effort, KnownOrders};
 use crate::place::{Buffer, BufferId};
 
-/// Where the buffers of a pool are at given sizes.
+/// The places of a pool's buffers at given sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolAssignment {
-    /// Where in the memory of all pools it begins, in bytes.
+    /// The pool's start in the memory of all pools, in bytes.
     pub start: u64,
-    /// Where in the pool each buffer is.
+    /// The offset of each buffer in the pool.
     pub placed: BoundedPlacement,
-    /// The bytes of each.
+    /// The bytes of each buffer.
     pub sizes: PrimaryMap<BufferId, u64>,
 }
 
 impl PoolAssignment {
-    /// The bytes of the memory of all pools that a buffer has.
+    /// The bytes of a buffer in the memory of all pools.
     pub fn place(&self, buffer: BufferId) -> Range<u64> {
         let start = self.start + self.placed.offsets[buffer];
         start..start + self.sizes[buffer]
     }
 }
 
-/// What is enough for a pool at all sizes.
+/// An upper bound of a pool for all sizes.
 #[derive(Clone, Debug)]
 pub struct PoolBound {
     size_bytes: u64,
@@ -68,12 +68,12 @@ impl PoolBound {
         Ok(PoolBound { size_bytes, is_exact: true, order: None })
     }
 
-    /// The bytes.
+    /// The bound in bytes.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
-    /// Whether some sizes need as many, with the buffers in the order.
+    /// Whether some sizes reach the bound, with the buffers in this order.
     pub fn is_exact(&self) -> bool {
         self.is_exact
     }

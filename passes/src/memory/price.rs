@@ -1,4 +1,4 @@
-//! What the steps of a function take at given sizes, and what a choice would cost at the peak.
+//! The needs of steps at given sizes, and the cost of choices at the peak.
 //!
 //! [`crate::tradeoff`] asks it, as it asks a function of known sizes.
 
@@ -12,25 +12,25 @@ use crate::place::{Buffer, BufferId, Overlap};
 use crate::plan::ALIGN_BYTES;
 use crate::tradeoff::{BandCandidate, Goal, OverlapCandidate, Question, RunningStep};
 
-/// What a step's kernel needs at some sizes.
+/// The needs of a step's kernel at given sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StepNeeds {
     /// The scratch that it prefers, in bytes.
     pub scratch_bytes: u64,
     /// The least scratch that it can run with.
     pub least_scratch_bytes: u64,
-    /// How it may run in bands.
+    /// How it can run in bands of rows.
     pub bands: Option<Bands>,
 }
 
-/// What a step does otherwise than its usual kernel prefers, to save memory or time.
+/// A step's deviation from its usual kernel's preferences, to save memory or time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepChoice {
     /// The step.
     pub step: usize,
-    /// The bytes of scratch that it gets, if its kernel prefers more.
+    /// The bytes of scratch that it gets, if fewer than its kernel prefers.
     pub scratch_bytes: Option<u64>,
-    /// The rows in bands of which it is written over an operand.
+    /// The bands of rows in which it writes over an operand.
     pub banding: Option<Banding>,
     /// The faster algorithm that computes it.
     pub method: Option<&'static str>,

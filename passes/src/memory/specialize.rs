@@ -28,7 +28,7 @@ use crate::plan::{ArenaProblem, BufferContent, faster};
 use crate::select::select;
 use crate::tradeoff::Goal;
 
-/// Why the buffers of a function have no places at some sizes.
+/// Why the buffers of a function can't be placed at some sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AssignFault {
     /// A size is below 0 or too large.
@@ -47,7 +47,7 @@ pub struct Specializer {
 
 impl Specializer {
     /// A specializer for these buffers, whose sizes are given in the order of `symbols`. Orders that are good
-    /// at the sizes of `samples` and about them are tried first at others.
+    /// at the sizes of `samples`, and near them, are tried first at others.
     pub fn new(
         ctx: &Context,
         target: &dyn Target,
@@ -95,8 +95,8 @@ impl Specializer {
         found.map_err(AssignFault::Pool)
     }
 
-    /// The bytes of the arena and of all pools that nothing reads after each run, by its number, where the
-    /// buffers are assigned so: for debug runs that fill them with NaN.
+    /// For debug runs that fill dead memory with NaN: the bytes of the arena and all pools that are dead
+    /// after each run, with the run's number, for these offsets.
     pub fn dead(&self, assignment: &Assignment) -> Vec<(usize, Range<u64>)> {
         let buffers = self.buffers();
         let mut dead = self.dead_in(&buffers.problem, &|id| assignment.place(id));
@@ -108,13 +108,13 @@ impl Specializer {
 
     /// The same of one pool, whose buffers have these bytes.
     fn dead_in(&self, problem: &Problem, place: &dyn Fn(BufferId) -> Range<u64>) -> Vec<(usize, Range<u64>)> {
-        let life = |id: BufferId| &problem.buffers[id];
+        let live_range = |id: BufferId| &problem.buffers[id];
         let mut dead = Vec::new();
         for (number, run) in self.buffers().runs.iter().enumerate() {
-            let begun = problem.buffers.keys().filter(|id| life(*id).first <= run.step);
+            let begun = problem.buffers.keys().filter(|id| live_range(*id).first <= run.step);
             let (live, ended): (Vec<BufferId>, Vec<BufferId>) =
-                begun.partition(|id| life(*id).last > run.step);
-            for id in ended.into_iter().filter(|id| life(*id).last == run.step) {
+                begun.partition(|id| live_range(*id).last > run.step);
+            for id in ended.into_iter().filter(|id| live_range(*id).last == run.step) {
                 let pieces = without(place(id), live.iter().map(|id| place(*id)));
                 dead.extend(pieces.into_iter().map(|piece| (number, piece)));
             }
@@ -138,7 +138,7 @@ impl Specializer {
         Ok(at)
     }
 
-    /// The planned function at given sizes, in no more bytes than the bound, where there is one.
+    /// The planned function at given sizes, within the bound if there is one.
     ///
     /// # Errors
     /// If it can't have these sizes, or what the checker refuses: then the plan for all sizes is wrong.

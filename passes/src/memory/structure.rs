@@ -1,4 +1,4 @@
-//! The structure of a plan for all sizes: who lies in whose bytes, decided once.
+//! The structure of a plan for all sizes: which values share bytes, decided once.
 //!
 //! ```text
 //! %1 = nn.relu %0 {mem.tie = [0]}          both take 4 * N bytes, whatever N is
@@ -33,9 +33,9 @@ use crate::manager::Changes;
 use crate::plan::separate_outputs;
 use crate::select::select;
 
-/// Decides the structure of a function with named sizes, and writes it down (`mem.tie`, `mem.parts`,
-/// `mem.view`, `mem.copy`, copies for outputs that have no bytes of their own). Gives what was decided, as
-/// [`inplace`] does.
+/// Decides the structure of a function with named sizes, and writes it into the IR (`mem.tie`, `mem.parts`,
+/// `mem.view`, `mem.copy`, copies for outputs that have no bytes of their own). Returns the decisions like
+/// [`inplace`].
 pub fn decide(ctx: &Context, target: &dyn Target, body: &mut Body) -> InplaceOutcome {
     let probes = probes(ctx, body);
     let mut decided = body.clone();
@@ -68,8 +68,7 @@ pub fn decide(ctx: &Context, target: &dyn Target, body: &mut Body) -> InplaceOut
     outcome
 }
 
-/// A function with numbers in the place of symbols, verified, with the rows that its structure has at these
-/// sizes.
+/// The function with numbers for symbols, verified, with the row pitches of its structure at these sizes.
 ///
 /// # Errors
 /// If it can't have these sizes.

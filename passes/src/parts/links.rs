@@ -78,7 +78,7 @@ impl ConcatChooser<'_> {
             return Err("it is not a whole value of as many bytes".into());
         }
         if wanted(self.ctx, self.body, root) != wanted(self.ctx, self.body, self.body.result(op, 0)) {
-            return Err("it is to lie in another pool".into());
+            return Err("it must be in another pool".into());
         }
         let maker = self.body.defining_op(root).ok_or("it is an argument")?;
         if self.body.block_of(maker) != self.body.block_of(op) || self.body.result_count(maker) != 1 {

@@ -1,10 +1,10 @@
-//! Which wholes may have their parts in place without more bytes being live at one time.
+//! Whether concatenation in place raises the peak of live bytes.
 //!
-//! A whole whose parts are written in place lives from the first part on, so it may cost more than the copy:
-//! its rows that are not written yet lie idle. Starting with all wholes, those are dropped, one after the
-//! other, without which the peak is lower; what is left is never worse than none. Ties are not chosen yet, so
-//! an operation counts operands and results. O(steps x wholes that live at the peak) for each whole that is
-//! dropped.
+//! A concatenation whose operands are written in place is live from its first operand on, so it may cost more
+//! than the copy: its rows that are not written yet are unused. The search starts with all concatenations in
+//! place, and drops those without which the peak is lower, one after the other; so the result is never worse
+//! than none in place. Ties are not chosen yet, so an operation counts operands and results. O(steps x
+//! concatenations live at the peak) for each one that is dropped.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 use ir::alias::AliasSets;
@@ -12,26 +12,26 @@ use ir::plan::attrs;
 use ir::weights::WeightSet;
 use ir::{Body, Context, Traits, Value};
 
-use crate::liveness::{AliasClasses, Life, Steps};
+use crate::liveness::{AliasClasses, LiveRange, Steps};
 
-/// A value that lives from its first part on.
+/// The result of a concatenation or padding in place, which is live from its first operand on.
 pub(super) struct ConcatValue {
     /// The value.
     pub(super) value: Value,
-    /// The roots that lie in it.
+    /// The roots of the operands in place.
     pub(super) parts: Vec<Value>,
 }
 
 /// Bytes that are live at each step.
 pub(super) struct Peak {
-    /// For each root in the arena, from which step to which it lives, and its bytes.
-    lives: SecondaryMap<Value, Option<(Life, u64)>>,
-    /// Bytes at each step if no part is in place.
+    /// The live range and the bytes of each root in the arena.
+    live_ranges: SecondaryMap<Value, Option<(LiveRange, u64)>>,
+    /// Bytes at each step if no operand is in place.
     copied: Vec<u64>,
 }
 
 impl Peak {
-    /// The live ranges in a function in which nothing shares bytes yet but views and their operands.
+    /// The live ranges in a function in which only views share bytes with their operands yet.
     pub(super) fn of(ctx: &Context, body: &Body, weights: &WeightSet, aliases: &AliasSets) -> Peak {
         let steps = Steps::of(ctx, body, weights);
         let classes = AliasClasses::of(ctx, body, &steps, weights, aliases);
@@ -44,14 +44,14 @@ impl Peak {
         for end in ends.filter(|op| body.at(ctx, *op).has(Traits::RETURN)) {
             body.operands(end).for_each(|value| callers[aliases.root(value)] = true);
         }
-        let mut peak = Peak { lives: SecondaryMap::new(), copied: vec![0; steps.end().index() + 1] };
+        let mut peak = Peak { live_ranges: SecondaryMap::new(), copied: vec![0; steps.end().index() + 1] };
         for (step, op) in steps.iter() {
             peak.copied[step.index()] = attrs::scratch_bytes(body.at(ctx, op)).unwrap_or(0);
         }
         for &root in classes.roots().iter().filter(|root| !callers[**root]) {
-            if let (Some(life), Some(bytes)) = (classes.life(root), aliases.size_bytes(root)) {
-                peak.lives[root] = Some((life, bytes));
-                add(&mut peak.copied, life, bytes);
+            if let (Some(live_range), Some(bytes)) = (classes.live_range(root), aliases.size_bytes(root)) {
+                peak.live_ranges[root] = Some((live_range, bytes));
+                add(&mut peak.copied, live_range, bytes);
             }
         }
         peak
@@ -67,9 +67,9 @@ impl Peak {
             let at = bytes.iter().position(|bytes| *bytes == most).unwrap_or(0);
             let mut best: Option<(u64, usize)> = None;
             for (index, whole) in wholes.iter().enumerate().filter(|(index, _)| kept[*index]) {
-                let is_live = self
-                    .hull(whole)
-                    .is_some_and(|life| (life.first.index()..=life.last.index()).contains(&at));
+                let is_live = self.hull(whole).is_some_and(|live_range| {
+                    (live_range.first.index()..=live_range.last.index()).contains(&at)
+                });
                 if is_live {
                     let mut without = bytes.clone();
                     self.remove(&mut without, whole);
@@ -89,31 +89,34 @@ impl Peak {
     }
 
     /// From the first part on to the last reader of the whole.
-    fn hull(&self, whole: &ConcatValue) -> Option<Life> {
-        let lives = whole.parts.iter().chain([&whole.value]).filter_map(|value| self.lives[*value]);
-        lives
-            .map(|(life, _)| life)
-            .reduce(|a, b| Life { first: a.first.min(b.first), last: a.last.max(b.last) })
+    fn hull(&self, whole: &ConcatValue) -> Option<LiveRange> {
+        let live_ranges =
+            whole.parts.iter().chain([&whole.value]).filter_map(|value| self.live_ranges[*value]);
+        live_ranges
+            .map(|(live_range, _)| live_range)
+            .reduce(|a, b| LiveRange { first: a.first.min(b.first), last: a.last.max(b.last) })
     }
 
     fn place(&self, bytes: &mut [u64], whole: &ConcatValue) {
-        if let (Some(hull), Some((_, size))) = (self.hull(whole), self.lives[whole.value]) {
+        if let (Some(hull), Some((_, size))) = (self.hull(whole), self.live_ranges[whole.value]) {
             add(bytes, hull, size);
         }
-        self.each(whole, |life, size| subtract(bytes, life, size));
+        self.each(whole, |live_range, size| subtract(bytes, live_range, size));
     }
 
     fn remove(&self, bytes: &mut [u64], whole: &ConcatValue) {
-        self.each(whole, |life, size| add(bytes, life, size));
-        if let (Some(hull), Some((_, size))) = (self.hull(whole), self.lives[whole.value]) {
+        self.each(whole, |live_range, size| add(bytes, live_range, size));
+        if let (Some(hull), Some((_, size))) = (self.hull(whole), self.live_ranges[whole.value]) {
             subtract(bytes, hull, size);
         }
     }
 
     /// What lives where all are copied.
-    fn each(&self, whole: &ConcatValue, mut visit: impl FnMut(Life, u64)) {
-        for (life, size) in whole.parts.iter().chain([&whole.value]).filter_map(|value| self.lives[*value]) {
-            visit(life, size);
+    fn each(&self, whole: &ConcatValue, mut visit: impl FnMut(LiveRange, u64)) {
+        for (live_range, size) in
+            whole.parts.iter().chain([&whole.value]).filter_map(|value| self.live_ranges[*value])
+        {
+            visit(live_range, size);
         }
     }
 }
@@ -122,10 +125,10 @@ fn highest(bytes: &[u64]) -> u64 {
     bytes.iter().copied().max().unwrap_or(0)
 }
 
-fn add(bytes: &mut [u64], life: Life, size: u64) {
-    bytes[life.first.index()..=life.last.index()].iter_mut().for_each(|bytes| *bytes += size);
+fn add(bytes: &mut [u64], live_range: LiveRange, size: u64) {
+    bytes[live_range.first.index()..=live_range.last.index()].iter_mut().for_each(|bytes| *bytes += size);
 }
 
-fn subtract(bytes: &mut [u64], life: Life, size: u64) {
-    bytes[life.first.index()..=life.last.index()].iter_mut().for_each(|bytes| *bytes -= size);
+fn subtract(bytes: &mut [u64], live_range: LiveRange, size: u64) {
+    bytes[live_range.first.index()..=live_range.last.index()].iter_mut().for_each(|bytes| *bytes -= size);
 }

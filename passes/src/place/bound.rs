@@ -1,4 +1,4 @@
-//! Below which size no placement can be.
+//! Lower bounds of placements.
 //!
 //! At every step the live buffers must fit, so the largest sum of live bytes is a bound (*max-live*). It is
 //! swept over births and deaths in O(n log n) and sharpened three ways, each of them sound:
@@ -23,8 +23,8 @@ pub fn lower_bound(problem: &Problem) -> u64 {
     peak(problem).map_or(0, |(_, bytes)| bytes).max(single_buffer_bound(problem))
 }
 
-/// The first step at which a placement needs most, with how many bytes it needs there at the least: what is
-/// live with its alignment, less what overlaps may save. None if nothing has bytes.
+/// The peak: the first step with the largest lower bound, and that bound: its live bytes with alignment, less
+/// what overlaps may save. None if all buffers are empty.
 pub fn peak(problem: &Problem) -> Option<(Step, u64)> {
     sweep(problem, &savings(problem, grain(problem)))
 }

@@ -1,4 +1,4 @@
-//! Whether a placement is right.
+//! The checker of placements.
 //!
 //! The checker knows the problem and the offsets, and nothing of how a planner works: it shares no code with
 //! them. It sweeps over births and deaths, and keeps the live buffers in a tree over their offsets, each node
@@ -9,7 +9,7 @@ use super::{Buffer, BufferId, Placement, Problem};
 use std::collections::HashMap;
 use std::fmt;
 
-/// A law that a placement breaks.
+/// A rule that a placement breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Violation {
     /// Offsets for more or fewer buffers than the problem has.
@@ -87,7 +87,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// All violations of `placement`; none means that it is right. O((n + violations + shared pairs) log n).
+/// All violations of `placement`; none if it is right. O((n + violations + shared pairs) log n).
 pub fn check_placement(problem: &Problem, placement: &Placement) -> Vec<Violation> {
     let (found, expected) = (placement.offsets.len(), problem.buffers.len());
     if found != expected {

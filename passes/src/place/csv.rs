@@ -1,4 +1,4 @@
-//! How a placement problem is written as a table of comma-separated values.
+//! Placement problems as comma-separated values.
 //!
 //! The form is minimalloc's (Moffitt, *MiniMalloc*, ASPLOS 2023): a header, then a row a buffer, with
 //! half-open live ranges `[lower, upper)`; a solution has a column `offset`.
@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::fmt::Write as _;
 
-/// A problem with the names that its rows give to the buffers.
+/// A problem with a name for each buffer.
 #[derive(Clone, Debug)]
 pub struct NamedProblem {
     /// The buffers, in the order of the rows; no capacity.
@@ -31,7 +31,7 @@ pub struct NamedProblem {
     pub offsets: Option<Vec<u64>>,
 }
 
-/// What is wrong with a line.
+/// An error in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvError {
     /// The line, from 1.

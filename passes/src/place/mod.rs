@@ -1,4 +1,4 @@
-//! At which offset of one arena each buffer stands.
+//! Placement: the offset of each buffer in one arena.
 //!
 //! The problem is *dynamic storage allocation*: buffers with known live ranges and sizes get offsets so that
 //! buffers alive at the same step share no bytes, and the highest end is as low as possible. It is
@@ -61,18 +61,18 @@ entity_impl!(BufferId, "buffer");
 pub struct Step(u32);
 entity_impl!(Step, "step");
 
-/// A piece of memory that is needed for a while.
+/// A range of memory that is needed for some steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffer {
     /// The first step at which the bytes must be kept.
     pub first: Step,
     /// The last such step, included: `first == last` is a live range of one step.
     pub last: Step,
-    /// Zero is allowed: such a buffer gets offset 0 and conflicts with nothing.
+    /// The size. Zero is allowed: such a buffer gets offset 0 and conflicts with nothing.
     pub size_bytes: u64,
     /// The offset is a multiple of this; at least 1, not necessarily a power of two.
     pub align: u64,
-    /// The offset, where it is given from outside.
+    /// A fixed offset, if it is given from outside.
     pub pin: Option<u64>,
 }
 
@@ -88,7 +88,7 @@ pub struct Overlap {
     pub min_distance_bytes: i64,
 }
 
-/// What is to be placed.
+/// A placement problem.
 #[derive(Clone, Debug, Default)]
 pub struct Problem {
     /// The buffers. A planner's answer is a table with the same indices.
@@ -99,14 +99,14 @@ pub struct Problem {
     pub capacity: Option<u64>,
 }
 
-/// Where everything stands, and how good that is.
+/// The offsets of all buffers, with their quality.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// The offset of each buffer, in bytes from the arena's start.
     pub offsets: PrimaryMap<BufferId, u64>,
     /// The highest end of a buffer.
     pub size_bytes: u64,
-    /// A size below which no placement of this problem can be.
+    /// A lower bound of all placements of this problem.
     pub lower_bound_bytes: u64,
     /// Whether no smaller placement exists: the bound is met, or an exhaustive search proved it.
     pub proved_best: bool,
@@ -129,12 +129,12 @@ impl Placement {
     }
 }
 
-/// How much work a planner may do. All limits count work, never time, so that the answer is reproducible.
+/// Limits of a planner's work. They count work, never time, so that results are reproducible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannerOptions {
     /// The nodes that the exact search may visit in all.
     pub max_nodes: u64,
-    /// The threads that may be used; the answer is the same for any number.
+    /// The number of threads; the result is the same for any number.
     pub threads: usize,
 }
 
@@ -144,8 +144,8 @@ impl Default for PlannerOptions {
     }
 }
 
-/// Places `problem` as well as can be done within the nodes: the best of some orders, then a search for what
-/// is smaller. It is [`sketch`], then [`finish`].
+/// Places `problem` as well as the limit of nodes allows: the best of several orders, then a search for a
+/// smaller placement. It is [`sketch`], then [`finish`].
 ///
 /// # Panics
 /// Where [`Problem::validate`] finds a fault.
@@ -153,8 +153,8 @@ pub fn place(problem: &Problem, options: &PlannerOptions) -> Placement {
     place_until(problem, options, &|| false)
 }
 
-/// [`place`], ended early when `stop` says so; the best placement found so far is returned. With a `stop`
-/// that depends on time the answer does too.
+/// Like [`place`], but stops early when `stop` returns true, with the best placement so far. If `stop`
+/// depends on time, so does the result.
 ///
 /// # Panics
 /// Where [`Problem::validate`] finds a fault.
@@ -164,12 +164,12 @@ pub fn place_until(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>) 
     best.into_placement()
 }
 
-/// A placement that is found fast, to compare problems by.
+/// A placement that is found fast, for comparing problems.
 pub fn sketch(problem: &Problem) -> Placement {
     portfolio::begin(problem, &PlannerOptions::default(), &|| false).into_placement()
 }
 
-/// What [`place`] makes of a problem, from what [`sketch`] made of it.
+/// The result of [`place`] for a problem, from that of [`sketch`].
 pub fn finish(problem: &Problem, sketch: Placement) -> Placement {
     let mut best = Best::of(problem, sketch);
     improve(problem, &PlannerOptions::default(), &|| false, &mut best);
@@ -191,5 +191,5 @@ fn improve(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>, best: &m
 /// From how many buffers on the search is confined to the peak steps.
 const MANY: usize = 4_000;
 
-/// Asked now and then by a planner: true ends the search.
+/// Called now and then by a planner; true stops the search.
 pub type Stop<'s> = &'s (dyn Fn() -> bool + Sync);

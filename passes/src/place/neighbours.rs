@@ -1,4 +1,4 @@
-//! Which buffers are alive with which, where that is a small part of all pairs.
+//! Lists of the buffers that are live together.
 //!
 //! Whoever places a buffer need look only at those that are alive with it. In a long function these are few:
 //! lists of them take O(n + pairs) memory, and a placement O(pairs log n) time in place of O(n^2).

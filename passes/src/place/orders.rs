@@ -1,4 +1,4 @@
-//! Which orders of buffers placed them well at other sizes, and so place them at new ones.
+//! Orders of placing that were good at other sizes.
 //!
 //! At each choice of sizes, the orders that were best at others are tried first, then a few of the classical
 //! ones, each by first fit, until one meets the most bytes that are live at a step, or comes [near](NEAR) it.
@@ -14,10 +14,10 @@ use super::portfolio::portfolio;
 use super::separations::Separations;
 use super::{BufferId, Overlap, PlannerOptions, Problem};
 
-/// The search ends at a placement at most 1 / this above the bound.
+/// The search stops at a placement at most 1 / `NEAR` above the bound.
 pub const NEAR: u64 = 64;
 
-/// When all orders were tried, a placement at most 1 / this above the bound is good enough.
+/// After all orders were tried, a placement at most 1 / `ENOUGH` above the bound is accepted.
 pub const ENOUGH: u64 = 25;
 
 /// The most orders that are kept.
@@ -32,7 +32,7 @@ const CLASSICAL: [GreedyOrder; 3] = [GreedyOrder::Size, GreedyOrder::PeakBirth, 
 /// The most pairs of buffers that are alive together of which a list is kept.
 const MOST_PAIRS: usize = 1 << 20;
 
-/// How long a placement is looked for.
+/// How much work a placement may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     /// A few orders are tried.
@@ -43,7 +43,7 @@ pub enum Effort {
     Full,
 }
 
-/// Buffers whose live ranges are known.
+/// Buffers with known live ranges, and the orders that placed them well.
 pub struct KnownOrders {
     /// The live ranges; all sizes are 0.
     problem: Problem,
@@ -55,14 +55,14 @@ pub struct KnownOrders {
     neighbours: Option<PrimaryMap<BufferId, Vec<BufferId>>>,
 }
 
-/// Where the buffers are at some sizes.
+/// The placement of buffers at some sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoundedPlacement {
     /// The first byte of each.
     pub offsets: PrimaryMap<BufferId, u64>,
     /// The highest end.
     pub size_bytes: u64,
-    /// The most bytes that are live at a step: no placement is smaller. 0 where some may share bytes.
+    /// The peak of live bytes, which is a lower bound; 0 if some buffers may share bytes.
     pub bound_bytes: u64,
 }
 
@@ -80,7 +80,7 @@ impl KnownOrders {
         &self.problem
     }
 
-    /// Keeps the order of a good placement of some sizes for others.
+    /// Remembers the order of a good placement at some sizes for other sizes.
     pub fn learn(&mut self, sizes: &PrimaryMap<BufferId, u64>, placed: &BoundedPlacement) {
         // What has no bytes here may have some elsewhere.
         let mut order = self.births.clone();
@@ -90,7 +90,7 @@ impl KnownOrders {
         }
     }
 
-    /// Places buffers of these sizes, of which some may share bytes. Stops once the size is at most
+    /// Places buffers of these sizes, some of which may share bytes. Stops once the size is at most
     /// `max(enough, bound)`.
     ///
     /// # Panics
@@ -117,7 +117,7 @@ impl KnownOrders {
         }
     }
 
-    /// Places buffers of these sizes by first fit, in this order; some may share bytes.
+    /// Places buffers of these sizes by first fit in this order; some may share bytes.
     ///
     /// # Panics
     /// If two others that are live together share a byte.

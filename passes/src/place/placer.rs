@@ -1,11 +1,11 @@
-//! Which planner places a function: one that is named, or the best for each problem.
+//! The planner of a function: a named one, or the best for each problem.
 
 use super::{Placement, Planner, PlannerOptions, Problem, finish, planner, sketch};
 
 /// The planner that [`super::place`] is.
 const BEST: &str = "auto";
 
-/// Places problems by one planner, first fast and then well.
+/// Places problems with one planner, first fast and then well.
 #[derive(Clone, Copy)]
 pub struct Placer {
     /// None for the best one.
@@ -19,7 +19,7 @@ impl Placer {
         Some(Placer { named: (named.name != BEST).then_some(named) })
     }
 
-    /// A placement to compare a problem with others by.
+    /// A fast placement, for comparing problems.
     pub fn sketch(&self, problem: &Problem) -> Placement {
         self.named.map_or_else(
             || sketch(problem),
@@ -27,7 +27,7 @@ impl Placer {
         )
     }
 
-    /// The placement of a problem that was sketched.
+    /// The final placement of a problem that was sketched.
     pub fn finish(&self, problem: &Problem, sketch: Placement) -> Placement {
         if self.named.is_some() { sketch } else { finish(problem, sketch) }
     }

@@ -1,4 +1,4 @@
-//! Which planners there are.
+//! The registry of planners.
 
 use super::exact::exact;
 use super::greedy::{Fit, GreedyOrder};
@@ -8,14 +8,14 @@ use super::reorder::reorder;
 use super::stack::stack;
 use super::{Placement, PlannerOptions, Problem, Stop, place_until};
 
-/// A way to place buffers, as `plan{planner=NAME}` names it.
+/// A planner, chosen by `plan{planner=NAME}`.
 #[derive(Clone, Copy)]
 pub struct Planner {
     /// The name, unique in [`PLANNERS`].
     pub name: &'static str,
     /// What it does, in one sentence.
     pub doc: &'static str,
-    /// Places a valid problem; returns its best so far when the last argument says stop.
+    /// Places a valid problem; returns the best placement so far if the last argument returns true.
     pub run: fn(&Problem, &PlannerOptions, Stop<'_>) -> Placement,
 }
 

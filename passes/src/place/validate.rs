@@ -1,9 +1,9 @@
-//! Which faults make a problem meaningless.
+//! Validation of placement problems.
 
 use super::{Buffer, BufferId, Problem};
 use std::fmt;
 
-/// A fault of a [`Problem`], found before any planning.
+/// An error in a [`Problem`], found before planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemFault {
     /// The last step comes before the first.
@@ -39,8 +39,8 @@ impl fmt::Display for ProblemFault {
 }
 
 impl Problem {
-    /// All faults of the problem, in the order of its tables. Two pins that collide are not among them: that
-    /// every placement is then wrong is for the checker to say.
+    /// All errors of the problem, in the order of its tables. Colliding pins are not among them: then every
+    /// placement is wrong, which the checker reports.
     pub fn validate(&self) -> Vec<ProblemFault> {
         let mut faults = Vec::new();
         let mut total = 0u64;

@@ -1,4 +1,4 @@
-//! Where the values of pools beside the arena lie: one placement problem for each pool.
+//! Values in pools other than the arena: one placement problem for each pool.
 //!
 //! All pools are ranges of one piece of memory: the arena first, then each other from a multiple of its
 //! alignment on. So what runs needs one address, and a run allocates once. What is handed on keeps its place
@@ -13,11 +13,11 @@ use ir::{Body, Context, Diagnostic, Location, Value};
 use super::{ArenaProblem, BufferContent, peak};
 use crate::place::{Buffer, BufferId, Placement, Problem};
 
-/// The placement problem of a pool beside the arena.
+/// The placement problem of a pool other than the arena.
 pub struct PoolProblem {
     /// The pool.
     pub pool: MemoryPool,
-    /// Lives and sizes.
+    /// Live ranges and sizes.
     pub problem: Problem,
     /// What each buffer of the problem holds.
     pub contents: PrimaryMap<BufferId, BufferContent>,
@@ -75,13 +75,20 @@ impl ArenaProblem<'_> {
         let Some(index) = self.pools.iter().position(|pool| pool.pool.name == name) else {
             return Err(unknown_pool(name, &self.pools));
         };
-        let (Some(life), Some(size_bytes)) = (self.classes.life(class), self.aliases.extent_bytes(class))
+        let (Some(live_range), Some(size_bytes)) =
+            (self.classes.live_range(class), self.aliases.extent_bytes(class))
         else {
             return Err(Diagnostic::error(Location::UNKNOWN, "the size of a result is not known"));
         };
         let PoolProblem { pool, problem, contents } = &mut self.pools[index];
         contents.push(BufferContent::Root(class));
-        let buffer = Buffer { first: life.first, last: life.last, size_bytes, align: pool.align, pin: None };
+        let buffer = Buffer {
+            first: live_range.first,
+            last: live_range.last,
+            size_bytes,
+            align: pool.align,
+            pin: None,
+        };
         self.homes[class] = Some(Storage::Pool(index, problem.buffers.push(buffer)));
         Ok(())
     }

@@ -50,7 +50,9 @@ impl ArenaProblem<'_> {
         let capacity = buffers.iter().filter_map(|buffer| self.aliases.size_bytes(*buffer)).max()?;
         let peak = self.peak(scratch)?;
         let is_live = |class: &Value| {
-            self.classes.life(*class).is_some_and(|life| life.first <= peak && peak <= life.last)
+            self.classes
+                .live_range(*class)
+                .is_some_and(|live_range| live_range.first <= peak && peak <= live_range.last)
         };
         let size = |value: Value| self.aliases.extent_bytes(value).unwrap_or(u64::MAX);
         let mut live: Vec<Value> = self.in_arena().filter(|class| size(*class) <= capacity).collect();
@@ -90,9 +92,9 @@ impl ArenaProblem<'_> {
     fn peak(&self, scratch: &[(Step, u64)]) -> Option<Step> {
         let mut changes = Vec::new();
         for class in self.in_arena() {
-            let (life, bytes) = (self.classes.life(class)?, self.aliases.extent_bytes(class)?);
-            changes.push((life.first, LiveChange::Birth(bytes)));
-            changes.push((life.last, LiveChange::Death(bytes)));
+            let (live_range, bytes) = (self.classes.live_range(class)?, self.aliases.extent_bytes(class)?);
+            changes.push((live_range.first, LiveChange::Birth(bytes)));
+            changes.push((live_range.last, LiveChange::Death(bytes)));
         }
         for &(step, bytes) in scratch {
             changes.push((step, LiveChange::Birth(bytes)));

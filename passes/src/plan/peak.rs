@@ -1,4 +1,4 @@
-//! What is live at a pool's peak, in words: for faults that say why something does not fit.
+//! Errors that list the live values at a pool's peak.
 
 use std::cmp::Reverse;
 
@@ -12,7 +12,7 @@ use crate::place::{BufferId, Problem, peak_of};
 /// The most values that are live at the peak and named.
 const MOST_VALUES: usize = 8;
 
-/// A fault where most bytes of a problem are live at one time, with what these are, the largest first.
+/// An error at the peak of a problem, with notes on its live buffers, the largest first.
 pub fn explain(
     ctx: &Context,
     body: &Body,
@@ -61,7 +61,7 @@ fn describe(ctx: &Context, body: &Body, op: Op) -> String {
     }
 }
 
-/// The operation that a group is built around: its contraction, else its last one.
+/// The main operation of a group: its contraction, else its last one.
 pub fn main_op(ctx: &Context, body: &Body, op: Op) -> Op {
     let Kind::Group = body.at(ctx, op).kind() else { return op };
     let blocks = body.regions(op).iter().flat_map(|region| body.blocks(*region));

@@ -140,7 +140,7 @@ impl<'a> PitchChooser<'a> {
     fn check_member(&self, member: Value, rows: ByteWindow) -> Result<(), String> {
         let op = self.body.at(self.ctx, self.body.defining_op(member).expect("members are results"));
         if is_marked_view(op) {
-            return Err(format!("`{}` is a view of it that lies apart", op.name()));
+            return Err(format!("`{}` is a view of it with gaps", op.name()));
         }
         let is_view = view_offset_bytes(op).is_some();
         let is_plain = op.body.result_count(op.op) == 1 && !op.is_structured() && parts(op).is_empty();

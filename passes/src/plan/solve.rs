@@ -1,4 +1,4 @@
-//! How a function gets its places: the problem is made and solved, the plan is written and checked.
+//! The pass `plan`: makes and solves the placement problem, writes and checks the plan.
 
 use ir::alias::AliasSets;
 use ir::{Body, Context, Diagnostic, Target};
@@ -10,8 +10,8 @@ use crate::manager::Changes;
 use crate::place::{self, Placement, Placer};
 use crate::tradeoff::{self, Goal};
 
-/// Places the values of a function, and saves memory as the goal says; `planner` names a row of
-/// [`place::PLANNERS`]. Gives a remark for each image that does not have the rows that its pool asks for.
+/// Places the values of a function, and saves memory as far as the goal allows; `planner` names a row of
+/// [`place::PLANNERS`]. Returns a remark for each image without the row pitch that its pool asks for.
 ///
 /// # Errors
 /// If there is no such planner, a size is not known, or the checker refuses the plan.

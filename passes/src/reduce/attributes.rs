@@ -1,4 +1,4 @@
-//! Which attributes can be left out, or be smaller numbers.
+//! Attributes: removed, or replaced by smaller numbers.
 
 use ir::opdef::Presence;
 use ir::{Attr, Context, Ident, Module};

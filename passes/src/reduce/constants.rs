@@ -1,4 +1,4 @@
-//! Which constants can be simpler: all ones, all zeros, or all the same number.
+//! Constants: replaced by ones, zeros, or a single number.
 
 use ir::{Attr, Context, Module, Traits, Type};
 

@@ -1,4 +1,4 @@
-//! Which branches, regions and calls a program can do without.
+//! Branches, regions and calls: removed or simplified.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Which operands can be something simpler: an argument, or left out.
+//! Operands: replaced by arguments, or removed.
 
 use std::collections::BTreeSet;
 

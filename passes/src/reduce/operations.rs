@@ -1,4 +1,4 @@
-//! Which operations a program can do without, and what is read in the place of their results.
+//! Operations: removed, with other values read in place of their results.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Which sizes can be smaller, and which element types simpler.
+//! Types: smaller sizes and simpler element types.
 //!
 //! A size is changed wherever it occurs, in types, in constants and in lists of sizes, or only of one
 //! argument or constant; then the types of all results are inferred anew. What does not fit is no candidate:

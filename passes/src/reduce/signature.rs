@@ -1,4 +1,4 @@
-//! Which arguments and results functions can do without.
+//! Arguments and results of functions: removed.
 
 use ir::{Attr, Body, Context, Module, Op, Type, Value};
 

@@ -1,4 +1,4 @@
-//! Where in a module an operation stands: a name for it that holds in every copy of the module.
+//! The position of an operation in a module, valid in every copy of the module.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

@@ -1,6 +1,7 @@
-//! How rules change a body.
+//! The interface by which rules change a body.
 //!
-//! Every change tells the driver what to look at again, so rules change the body in no other way.
+//! Every change tells the driver which operations to look at again, so rules must change the body through it
+//! only.
 
 use std::collections::VecDeque;
 
@@ -12,7 +13,7 @@ use ir::{Attr, Block, Body, Builder, Context, Op, OpName, OpSpec, Traits, Type, 
 
 use crate::constants;
 
-/// Says that a rule applied: only changes make it.
+/// Proof that a rule was applied: only changes of a [`Rewriter`] return it.
 #[derive(Debug)]
 pub struct Applied(());
 
@@ -40,30 +41,30 @@ impl<'r> Rewriter<'r> {
         self.body
     }
 
-    /// An operation, with what is needed to ask about it.
+    /// An operation together with its body and context.
     pub fn at(&self, op: Op) -> OpRef<'_> {
         self.body.at(self.ctx, op)
     }
 
-    /// The elements of a value that a constant defines, if they are few and written in the program.
+    /// The elements of a constant value, if they are few and part of the program.
     pub fn constant(&self, value: Value) -> Option<Tensor> {
         constants::tensor(self.ctx, self.body, value)
     }
 
-    /// The number of a value that is one constant integer (a boolean: 0 or 1).
+    /// The value of a constant that is a single integer (a boolean is 0 or 1).
     pub fn integer(&self, value: Value) -> Option<i128> {
         constants::integer(self.ctx, &self.constant(value)?)
     }
 
-    /// Makes an operation before another, with its location; none if its result types can't be inferred from
-    /// operands and attributes, and are not given.
+    /// Makes an operation before another, with its location; none if result types are not given and can't be
+    /// inferred.
     pub fn build_before(&mut self, before: Op, name: &str, spec: OpSpec<'_>) -> Option<Op> {
         let op = Builder::before(self.ctx, self.body, before).build(name, spec).ok()?;
         self.look_at(op);
         Some(op)
     }
 
-    /// Makes an operation of one result before another, with these inherent attributes; none if its row
+    /// Makes an operation with one result before another, with these inherent attributes; none if its row
     /// refuses the operands.
     pub fn value_before(
         &mut self,
@@ -81,8 +82,9 @@ impl<'r> Rewriter<'r> {
         (results.len() == 1).then(|| self.body.result(op, 0))
     }
 
-    /// Makes a constant before an operation, of the kind that stands among its operands, or theirs; else an
-    /// `nn.constant` for a tensor of a type that this takes, and an `arith.constant` for anything else.
+    /// Makes a constant before an operation: of the same operation as a constant among its operands or
+    /// theirs, else an `nn.constant` for tensors of supported types, and an `arith.constant` for anything
+    /// else.
     pub fn constant_before(&mut self, before: Op, value: Attr, ty: Type) -> Option<Value> {
         let name = self.constant_name(before, ty);
         let spec = OpSpec { attrs: &[("value", value)], results: Some(&[ty]), ..OpSpec::default() };
@@ -105,7 +107,7 @@ impl<'r> Rewriter<'r> {
         }
     }
 
-    /// Puts values in the place of an operation's results, and removes it with its regions.
+    /// Replaces an operation's results by values, and removes it with its regions.
     pub fn replace(&mut self, op: Op, values: &[Value]) -> Applied {
         assert_eq!(values.len(), self.body.result_count(op), "every result has a value in its place");
         let results: Vec<Value> = self.body.results(op).collect();
@@ -115,7 +117,7 @@ impl<'r> Rewriter<'r> {
         self.erase(op)
     }
 
-    /// Makes every reader of a value read another one.
+    /// Replaces all uses of a value by another.
     pub fn forward(&mut self, old: Value, new: Value) -> Applied {
         let readers: Vec<Op> = self.body.uses(old).map(|read| read.op).collect();
         readers.into_iter().for_each(|reader| self.look_at(reader));
@@ -123,7 +125,7 @@ impl<'r> Rewriter<'r> {
         Applied(())
     }
 
-    /// Removes an operation whose results nobody reads, with its regions.
+    /// Removes an operation whose results are not read, with its regions.
     pub fn erase(&mut self, op: Op) -> Applied {
         self.look_at_operands(op);
         self.look_at_captured(op);
@@ -131,7 +133,7 @@ impl<'r> Rewriter<'r> {
         Applied(())
     }
 
-    /// Changes an operation where it stands: its operands, attributes or successors, or its name.
+    /// Changes an operation in place: its operands, attributes, successors or name.
     pub fn update(&mut self, op: Op, change: impl FnOnce(&Context, &mut Body)) -> Applied {
         self.look_at_operands(op);
         change(self.ctx, self.body);
@@ -140,8 +142,8 @@ impl<'r> Rewriter<'r> {
         Applied(())
     }
 
-    /// Moves what a block runs before an operation, with these values for its arguments; gives what its
-    /// terminator hands over. The block is left empty.
+    /// Moves the operations of a block before an operation, with these values for the block's arguments;
+    /// returns the operands of its terminator. The block is then empty.
     pub fn inline_block(&mut self, block: Block, before: Op, args: &[Value]) -> Vec<Value> {
         let params = self.body.args(block).to_vec();
         assert_eq!(params.len(), args.len(), "every argument of the block is given");
@@ -159,8 +161,8 @@ impl<'r> Rewriter<'r> {
         handed
     }
 
-    /// Makes an operation again without some operands and results, which nobody reads; its regions move
-    /// there.
+    /// Replaces an operation by one without some operands and results, which nothing reads; its regions move
+    /// to the new operation.
     pub fn rebuild_without(&mut self, op: Op, operands: &[usize], results: &[usize]) -> Op {
         let body = &mut *self.body;
         assert!(body.child(op).is_none(), "{op} is isolated");

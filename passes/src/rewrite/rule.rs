@@ -1,4 +1,4 @@
-//! What a rule is.
+//! Rewrite rules.
 
 use ir::opdef::RegionFlow;
 use ir::{Op, Traits};
@@ -6,12 +6,12 @@ use ir::{Op, Traits};
 use super::terms::{LawMatch, Term, Terms};
 use super::{Applied, Rewriter};
 
-/// A rule that makes a program simpler.
+/// A rule that simplifies a program.
 #[derive(Clone, Copy)]
 pub struct Rule {
-    /// Its name in statistics, and where rules do not come to an end.
+    /// Its name in statistics, and in errors about rules that never stop applying.
     pub name: &'static str,
-    /// What it does.
+    /// Its action.
     pub action: Action,
 }
 
@@ -28,7 +28,7 @@ pub enum Roots {
     Branch,
 }
 
-/// What a rule does.
+/// The action of a rule.
 #[derive(Clone, Copy)]
 pub enum Action {
     /// Two sides that compute the same.
@@ -63,23 +63,23 @@ pub enum Right {
     Computed(&'static str, Compute),
 }
 
-/// What must hold of what the left side of a law found. Without it, the sides of the law differ somewhere.
+/// A condition on the match of a law's left side. Without it, the two sides differ for some program.
 #[derive(Clone, Copy)]
 pub struct LawCondition {
-    /// What it asks, as the end of a sentence that begins with "where".
+    /// The condition, as the end of a sentence that begins with "where".
     pub doc: &'static str,
     /// Whether it holds.
     pub holds: fn(&dyn Terms<'_>, &LawMatch) -> bool,
 }
 
-/// Makes the right side of a law; none where there is none.
+/// Makes the right side of a law; none if there is none for this match.
 pub type Compute = fn(&mut dyn Terms<'_>, &LawMatch) -> Option<Term>;
 
-/// Applies a rule to its root; none, and nothing changed, if it does not apply.
+/// Applies a rule to its root; returns none, and changes nothing, if it does not apply.
 pub type RuleFn = fn(&mut Rewriter<'_>, Op) -> Option<Applied>;
 
 impl Rule {
-    /// An exact law: wherever the left side stands, the right side computes the same, to the bit.
+    /// An exact law: the right side computes the same as the left side, to the bit.
     ///
     /// ```text
     /// (nn.mul ?x (nn.sigmoid ?x))   an operation with its operands; a variable stands for one value
@@ -96,7 +96,7 @@ impl Rule {
         }
     }
 
-    /// An exact law whose right side depends on attributes and sizes; `doc` says what it is.
+    /// An exact law whose right side depends on attributes and sizes; `doc` describes it.
     pub const fn computed(
         name: &'static str,
         left: &'static str,
@@ -107,7 +107,7 @@ impl Rule {
         Rule { name, action: Action::Law { left, right, exact: true, conditions: &[] } }
     }
 
-    /// The law as one that applies where all these conditions hold.
+    /// The same law, restricted to matches for which all these conditions hold.
     pub const fn only(self, conditions: &'static [LawCondition]) -> Rule {
         match self.action {
             Action::Law { left, right, exact, .. } => {
@@ -117,7 +117,7 @@ impl Rule {
         }
     }
 
-    /// The law as one that holds for numbers as they round, not to the bit: only `simplify` applies it.
+    /// The same law, marked as exact only up to rounding: `canonicalize` does not apply it.
     pub const fn near(self) -> Rule {
         match self.action {
             Action::Law { left, right, conditions, .. } => {
@@ -127,12 +127,12 @@ impl Rule {
         }
     }
 
-    /// A rule that a function applies; `doc` says in a sentence what it does.
+    /// A rule in code; `doc` describes it in a sentence.
     pub const fn code(name: &'static str, doc: &'static str, roots: Roots, apply: RuleFn) -> Rule {
         Rule { name, action: Action::Code { doc, roots, apply } }
     }
 
-    /// What it does: the law, or a sentence.
+    /// The law as text, or the description.
     pub fn doc(&self) -> String {
         let (what, conditions) = match self.action {
             Action::Law { left, right: Right::Pattern(right), conditions, .. } => {

@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 use super::rule::{Action, Roots, Rule, RuleFn};
 use super::{Applied, Law, Rewriter};
 
-/// Rules, ready to be applied: those of one operation, in the order in which they were added.
+/// A set of rules, indexed by the operations that they look at; rules for the same operation apply in the
+/// order in which they were added.
 #[derive(Clone, Default)]
 pub struct RuleSet {
     rules: Vec<PreparedRule>,
@@ -22,7 +23,7 @@ enum PreparedRule {
 }
 
 impl RuleSet {
-    /// Adds a rule. A name that is taken, and a law that can't be read, are defects of whoever adds it.
+    /// Adds a rule. A duplicate name, or a law that can't be parsed, is a defect of the caller.
     pub fn add(&mut self, rule: &'static Rule) {
         assert!(self.iter().all(|known| known.name != rule.name), "two rules are named `{}`", rule.name);
         let index = self.rules.len();

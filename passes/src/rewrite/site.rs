@@ -15,8 +15,8 @@ struct Site<'s, 'r> {
 }
 
 impl Law {
-    /// Applies the law, exact or not, at an operation: the first way in which its left side stands there and
-    /// its right side can be made. None if there is no such way.
+    /// Applies the law, exact or not, at an operation: to the first match of its left side for which the
+    /// right side can be made. None if there is no such match.
     pub fn apply(&self, rewriter: &mut Rewriter<'_>, op: Op) -> Option<Applied> {
         let mut site = Site { rewriter, op };
         let root = site.matched(op)?;

@@ -15,7 +15,7 @@ pub struct Term(pub(crate) u32);
 /// Several terms, in order.
 pub type TermList = SmallVec<[Term; 4]>;
 
-/// An operation that a pattern matched, as it was then.
+/// An operation matched by a pattern, as it was when it matched.
 #[derive(Clone)]
 pub struct Matched {
     /// Its row.
@@ -28,14 +28,14 @@ pub struct Matched {
     pub operands: TermList,
 }
 
-/// What the left side of a law found.
+/// The match of a law's left side.
 #[derive(Clone)]
 pub struct LawMatch {
     /// The operations of the pattern, in the order in which they are written.
     pub ops: SmallVec<[Matched; 4]>,
     /// The terms of its variables, in the order of their first appearance.
     pub vars: TermList,
-    /// The type of the whole, which the right side must have.
+    /// The type of the left side, which the right side must have.
     pub ty: Type,
 }
 

@@ -1,4 +1,4 @@
-//! Which order of a block's items has the lowest peak.
+//! The search for the order of a block's items with the lowest peak.
 //!
 //! The given order falls into *segments* at the items that every other one must precede or follow: all orders
 //! pass through the same states there, so each segment has an answer of its own (series decomposition).

@@ -107,7 +107,7 @@ fn a_misspelt_symbol_is_told_with_the_one_that_was_meant() {
     let mut module = symbolic();
     let bindings: Bindings = [(module.ctx.ident("Hh"), 4)].into();
     let faults = substitute(&mut module, &bindings).expect_err("no symbol is called `Hh`");
-    assert_eq!(faults[0].message, "no size of the program is called `Hh`");
+    assert_eq!(faults[0].message, "the program has no named size `Hh`");
     assert_eq!(faults[0].help.as_deref(), Some("did you mean `H`?"));
 }
 

@@ -32,7 +32,7 @@ const SAID_IN_UNIT_TESTS: [&str; 20] = [
     // Hints and notes.
     "did you mean `{name}` by `{near}`?",
     "declare it as `private`",
-    "hand it in as an operand of the group",
+    "pass it as an operand of the group",
     "first defined here",
 ];
 

@@ -17,7 +17,7 @@ fn faults(text: String) -> (usize, String) {
 
 #[test]
 fn a_thousand_faults_of_any_kind_end_the_reading() {
-    let end = "1000 faults were found: what follows is not read";
+    let end = "1000 errors were found: the rest is not read";
     let check = |line: &str, first_unread: usize| {
         let place = format!("t:{first_unread}:1: {end}");
         assert_eq!(faults(format!("{line}\n").repeat(3000)), (1001, place), "{line}");
@@ -29,11 +29,11 @@ fn a_thousand_faults_of_any_kind_end_the_reading() {
 #[test]
 fn a_thousand_faults_of_the_verifier_in_small_operations_end_the_reading() {
     let same = faults("func.func private @f()\n".repeat(3000));
-    assert_eq!(same, (1001, "t:1002:1: 1000 faults were found: what follows is not read".to_owned()));
+    assert_eq!(same, (1001, "t:1002:1: 1000 errors were found: the rest is not read".to_owned()));
     let functions =
         |count: usize| (0..count).map(|i| format!("func.func @f{i}() {{}}\n")).collect::<String>();
     let (count, last) = faults(functions(3000));
-    assert!(count == 1001 && last.ends_with("what follows is not read"), "{count}: {last}");
+    assert!(count == 1001 && last.ends_with("the rest is not read"), "{count}: {last}");
     // What is faulty in places, the verifier tells in whole.
     let (count, last) = faults(functions(900) + &"func.func private @g()\n".repeat(900));
     assert_eq!((count, &*last), (1000, "t:1001:1: `@g` is defined twice"));

@@ -1,4 +1,4 @@
-//! Where the time of a run goes, step by step.
+//! A profile of a run, step by step.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

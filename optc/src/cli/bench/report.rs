@@ -1,4 +1,4 @@
-//! How the figures of a program are shown to people, and compared with older ones.
+//! The figures of `optc bench`, printed, and compared with older ones.
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
@@ -20,7 +20,7 @@ pub(in crate::cli) struct BenchReport {
     pub(super) compile_ms: f64,
     /// Bytes of weights, packed for the kernels.
     pub(super) weights_bytes: usize,
-    /// The most memory that the process has had, where the system says so.
+    /// The peak memory of the process, if the system reports it.
     pub(super) peak_rss_bytes: Option<u64>,
     /// The runs on the inputs, or on the first of several.
     #[serde(flatten)]
@@ -37,16 +37,16 @@ pub(super) struct InputFigures {
     /// The named sizes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) sizes: BTreeMap<String, u64>,
-    /// What it took to place buffers at these sizes; none if that was done before, or no size has a name.
+    /// The time to place buffers at these sizes; none if they were used before, or no size has a name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) specialize_us: Option<f64>,
     pub(super) first_run_ms: f64,
     pub(super) latency_ms: Latency,
     pub(super) arena_bytes: usize,
-    /// None in a tool that does not count them.
+    /// None in a tool that does not count allocations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) allocations_per_run: Option<u64>,
-    /// The latency beside that of the file of `--compare`.
+    /// The comparison with the file of `--compare`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) compare: Option<Comparison>,
 }
@@ -58,11 +58,11 @@ pub(super) struct Latency {
     pub(super) min: f64,
     pub(super) p50: f64,
     pub(super) p90: f64,
-    /// How many runs there were.
+    /// The number of runs.
     pub(super) runs: u64,
 }
 
-/// What is compared of an older report.
+/// The part of an older report that is compared.
 #[derive(Deserialize)]
 pub(super) struct OldReport {
     #[serde(flatten)]
@@ -97,7 +97,7 @@ impl OldReport {
 /// Figures are noisier than this share of them, whatever they say.
 const LEAST_NOISE: f64 = 0.01;
 
-/// What becomes of a latency.
+/// The result of a comparison of latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -107,14 +107,13 @@ pub(super) enum LatencyChange {
     Slower,
 }
 
-/// The median latency beside an older one.
+/// The median latency, compared with an older one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Comparison {
     /// The new median over the old one.
     ratio: f64,
-    /// By how large a share of itself the larger of the two medians may be off: its distance from the fastest
-    /// run, at least a hundredth.
+    /// The noise, as a share of the larger median: its distance from the fastest run, at least a hundredth.
     noise: f64,
     verdict: LatencyChange,
 }
@@ -136,9 +135,11 @@ impl Comparison {
     fn words(&self) -> String {
         let noise = format!("{:.1} % of noise", self.noise * 100.0);
         match self.verdict {
-            LatencyChange::Slower => format!("{:.2} x the time of before: slower ({noise})", self.ratio),
-            LatencyChange::Faster => format!("{:.2} x the time of before: faster ({noise})", self.ratio),
-            LatencyChange::Same => format!("{:.2} x the time of before: no difference ({noise})", self.ratio),
+            LatencyChange::Slower => format!("{:.2} times the old latency: slower ({noise})", self.ratio),
+            LatencyChange::Faster => format!("{:.2} times the old latency: faster ({noise})", self.ratio),
+            LatencyChange::Same => {
+                format!("{:.2} times the old latency: no difference ({noise})", self.ratio)
+            }
         }
     }
 }

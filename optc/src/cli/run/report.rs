@@ -7,36 +7,36 @@ use serde::Serialize;
 use super::{Ran, RanOnce};
 use crate::arrays::Array;
 
-/// What the runs say of themselves, version 1.
+/// A report of runs, version 1.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::cli) struct RunReport {
     version: u32,
-    /// How long compiling, or loading what was compiled, took; null for the interpreter.
+    /// The time of compiling, or of loading a compiled program; null for the interpreter.
     compile_ms: Option<f64>,
     /// One for each `--inputs`.
     runs: Vec<RunOnceReport>,
 }
 
-/// What a run says of itself.
+/// A report of one run.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct RunOnceReport {
     /// The named sizes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     sizes: BTreeMap<String, u64>,
-    /// What the run needs; null for the interpreter.
+    /// The memory of the run; null for the interpreter.
     arena_bytes: Option<usize>,
-    /// What it took to place buffers at these sizes; none if that was done before, or no size has a name.
+    /// The time to place buffers at these sizes; none if they were used before, or no size has a name.
     #[serde(skip_serializing_if = "Option::is_none")]
     specialize_us: Option<f64>,
-    /// How long the run took; null for the interpreter.
+    /// The time of the run; null for the interpreter.
     run_ms: Option<f64>,
     /// The outputs, and the states after the run.
     outputs: Vec<OutputReport>,
 }
 
-/// An array that came out.
+/// An output array.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct OutputReport {
