@@ -46,7 +46,9 @@ pub unsafe extern "C" fn optc_threads_new(
     unsafe {
         ended(errors, || {
             check_threads(count)?;
-            hand_over(Threads { pool: Arc::new(ThreadPool::new(count)) }, threads)
+            let pool = ThreadPool::try_new(count);
+            let pool = pool.map_err(|error| Refusal::Input(Failure::input(error.to_string())))?;
+            hand_over(Threads { pool: Arc::new(pool) }, threads)
         })
     }
 }

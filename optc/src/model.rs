@@ -192,8 +192,9 @@ impl Model {
         let mut arrays = Vec::new();
         for (index, state) in self.program.states().iter().enumerate() {
             let Some(name) = state.result.clone() else { continue };
-            let bytes = self.context.state(index).map_err(failed)?.to_vec();
-            arrays.push(Array { name, bytes, ..empty(&state.tensor) });
+            let mut array = empty(&state.tensor)?;
+            array.bytes.copy_from_slice(self.context.state(index).map_err(failed)?);
+            arrays.push(Array { name, ..array });
         }
         Ok(arrays)
     }
@@ -211,7 +212,7 @@ impl Model {
     /// As [`Model::prepare`].
     pub fn empty_outputs(&mut self) -> Result<Vec<Array>, Failure> {
         let specialization = self.context.specialization().map_err(failed)?;
-        Ok(specialization.outputs().iter().map(empty).collect())
+        specialization.outputs().iter().map(empty).collect()
     }
 
     /// Runs the program; `inputs` are matched by name, or by position if names differ. Named sizes are taken
@@ -289,13 +290,19 @@ fn failed(error: RunError) -> Failure {
     error.into()
 }
 
-fn empty(desc: &TensorDesc) -> Array {
-    Array {
-        name: desc.name.clone(),
-        element: desc.element,
-        shape: desc.shape.clone(),
-        bytes: vec![0; desc.size_bytes],
-    }
+fn empty(desc: &TensorDesc) -> Result<Array, Failure> {
+    let TensorDesc { name, element, shape, size_bytes, .. } = desc;
+    let bytes = zeros(*size_bytes)
+        .ok_or_else(|| Failure::input(format!("no memory for `{name}`, which has {size_bytes} bytes")))?;
+    Ok(Array { name: name.clone(), element: *element, shape: shape.clone(), bytes })
+}
+
+/// So many zeros; none if there is no memory for them.
+fn zeros(count: usize) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(count).ok()?;
+    bytes.resize(count, 0);
+    Some(bytes)
 }
 
 fn unlike(what: &str, array: &Array, desc: &TensorDesc) -> String {

@@ -3,6 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::hint::black_box;
+use std::ptr;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicI64};
@@ -36,6 +37,8 @@ thread_local! {
     /// Whether what this thread allocates is part of a measurement. It needs no memory and has nothing to
     /// drop, so that an allocator may ask it.
     static IS_MEASURED: Cell<bool> = const { Cell::new(false) };
+    /// How many large blocks this thread gets until one is refused, that one included; 0 if none is.
+    static UNTIL_REFUSAL: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Whether the calling thread's allocations are part of a measurement: what a thread hands to others that
@@ -109,6 +112,14 @@ impl CountingAllocator {
         (result, allocations)
     }
 
+    /// Runs `work`, while which the calling thread is refused large block `number`, counted from 1: one of 2
+    /// MiB or more, as if there were no memory. Says whether it came to that. Any other block is given.
+    pub fn refuse_large<R>(&self, number: u64, work: impl FnOnce() -> R) -> (R, bool) {
+        UNTIL_REFUSAL.set(number);
+        let result = work();
+        (result, UNTIL_REFUSAL.replace(0) == 0)
+    }
+
     fn reset(&self) {
         self.count.store(0, Relaxed);
         self.bytes.store(0, Relaxed);
@@ -142,6 +153,18 @@ impl CountingAllocator {
     }
 }
 
+/// A large block, or null where it is to be refused.
+fn large_block(size: usize) -> *mut u8 {
+    if is_refused() { ptr::null_mut() } else { large::allocate(size) }
+}
+
+/// Whether the next large block is to be refused.
+fn is_refused() -> bool {
+    let left = UNTIL_REFUSAL.get();
+    UNTIL_REFUSAL.set(left.saturating_sub(1));
+    left == 1
+}
+
 /// Counts until it is dropped, by a panic too.
 struct Counting<'a>(&'a CountingAllocator);
 
@@ -167,7 +190,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.allocated(layout.size());
         if large::is_large(layout) {
-            return large::allocate(layout.size());
+            return large_block(layout.size());
         }
         // SAFETY: the caller's contract is `System`'s.
         unsafe { System.alloc(layout) }
@@ -176,7 +199,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         self.allocated(layout.size());
         if large::is_large(layout) {
-            return large::allocate(layout.size());
+            return large_block(layout.size());
         }
         // SAFETY: as above.
         unsafe { System.alloc_zeroed(layout) }
@@ -201,6 +224,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
                 // SAFETY: as above.
                 unsafe { System.realloc(block, layout, new_size) }
             }
+            (true, true) if is_refused() => ptr::null_mut(),
             (true, true) => {
                 self.resized(layout.size(), new_size);
                 // SAFETY: a block of this layout is from `large`.

@@ -44,7 +44,7 @@ impl<'a> RunContext<'a> {
         let sizes = vec![0; program.symbols().len()];
         let binding = Binding::new(program.inputs().len(), program.outputs().len());
         let exact = Exact::new(program.open());
-        let states = KeptStates::of(&program);
+        let states = KeptStates::of(&program).map_err(|error| RunError::Arena(error.into()))?;
         let observer = None;
         Ok(RunContext { program, pool, arena, shapes, sizes, current, binding, exact, states, observer })
     }

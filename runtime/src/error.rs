@@ -53,6 +53,11 @@ pub enum RunError {
         /// What was asked for.
         found: usize,
     },
+    /// The system starts no thread.
+    NoThread {
+        /// What it says.
+        message: String,
+    },
     /// The shapes that were set can't be run.
     Shape(ShapeError),
     /// The arena can't serve the program.
@@ -98,6 +103,7 @@ impl fmt::Display for RunError {
             RunError::Threads { most, found } => {
                 write!(f, "the program is planned for 1 to {most} threads, and {found} were asked for")
             }
+            RunError::NoThread { message } => write!(f, "the system starts no thread: {message}"),
             RunError::Shape(error) => error.fmt(f),
             RunError::Arena(error) => error.fmt(f),
             RunError::Fault { message, .. } => write!(f, "the program stopped: {message}"),

@@ -71,6 +71,7 @@ mod shapes;
 mod specialization;
 mod stamps;
 mod states;
+mod sync;
 mod tensor;
 mod threads;
 mod wait;

@@ -177,10 +177,13 @@ impl Program {
     /// its first run.
     ///
     /// # Errors
-    /// [`RunError::Threads`] if there are none, or more than the program was planned for.
+    /// [`RunError::Threads`] if there are none, or more than the program was planned for;
+    /// [`RunError::NoThread`] if the system starts none; [`RunError::Arena`] if states find no memory.
     pub fn context(self: &Arc<Self>, threads: usize) -> Result<RunContext<'static>, RunError> {
         self.check_threads(threads)?;
-        RunContext::new(Arc::clone(self), Arc::new(ThreadPool::new(threads)), Arena::owned())
+        let pool = ThreadPool::try_new(threads);
+        let pool = pool.map_err(|error| RunError::NoThread { message: error.to_string() })?;
+        RunContext::new(Arc::clone(self), Arc::new(pool), Arena::owned())
     }
 
     /// A context on given threads, which others may share, and in an arena that may be the embedder's: sizes

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::buffer::OutOfMemory;
 use crate::program::Program;
 use crate::specialization::Specialization;
 
@@ -23,10 +24,16 @@ pub(crate) struct KeptStates {
 
 impl KeptStates {
     /// Those of a program; without named sizes they stay where they are.
-    pub(crate) fn of(program: &Program) -> KeptStates {
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub(crate) fn of(program: &Program) -> Result<KeptStates, OutOfMemory> {
         let sizes: Vec<usize> = program.states().iter().map(|state| state.tensor.size_bytes).collect();
-        let bytes = if program.symbols().is_empty() { 0 } else { sizes.iter().sum() };
-        KeptStates { sizes, bytes: vec![0; bytes], is_out: false, at: None }
+        let count = if program.symbols().is_empty() { 0 } else { sizes.iter().sum() };
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(count).map_err(|_| OutOfMemory { bytes: count })?;
+        bytes.resize(count, 0);
+        Ok(KeptStates { sizes, bytes, is_out: false, at: None })
     }
 
     /// Copies them out of the arena, if a run at `next` has them elsewhere.

@@ -34,18 +34,19 @@
 //! parts in its own thread.
 
 use std::any::Any;
-use std::cell::UnsafeCell;
+use std::io;
 use std::mem;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Barrier, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{self, AtomicBool, AtomicUsize};
+use std::sync::{Arc, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use crate::abi::KernelFn;
 use crate::allocations::Measured;
 use crate::backoff::WorkerBackoff;
+use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, SharedCell};
 use crate::wait::spin_for;
 
 /// Threads of another program, which run the parts of kernels in place of a [`ThreadPool`]'s own workers.
@@ -80,7 +81,7 @@ pub struct ThreadPool {
     /// The threads that do the work in the workers' place, if there are some.
     others: Option<Box<dyn ParallelFor>>,
     /// By a hash of its description, whether the last run of a kernel went forwards.
-    turns: AtomicU64,
+    turns: atomic::AtomicU64,
     pub(crate) backoff: WorkerBackoff,
     /// The process that started the workers: a child that it forks has none of them.
     process: u32,
@@ -117,7 +118,7 @@ struct Shared {
     /// Of each worker's share the first part that nobody has taken; 64 bits, so that overshooting a `u32`
     /// can't wrap.
     next: Box<[Alone<AtomicU64>]>,
-    job: UnsafeCell<Option<Job>>,
+    job: SharedCell<Option<Job>>,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     lock: Mutex<()>,
     opened: Condvar,
@@ -157,24 +158,38 @@ impl ThreadPool {
     /// # Panics
     /// If `threads` is 0 or above 1024, or the system refuses to start a thread.
     pub fn new(threads: usize) -> ThreadPool {
+        ThreadPool::try_new(threads).expect("the system starts a thread")
+    }
+
+    /// The same where a system that refuses to start a thread is an error: those that it started end.
+    ///
+    /// # Errors
+    /// The system's.
+    ///
+    /// # Panics
+    /// If `threads` is 0 or above 1024.
+    pub fn try_new(threads: usize) -> io::Result<ThreadPool> {
         assert!(
             (1..=MOST_THREADS).contains(&threads),
             "a pool has 1 to {MOST_THREADS} threads, not {threads}"
         );
-        let shared = Arc::new(Shared::new(threads));
-        let started = Arc::new(Barrier::new(threads));
-        let workers =
-            (1..threads).map(|worker| start(worker, Arc::clone(&shared), Arc::clone(&started))).collect();
-        started.wait();
-        ThreadPool {
-            shared,
-            workers,
+        let mut pool = ThreadPool {
+            shared: Arc::new(Shared::new(threads)),
+            workers: Vec::with_capacity(threads - 1),
             busy: AtomicBool::new(false),
             others: None,
-            turns: AtomicU64::new(0),
+            turns: atomic::AtomicU64::new(0),
             backoff: WorkerBackoff::new(threads),
             process: std::process::id(),
+        };
+        let started = Arc::new(AtomicUsize::new(0));
+        for worker in 1..threads {
+            pool.workers.push(start(worker, Arc::clone(&pool.shared), Arc::clone(&started))?);
         }
+        while started.load(Acquire) < threads - 1 {
+            thread::yield_now();
+        }
+        Ok(pool)
     }
 
     /// A pool that uses threads of another program.
@@ -301,16 +316,14 @@ impl KernelCall {
     }
 }
 
-/// Starts a worker. Its thread allocates as it comes up; `started` keeps that out of later runs, which
+/// Starts a worker. Its thread allocates as it comes up; `started` counts those that have, so that later runs
 /// allocate nothing.
-fn start(worker: usize, shared: Arc<Shared>, started: Arc<Barrier>) -> JoinHandle<()> {
-    thread::Builder::new()
-        .name(format!("optc-{worker}"))
-        .spawn(move || {
-            started.wait();
-            shared.work(worker);
-        })
-        .expect("the system starts a thread")
+fn start(worker: usize, shared: Arc<Shared>, started: Arc<AtomicUsize>) -> io::Result<JoinHandle<()>> {
+    thread::Builder::new().name(format!("optc-{worker}")).spawn(move || {
+        started.fetch_add(1, Release);
+        drop(started);
+        shared.work(worker);
+    })
 }
 
 impl Shared {
@@ -318,7 +331,7 @@ impl Shared {
         Shared {
             gate: Alone(AtomicU64::new(0)),
             next: (0..threads).map(|_| Alone(AtomicU64::new(0))).collect(),
-            job: UnsafeCell::new(None),
+            job: SharedCell::new(None),
             panic: Mutex::new(None),
             lock: Mutex::new(()),
             opened: Condvar::new(),
@@ -333,7 +346,7 @@ impl Shared {
         // the job after that.
         let body = unsafe { mem::transmute::<*const PartFn<'_>, *const PartFn<'static>>(body) };
         // SAFETY: the gate is closed and drained (law 1), and `busy` keeps other callers out.
-        unsafe { *self.job.get() = Some(Job { body, parts, order, measured: Measured::here() }) };
+        unsafe { self.job.set(Some(Job { body, parts, order, measured: Measured::here() })) };
         for owner in 0..self.shares(parts.into()) {
             self.next[owner].0.store(self.share(parts.into(), owner).start, Relaxed);
         }
@@ -425,7 +438,7 @@ impl Shared {
     fn take_parts(&self, worker: usize) {
         // SAFETY: a worker is inside (law 1), or this is the caller, who wrote the job itself and has not
         // closed it.
-        let job = unsafe { *self.job.get() }.expect("an open gate has a job");
+        let job = unsafe { self.job.get() }.expect("an open gate has a job");
         // SAFETY: the borrow behind the pointer lasts until `close` returns, which waits for all that are
         // inside (law 2).
         let body = unsafe { &*job.body };
@@ -488,3 +501,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 #[path = "threads_tests.rs"]
 mod tests;
+
+#[cfg(loom)]
+#[path = "threads_loom.rs"]
+pub(crate) mod models;

@@ -5,11 +5,13 @@ use std::fs;
 use std::process::Command;
 use std::sync::Arc;
 
-use ir::Context;
-use optc::{CompileOptions, DeadMemory, Model};
+use ir::{Context, Module};
+use optc::{Array, CompileOptions, DeadMemory, Failure, LoadOptions, Model};
 use tests::graphs::graph;
 use tests::programs::{Program, array, execute, floats};
 use tests::random::Random;
+
+use crate::ALLOCATOR;
 
 /// Says to a process of this test program that it is the one that is measured.
 const CHILD: &str = "OPTC_MEASURED_CHILD";
@@ -112,4 +114,89 @@ fn an_arena_that_no_machine_has_is_an_error_and_no_end_of_the_process() {
         assert!(failure.to_string().contains("no memory"), "{failure}");
     }
     compile_and_run(3);
+}
+
+/// Programs whose inputs, outputs, arena or scratch are larger than 2 MiB.
+const LARGE: [&str; 4] = [
+    "func.func @main(%x: tensor<1024x600xf32>) -> tensor<1024x600xf32> {
+  %0 = nn.exp %x : tensor<1024x600xf32>
+  %1 = nn.softmax %0 {axis = 0 : i64} : tensor<1024x600xf32>
+  %2 = nn.cum_sum %1 {axis = 1 : i64} : tensor<1024x600xf32>
+  return %2 : tensor<1024x600xf32>
+}",
+    "func.func @main(%x: tensor<?x600xf32, #optc.dims<N>>) -> tensor<?x600xf32, #optc.dims<N>> {
+  %0 = nn.transpose %x {permutation = array<i64: 1, 0>} : (tensor<?x600xf32, #optc.dims<N>>) -> tensor<600x?xf32, #optc.dims<N>>
+  %1 = nn.cum_sum %0 {axis = 1 : i64} : tensor<600x?xf32, #optc.dims<N>>
+  %2 = nn.transpose %1 {permutation = array<i64: 1, 0>} : (tensor<600x?xf32, #optc.dims<N>>) -> tensor<?x600xf32, #optc.dims<N>>
+  return %2 : tensor<?x600xf32, #optc.dims<N>>
+}",
+    "func.func @main(%x: tensor<1x64x96x96xf32>) -> tensor<1x64x96x96xf32> {
+  %w = nn.constant dense<0.01> : tensor<64x64x3x3xf32>
+  %0 = nn.conv2d %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x64x96x96xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x96x96xf32>
+  %1 = nn.relu %0 : tensor<1x64x96x96xf32>
+  return %1 : tensor<1x64x96x96xf32>
+}",
+    "func.func @main(%x: tensor<1024x600xf32>, %c: i1) -> tensor<1024x600xf32> {
+  %0 = scf.if %c -> (tensor<1024x600xf32>) {
+    %1 = nn.sin %x : tensor<1024x600xf32>
+    scf.yield %1 : tensor<1024x600xf32>
+  } else {
+    %1 = nn.softmax %x {axis = 1 : i64} : tensor<1024x600xf32>
+    scf.yield %1 : tensor<1024x600xf32>
+  }
+  return %0 : tensor<1024x600xf32>
+}",
+];
+
+/// Those of [`LARGE`], and one of large weights.
+fn large_modules() -> Vec<Module> {
+    let parse = |text: &&str| optc::parse("large.mlir", (*text).to_owned(), None, &LoadOptions::default());
+    let mut modules: Vec<Module> = LARGE.iter().map(|text| parse(text).expect("it has no faults")).collect();
+    let ctx = Arc::new(Context::new());
+    let (mut program, args) = Program::new(ctx.clone(), &[ctx.tensor(&[2, 512], ctx.f32())]);
+    // Together they are large; the value of each is a list of the interpreter, whose refusal ends a process.
+    let first = program.constant(&[512, 900], &vec![0.5; 512 * 900]);
+    let second = program.constant(&[900, 512], &vec![0.25; 512 * 900]);
+    let product = program.op("nn.matmul", &[args[0], first], &[]);
+    let product = program.op("nn.matmul", &[product, second], &[]);
+    modules.push(program.finish(&[product]));
+    modules
+}
+
+/// Compiles and runs a program.
+fn compile_and_run_all(module: &Module, inputs: &[Array]) -> Result<Vec<Array>, Failure> {
+    let options = CompileOptions { threads: 1, ..CompileOptions::default() };
+    Model::compile(&mut module.clone(), &options)?.run(inputs)
+}
+
+#[test]
+fn no_large_block_that_is_refused_ends_the_process() {
+    for (number, module) in large_modules().iter().enumerate() {
+        let shape: &[u64] = match number {
+            2 => &[1, 64, 96, 96],
+            4 => &[2, 512],
+            _ => &[1024, 600],
+        };
+        let numbers: Vec<f32> = (0..shape.iter().product()).map(|at: u64| (at % 17) as f32 / 16.0).collect();
+        let mut inputs = vec![array("x", shape, &numbers)];
+        if number == 3 {
+            let element = runtime::ElementKind::Bool;
+            inputs.push(Array { name: "c".to_owned(), element, shape: Vec::new(), bytes: vec![1] });
+        }
+        let expected =
+            compile_and_run_all(module, &inputs).unwrap_or_else(|failure| panic!("{number}: {failure}"));
+        let mut errors = Vec::new();
+        for block in 1.. {
+            let (found, is_refused) = ALLOCATOR.refuse_large(block, || compile_and_run_all(module, &inputs));
+            match found {
+                Ok(found) => assert!(found == expected, "program {number} without block {block}"),
+                Err(failure) => errors.push(failure.to_string()),
+            }
+            if !is_refused {
+                break;
+            }
+        }
+        println!("program {number}: {errors:?}");
+        assert!(!errors.is_empty() && errors.iter().all(|error| error.contains("no memory")), "{errors:?}");
+    }
 }
