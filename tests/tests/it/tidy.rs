@@ -29,7 +29,7 @@ fn in_a_plain_room(path: &str) -> bool {
 }
 
 /// Workspaces of their own, beside the rooms.
-const BESIDE: [&str; 4] = ["capi/", "fuzz/", "python/", "tests/mutants/"];
+const BESIDE: [&str; 5] = ["capi/", "fuzz/", "python/", "tests/loom/", "tests/mutants/"];
 
 fn manifest_of_a_room(path: &str) -> bool {
     path.ends_with("/Cargo.toml") && !BESIDE.iter().any(|beside| path.starts_with(beside))
