@@ -1,11 +1,12 @@
 //! Which ways are there to damage a plan?
 //!
-//! Every place is moved to where each other is (and beside itself, out of its pool, off its alignment), made
-//! larger and smaller, and put into another pool; views are read where they are not, and copied where they
-//! need not be; ties are cut, turned to other operands, and added; the arena shrinks; places are left out,
-//! and given to views that have none; pools shrink, move, and get a smaller capacity; rows get other gaps;
-//! scratch gets less; rows are written in other bands; operations change their order, and read other values
-//! than they were planned to.
+//! Every place is moved to where each other is (and beside itself, out of its pool, off its alignment), over
+//! no more of each other than its last or first bytes, made larger and smaller, exchanged with another, and
+//! put into another pool; views are read where they are not, and copied where they need not be; ties are cut,
+//! turned to other operands, and added; the arena shrinks; places are left out, and given to views that have
+//! none; pools shrink, move, and get a smaller capacity; rows get other gaps; scratch gets less, by one byte
+//! too; rows are written in other bands; operations change their order, and read other values than they were
+//! planned to.
 
 use ir::memory_pools::{MemoryPool, pools, pools_attr};
 use ir::opdef::View;
@@ -22,12 +23,16 @@ pub struct Damage {
 }
 
 /// The kinds of damage.
-pub const KINDS: [&str; 12] =
-    ["offset", "size", "pool", "tie", "arena", "missing", "order", "use", "rows", "view", "part", "scratch"];
+pub const KINDS: [&str; 14] = [
+    "offset", "edge", "swap", "size", "pool", "tie", "arena", "missing", "order", "use", "rows", "view",
+    "part", "scratch",
+];
 
 #[derive(Clone, Debug, PartialEq)]
 enum Change {
     Place(Slot, Attr),
+    /// Two places at once.
+    Places([(Slot, Attr); 2]),
     Attr(Op, &'static str, Attr),
     /// The place of result 0, and `mem.pitch`.
     Rows(Op, Attr, Attr),
@@ -57,6 +62,7 @@ impl Damage {
     pub fn apply(&self, ctx: &Context, body: &mut Body) {
         match &self.change {
             Change::Place(slot, place) => write(ctx, body, *slot, *place),
+            Change::Places(both) => both.iter().for_each(|(slot, place)| write(ctx, body, *slot, *place)),
             Change::Attr(op, name, value) => body.set_attr(ctx, *op, name, *value),
             Change::Rows(op, place, rows) => {
                 write(ctx, body, Slot::Entry(*op, 0), *place);
@@ -86,6 +92,8 @@ pub fn damages(ctx: &Context, body: &Body) -> Vec<Damage> {
     let mut list = List { ctx, body, ops: Vec::new(), found: Vec::new() };
     flow::walk(ctx, body, |op| list.ops.push(op));
     list.places();
+    list.edges();
+    list.swaps();
     list.pools();
     list.attributes();
     list.orders();
@@ -134,6 +142,39 @@ impl List<'_> {
             for (other, offset) in named.chain(callers) {
                 if other != *pool {
                     self.push("pool", Change::Place(*slot, self.place(&other, offset, bytes)));
+                }
+            }
+        }
+    }
+
+    /// Each place over the last 64 bytes of each other, and with its own last 64 over the first of that.
+    fn edges(&mut self) {
+        let slots: Vec<(Slot, (String, i64, i64))> =
+            self.slots().into_iter().filter(|(_, place)| is_planned(&place.0)).collect();
+        for (slot, (pool, offset, bytes)) in &slots {
+            let others = slots.iter().filter(|(_, other)| other.0 == *pool && other.2 > 0);
+            let whole = |bytes: i64| (bytes + 63) / 64 * 64;
+            let mut edges: Vec<i64> = others
+                .flat_map(|(_, other)| [other.1 + whole(other.2) - 64, other.1 - whole(*bytes) + 64])
+                .filter(|edge| *edge >= 0 && edge != offset)
+                .collect();
+            edges.sort();
+            edges.dedup();
+            for edge in edges {
+                self.push("edge", Change::Place(*slot, self.place(pool, edge, *bytes)));
+            }
+        }
+    }
+
+    /// Two values of as many bytes exchange their places.
+    fn swaps(&mut self) {
+        let slots = self.slots();
+        for (index, (slot, place)) in slots.iter().enumerate() {
+            for (other_slot, other) in &slots[index + 1..] {
+                if other.2 == place.2 && (&other.0, other.1) != (&place.0, place.1) {
+                    let [first, second] = [(*slot, *other_slot), (*other_slot, *slot)]
+                        .map(|(slot, from)| (slot, read(self.ctx, self.body, from)));
+                    self.push("swap", Change::Places([first, second]));
                 }
             }
         }
@@ -234,7 +275,7 @@ impl List<'_> {
         }
     }
 
-    /// An operation is given less scratch: a half, and so on, and none.
+    /// An operation is given less scratch: a half, and so on, one byte less, and none.
     fn scratch(&mut self, op: Op) {
         let op_ref = self.body.at(self.ctx, op);
         let places = self.items(op_ref.attr(attrs::MEM_PLACE)).to_vec();
@@ -243,7 +284,7 @@ impl List<'_> {
         let Some(&[pool, offset, _]) = self.ctx.array_value(*place) else { return };
         let halves = std::iter::successors(Some(bytes / 2), |bytes| (*bytes > 0).then_some(bytes / 2));
         let halves: Vec<i64> = halves.map(|bytes| bytes / 64 * 64).take_while(|bytes| *bytes > 0).collect();
-        for other in halves.into_iter().chain([0]) {
+        for other in halves.into_iter().chain([bytes - 64, bytes - 1, 0]).filter(|other| *other >= 0) {
             let other = self.ctx.int_attr(other);
             let mut places = places.clone();
             *places.last_mut().expect("it has the scratch's") = self.ctx.array_attr(&[pool, offset, other]);
