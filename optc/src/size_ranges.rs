@@ -4,23 +4,24 @@ use std::collections::BTreeMap;
 
 use ir::dims::{self, Ranges};
 use ir::plan::attrs;
-use ir::{Attr, Diagnostic, Ident, Location, Module, flow};
+use ir::{Attr, Body, Diagnostic, Ident, Location, Module, flow};
 use passes::manager::Stage;
 use passes::symbolic::is_symbolic;
 
 use crate::failure::Failure;
 
 /// Takes functions of named sizes back to where sizes have decided nothing: with numbers, kernels, order,
-/// ties and places are others.
+/// ties and places are others. Functions beside them go along, since passes run on all.
 pub(crate) fn forget_decisions(module: &mut Module) {
     let ctx = module.ctx.clone();
-    let names: Vec<String> =
-        module.functions().filter_map(|(_, body)| body.symbol(&ctx)).map(str::to_owned).collect();
+    let is_late = |body: &Body| Stage::of(&ctx, body) > Some(Stage::Fuse);
+    if !module.functions().any(|(_, body)| is_late(body) && is_symbolic(&ctx, body)) {
+        return;
+    }
+    let late = module.functions().filter(|(_, body)| is_late(body));
+    let names: Vec<String> = late.filter_map(|(_, body)| body.symbol(&ctx)).map(str::to_owned).collect();
     for name in names {
         let body = module.function_mut(&name).expect("the function was just found");
-        if Stage::of(&ctx, body) <= Some(Stage::Fuse) || !is_symbolic(&ctx, body) {
-            continue;
-        }
         let mut ops = Vec::new();
         flow::walk(&ctx, body, |op| ops.push(op));
         for op in ops {
@@ -30,7 +31,9 @@ pub(crate) fn forget_decisions(module: &mut Module) {
                 }
             }
         }
-        body.attrs = ctx.dict_remove(body.attrs, ctx.ident(attrs::OPTC_BUFFERS));
+        for decision in [attrs::OPTC_BUFFERS, attrs::MEM_ARGS] {
+            body.attrs = ctx.dict_remove(body.attrs, ctx.ident(decision));
+        }
         Stage::Fuse.mark(&ctx, body);
     }
 }

@@ -21,7 +21,7 @@ use ir::plan::attrs;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntityRef, SecondaryMap};
 use ir::weights::WeightSet;
 use ir::window::outside;
 use ir::{Block, Body, Builder, Context, Kind, Op, OpSpec, Target, Traits, Value};
@@ -79,7 +79,8 @@ pub fn lines(ctx: &Context, target: &dyn Target, body: &mut Body, changes: &Chan
     let mut made = 0;
     let mut trials = 0;
     loop {
-        let chains = Links::of(ctx, target, body, block).chains_at(block, now.op);
+        let Some(op) = now.op else { return made };
+        let chains = Links::of(ctx, target, body, block).chains_at(block, op);
         trials += chains.len();
         if trials > MOST_TRIALS {
             return made;
@@ -122,8 +123,8 @@ struct ArenaPeak {
     bytes: u64,
     /// How many steps are at the peak.
     steps: usize,
-    /// The first of them.
-    op: Op,
+    /// The first of them that stands in the function; none if all are copies that a trial made.
+    op: Option<Op>,
 }
 
 impl ArenaPeak {
@@ -131,7 +132,8 @@ impl ArenaPeak {
     fn of(ctx: &Context, target: &dyn Target, body: &Body) -> Option<ArenaPeak> {
         let (bytes, ops) =
             in_trial(ctx, target, body, |trial, arena| tradeoff::at_peak(ctx, target, trial, arena))??;
-        Some(ArenaPeak { bytes, steps: ops.len(), op: *ops.first()? })
+        let op = ops.iter().copied().find(|op| op.index() < body.op_capacity());
+        Some(ArenaPeak { bytes, steps: ops.len(), op })
     }
 
     /// Less is better.

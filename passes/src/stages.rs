@@ -244,6 +244,8 @@ pub(crate) static PLAN: PassDef = PassDef {
         let pools = pools.and_then(|pools| add_pools(pass.ctx, body, &pools));
         pools.map_err(|fault| vec![Diagnostic::error(Location::UNKNOWN, fault)])?;
         if is_symbolic(pass.ctx, body) {
+            // `inplace` did so too, if it ran.
+            crate::plan::separate_outputs(pass.ctx, body);
             let buffers = Buffers::of(pass.ctx, pass.target, body, pass.threads)?;
             let bound = Bound::of(pass.ctx, pass.target, &buffers, pass.threads, goal).ok();
             let scratch_bytes = |id| bound.as_ref().and_then(|bound| bound.scratch_bytes(id));

@@ -1,5 +1,8 @@
 //! The examples of rows as programs.
 
+use ir::builder::infer;
+use ir::{Body, Context, Dim, Op, Type, TypeData, Value};
+
 /// A program around an example: a function whose arguments are the values that the example reads.
 pub fn program(example: &str) -> String {
     if example.starts_with("module") || example.starts_with("func.func") {
@@ -45,4 +48,31 @@ fn operand_types(types: &str) -> Vec<String> {
         return vec![types[..cut.unwrap_or(types.len())].to_owned()];
     };
     inner.0.split(", ").map(str::to_owned).collect()
+}
+
+/// The function of an example in which each size has become another: `of` it.
+pub fn resized(ctx: &Context, body: &Body, of: &dyn Fn(u64) -> Dim) -> Option<Body> {
+    let mut body = body.clone();
+    let block = body.entry(body.root())?;
+    for arg in body.args(block).to_vec() {
+        let ty = resized_type(ctx, body.ty(arg), of);
+        body.set_ty(arg, ty);
+    }
+    let ops: Vec<Op> = body.ops(block).filter(|op| body.result_count(*op) > 0).collect();
+    for op in ops {
+        let operands: Vec<Type> = body.operands(op).map(|value| body.ty(value)).collect();
+        let types = infer(ctx, body.name(op), &operands, body.properties(op)).ok()?;
+        let results: Vec<Value> = body.results(op).collect();
+        results.into_iter().zip(types).for_each(|(result, ty)| body.set_ty(result, ty));
+    }
+    Some(body)
+}
+
+fn resized_type(ctx: &Context, ty: Type, of: &dyn Fn(u64) -> Dim) -> Type {
+    let TypeData::Tensor { shape, elem, encoding } = ctx.type_data(ty) else { return ty };
+    let size = |dim: &Dim| match dim {
+        Dim::Known(size) => of(*size),
+        other => *other,
+    };
+    ctx.ty(TypeData::Tensor { shape: shape.iter().map(size).collect(), elem: *elem, encoding: *encoding })
 }

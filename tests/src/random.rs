@@ -1,18 +1,32 @@
 //! Numbers that look random and are the same on every run.
 
-/// A generator: splitmix64 (Steele, Lea, Flood 2014).
-pub struct Random(u64);
+/// A generator: splitmix64 (Steele, Lea, Flood 2014), after the numbers that it was given.
+pub struct Random {
+    state: u64,
+    /// What comes first, last number first.
+    given: Vec<u64>,
+}
 
 impl Random {
     /// The generator of a seed.
     pub fn new(seed: u64) -> Random {
-        Random(seed)
+        Random { state: seed, given: Vec::new() }
+    }
+
+    /// A generator that gives the pairs of these bytes first, as a fuzzer wants it: another byte is another
+    /// decision.
+    pub fn of_bytes(bytes: &[u8]) -> Random {
+        let pair = |pair: &[u8]| pair.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        Random { state: bytes.len() as u64, given: bytes.chunks(2).rev().map(pair).collect() }
     }
 
     /// Any 64 bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
+        if let Some(number) = self.given.pop() {
+            return number;
+        }
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)

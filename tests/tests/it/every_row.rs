@@ -7,15 +7,14 @@ use std::sync::Arc;
 
 use ir::interp;
 use ir::opdef::OpDef;
-use ir::{Body, Context, Dialect, Module, Traits, Type, Value};
+use ir::{Body, Context, Dialect, Dim, Module, Traits, Type, Value};
 use optc::{CompileOptions, DeadMemory, Goal, LoadOptions, parse};
-use tests::examples::program;
+use tests::examples::{program, resized};
 use tests::layouts::Content;
 use tests::programs::module_of;
 use tests::random::Random;
 
 use crate::kernel_layouts::{compare, execute, inputs};
-use crate::kernel_sizes::resized;
 
 /// How often each row is tried at other sizes.
 const ROUNDS: u64 = 3;
@@ -50,7 +49,8 @@ fn check(def: &'static OpDef, round: u64, count: &mut Count) -> Result<(), Strin
     let Some(body) = module.function("g") else { return Ok(()) };
     let mut random = Random::new(round);
     let sizes: Vec<u64> = (0..64).map(|_| 1 + random.below(19) as u64).collect();
-    let sized = |size: u64| if random_keeps(round, size) { size } else { sizes[size as usize % 64] };
+    let sized =
+        |size: u64| Dim::Known(if random_keeps(round, size) { size } else { sizes[size as usize % 64] });
     let Some(body) = resized(&ctx, body, &sized) else { return Ok(()) };
     let Some(module) = returning(&ctx, body) else { return Ok(()) };
     let main = module.function("main").expect("it was just made");

@@ -9,14 +9,13 @@ use std::sync::Arc;
 
 use codegen::Cpu;
 use ir::body::OpRef;
-use ir::builder::infer;
 use ir::dims::{Bindings, Ranges, greatest_in, substitute_in};
 use ir::opdef::{Access, Infer, OpDef};
 use ir::target::{GroupPosition, KernelChoice};
-use ir::{Body, Context, Dialect, Dim, Module, Op, Target, Type, TypeData, Value, flow};
+use ir::{Body, Context, Dialect, Dim, Module, Op, Target, flow};
 use optc::{LoadOptions, parse, run_pipeline};
 use passes::manager::RunOptions;
-use tests::examples::program;
+use tests::examples::{program, resized};
 use tests::random::Random;
 
 const THREADS: usize = 2;
@@ -79,33 +78,6 @@ fn shapes(ctx: &Context, body: &Body, op: Op) -> Vec<Vec<u64>> {
     values.filter_map(|value| ctx.static_shape(body.ty(value))).collect()
 }
 
-/// The function of an example in which each size has become another number: `of` it.
-pub(crate) fn resized(ctx: &Context, body: &Body, of: &dyn Fn(u64) -> u64) -> Option<Body> {
-    let mut body = body.clone();
-    let block = body.entry(body.root())?;
-    for arg in body.args(block).to_vec() {
-        let ty = resized_type(ctx, body.ty(arg), of);
-        body.set_ty(arg, ty);
-    }
-    let ops: Vec<Op> = body.ops(block).filter(|op| body.result_count(*op) > 0).collect();
-    for op in ops {
-        let operands: Vec<Type> = body.operands(op).map(|value| body.ty(value)).collect();
-        let types = infer(ctx, body.name(op), &operands, body.properties(op)).ok()?;
-        let results: Vec<Value> = body.results(op).collect();
-        results.into_iter().zip(types).for_each(|(result, ty)| body.set_ty(result, ty));
-    }
-    Some(body)
-}
-
-fn resized_type(ctx: &Context, ty: Type, of: &dyn Fn(u64) -> u64) -> Type {
-    let TypeData::Tensor { shape, elem, encoding } = ctx.type_data(ty) else { return ty };
-    let size = |dim: &Dim| match dim {
-        Dim::Known(size) => Dim::Known(of(*size)),
-        other => *other,
-    };
-    ctx.ty(TypeData::Tensor { shape: shape.iter().map(size).collect(), elem: *elem, encoding: *encoding })
-}
-
 /// Holds an operation at random sizes to the same at greater ones; says how often a kernel was asked.
 fn ask(ctx: &Context, body: &Body, rounds: usize, random: &mut Random) -> usize {
     let mut asked = 0;
@@ -119,8 +91,8 @@ fn ask(ctx: &Context, body: &Body, rounds: usize, random: &mut Random) -> usize 
             }
         };
         let pairs: Vec<(u64, u64)> = (0..64).map(|size| pair(size, random)).collect();
-        let large = resized(ctx, body, &|size| pairs[size as usize % 64].0);
-        let small = resized(ctx, body, &|size| pairs[size as usize % 64].1);
+        let large = resized(ctx, body, &|size| Dim::Known(pairs[size as usize % 64].0));
+        let small = resized(ctx, body, &|size| Dim::Known(pairs[size as usize % 64].1));
         let (Some(large), Some(small)) = (large, small) else { continue };
         let block = small.entry(small.root()).expect("it has a body");
         for op in small.ops(block) {
@@ -343,7 +315,7 @@ fn an_answer_that_depends_on_sizes_is_seen() {
     let module = module.unwrap_or_else(|failure| panic!("{failure}"));
     let ctx = &module.ctx;
     let body = module.function("g").expect("it is there");
-    let large = resized(ctx, body, &|size| size * 4000).expect("a softmax has any size");
+    let large = resized(ctx, body, &|size| Dim::Known(size * 4000)).expect("a softmax has any size");
     let op = body.entry(body.root()).and_then(|block| body.first_op(block)).expect("it is there");
     let found = |target: &Fickle| fault(target, ctx, [&large, body], op).err().unwrap_or_default();
     let most = |choice: &KernelChoice| choice.most_scratch_bytes;

@@ -50,6 +50,7 @@ mod precision;
 mod protobuf;
 mod random_flow;
 mod random_graphs;
+mod random_modules;
 mod random_plans;
 mod random_sizes;
 mod readme;
