@@ -2,7 +2,7 @@
 //!
 //! Dead memory is poisoned, and the checker judges each plan. Sums are rounded in another order by machine
 //! code, and what comes after them may tell tiny differences apart: where an element is off, the interpreter
-//! computes the module again with noise after each operation ([`noisy`]), and the element may be off by some
+//! computes the module again with noise after each operation (`noisy`), and the element may be off by some
 //! times what that changes (Monte Carlo arithmetic: Parker, 1997).
 
 use std::collections::BTreeMap;
