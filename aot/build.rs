@@ -38,6 +38,9 @@ const PROFILE: [(&str, &str); 5] = [
     ("CARGO_INCREMENTAL", "0"),
 ];
 
+/// What the feature `aarch64` makes object files for.
+const AARCH64: &str = "aarch64-unknown-linux-gnu";
+
 /// What the machine code is made of.
 const SOURCES: [&str; 5] = ["standalone", "../kernels", "../math", "../Cargo.toml", "build"];
 
@@ -46,29 +49,48 @@ fn main() {
     let out = path_of("OUT_DIR");
     SOURCES.iter().for_each(|source| println!("cargo::rerun-if-changed={source}"));
     ["src/library.rs", "build.rs"].iter().for_each(|source| println!("cargo::rerun-if-changed={source}"));
-    let archive = build(&package, &out.join("standalone"));
+    let of_crate = env::var("TARGET").expect("cargo sets it");
+    let is_here = env::var("HOST").is_ok_and(|host| host == of_crate);
+    write_library(&package, &out.join("library.bin"), (!is_here).then_some(&*of_crate));
+    if env::var_os("CARGO_FEATURE_AARCH64").is_some() && !of_crate.starts_with("aarch64-") {
+        write_library(&package, &out.join("aarch64.bin"), Some(AARCH64));
+    }
+}
+
+/// Writes the library for a target, or for the machine that compiles.
+fn write_library(package: &Path, to: &Path, target: Option<&str>) {
+    let archive = build(package, &to.with_file_name("standalone"), target);
     let archive = fs::read(&archive).unwrap_or_else(|error| panic!("{}: {error}", archive.display()));
     let library = link::library(&archive).unwrap_or_else(|fault| panic!("{fault}"));
     let bytes = miniz_oxide::deflate::compress_to_vec(&library.write(), 9);
-    fs::write(out.join("library.bin"), bytes).expect("the folder for products can be written");
+    fs::write(to, bytes).expect("the folder for products can be written");
 }
 
 fn path_of(variable: &str) -> PathBuf {
     PathBuf::from(env::var_os(variable).expect("cargo sets it"))
 }
 
-/// Builds the static library.
-fn build(package: &Path, target: &Path) -> PathBuf {
+/// Builds the static library in a folder.
+fn build(package: &Path, folder: &Path, target: Option<&str>) -> PathBuf {
     let mut cargo = Command::new(env::var_os("CARGO").expect("cargo sets it"));
     cargo.current_dir(package).args(["build", "--release", "--package=optc-standalone", "--quiet"]);
-    cargo.arg("--target-dir").arg(target);
+    cargo.arg("--target-dir").arg(folder).args(target.into_iter().flat_map(|target| ["--target", target]));
     NOT_OURS.iter().for_each(|variable| {
         cargo.env_remove(variable);
     });
     let root = package.parent().expect("the package lies in the repository");
     // Panics name files; where the repository was is nobody's business.
-    cargo.env("RUSTFLAGS", format!("--remap-path-prefix={}=optc", root.display()));
-    let status = cargo.envs(PROFILE).status().expect("cargo runs");
-    assert!(status.success(), "the kernels for object files can't be built");
-    target.join("release/libstandalone.a")
+    let mut flags = format!("--remap-path-prefix={}=optc", root.display());
+    if target.unwrap_or(env::consts::ARCH).starts_with("aarch64") {
+        // Counters are counted up by instructions that each machine has, and not by functions of the
+        // compiler's library, which ask the system for others.
+        flags += " -Ctarget-feature=-outline-atomics";
+    }
+    let status = cargo.env("RUSTFLAGS", flags).envs(PROFILE).status().expect("cargo runs");
+    let help = match target {
+        Some(target) => format!(" (they take `rustup target add {target}`)"),
+        None => String::new(),
+    };
+    assert!(status.success(), "the kernels for object files can't be built{help}");
+    folder.join(target.unwrap_or_default()).join("release/libstandalone.a")
 }

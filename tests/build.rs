@@ -3,7 +3,8 @@
 use std::path::Path;
 
 /// Variables that name a file or folder, and what may lack there.
-const GIVEN: [&str; 9] = [
+const GIVEN: [&str; 10] = [
+    "OPTC_AARCH64",
     "OPTC_DATA",
     "OPTC_MLIR_CORPUS",
     "OPTC_MLIR_CORPUS/negative",

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use object::read::archive::ArchiveFile;
 use object::{
-    File, Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionIndex, SectionKind,
-    SymbolIndex, elf,
+    Architecture, File, Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionIndex,
+    SectionKind, SymbolIndex, elf,
 };
 
 use crate::library::{Library, Piece, Relocation, RelocationKind, Section, Target};
@@ -222,22 +222,30 @@ impl<'a> Linker<'a> {
         };
         let addend = relocation.addend() + within as i64;
         let offset = offset as u32;
-        let kind = match r_type {
-            elf::R_X86_64_64 => RelocationKind::Absolute,
-            elf::R_X86_64_PC32 => RelocationKind::Relative,
-            elf::R_X86_64_PLT32 => RelocationKind::Call,
-            elf::R_X86_64_GOTPCREL | elf::R_X86_64_GOTPCRELX | elf::R_X86_64_REX_GOTPCRELX => {
-                let past = relocation.addend();
-                let found = Relocation { offset, kind: RelocationKind::Relative, target, addend };
-                if let Some(direct) = direct(bytes, found) {
-                    return Ok(direct);
-                }
-                let slot = self.number(PieceKey::Address(target, within as i64));
-                return Ok(Relocation { target: Target::Piece(slot), addend: past, ..found });
-            }
-            other => return Err(format!("a relocation of kind {other}")),
+        let architecture = self.files[file].architecture();
+        if let Some((_, kind)) = RelocationKind::of_elf(architecture).iter().find(|kind| kind.0 == r_type) {
+            return Ok(Relocation { offset, kind: *kind, target, addend });
+        }
+        // An address that the code reads from a table of addresses.
+        let kind = match (architecture, r_type) {
+            (
+                Architecture::X86_64,
+                elf::R_X86_64_GOTPCREL | elf::R_X86_64_GOTPCRELX | elf::R_X86_64_REX_GOTPCRELX,
+            ) => RelocationKind::Relative,
+            (Architecture::Aarch64, elf::R_AARCH64_ADR_GOT_PAGE) => RelocationKind::Page,
+            (Architecture::Aarch64, elf::R_AARCH64_LD64_GOT_LO12_NC) => RelocationKind::Within8,
+            (_, other) => return Err(format!("a relocation of kind {other}")),
         };
-        Ok(Relocation { offset, kind, target, addend })
+        let found = Relocation { offset, kind, target, addend };
+        let direct = match architecture {
+            Architecture::Aarch64 => direct_on_aarch64(bytes, found),
+            _ => direct_on_x86_64(bytes, found),
+        };
+        if let Some(direct) = direct {
+            return Ok(direct);
+        }
+        let slot = self.number(PieceKey::Address(target, within as i64));
+        Ok(Relocation { target: Target::Piece(slot), addend: relocation.addend(), ..found })
     }
 
     fn external(&mut self, name: &str) -> u32 {
@@ -256,9 +264,25 @@ fn address(target: Target, addend: i64) -> Piece {
     Piece { name: "address".to_owned(), section: Section::Pointers, align: 8, bytes: vec![0; 8], relocations }
 }
 
-/// An instruction that reads an address from memory, as one that has it, where there is one: what linkers do
-/// with it too (System V ABI for AMD64, B.2).
-fn direct(bytes: &mut [u8], relocation: Relocation) -> Option<Relocation> {
+/// Instructions that read an address from memory, as ones that have it, where there are some.
+///
+/// `adrp x, slot; ldr x, [x, slot within its page]` => `adrp x, piece; add x, x, piece within its page`
+fn direct_on_aarch64(bytes: &mut [u8], relocation: Relocation) -> Option<Relocation> {
+    let at = relocation.offset as usize;
+    match (relocation.target, relocation.kind) {
+        (Target::Symbol(_), _) => None,
+        (Target::Piece(_), RelocationKind::Page) => Some(relocation),
+        (Target::Piece(_), _) => {
+            let field: &mut [u8; 4] = (&mut bytes[at..at + 4]).try_into().ok()?;
+            // Of `ldr`, both registers stay.
+            *field = (0x9100_0000 | u32::from_le_bytes(*field) & 0x3ff).to_le_bytes();
+            Some(Relocation { kind: RelocationKind::Within, ..relocation })
+        }
+    }
+}
+
+/// The same of x86-64: what linkers do with it too (System V ABI for AMD64, B.2).
+fn direct_on_x86_64(bytes: &mut [u8], relocation: Relocation) -> Option<Relocation> {
     let at = relocation.offset as usize;
     let is_piece = matches!(relocation.target, Target::Piece(_));
     match (bytes[at - 2], bytes[at - 1]) {

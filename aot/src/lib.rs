@@ -21,11 +21,13 @@ mod header;
 mod library;
 mod link;
 mod names;
+mod near;
 mod read;
 
 use std::fmt;
 
-use codegen::RelocatableProgram;
+use codegen::{Isa, RelocatableProgram};
+use object::Architecture;
 
 pub use frames::{MOST_COMBINATIONS, SizeRange, SizedFrames};
 pub use link::EXTERNALS;
@@ -90,10 +92,11 @@ impl<'p> Bundle<'p> {
         &self.name
     }
 
-    /// The object file: ELF for x86-64.
+    /// The object file: ELF for the architecture that the program is for.
     ///
     /// # Errors
-    /// If the program calls what an object file can't have.
+    /// If the program calls what an object file can't have; if this build has no kernels for its
+    /// architecture.
     pub fn object(&self) -> Result<Vec<u8>, Fault> {
         link::object(self)
     }
@@ -131,9 +134,48 @@ impl<'p> Bundle<'p> {
     }
 }
 
-/// The precompiled pieces.
-fn library() -> library::Library {
-    let bytes = include_bytes!(concat!(env!("OUT_DIR"), "/library.bin"));
-    let bytes = miniz_oxide::inflate::decompress_to_vec(bytes).expect("the build script compressed them");
+/// The precompiled pieces for each architecture that there are some for, compressed by the build script.
+static LIBRARIES: &[(&str, Architecture, &[u8])] = &[
+    #[cfg(target_arch = "x86_64")]
+    ("x86_64", Architecture::X86_64, include_bytes!(concat!(env!("OUT_DIR"), "/library.bin"))),
+    #[cfg(target_arch = "aarch64")]
+    ("aarch64", Architecture::Aarch64, include_bytes!(concat!(env!("OUT_DIR"), "/library.bin"))),
+    #[cfg(all(feature = "aarch64", not(target_arch = "aarch64")))]
+    ("aarch64", Architecture::Aarch64, include_bytes!(concat!(env!("OUT_DIR"), "/aarch64.bin"))),
+];
+
+/// The architectures that this build makes object files for, as Rust calls them.
+pub fn architectures() -> impl Iterator<Item = &'static str> {
+    LIBRARIES.iter().map(|library| library.0)
+}
+
+/// The architecture of an object file for an instruction set.
+///
+/// # Errors
+/// If this build has no kernels for it.
+fn architecture(isa: Isa) -> Result<Architecture, Fault> {
+    let name = isa.architecture();
+    LIBRARIES.iter().find(|library| library.0 == name).map(|library| library.1).ok_or_else(|| {
+        Fault(match name {
+            "aarch64" => "this optc has no kernels for aarch64. To build one that has: rustup target add \
+                          aarch64-unknown-linux-gnu; cargo build --release -p optc --features aarch64"
+                .to_owned(),
+            _ => format!("this optc has no kernels for {name}"),
+        })
+    })
+}
+
+/// That this build makes object files for an instruction set.
+///
+/// # Errors
+/// If it has no kernels for it.
+pub fn check(isa: Isa) -> Result<(), Fault> {
+    architecture(isa).map(drop)
+}
+
+/// The precompiled pieces for an architecture that there are some for.
+fn library(architecture: Architecture) -> library::Library {
+    let found = LIBRARIES.iter().find(|library| library.1 == architecture).expect("it was asked for");
+    let bytes = miniz_oxide::inflate::decompress_to_vec(found.2).expect("the build script compressed them");
     library::Library::read(&bytes)
 }

@@ -10,6 +10,8 @@
 //! ```
 //! A number has 4 bytes, the lowest first. A list, a text and bytes begin with their number of elements.
 
+use object::{Architecture, elf};
+
 /// Pieces, and the names by which some are known.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Library {
@@ -55,8 +57,51 @@ pub(crate) enum RelocationKind {
     Absolute,
     /// They are its distance, in 4 bytes.
     Relative,
-    /// They are the distance of a function, or of what jumps there, in 4 bytes.
+    /// They are the distance of a function, or of what jumps there: in 4 bytes on x86-64, in instructions in
+    /// the low 26 bits of a call on AArch64.
     Call,
+    /// They are the same in a jump on AArch64.
+    Jump,
+    /// They have its distance in pages of 4 KiB, in an ADRP of AArch64.
+    Page,
+    /// They have its place within a page, in an ADD of AArch64.
+    Within,
+    /// They have the same, in an instruction that accesses 1 byte there.
+    Within1,
+    /// 2 bytes.
+    Within2,
+    /// 4 bytes.
+    Within4,
+    /// 8 bytes.
+    Within8,
+    /// 16 bytes.
+    Within16,
+}
+
+use RelocationKind::{
+    Absolute, Call, Jump, Page, Relative, Within, Within1, Within2, Within4, Within8, Within16,
+};
+
+impl RelocationKind {
+    /// What ELF calls the kinds of an architecture.
+    pub(crate) fn of_elf(architecture: Architecture) -> &'static [(u32, RelocationKind)] {
+        match architecture {
+            Architecture::Aarch64 => &[
+                (elf::R_AARCH64_ABS64, Absolute),
+                (elf::R_AARCH64_PREL32, Relative),
+                (elf::R_AARCH64_CALL26, Call),
+                (elf::R_AARCH64_JUMP26, Jump),
+                (elf::R_AARCH64_ADR_PREL_PG_HI21, Page),
+                (elf::R_AARCH64_ADD_ABS_LO12_NC, Within),
+                (elf::R_AARCH64_LDST8_ABS_LO12_NC, Within1),
+                (elf::R_AARCH64_LDST16_ABS_LO12_NC, Within2),
+                (elf::R_AARCH64_LDST32_ABS_LO12_NC, Within4),
+                (elf::R_AARCH64_LDST64_ABS_LO12_NC, Within8),
+                (elf::R_AARCH64_LDST128_ABS_LO12_NC, Within16),
+            ],
+            _ => &[(elf::R_X86_64_64, Absolute), (elf::R_X86_64_PC32, Relative), (elf::R_X86_64_PLT32, Call)],
+        }
+    }
 }
 
 /// What an address is of.

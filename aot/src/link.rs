@@ -8,12 +8,13 @@ use kernels::{Isa, STRIP_FUNCTIONS, is_for_this_machine};
 use object::write::{Object, Relocation as ObjectRelocation, SectionId, Symbol, SymbolId, SymbolSection};
 use object::{
     Architecture, BinaryFormat, Endianness, RelocationFlags, SectionKind, SymbolFlags, SymbolKind,
-    SymbolScope, elf,
+    SymbolScope,
 };
 use runtime::{CodeImage, RelocationTarget, TensorDesc};
 
 use crate::frames::SizedFrames;
 use crate::library::{Library, Piece, Relocation, RelocationKind, Section, Target};
+use crate::near;
 use crate::{Bundle, Fault, WeightsPlace};
 
 /// What an object file may leave to others: functions of C's library that need no system.
@@ -51,6 +52,7 @@ const CALLEES_FIELD: u32 = 88;
 
 /// The pieces of an object file, numbered on from those of the library.
 struct Pieces<'p> {
+    architecture: Architecture,
     library: Library,
     named: BTreeMap<String, u32>,
     program: &'p RelocatableProgram,
@@ -63,7 +65,13 @@ struct Pieces<'p> {
 /// # Errors
 /// If the program calls what an object file can't have.
 pub(crate) fn object(bundle: &Bundle<'_>) -> Result<Vec<u8>, Fault> {
-    let mut pieces = Pieces::of_library(bundle.program);
+    let architecture = crate::architecture(bundle.program.isa)?;
+    linked(bundle, architecture, crate::library(architecture))
+}
+
+/// The same of a library.
+fn linked(bundle: &Bundle<'_>, architecture: Architecture, library: Library) -> Result<Vec<u8>, Fault> {
+    let mut pieces = Pieces::of(architecture, library, bundle.program);
     bundle.program.images.iter().try_for_each(|image| pieces.add_code(image))?;
     let runs = match bundle.sizes {
         None => pieces.add_frame()?,
@@ -73,14 +81,14 @@ pub(crate) fn object(bundle: &Bundle<'_>) -> Result<Vec<u8>, Fault> {
     pieces.add_program(runs, weights);
     let globals = pieces.globals(bundle);
     let kept = pieces.reached(globals.iter().map(|global| global.1))?;
-    Ok(Writer::new(&pieces.library).write(&kept, &globals))
+    let generated = pieces.generated.iter().copied().min();
+    Ok(Writer::new(architecture, &pieces.library, generated).write(&kept, &globals))
 }
 
 impl<'p> Pieces<'p> {
-    fn of_library(program: &'p RelocatableProgram) -> Self {
-        let library = crate::library();
+    fn of(architecture: Architecture, library: Library, program: &'p RelocatableProgram) -> Self {
         let named = library.roots.iter().cloned().collect();
-        Pieces { library, named, program, generated: Vec::new() }
+        Pieces { architecture, library, named, program, generated: Vec::new() }
     }
 
     fn add(&mut self, piece: Piece) -> u32 {
@@ -125,20 +133,20 @@ impl<'p> Pieces<'p> {
                     RelocationTarget::Function(number) => Target::Piece(first + number),
                     RelocationTarget::Symbol(number) => self.symbol(&image.symbols[number as usize]),
                 };
-                let kind = match (found.kind, target) {
-                    (runtime::RelocationKind::Absolute64, _) => RelocationKind::Call,
-                    (runtime::RelocationKind::Relative32, Target::Piece(_)) => RelocationKind::Relative,
-                    (runtime::RelocationKind::Relative32, Target::Symbol(_)) => RelocationKind::Call,
-                    (other, _) => {
-                        return Err(Fault(format!("no object file has addresses of kind {other:?}")));
-                    }
-                };
-                let relocation =
-                    Relocation { offset: found.offset - function.start, kind, target, addend: found.addend };
-                relocations.push(match found.kind {
-                    runtime::RelocationKind::Absolute64 => near(&mut bytes, relocation),
-                    _ => relocation,
-                });
+                relocations.extend(near::relocations(
+                    self.architecture,
+                    &mut bytes,
+                    Relocation {
+                        offset: found.offset - function.start,
+                        kind: match found.kind {
+                            runtime::RelocationKind::Absolute64 => RelocationKind::Absolute,
+                            runtime::RelocationKind::Relative32 => RelocationKind::Relative,
+                            runtime::RelocationKind::Arm64Call => RelocationKind::Call,
+                        },
+                        target,
+                        addend: found.addend,
+                    },
+                )?);
             }
             let (name, section, align) = (function.name.clone(), Section::Code, runtime::FUNCTION_ALIGNMENT);
             self.add(Piece { name, section, align, bytes, relocations });
@@ -296,23 +304,8 @@ impl<'p> Pieces<'p> {
     }
 }
 
-/// An instruction with an address of 8 bytes in it, as one with a distance: code that linkers may put
-/// anywhere has no addresses.
-///
-/// `movabs $address, %register` => `lea distance(%rip), %register; nop`
-fn near(bytes: &mut [u8], relocation: Relocation) -> Relocation {
-    let at = relocation.offset as usize;
-    let (prefix, code) = (bytes[at - 2], bytes[at - 1]);
-    assert!(prefix & 0xfe == 0x48 && code & 0xf8 == 0xb8, "generated code moves addresses to registers");
-    bytes[at - 2] = 0x48 | (prefix & 1) << 2;
-    bytes[at - 1] = 0x8d;
-    bytes[at] = 0x05 | (code & 7) << 3;
-    bytes[at + 5..at + 8].copy_from_slice(&[0x0f, 0x1f, 0x00]);
-    Relocation { offset: relocation.offset + 1, addend: relocation.addend - 4, ..relocation }
-}
-
 fn table_entry(table: &str, number: usize, isa: Isa) -> String {
-    format!("{table}.{number}.{}", isa as usize)
+    format!("{table}.{number}.{}", isa.path())
 }
 
 /// Data that begins where all data may.
@@ -331,7 +324,10 @@ fn address(offset: u32, piece: u32) -> Relocation {
 
 /// An object file while it is written.
 struct Writer<'l> {
+    architecture: Architecture,
     library: &'l Library,
+    /// The first piece that is not of the library.
+    generated: Option<u32>,
     object: Object<'static>,
     sections: [SectionId; 3],
     /// Where each piece is.
@@ -340,8 +336,8 @@ struct Writer<'l> {
 }
 
 impl<'l> Writer<'l> {
-    fn new(library: &'l Library) -> Self {
-        let mut object = Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little);
+    fn new(architecture: Architecture, library: &'l Library, generated: Option<u32>) -> Self {
+        let mut object = Object::new(BinaryFormat::Elf, architecture, Endianness::Little);
         let mut section = |name: &str, kind| object.add_section(Vec::new(), name.as_bytes().to_vec(), kind);
         let sections = [
             section(".text", SectionKind::Text),
@@ -350,7 +346,15 @@ impl<'l> Writer<'l> {
         ];
         // Nothing of it wants a stack that can be run.
         section(".note.GNU-stack", SectionKind::Other);
-        Writer { library, object, sections, places: BTreeMap::new(), externals: BTreeMap::new() }
+        Writer {
+            architecture,
+            library,
+            generated,
+            object,
+            sections,
+            places: BTreeMap::new(),
+            externals: BTreeMap::new(),
+        }
     }
 
     fn write(mut self, kept: &[u32], globals: &[(String, u32)]) -> Vec<u8> {
@@ -367,6 +371,9 @@ impl<'l> Writer<'l> {
         for (name, number) in globals {
             self.define(name, *number, SymbolScope::Dynamic);
         }
+        if self.architecture == Architecture::Aarch64 {
+            self.mark_instructions();
+        }
         for number in kept {
             let library = self.library;
             let piece = &library.pieces[*number as usize];
@@ -375,13 +382,39 @@ impl<'l> Writer<'l> {
         self.object.write().expect("all that is written has its place")
     }
 
+    /// Says where instructions are that linkers may change to go round faults of early Cortex-A53 (mapping
+    /// symbols of ELF for the Arm 64-bit Architecture). Generated code has constants among its instructions,
+    /// and no load or store after an ADRP: it is as it should be.
+    fn mark_instructions(&mut self) {
+        let generated = self.generated;
+        let is_generated = |number: u32| generated.is_some_and(|first| number >= first);
+        let code = self.places.iter().filter(|place| place.1.0 == Section::Code);
+        let first = |wanted: bool| code.clone().find(|place| is_generated(*place.0) == wanted);
+        let marks = [("$x", first(false)), ("$d", first(true))];
+        let marks: Vec<(&str, u64)> =
+            marks.into_iter().filter_map(|(name, place)| Some((name, place?.1.1))).collect();
+        for (name, value) in marks {
+            self.add_symbol(name, (Section::Code, value), (0, SymbolKind::Label), SymbolScope::Compilation);
+        }
+    }
+
     fn define(&mut self, name: &str, number: u32, scope: SymbolScope) {
-        let (section, value) = self.places[&number];
+        let size = self.library.pieces[number as usize].bytes.len() as u64;
+        self.add_symbol(name, self.places[&number], (size, SymbolKind::Text), scope);
+    }
+
+    fn add_symbol(
+        &mut self,
+        name: &str,
+        (section, value): (Section, u64),
+        (size, kind): (u64, SymbolKind),
+        scope: SymbolScope,
+    ) {
         self.object.add_symbol(Symbol {
             name: name.as_bytes().to_vec(),
             value,
-            size: self.library.pieces[number as usize].bytes.len() as u64,
-            kind: SymbolKind::Text,
+            size,
+            kind,
             scope,
             weak: false,
             section: SymbolSection::Section(self.sections[section as usize]),
@@ -399,21 +432,21 @@ impl<'l> Writer<'l> {
             Target::Piece(piece) => {
                 let (to, place) = self.places[&piece];
                 let addend = relocation.addend + place as i64;
-                let is_distance = matches!(relocation.kind, RelocationKind::Relative | RelocationKind::Call);
+                let is_distance = matches!(
+                    relocation.kind,
+                    RelocationKind::Relative | RelocationKind::Call | RelocationKind::Jump
+                );
                 if to == section && is_distance {
-                    let distance = i32::try_from(addend - offset as i64).expect("code has less than 2 GiB");
                     let field: Range<usize> = offset as usize..offset as usize + 4;
-                    self.object.section_mut(id).data_mut()[field].copy_from_slice(&distance.to_le_bytes());
+                    let field = &mut self.object.section_mut(id).data_mut()[field];
+                    write_distance(self.architecture, relocation.kind, field, addend - offset as i64);
                     return;
                 }
                 (self.object.section_symbol(self.sections[to as usize]), addend)
             }
         };
-        let r_type = match relocation.kind {
-            RelocationKind::Absolute => elf::R_X86_64_64,
-            RelocationKind::Relative => elf::R_X86_64_PC32,
-            RelocationKind::Call => elf::R_X86_64_PLT32,
-        };
+        let kinds = RelocationKind::of_elf(self.architecture);
+        let r_type = kinds.iter().find(|kind| kind.1 == relocation.kind).expect("all kinds have a number").0;
         let flags = RelocationFlags::Elf { r_type };
         let added = self.object.add_relocation(id, ObjectRelocation { offset, symbol, addend, flags });
         added.expect("the format has these relocations");
@@ -437,47 +470,20 @@ impl<'l> Writer<'l> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_kernel_and_function_has_machine_code_for_each_instruction_set() {
-        let names: BTreeSet<String> = crate::library().roots.into_iter().map(|root| root.0).collect();
-        let tables = [("optc_kernels", kernels::kernel_count()), ("optc_strips", STRIP_FUNCTIONS.len())];
-        for (table, count) in tables {
-            for number in 0..count {
-                // Of a kernel that no object file may have, there is nothing.
-                let is_there = table != "optc_kernels" || !is_for_this_machine(number);
-                for isa in Isa::ALL {
-                    assert_eq!(
-                        names.contains(&table_entry(table, number, isa)),
-                        is_there,
-                        "{table} {number}"
-                    );
-                }
-            }
+/// Writes the distance from a field to what it refers to.
+fn write_distance(architecture: Architecture, kind: RelocationKind, field: &mut [u8], distance: i64) {
+    let bytes = match (architecture, kind) {
+        (Architecture::Aarch64, RelocationKind::Call | RelocationKind::Jump) => {
+            assert!((-(1 << 27)..1 << 27).contains(&distance), "code has less than 128 MiB");
+            let steps = (distance / 4) as u32 & 0x03ff_ffff;
+            let old = u32::from_le_bytes((&*field).try_into().expect("an instruction has four bytes"));
+            (old & 0xfc00_0000 | steps).to_le_bytes()
         }
-        kernels::NUMBER_FUNCTIONS.iter().for_each(|function| assert!(names.contains(function.name)));
-    }
-
-    #[test]
-    fn nothing_in_the_library_reaches_what_an_object_file_cannot_have() {
-        let library = crate::library();
-        let found: BTreeSet<&str> = library.symbols.iter().map(String::as_str).collect();
-        let allowed: BTreeSet<&str> = EXTERNALS.into_iter().chain([PROGRAM]).collect();
-        assert_eq!(found.difference(&allowed).collect::<Vec<_>>(), Vec::<&&str>::new());
-    }
-
-    #[test]
-    fn an_address_in_an_instruction_becomes_a_distance() {
-        // movabs $0, %r10; call *%r10
-        let mut bytes = [0x49, 0xba, 0, 0, 0, 0, 0, 0, 0, 0, 0x41, 0xff, 0xd2];
-        let relocation =
-            Relocation { offset: 2, kind: RelocationKind::Call, target: Target::Piece(0), addend: 0 };
-        let near = near(&mut bytes, relocation);
-        // lea 0(%rip), %r10; nop; call *%r10
-        assert_eq!(bytes, [0x4c, 0x8d, 0x15, 0, 0, 0, 0, 0x0f, 0x1f, 0, 0x41, 0xff, 0xd2]);
-        assert_eq!((near.offset, near.addend), (3, -4));
-    }
+        _ => i32::try_from(distance).expect("code has less than 2 GiB").to_le_bytes(),
+    };
+    field.copy_from_slice(&bytes);
 }
+
+#[cfg(test)]
+#[path = "link_tests.rs"]
+mod tests;

@@ -2,6 +2,14 @@
 
 use crate::library::{Library, Piece, Relocation, RelocationKind, Section, Target};
 
+use RelocationKind::{
+    Absolute, Call, Jump, Page, Relative, Within, Within1, Within2, Within4, Within8, Within16,
+};
+
+/// The kinds of relocations by their numbers.
+const KINDS: [RelocationKind; 11] =
+    [Absolute, Relative, Call, Jump, Page, Within, Within1, Within2, Within4, Within8, Within16];
+
 impl Library {
     /// The library that the build script made bytes of.
     ///
@@ -57,11 +65,7 @@ impl Reader<'_> {
 
     fn relocation(&mut self) -> Relocation {
         let offset = self.number();
-        let kind = match self.number() {
-            0 => RelocationKind::Absolute,
-            1 => RelocationKind::Relative,
-            _ => RelocationKind::Call,
-        };
+        let kind = KINDS[self.number() as usize];
         let target = match self.number() {
             0 => Target::Piece(self.number()),
             _ => Target::Symbol(self.number()),

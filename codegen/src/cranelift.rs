@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::ir::{ExtFuncData, ExternalName, Function, LibCall, UserExternalName, UserFuncName};
-use cranelift_codegen::isa::TargetIsa;
+use cranelift_codegen::isa::{self, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{Context, FinalizedMachReloc, FinalizedRelocTarget};
 use cranelift_frontend::FunctionBuilderContext;
@@ -38,7 +38,7 @@ pub(crate) struct ImageBuilder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FunctionNumber(u32);
 
-/// The flags of Cranelift for the features of an instruction set of x86-64.
+/// The flags of Cranelift for the features of an instruction set beyond the least of its architecture.
 fn features(isa: Isa) -> &'static [&'static str] {
     static FEATURES: [&str; 14] = [
         "has_sse3",
@@ -57,13 +57,13 @@ fn features(isa: Isa) -> &'static [&'static str] {
         "has_avx512dq",
     ];
     match isa {
-        Isa::Scalar => &[],
+        Isa::Scalar | Isa::Aarch64 => &[],
         Isa::Avx2 => &FEATURES[..11],
         Isa::Avx512 => &FEATURES,
     }
 }
 
-/// Cranelift's back end for an instruction set; outside of x86-64 that of this machine.
+/// Cranelift's back end for an instruction set.
 fn target_isa(isa: Isa) -> Result<Arc<dyn TargetIsa>, String> {
     let mut flags = settings::builder();
     for (name, value) in [
@@ -74,19 +74,24 @@ fn target_isa(isa: Isa) -> Result<Arc<dyn TargetIsa>, String> {
     ] {
         flags.set(name, value).map_err(|error| error.to_string())?;
     }
-    let mut builder = cranelift_native::builder_with_options(!cfg!(target_arch = "x86_64"))?;
-    for feature in features(isa).iter().filter(|_| cfg!(target_arch = "x86_64")) {
+    let architecture = isa.architecture();
+    let mut builder = if architecture == std::env::consts::ARCH {
+        cranelift_native::builder_with_options(false)?
+    } else {
+        let other = isa::lookup_by_name(&format!("{architecture}-unknown-linux-gnu"));
+        other.map_err(|_| format!("this build of optc makes no machine code for {architecture}"))?
+    };
+    for feature in features(isa) {
         builder.enable(feature).map_err(|error| error.to_string())?;
     }
     builder.finish(settings::Flags::new(flags)).map_err(|error| error.to_string())
 }
 
 impl ImageBuilder {
-    /// A builder of code for an instruction set of this machine's architecture, or of `known`, which was made
-    /// of the same functions before.
+    /// A builder of code for an instruction set, or of `known`, which was made of the same functions before.
     ///
     /// # Errors
-    /// If Cranelift does not support the machine.
+    /// If this build has no back end of Cranelift for it.
     pub(crate) fn new(isa: Isa, known: Option<Arc<CodeImage>>) -> Result<ImageBuilder, String> {
         Ok(ImageBuilder {
             isa: target_isa(isa)?,

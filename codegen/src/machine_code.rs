@@ -70,6 +70,19 @@ pub(crate) struct Samples<'a> {
 /// The most operands of a call that are made room for, if no sample has more.
 const LEAST_WIDEST: usize = 8;
 
+/// That this machine has the instructions of a set.
+///
+/// # Errors
+/// If it lacks some.
+pub(crate) fn check_runs_here(isa: Isa) -> Result<(), Vec<Diagnostic>> {
+    match isa.missing() {
+        None => Ok(()),
+        Some(feature) => {
+            Err(fault(format!("the plan is for `{}`, and this machine lacks {feature}", isa.name())))
+        }
+    }
+}
+
 /// The address that function 0 has in code that is not loaded; the next one has the next.
 pub(crate) const UNLOADED: u64 = 1 << 63;
 
@@ -113,9 +126,7 @@ impl CompiledCode {
     /// If this machine lacks instructions of it, or the system does not let it run.
     pub(crate) fn load(self) -> Result<MachineCode, Vec<Diagnostic>> {
         let isa = self.machine.isa;
-        if let Some(feature) = isa.missing() {
-            return Err(fault(format!("the plan is for `{}`, and this machine lacks {feature}", isa.name())));
-        }
+        check_runs_here(isa)?;
         let loaded = trust::load(&self.image, &symbols(isa));
         let (code, addresses) = loaded.map_err(|error| fault(error.to_string()))?;
         Ok(self.at(code, &addresses))

@@ -201,6 +201,7 @@ impl<'a> Planned<'a> {
         copied: Option<Vec<(ElemType, usize)>>,
         prepared: Option<&Prepared>,
     ) -> Result<MachineCode, Vec<Diagnostic>> {
+        machine_code::check_runs_here(self.machine.isa)?;
         self.compiled(copied, StopChecks::Asked, prepared)?.load()
     }
 

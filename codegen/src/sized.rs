@@ -29,7 +29,7 @@ use crate::classes::StepClasses;
 use crate::elem::ElemType;
 use crate::entry::StopChecks;
 use crate::frame::{Callee, fault};
-use crate::machine_code::{CompiledCode, MachineCode, Samples, Tensors, WeightSource};
+use crate::machine_code::{CompiledCode, MachineCode, Samples, Tensors, WeightSource, check_runs_here};
 use crate::options::CodegenOptions;
 use crate::program::{describe, state_descs};
 use crate::refusal::CodeRefusal;
@@ -179,6 +179,7 @@ impl SizedCode {
         samples: &[Vec<u64>],
         options: &CodegenOptions,
     ) -> Result<(SizedCode, Workspace), SizeFault> {
+        check_runs_here(options.cpu.isa()).map_err(SizeFault::Code)?;
         let how = (options, StopChecks::Asked, CompiledCode::load);
         SizedCode::made(ctx, body, symbols, homes, samples, how)
     }

@@ -23,10 +23,17 @@ pub struct Cpu {
 }
 
 /// The processors without kernels of an embedder, in the order of [`Isa::ALL`].
-static LEVELS: [Cpu; 3] = [Cpu::of(Isa::Scalar), Cpu::of(Isa::Avx2), Cpu::of(Isa::Avx512)];
+static LEVELS: [Cpu; 4] =
+    [Cpu::of(Isa::Scalar), Cpu::of(Isa::Avx2), Cpu::of(Isa::Avx512), Cpu::of(Isa::Aarch64)];
 
-/// Levels of x86-64 that kernels have no path of their own for: code for any machine runs on them.
-const WITHOUT_KERNELS: [&str; 2] = ["x86-64", "x86-64-v2"];
+/// Machines by other names than those of instruction sets, each with the widest of these that runs on it.
+const OTHERWISE: [(&str, &str); 5] = [
+    ("aarch64-linux-gnu", "aarch64"),
+    ("aarch64-unknown-linux-gnu", "aarch64"),
+    ("arm64", "aarch64"),
+    ("x86-64", "portable"),
+    ("x86-64-v2", "portable"),
+];
 
 impl Cpu {
     /// A processor with this instruction set, which need not be the one that this process runs on.
@@ -59,9 +66,9 @@ impl Cpu {
         }
         let names = || ["native"].into_iter().chain(Isa::ALL.map(Isa::name));
         Isa::named(name).map(Cpu::level).ok_or_else(|| {
-            let hint = match WITHOUT_KERNELS.contains(&name) {
-                true => Some("`portable` runs on it".to_owned()),
-                false => did_you_mean(name, names()),
+            let hint = match OTHERWISE.iter().find(|other| other.0 == name) {
+                Some((_, known)) => Some(format!("`{known}` runs on it")),
+                None => did_you_mean(name, names()),
             };
             let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
             let names: Vec<&str> = names().collect();

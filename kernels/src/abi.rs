@@ -102,14 +102,14 @@ unsafe extern "C" fn enter<K: KernelBody, S: Simd>(
     }
 }
 
-/// The machine code of `K`'s body, for each of [`Isa::ALL`].
+/// The machine code of `K`'s body, for each of [`Isa::PATHS`].
 pub(crate) const fn entries<K: KernelBody>() -> [KernelFn; 3] {
     [enter::<K, Portable>, enter::<K, Avx2>, enter::<K, Avx512>]
 }
 
 /// The entry point of `K`'s body for an instruction set.
 pub(crate) fn entry_of<K: Tabled>(isa: Isa) -> KernelFn {
-    K::entries()[isa as usize]
+    K::entries()[isa.path()]
 }
 
 /// The `index`-th of `parts` nearly equal pieces of `0..count`.

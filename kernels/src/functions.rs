@@ -138,13 +138,13 @@ pub struct StripFunction {
 impl StripFunction {
     /// The function for an instruction set; to call it, the machine must have that.
     pub fn function(&self, isa: Isa) -> StripFn {
-        STRIP_TABLE[self.number][isa as usize]
+        STRIP_TABLE[self.number][isa.path()]
     }
 }
 
 macro_rules! strips {
     ($($name:literal $functions:expr;)+) => {
-        /// The machine code of [`STRIP_FUNCTIONS`], for each of [`Isa::ALL`].
+        /// The machine code of [`STRIP_FUNCTIONS`], for each of [`Isa::PATHS`].
         // SAFETY: nothing else has a name that begins with `optc_`.
         #[unsafe(export_name = "optc_strips")]
         static STRIP_TABLE: [[StripFn; 3]; STRIP_FUNCTIONS.len()] = [$($functions),+];

@@ -1,7 +1,6 @@
 //! Which instruction sets the kernels are built for, and which this machine has.
 
-/// An instruction set that every kernel has a path for. All three give the same bits; they differ in speed
-/// alone.
+/// An instruction set that every kernel has a path for. All give the same bits; they differ in speed alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Isa {
@@ -11,13 +10,15 @@ pub enum Isa {
     Avx2 = 1,
     /// x86-64 with AVX-512 F, VL, BW and DQ: 16 lanes of `f32`.
     Avx512 = 2,
+    /// AArch64, with the vectors and the `mul_add` that each has: the path of [`Isa::Scalar`].
+    Aarch64 = 3,
 }
 
 /// A feature of a machine, by its name, and whether the machine this runs on has it.
 type Feature = (&'static str, fn() -> bool);
 
-/// The features of these names.
-macro_rules! features {
+/// The features of x86-64 of these names.
+macro_rules! x86_features {
     ($($name:tt),*) => {
         &[$(($name, || {
             #[cfg(target_arch = "x86_64")]
@@ -30,19 +31,23 @@ macro_rules! features {
 }
 
 /// Each instruction set with its name and the features that it takes, the narrowest first.
-static SETS: [(Isa, &str, &[Feature]); 3] = [
+static SETS: [(Isa, &str, &[Feature]); 4] = [
     (Isa::Scalar, "portable", &[]),
-    (Isa::Avx2, "x86-64-v3", features!("avx2", "fma", "bmi1", "bmi2", "lzcnt")),
+    (Isa::Avx2, "x86-64-v3", x86_features!("avx2", "fma", "bmi1", "bmi2", "lzcnt")),
     (
         Isa::Avx512,
         "x86-64-v4",
-        features!("avx2", "fma", "bmi1", "bmi2", "lzcnt", "avx512f", "avx512vl", "avx512bw", "avx512dq"),
+        x86_features!("avx2", "fma", "bmi1", "bmi2", "lzcnt", "avx512f", "avx512vl", "avx512bw", "avx512dq"),
     ),
+    (Isa::Aarch64, "aarch64", &[("aarch64", || cfg!(target_arch = "aarch64"))]),
 ];
 
 impl Isa {
-    /// All of them, the narrowest first.
-    pub const ALL: [Isa; 3] = [Isa::Scalar, Isa::Avx2, Isa::Avx512];
+    /// All of them, the narrowest of each architecture first.
+    pub const ALL: [Isa; 4] = [Isa::Scalar, Isa::Avx2, Isa::Avx512, Isa::Aarch64];
+
+    /// Those that kernels have machine code of their own for, in the order of tables.
+    pub const PATHS: [Isa; 3] = [Isa::Scalar, Isa::Avx2, Isa::Avx512];
 
     /// The widest instruction set of the machine this runs on.
     pub fn detect() -> Isa {
@@ -54,7 +59,25 @@ impl Isa {
         Isa::ALL.into_iter().filter(|isa| isa.missing().is_none()).collect()
     }
 
-    /// Its name: that of the level of x86-64 that has it, or `portable`.
+    /// Which of [`Isa::PATHS`] runs on it.
+    pub const fn path(self) -> usize {
+        match self {
+            Isa::Scalar | Isa::Aarch64 => 0,
+            Isa::Avx2 => 1,
+            Isa::Avx512 => 2,
+        }
+    }
+
+    /// The architecture that it is of, as Rust calls it; that of this machine, if any will do.
+    pub fn architecture(self) -> &'static str {
+        match self {
+            Isa::Scalar => std::env::consts::ARCH,
+            Isa::Avx2 | Isa::Avx512 => "x86_64",
+            Isa::Aarch64 => "aarch64",
+        }
+    }
+
+    /// Its name: that of the level of x86-64 that has it, `aarch64`, or `portable`.
     pub fn name(self) -> &'static str {
         SETS[self as usize].1
     }
@@ -89,6 +112,13 @@ mod tests {
             assert_eq!(isa, row.0);
             assert_eq!(Isa::named(isa.name()), Some(isa));
         }
+        Isa::PATHS.into_iter().enumerate().for_each(|(path, isa)| assert_eq!(isa.path(), path));
         assert_eq!(Isa::Scalar.missing(), None);
+    }
+
+    #[test]
+    fn what_is_there_is_of_this_machines_architecture() {
+        let is_here = |isa: &Isa| isa.architecture() == std::env::consts::ARCH;
+        assert!(Isa::available().iter().all(is_here));
     }
 }

@@ -48,7 +48,7 @@ macro_rules! strips {
             const FUNCTION: ScalarFunction = ScalarFunction::$name;
         })*
 
-        /// The vector forms of a function without parameters, for each of [`crate::Isa::ALL`].
+        /// The vector forms of a function without parameters, for each of [`crate::Isa::PATHS`].
         pub(crate) const fn strip_functions(function: ScalarFunction) -> [StripFn; 3] {
             match function {
                 $(ScalarFunction::$name => entries::<$name>(),)*
@@ -126,7 +126,7 @@ unsafe extern "C" fn enter_formula<F: Formula, S: Simd>(to: *mut f32, from: *con
     unsafe { S::vectorize(FormulaStrip::<F> { to, from, n: n as usize, formula: PhantomData }) }
 }
 
-/// A formula on strips, for each of [`crate::Isa::ALL`].
+/// A formula on strips, for each of [`crate::Isa::PATHS`].
 pub(crate) const fn formula_functions<F: Formula>() -> [StripFn; 3] {
     [enter_formula::<F, Portable>, enter_formula::<F, Avx2>, enter_formula::<F, Avx512>]
 }
@@ -141,7 +141,7 @@ mod tests {
         let x: Vec<f32> = (0..37).map(|i| i as f32 * 0.3 - 5.0).collect();
         for isa in Isa::available() {
             let mut y = vec![7.0; 40];
-            let exp = strip_functions(ScalarFunction::Exp)[isa as usize];
+            let exp = strip_functions(ScalarFunction::Exp)[isa.path()];
             // SAFETY: 37 elements on both sides.
             unsafe { exp(y.as_mut_ptr(), x.as_ptr(), 37) };
             let expected: Vec<f32> = x.iter().map(|x| ScalarFunction::Exp.apply(*x)).collect();
@@ -175,7 +175,7 @@ mod tests {
                 let mut y = vec![7.0; count + 3];
                 y[..count].copy_from_slice(&x);
                 let place = y.as_mut_ptr();
-                let root = formula_functions::<Root>()[isa as usize];
+                let root = formula_functions::<Root>()[isa.path()];
                 // SAFETY: `y` has `count` elements and three more.
                 unsafe { root(place, place, count as u64) };
                 assert_eq!((&y[..count], &y[count..]), (&expected[..], &[7.0; 3][..]), "{isa:?}");

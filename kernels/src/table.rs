@@ -13,7 +13,7 @@ use crate::{
 
 /// A kernel whose machine code is in the table.
 pub(crate) trait Tabled: KernelBody {
-    /// Its machine code, for each of [`Isa::ALL`].
+    /// Its machine code, for each of [`Isa::PATHS`].
     fn entries() -> &'static [KernelFn; 3];
 }
 
@@ -59,11 +59,11 @@ kernels! {
     Winograd
 }
 
-/// The number of the kernel whose machine code is at an address, and its instruction set; none if that is no
-/// kernel of this crate. Of several with the same code it is the first.
+/// The number of the kernel whose machine code is at an address, and which of [`Isa::PATHS`] it is; none if
+/// that is no kernel of this crate. Of several with the same code it is the first.
 pub fn kernel_number(address: u64) -> Option<(usize, Isa)> {
     let find =
-        |row: &[KernelFn; 3]| Isa::ALL.into_iter().find(|isa| row[*isa as usize] as usize as u64 == address);
+        |row: &[KernelFn; 3]| Isa::PATHS.into_iter().find(|isa| row[isa.path()] as usize as u64 == address);
     ENTRIES.iter().enumerate().find_map(|(number, row)| Some((number, find(row)?)))
 }
 
@@ -105,7 +105,7 @@ mod tests {
         for isa in Isa::available() {
             let kernel = Copy::new(&[3], &[1], &[1], 4, isa, 1);
             let (number, found) = kernel_number(kernel.entry() as usize as u64).unwrap();
-            assert_eq!((kernel_name(number), found), ("Copy", isa));
+            assert_eq!((kernel_name(number), found), ("Copy", Isa::PATHS[isa.path()]));
         }
         assert_eq!(kernel_number(0), None);
     }

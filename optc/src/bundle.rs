@@ -31,7 +31,7 @@ use crate::whole_file::write_whole;
 
 mod sized;
 
-pub use aot::{EXTERNALS, WeightsPlace};
+pub use aot::{EXTERNALS, WeightsPlace, architectures};
 
 /// The files of a program for C.
 pub struct Bundle {
@@ -55,7 +55,7 @@ impl Bundle {
     ///
     /// # Errors
     /// Every fault of the first stage that finds some; if it calls what an object file can't have; if it has
-    /// too many sizes.
+    /// too many sizes; if this build has no kernels for the processor's architecture ([`architectures`]).
     pub fn build(
         module: &mut Module,
         options: &CompileOptions,
@@ -65,6 +65,7 @@ impl Bundle {
         let entry = entry(module, options.entry.as_deref())?;
         let body = module.function(&entry).expect("the entry was just found");
         let options = &options.planned(&module.ctx, body);
+        aot::check(options.cpu.isa()).map_err(|fault| Failure::input(fault.to_string()))?;
         let (program, sizes) = if has_named_sizes(&module.ctx, body) {
             let (program, sizes) = sized::build(AllSizes::decide(module, options)?, options)?;
             (program, Some(sizes))

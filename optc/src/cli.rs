@@ -193,8 +193,8 @@ struct MachineArgs {
     /// Number of threads to run with; scratch is planned for each of them.
     #[arg(long, default_value_t = runtime::available_threads().clamp(1, 2), value_parser = parse_threads)]
     threads: usize,
-    /// CPU to compile for: `native`, `x86-64-v4`, `x86-64-v3` or `portable`; a partly planned program keeps
-    /// the CPU of its plan.
+    /// CPU to compile for: `native`, `x86-64-v4`, `x86-64-v3`, `aarch64` or `portable` (any of this machine's
+    /// architecture); a partly planned program keeps the CPU of its plan.
     #[arg(long, value_name = "CPU", default_value = "native", value_parser = Cpu::named)]
     target_cpu: &'static Cpu,
 }

@@ -91,7 +91,8 @@ pub struct OptArgs {
     /// Number of threads to compile and run with; scratch is planned for each of them.
     #[arg(long, value_parser = crate::cli::parse_threads)]
     pub threads: Option<usize>,
-    /// CPU to compile for: `native`, `x86-64-v4`, `x86-64-v3` or `portable`; need not be this one.
+    /// CPU to compile for: `native`, `x86-64-v4`, `x86-64-v3`, `aarch64` or `portable` (any of this machine's
+    /// architecture); need not be this one.
     #[arg(long, value_name = "CPU", value_parser = Cpu::named)]
     pub target_cpu: Option<&'static Cpu>,
     /// Checks and output for each pass.

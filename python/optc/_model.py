@@ -138,7 +138,7 @@ def compile(
     - `precision`: `"bf16"` multiplies and stores `bf16`, with sums in `f32`, where there are kernels for
       that.
     - `threads`: how many run the program, the caller's included; all processors, at most two, unless given.
-    - `target_cpu`: `"native"`, `"x86-64-v4"`, `"x86-64-v3"` or `"portable"`.
+    - `target_cpu`: `"native"`, `"x86-64-v4"`, `"x86-64-v3"`, `"aarch64"` or `"portable"`.
     - `donate`: inputs whose memory the program may overwrite.
     - `budget`: the most bytes of arena, as a number or a text (`"4MB"`); an `Error` says what would help.
     - `pools`: memory pools beside the arena, as for `optc --pool`.

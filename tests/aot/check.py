@@ -1,7 +1,8 @@
 """Builds an object file of one network, runs it in C, and compares its bits with those of `optc run`.
 
-Arguments: OPTC WORK MODEL [--most-bytes=N] [--at=batch=1,seq=17 ...] [options of optc build]. With `--at`, the object
-file is of named sizes, and runs at each of these. Only the standard library is used."""
+Arguments: OPTC WORK MODEL [--aarch64] [--most-bytes=N] [--at=batch=1,seq=17 ...] [options of optc build]. With `--at`,
+the object file is of named sizes, and runs at each of these. With `--aarch64` it is for AArch64 and runs under qemu; its
+bits are those of `optc run --target-cpu=portable` on this machine. Only the standard library is used."""
 
 import json
 import math
@@ -60,10 +61,10 @@ def planned_arena(optc, model, options):
     return next(pool["size_bytes"] for pool in plan["pools"] if pool["name"] == "arena")
 
 
-def symbols(path):
+def symbols(nm, path):
     """The global symbols that an object file defines, and those that it leaves to others."""
     defined, left = set(), set()
-    for line in run("nm", "-g", path).splitlines():
+    for line in run(nm, "-g", path).splitlines():
         kind, name = line.split()[-2:]
         (left if kind == "U" else defined).add(name)
     return defined, left
@@ -83,19 +84,36 @@ def at_sizes(description, sizes):
     return {**description, **tensors}
 
 
+class Machine:
+    """What an object file is for: tools that take it, and what runs a program that it is linked to."""
+
+    def __init__(self, cc, nm, emulator, build, run):
+        self.cc, self.nm, self.emulator, self.build, self.run = cc, nm, emulator, build, run
+
+
+HERE = Machine("cc", "nm", [], [], [])
+AARCH64 = Machine(
+    "aarch64-linux-gnu-gcc",
+    "aarch64-linux-gnu-nm",
+    ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"],
+    ["--target-cpu=aarch64"],
+    ["--target-cpu=portable"],
+)
+
+
 class Program:
     """An object file in a folder, compared with what the command does."""
 
-    def __init__(self, optc, model, out, options):
-        self.optc, self.model, self.out = optc, model, out
-        self.options = [option for option in options if option != "--embed-weights"]
+    def __init__(self, optc, model, out, options, machine):
+        self.optc, self.model, self.out, self.machine = optc, model, out, machine
+        self.options = [option for option in options if option != "--embed-weights"] + machine.run
         self.description = json.loads(next(out.glob("*.json")).read_text())
         self.name = self.description["name"]
         self.sizes = [size["name"] for size in self.description.get("sizes", [])]
         self.weights = self.description["weights_file"]
 
     def check_symbols(self):
-        defined, left = symbols(self.out / f"{self.name}.o")
+        defined, left = symbols(self.machine.nm, self.out / f"{self.name}.o")
         ends = ["run", "run_threads", "message", "supported"]
         ends += ["bind", "arena_bytes", "input_bytes", "output_bytes"] if self.sizes else []
         if defined != {f"{self.name}_{end}" for end in ends} or not left <= ALLOWED:
@@ -114,9 +132,10 @@ class Program:
         check += ["-DEMBEDDED"] if self.weights is None else []
         check += [f"-DSIZES={len(self.sizes)}"] if self.sizes else []
         libraries = ["-lm", "-lpthread", "-o", self.out / "check"]
-        run("cc", *flags, *check, f"-I{self.out}", "tests/aot/check.c", self.out / f"{self.name}.o", *libraries)
+        cc = self.machine.cc
+        run(cc, *flags, *check, f"-I{self.out}", "tests/aot/check.c", self.out / f"{self.name}.o", *libraries)
         # The example, as it is meant to be used.
-        run("cc", *flags, "-pedantic", "main.c", f"{self.name}.o", "-lm", "-o", "example", cwd=self.out)
+        run(cc, *flags, "-pedantic", "main.c", f"{self.name}.o", "-lm", "-o", "example", cwd=self.out)
 
     def planned_arena(self, sizes):
         """The bytes that the command says."""
@@ -143,7 +162,7 @@ class Program:
 
         bound = [sizes[name] for name in self.sizes]
         weights = [] if self.weights is None else [out / self.weights]
-        said = run(out / "check", *bound, *weights, *files, *results.values())
+        said = run(*self.machine.emulator, out / "check", *bound, *weights, *files, *results.values())
         print(said, end="")
         arena = self.planned_arena(sizes)
         if not said.startswith(f"{arena} bytes of arena,"):
@@ -154,7 +173,7 @@ class Program:
                     sys.exit(f"{output}{suffix} has other bits than `optc run` gives")
 
         example = [Path(str(path) + ".example") for path in results.values()]
-        run("./example", *bound, *[path.name for path in files], *[path.name for path in example], cwd=out)
+        run(*self.machine.emulator, "./example", *bound, *[path.name for path in files], *[path.name for path in example], cwd=out)
         for output, path in zip(results, example):
             if path.read_bytes() != expected[output]:
                 sys.exit(f"{output} has other bits in the example than `optc run` gives")
@@ -164,10 +183,13 @@ def main():
     optc, work, model, *options = sys.argv[1:]
     own = [option.split("=", 1) for option in options if option.startswith(("--most-bytes=", "--at="))]
     options = [option for option in options if not option.startswith(("--most-bytes=", "--at="))]
+    machine = AARCH64 if "--aarch64" in options else HERE
+    options = [option for option in options if option != "--aarch64"]
     out = Path(work) / "out"
     run("rm", "-rf", out)
-    print(run(optc, "build", model, "--synthesize-weights", "--emit=obj", "-o", out, *options), end="")
-    program = Program(optc, model, out, options)
+    built = run(optc, "build", model, "--synthesize-weights", "--emit=obj", "-o", out, *options, *machine.build)
+    print(built, end="")
+    program = Program(optc, model, out, options, machine)
     size = (out / f"{program.name}.o").stat().st_size
     if any(int(most) < size for option, most in own if option == "--most-bytes"):
         sys.exit(f"{program.name}.o has {size} bytes, expected fewer")

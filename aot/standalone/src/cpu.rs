@@ -1,4 +1,4 @@
-//! Whether this machine has the instructions of a level of x86-64, asked of the processor itself.
+//! Whether this machine has the instructions of a set: of a level of x86-64, asked of the processor itself.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
@@ -10,6 +10,9 @@ use kernels::Isa;
 pub(crate) fn has(isa: u64) -> bool {
     if isa == Isa::Scalar as u64 {
         return true;
+    }
+    if isa == Isa::Aarch64 as u64 {
+        return false;
     }
     if __cpuid(0).eax < 7 || __cpuid(0x8000_0000).eax < 0x8000_0001 {
         return false;
@@ -36,10 +39,10 @@ pub(crate) fn has(isa: u64) -> bool {
     }
 }
 
-/// Other machines run plain code alone.
+/// Other machines run plain code alone, and AArch64 has no levels.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn has(isa: u64) -> bool {
-    isa == Isa::Scalar as u64
+    isa == Isa::Scalar as u64 || isa == Isa::Aarch64 as u64 && cfg!(target_arch = "aarch64")
 }
 
 /// The registers that the system keeps for a thread.

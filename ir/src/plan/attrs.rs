@@ -55,7 +55,7 @@ plan_attrs! {
         "the last stage of the pipeline that has run on it",
         written by "the pass manager", read by "the pass manager";
     OPTC_TARGET = "optc.target" on "functions":
-        "the CPU that it is planned for: `x86-64-v4`, `x86-64-v3` or `portable`",
+        "the CPU that it is planned for: `x86-64-v4`, `x86-64-v3`, `aarch64` or `portable`",
         written by "`select`", read by "code generation, the stages that follow";
     OPTC_THREADS = "optc.threads" on "functions":
         "the number of threads that its scratch is for",

@@ -24,7 +24,8 @@ pub(super) struct BuildArgs {
     #[command(flatten)]
     compile: CompileArgs,
     /// What to write: an artifact (a file of machine code, packed weights, plan and IR), or an object file
-    /// for C with its header, weights, an example and a description, into a folder.
+    /// for C with its header, weights, an example and a description, into a folder. `optc doctor` lists the
+    /// architectures for which there are object files.
     #[arg(long, value_name = "KIND", default_value = "artifact")]
     emit: Emit,
     /// The artifact's file, or the object file's folder.

@@ -34,6 +34,8 @@ pub(super) struct Findings {
     target_cpu: &'static str,
     /// The first feature that is missing for a wider one.
     lacks: Option<&'static str>,
+    /// The architectures for which `optc build --emit=obj` makes object files.
+    object_files: Vec<&'static str>,
     /// The number of threads that the system allots to the process.
     available_threads: usize,
     /// The default of `--threads`.
@@ -50,7 +52,8 @@ impl Findings {
     fn here() -> Findings {
         let isa = Isa::detect();
         let available_threads = runtime::available_threads();
-        let wider = Isa::ALL.into_iter().find(|wider| *wider as u32 > isa as u32);
+        let is_wider = |wider: &Isa| *wider as u32 > isa as u32 && wider.architecture() == isa.architecture();
+        let wider = Isa::ALL.into_iter().find(is_wider);
         Findings {
             version: 1,
             build: BUILD,
@@ -58,6 +61,7 @@ impl Findings {
             features: runtime::cpu_features(),
             target_cpu: isa.name(),
             lacks: wider.and_then(Isa::missing),
+            object_files: object_files(),
             available_threads,
             threads: available_threads.clamp(1, 2),
             huge_pages: huge_pages(),
@@ -78,6 +82,16 @@ impl Findings {
             None => String::new(),
         };
         line("--target-cpu", format!("{target_cpu}: the widest instruction set that kernels have{wider}"));
+        line(
+            "--emit=obj",
+            match &*self.object_files {
+                [] => "none: this optc was built without the feature `aot`".to_owned(),
+                architectures if architectures.contains(&"aarch64") => architectures.join(", "),
+                architectures => {
+                    format!("{}: for aarch64 it must be built with that feature", architectures.join(", "))
+                }
+            },
+        );
         line("--threads", format!("{threads} of {available_threads}: use --threads for more"));
         line(
             "huge pages",
@@ -103,6 +117,16 @@ impl Findings {
         );
         text
     }
+}
+
+#[cfg(feature = "aot")]
+fn object_files() -> Vec<&'static str> {
+    crate::bundle::architectures().collect()
+}
+
+#[cfg(not(feature = "aot"))]
+fn object_files() -> Vec<&'static str> {
+    Vec::new()
 }
 
 fn read(path: &str) -> Option<String> {

@@ -67,7 +67,8 @@ verbs! {
         "Compile a program into a file that runs without compiling again",
         "Examples:\n\
         \x20 optc build model.onnx -o model.optc\n\
-        \x20 optc build model.onnx --emit=obj -o out --target-cpu=x86-64-v3";
+        \x20 optc build model.onnx --emit=obj -o out --target-cpu=x86-64-v3\n\
+        \x20 optc build model.onnx --emit=obj -o out --target-cpu=aarch64";
     "plan" Plan(plan::PlanArgs)
         "Plan a program, and print the size of its arena; with `--json`, the place of every value",
         "Examples:\n\

@@ -73,5 +73,10 @@ fn doctor_says_what_native_is() {
     assert_eq!(found["available_threads"], runtime::available_threads());
     let text = optc(&["doctor"]);
     assert!(text.contains(&format!("--target-cpu  {}", codegen::Isa::detect().name())), "{text}");
+    let object_files = found["object_files"].as_array().expect("a list");
+    assert!(
+        object_files.contains(&std::env::consts::ARCH.into()) && text.contains("--emit=obj    "),
+        "{text}"
+    );
     assert!(optc(&["--version"]).contains(found["build"].as_str().expect("a build")));
 }

@@ -4,6 +4,7 @@
 
 use runtime::CountingAllocator;
 
+mod aarch64;
 mod any_size;
 mod artifacts;
 mod bad_text;
