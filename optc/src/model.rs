@@ -292,17 +292,8 @@ fn failed(error: RunError) -> Failure {
 
 fn empty(desc: &TensorDesc) -> Result<Array, Failure> {
     let TensorDesc { name, element, shape, size_bytes, .. } = desc;
-    let bytes = zeros(*size_bytes)
-        .ok_or_else(|| Failure::input(format!("no memory for `{name}`, which has {size_bytes} bytes")))?;
+    let bytes = runtime::zeros(*size_bytes).map_err(|error| Failure::input(format!("`{name}`: {error}")))?;
     Ok(Array { name: name.clone(), element: *element, shape: shape.clone(), bytes })
-}
-
-/// So many zeros; none if there is no memory for them.
-fn zeros(count: usize) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(count).ok()?;
-    bytes.resize(count, 0);
-    Some(bytes)
 }
 
 fn unlike(what: &str, array: &Array, desc: &TensorDesc) -> String {

@@ -56,6 +56,21 @@ impl fmt::Display for OutOfMemory {
 
 impl std::error::Error for OutOfMemory {}
 
+/// A list of `bytes` zeros: big ones are fresh pages of the system, which cost nothing until they are written.
+///
+/// # Errors
+/// If the allocator has no such memory.
+pub fn zeros(bytes: usize) -> Result<Vec<u8>, OutOfMemory> {
+    if bytes == 0 {
+        return Ok(Vec::new());
+    }
+    let layout = Layout::array::<u8>(bytes).map_err(|_| OutOfMemory { bytes })?;
+    // SAFETY: the layout's size is not zero.
+    let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(OutOfMemory { bytes })?;
+    // SAFETY: the global allocator gave this block for that many bytes of alignment 1, all of which are zero.
+    Ok(unsafe { Vec::from_raw_parts(start.as_ptr(), bytes, bytes) })
+}
+
 impl AlignedBuffer {
     /// A buffer of `bytes` zeros.
     ///

@@ -79,7 +79,7 @@ mod wait;
 pub use abi::{CodeContext, EntryFn, KernelFn, optc_parallel, optc_poison, optc_step, symbols};
 pub use allocations::{Allocations, CountingAllocator};
 pub use binding::{InputBuffer, TensorSide};
-pub use buffer::{AlignedBuffer, Arena, ArenaError, OutOfMemory, POISON, poison};
+pub use buffer::{AlignedBuffer, Arena, ArenaError, OutOfMemory, POISON, poison, zeros};
 pub use bytes::{Plain, as_bytes, as_bytes_mut, from_bytes, from_bytes_mut};
 pub use code::LoadedCode;
 pub use context::RunContext;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::buffer::OutOfMemory;
+use crate::buffer::{OutOfMemory, zeros};
 use crate::program::Program;
 use crate::specialization::Specialization;
 
@@ -30,10 +30,7 @@ impl KeptStates {
     pub(crate) fn of(program: &Program) -> Result<KeptStates, OutOfMemory> {
         let sizes: Vec<usize> = program.states().iter().map(|state| state.tensor.size_bytes).collect();
         let count = if program.symbols().is_empty() { 0 } else { sizes.iter().sum() };
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(count).map_err(|_| OutOfMemory { bytes: count })?;
-        bytes.resize(count, 0);
-        Ok(KeptStates { sizes, bytes, is_out: false, at: None })
+        Ok(KeptStates { sizes, bytes: zeros(count)?, is_out: false, at: None })
     }
 
     /// Copies them out of the arena, if a run at `next` has them elsewhere.
