@@ -90,7 +90,7 @@ impl AffineExpr {
         }
     }
 
-    /// `lhs op rhs`, simplified like MLIR's builders do (`AffineExpr.cpp`): constants are folded and moved to
+    /// `lhs op rhs`, simplified as MLIR's builders do (`AffineExpr.cpp`): constants are folded and moved to
     /// the right, symbolic operands are right of the others, and neutral elements are removed.
     pub fn binary(op: AffineOp, lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr {
         let simpler = match op {

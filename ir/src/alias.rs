@@ -144,7 +144,7 @@ impl AliasSets {
         }
     }
 
-    /// Whether a value occupies its window densely and in its own row-major order.
+    /// Whether the bytes of a value's window are exactly its elements, in its own row-major order.
     pub fn is_in_order(&self, value: Value) -> bool {
         match &self.lies[value] {
             Lie::Dense => true,

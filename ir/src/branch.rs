@@ -17,7 +17,8 @@ use crate::opdef::{Branch, Kind};
 
 /// The operands passed to each successor, from attributes and kind; none if these contradict each other. For
 /// an operation whose kind is not [`Kind::Branch`], the last entries of `operandSegmentSizes` are the
-/// successors'; without that attribute, a single successor gets the operands after those of the row.
+/// successors'; without that attribute, a single successor gets the operands after all but the last of the
+/// row's.
 ///
 /// ```text
 /// "cf.cond_br"(%c, %x, %x, %y)[^bb1, ^bb2] <{operandSegmentSizes = array<i32: 1, 1, 2>}>   =>   [1..2, 2..4]

@@ -304,7 +304,7 @@ fn passed(body: &Body, op: Op, index: usize) -> Range<usize> {
 }
 
 /// Whether an operation is a step at run time: it is neither a weight, nor a view or concatenation that needs
-/// no copy.
+/// no copy and has no tie.
 pub fn runs(ctx: &Context, body: &Body, op: Op, weights: &WeightSet) -> bool {
     let op_ref = body.at(ctx, op);
     !weights.is_weight_op(body, op) && (!is_free(op_ref) || ties(op_ref).next().is_some())

@@ -68,7 +68,7 @@ pub struct LiveSpan {
     pub last: Moment,
 }
 
-/// A basic block that reads a variable before it writes it, which so is live where the basic block begins.
+/// A basic block that reads a variable before it writes it: the variable is live where the block begins.
 #[derive(Clone, Copy)]
 struct Exposed {
     /// The index of the basic block.

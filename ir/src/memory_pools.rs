@@ -37,7 +37,8 @@ pub struct MemoryPool {
     pub align: u64,
     /// The largest size of the pool in bytes.
     pub capacity: Option<u64>,
-    /// A power of two: rows of images, and all offsets, are multiples of it. 1 means that rows have no gaps.
+    /// A power of two: rows of images begin at multiples of it, and all offsets are multiples of it. 1 means
+    /// that rows have no gaps.
     pub pitch: u64,
     /// The pool's start in the memory of all pools, once it is planned.
     pub start: u64,

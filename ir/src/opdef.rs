@@ -1,4 +1,4 @@
-//! Rows: the definition of an operation, with its name, operands, meaning and properties.
+//! Rows: definitions of operations, each with a name, operands, meaning and properties.
 //!
 //! Everything that works on operations (parser, printer, verifier, interpreter, passes, code generation)
 //! looks at their rows; nothing matches on an operation's name. A dialect is a table of rows. Dialects of
@@ -413,8 +413,8 @@ pub enum Kind {
 /// How control passes through an operation's regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegionFlow {
-    /// Calls the function named by a symbol or by the first operand: the other operands are its arguments,
-    /// and its return values are the results.
+    /// Calls the function named by a symbol, with all operands as its arguments, or by the first operand,
+    /// with the others. Its return values are the results.
     Call,
     /// `(condition)`: runs the first region if the condition holds, else the second (which may be empty). The
     /// results are the values that the region yields.

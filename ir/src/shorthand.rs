@@ -39,7 +39,7 @@ impl Context {
         self.ty(TypeData::Tensor { shape, elem, encoding: None })
     }
 
-    /// The sizes of a tensor type, if all are known.
+    /// The sizes of a type, if it is a tensor and all are known.
     pub fn static_shape(&self, ty: Type) -> Option<Vec<u64>> {
         self.type_data(ty).tensor_shape()?.iter().map(|dim| dim.known()).collect()
     }
@@ -149,7 +149,7 @@ impl Context {
         self.attr(AttrData::DenseArray { elem: self.int(64), bytes })
     }
 
-    /// Sizes: `array<i64: ...>` if all are numbers, or only one is unknown (-1), else `#optc.dims<...>`.
+    /// Sizes: `array<i64: ...>` if none is symbolic, with -1 for unknown ones, else `#optc.dims<...>`.
     pub fn dims_attr(&self, dims: &[Dim]) -> Attr {
         let number = |dim: &Dim| match dim {
             Dim::Known(size) => i64::try_from(*size).ok(),

@@ -73,7 +73,7 @@ pub fn states(ctx: &Context, body: &Body) -> Result<Vec<StateArgument>, String> 
     }
 }
 
-/// The pool of states: with the function's declared properties, if any, and large enough for these states.
+/// The pool of states: with the function's declared properties, if any, and as large as these states.
 ///
 /// # Errors
 /// What is wrong with `optc.pools`.

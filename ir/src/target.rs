@@ -108,8 +108,8 @@ pub struct KernelChoice {
     pub scratch_bytes: u64,
     /// The least scratch that the kernel can run with, if `mem.scratch` gives it less.
     pub least_scratch_bytes: u64,
-    /// An upper bound of `scratch_bytes` for all operations of sizes up to these, where another kernel may be
-    /// chosen.
+    /// An upper bound of `scratch_bytes` for the operation at all sizes up to these, at which another kernel
+    /// may be chosen.
     pub most_scratch_bytes: u64,
     /// Bytes of repacked weights; 0 if the weights are used as they are.
     pub packed_bytes: u64,

@@ -80,11 +80,11 @@ mod tests;
 /// Options for reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ParseOptions {
-    /// How operations of unregistered dialects are treated.
+    /// How operations that no dialect registered are treated.
     pub unregistered: Unregistered,
 }
 
-/// How operations of unregistered dialects are treated.
+/// How operations that no dialect registered are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unregistered {
     /// They are an error.
@@ -101,11 +101,11 @@ pub struct PrintOptions {
     pub form: PrintForm,
     /// Whether locations are printed.
     pub locations: Locations,
-    /// Whether the bytes of resources are printed, or references to them.
+    /// Whether the bytes of resources, or references to them, are printed.
     pub resources: ResourceText,
 }
 
-/// Whether the bytes of resources are printed, or references to them.
+/// Whether the bytes of resources, or references to them, are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ResourceText {
     /// They are.

@@ -154,7 +154,7 @@ impl MemoryArgs {
         self.budget.is_some()
     }
 
-    /// Whether the arguments contradict a program that was planned before.
+    /// Whether the arguments have options that a program which was planned before can't follow.
     fn says_more(&self) -> bool {
         let is_other = self.precision() != Precision::default();
         !self.donate.is_empty() || !self.pool.is_empty() || self.budget.is_some() || is_other

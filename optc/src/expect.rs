@@ -30,7 +30,7 @@ struct Sampled {
     value: Vec<f64>,
 }
 
-/// Whether a file or folder with expected results can be read, to be checked before long work.
+/// Checks that there is a file or folder with expected results, before long work; a `.json` file is read.
 ///
 /// # Errors
 /// If not.

@@ -40,8 +40,8 @@ pub fn in_order(model: &ModelProto<'_>, given: &[HeldArrays]) -> Items {
     open.map(|((name, _), held)| (name.to_owned(), held.shapes())).collect()
 }
 
-/// The shapes of arrays for the inputs that they name. An element of a sequence is called `x[0]`; without
-/// such arrays a sequence is empty, and so is an optional.
+/// The shapes of arrays for the inputs that they name. An element of a sequence is called `x[0]`; a
+/// sequence or an optional without arrays is empty.
 pub fn by_name(model: &ModelProto<'_>, arrays: &[Array]) -> Items {
     let shape = |name: &str| arrays.iter().find(|array| array.name == name).map(|array| array.shape.clone());
     let elements = |name: &str| (0..).map_while(|at| shape(&format!("{name}[{at}]"))).collect::<Vec<_>>();

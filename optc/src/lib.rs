@@ -132,7 +132,7 @@
 //! use optc::ir::target::{GroupPosition, KernelChoice};
 //! use optc::prelude::*;
 //!
-//! /// A machine with 64 KiB of fast memory for results of `exp`.
+//! /// A machine with 64 KiB of fast memory for results of softmax.
 //! struct Board;
 //!
 //! impl Target for Board {

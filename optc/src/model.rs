@@ -136,7 +136,7 @@ impl Model {
     }
 
     /// Prepares runs with the current shapes, and returns inputs and outputs at these sizes. Otherwise the
-    /// first run does so.
+    /// next run does so.
     ///
     /// # Errors
     /// If the shapes contradict each other, the program can't be run with them, or there is no memory.

@@ -114,7 +114,8 @@ pub fn file_of(array: &Array) -> Vec<u8> {
     file
 }
 
-/// The arrays of the files `PREFIX_0.pb`, `PREFIX_1.pb`, ... of a folder; of a sequence all its elements.
+/// The arrays of the files `PREFIX_0.pb`, `PREFIX_1.pb`, ... of a folder, up to the first number without a
+/// file; of a sequence all its elements.
 ///
 /// # Errors
 /// If there is none, or one can't be read.

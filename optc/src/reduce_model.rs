@@ -67,7 +67,7 @@ impl ModelCandidate {
         self.parts.to_bytes()
     }
 
-    /// The same model without nodes.
+    /// The same model without functions, nodes, weights, inputs and outputs.
     pub fn emptied(&self) -> ModelCandidate {
         ModelCandidate { parts: self.parts.emptied(), ..self.clone() }
     }

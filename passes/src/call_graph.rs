@@ -14,7 +14,7 @@ pub struct CallNode {
     pub scope: BodyIndex,
     /// The body that contains its symbol.
     pub around: BodyIndex,
-    /// Its calls of functions of the graph, in text order, with their numbers.
+    /// Its calls of functions of the graph, in text order, each with the called function's number.
     pub calls: Vec<(Op, usize)>,
     /// Its strongly connected component: the group of functions that call each other, directly or not.
     pub group: usize,

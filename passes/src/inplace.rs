@@ -40,7 +40,8 @@ pub struct InplaceOutcome {
     pub parts: usize,
     /// How many views are read in place, although they have gaps or another order.
     pub views: usize,
-    /// A remark for each declared pair that was refused, and for each operand and view that is copied.
+    /// A remark for each declared pair that was refused, for each operand of a concatenation or padding that
+    /// is copied, and for each view that is.
     pub remarks: Vec<Diagnostic>,
 }
 

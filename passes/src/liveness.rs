@@ -5,7 +5,8 @@
 //! loaded) and views that need no copy. Live ranges belong to alias roots: a reader of a view keeps the
 //! view's root alive. A returned value is live up to its return.
 //!
-//! Roots that share bytes are joined to a [class](AliasClasses), if they are never live at the same moment.
+//! Roots that are to share bytes are joined to a [class](AliasClasses), if they are never live at the same
+//! moment.
 //! The planner sees the live range of a class as the hull of its spans.
 
 use cranelift_entity::packed_option::PackedOption;

@@ -9,15 +9,15 @@
 //! there, the bytes of its rows, and their pitch. Operations with regions get `mem.args`, the places of each
 //! block's arguments; so does a function of several blocks.
 //!
-//! A value that is passed to a block argument (into a loop, from a region, along a branch) gets the
-//! argument's place, unless both are live at the same time. Then it is copied there, with scratch if the
+//! A value that is passed to an argument or a result (into a loop, from a region, along a branch) gets the
+//! place of that one, unless both are live at the same time. Then it is copied there, with scratch if the
 //! parallel copy has a cycle. An alias root that is returned is in the caller's buffer
 //! (`["out", index, bytes]`) for its whole live range; other values may be there before it. An output without
 //! bytes of its own (an input, a weight, an operand in place, a value returned twice) is copied first.
 //!
-//! Everything else is one placement problem for [`crate::place`] for each pool, with the overlaps that
-//! [`crate::tradeoff`] chooses. [`crate::check`] checks every plan. The bytes of all pools together are
-//! `optc.arena` on the function.
+//! Everything else makes one placement problem for each pool, which [`crate::place`] solves, with the
+//! overlaps that [`crate::tradeoff`] chooses. [`crate::check`] checks every plan. The bytes of all pools
+//! together are `optc.arena` on the function.
 
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use ir::alias::AliasSets;
@@ -189,7 +189,8 @@ impl<'a> ArenaProblem<'a> {
         &self.steps
     }
 
-    /// Whether a value's bytes belong to an input, an output or a state, and so are not placed here.
+    /// Whether a value's bytes are not placed in the arena: they belong to an input, an output, a state or
+    /// another pool.
     pub fn is_outside(&self, value: Value) -> bool {
         !matches!(self.homes[self.classes.class(value)], None | Some(Storage::Buffer(_)))
     }

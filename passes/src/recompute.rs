@@ -44,7 +44,7 @@ pub static RECOMPUTE: PassDef = PassDef {
         name: "budget",
         kind: OptionKind::Int { min: 0, max: i64::MAX },
         default: "0",
-        doc: "Limit of live bytes in the arena; nothing is recomputed below it.",
+        doc: "Limit of live bytes in the arena; within it nothing is recomputed.",
     }],
     example: Example {
         before: r#"func.func @main(%x: tensor<64xf32>) -> tensor<f32> {

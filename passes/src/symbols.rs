@@ -112,8 +112,7 @@ impl<'c> References<'c> {
         References { ctx, known: FxHashMap::default() }
     }
 
-    /// The paths of all references in an attribute; in attributes of unknown dialects, all words after an
-    /// `@`.
+    /// The paths of all references in an attribute; in opaque attributes and types, all words after an `@`.
     pub fn of(&mut self, attr: Attr) -> Rc<[Box<[Ident]>]> {
         if let Some(known) = self.known.get(&attr) {
             return known.clone();

@@ -37,7 +37,8 @@ class Model(_native.Model):
     >>> import numpy as np, optc
     >>> model = optc.compile(optc.Module.parse('''
     ... func.func @main(%x: tensor<?x2xf32, #optc.dims<N>>) -> tensor<?xf32, #optc.dims<N>> {
-    ...   %0 = nn.reduce_sum %x {axes = array<i64: 1>} : (tensor<?x2xf32, #optc.dims<N>>) -> tensor<?xf32, #optc.dims<N>>
+    ...   %0 = nn.reduce_sum %x {axes = array<i64: 1>}
+    ...     : (tensor<?x2xf32, #optc.dims<N>>) -> tensor<?xf32, #optc.dims<N>>
     ...   return %0 : tensor<?xf32, #optc.dims<N>>
     ... }'''))
     >>> model.inputs
@@ -49,8 +50,8 @@ class Model(_native.Model):
     True
 
     Any number of threads may call a model at one time. The interpreter is free while it runs. Each call has a
-    context with an arena of its own, and contexts are kept for later calls: so a model takes as many arenas as
-    calls ever ran at one time. They share the model's threads, which serve one call; another one meanwhile
+    context with an arena of its own, and contexts are kept for later calls: so a model takes as many arenas
+    as calls ever ran at one time. They share the model's threads, which serve one call; another one meanwhile
     runs in its caller's thread alone. Calls of a model with states wait for each other. Arrays must not be
     written to while a call reads them.
     """
@@ -86,7 +87,7 @@ class Model(_native.Model):
     def run(
         self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any]
     ) -> list[Any]:
-        """Like `onnxruntime.InferenceSession.run`: the outputs with these names, or all, for inputs by name."""
+        """Like `onnxruntime.InferenceSession.run`, with inputs by name: these outputs, or all."""
         results = self(**input_feed)
         if output_names is None:
             return results
@@ -97,7 +98,7 @@ class Model(_native.Model):
         return [known[name] for name in output_names]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes an artifact, with machine code and packed weights, which `optc.load` reads in milliseconds."""
+        """Writes an artifact (machine code and packed weights), which `optc.load` reads in milliseconds."""
         super().save(path)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -179,8 +180,8 @@ def load(
     """Loads an artifact, which `Model.save` or `optc build` wrote.
 
     The file is mapped into memory, so processes share its pages. `threads` is at most the number that it was
-    built for, which is the default. Machine code of another build of optc, or for another processor, is an
-    `Error`; with `recompile`, the program in the file is compiled again.
+    built for, which is the default. Machine code of another build of optc, or with instructions that this
+    processor lacks, is an `Error`; with `recompile`, the program in the file is compiled again.
 
     >>> import numpy as np, optc, tempfile
     >>> model = optc.compile(optc.Module.parse('''

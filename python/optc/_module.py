@@ -76,8 +76,8 @@ class Module:
         """Loads an ONNX model, or IR text from a file (with any name but `.onnx`).
 
         `source` is a path, the bytes of an ONNX model, or an `onnx.ModelProto`. `dims` sets named sizes to
-        numbers or ranges: `{"batch": 1, "seq": (1, 512)}`. `symbolize` turns sizes of inputs into named sizes:
-        `{"input": {0: "N"}}`. `synthesize_weights` generates weights that were stripped from a model.
+        numbers or ranges: `{"batch": 1, "seq": (1, 512)}`. `symbolize` turns sizes of inputs into named
+        sizes: `{"input": {0: "N"}}`. `synthesize_weights` generates weights that were stripped from a model.
         """
         arguments = _read_arguments(dims, symbolize, synthesize_weights)
         if isinstance(source, Module):

@@ -21,8 +21,8 @@ class Plan(Sequence[dict[str, Any]]):
     Columns: `buffer` (the value whose bytes it shares, or itself), `value` (as in the printed text), `op` and
     `node` (the operation that makes it, and the name of the model's node), `type`, `bytes`, `pool`, `offset`
     (in the pool), `first` and `last` (its live range in steps), `kind` (`input`, `result`, `scratch`,
-    `output`). Values in the pools `input` and `output` are in arrays of the caller; their offset is the number
-    of the input or output.
+    `output`). Values in the pools `input` and `output` are in arrays of the caller; their offset is the
+    number of the input or output.
 
     >>> import optc
     >>> model = optc.compile(optc.Module.parse('''
@@ -33,8 +33,13 @@ class Plan(Sequence[dict[str, Any]]):
     ...   return %2 : tensor<64xf32>
     ... }'''), threads=1)
     >>> plan = model.plan
-    >>> [(row["value"], row["op"], row["bytes"], row["pool"]) for row in plan if row["kind"] != "scratch"]
-    [('%arg0', '', 256, 'input'), ('%0', 'nn.softmax', 256, 'output'), ('%1', 'nn.cum_sum', 256, 'output'), ('%2', 'nn.softmax', 256, 'output')]
+    >>> for row in plan:
+    ...     if row["kind"] != "scratch":
+    ...         print(row["value"], row["op"], row["bytes"], row["pool"])
+    %arg0  256 input
+    %0 nn.softmax 256 output
+    %1 nn.cum_sum 256 output
+    %2 nn.softmax 256 output
     >>> plan.arena_bytes == model.arena_bytes
     True
     """

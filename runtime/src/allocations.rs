@@ -112,8 +112,8 @@ impl CountingAllocator {
         (result, allocations)
     }
 
-    /// Runs `work`, while which the calling thread is refused large block `number`, counted from 1: one of 2
-    /// MiB or more, as if there were no memory. Says whether it came to that. Any other block is given.
+    /// Runs `work`, and refuses the calling thread its large block `number` meanwhile, as if there were no
+    /// memory. Large blocks have 2 MiB or more, and are counted from 1. Also returns whether one was refused.
     pub fn refuse_large<R>(&self, number: u64, work: impl FnOnce() -> R) -> (R, bool) {
         UNTIL_REFUSAL.set(number);
         let result = work();

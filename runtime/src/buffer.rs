@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 /// huge number when read as an integer, so that it is out of range as an index.
 pub const POISON: [u8; 2] = 0x7ff9u16.to_le_bytes();
 
-/// Fills `bytes` with [`POISON`].
+/// Fills `bytes` with [`POISON`], repeated from their start.
 pub fn poison(bytes: &mut [u8]) {
     for pair in bytes.chunks_mut(POISON.len()) {
         pair.copy_from_slice(&POISON[..pair.len()]);

@@ -127,7 +127,7 @@ impl<'a> RunContext<'a> {
         self.current = None;
     }
 
-    /// Prepares runs with the current shapes, including the arena; otherwise the first run does so. Returns
+    /// Prepares runs with the current shapes, including the arena; otherwise the next run does so. Returns
     /// the inputs and outputs at these sizes.
     ///
     /// # Errors

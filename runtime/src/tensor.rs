@@ -62,7 +62,7 @@ impl TensorDesc {
     }
 }
 
-/// An input or output of a program with named sizes.
+/// An input or output of a program, at any sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorSpec {
     /// The name in the model.

@@ -16,8 +16,8 @@ pub(crate) type KernelFn = unsafe extern "C" fn(*const u8, *const *mut u8, u32, 
 /// What a part that panics says.
 pub(crate) const ON_PURPOSE: &str = "on purpose";
 
-/// Runs jobs on `threads` threads in all orders, or in those in which the threads are interrupted at most so
-/// often; says how many orders that were.
+/// Runs jobs on `threads` threads in all orders, or in those in which threads are interrupted at most
+/// `interruptions` times; prints the number of orders.
 fn check(what: &str, threads: usize, interruptions: Option<usize>, jobs: fn(&Shared)) {
     let orders = Arc::new(atomic::AtomicU64::new(0));
     let count = orders.clone();

@@ -1,8 +1,9 @@
 """Builds an object file of one network, runs it in C, and compares its bits with those of `optc run`.
 
-Arguments: OPTC WORK MODEL [--aarch64] [--most-bytes=N] [--at=batch=1,seq=17 ...] [options of optc build]. With `--at`,
-the object file is of named sizes, and runs at each of these. With `--aarch64` it is for AArch64 and runs under qemu; its
-bits are those of `optc run --target-cpu=portable` on this machine. Only the standard library is used."""
+Arguments: OPTC WORK MODEL [--aarch64] [--most-bytes=N] [--at=batch=1,seq=17 ...] [options of optc build].
+With `--at`, the object file is of named sizes, and runs at each of these. With `--aarch64` it is for AArch64
+and runs under qemu; its bits are those of `optc run --target-cpu=portable` on this machine. Only the standard
+library is used."""
 
 import json
 import math
@@ -26,7 +27,8 @@ def arrays(path):
     with zipfile.ZipFile(path) as archive:
         for name in archive.namelist():
             data = archive.read(name)
-            size, after = (struct.unpack("<H", data[8:10])[0], 10) if data[6] == 1 else (struct.unpack("<I", data[8:12])[0], 12)
+            form, after = ("<H", 10) if data[6] == 1 else ("<I", 12)
+            size = struct.unpack(form, data[8:after])[0]
             found[name.removesuffix(".npy")] = data[after + size :]
     return found
 
@@ -35,7 +37,7 @@ ELEMENTS = {"f32": "<f4", "f64": "<f8", "i32": "<i4", "i64": "<i8", "bool": "|b1
 
 
 def numbers(tensor, number):
-    """The bytes of an input: floats in [-1, 1), integers 0 and 1 (which any table has), the same in each run."""
+    """The bytes of an input: floats in [-1, 1), integers 0 and 1 (which any table has), equal in all runs."""
     state, values = number + 1, []
     for _ in range(math.prod(tensor["shape"])):
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
@@ -49,10 +51,11 @@ def numbers(tensor, number):
 def write_npz(path, tensors, contents):
     with zipfile.ZipFile(path, "w") as archive:
         for tensor in tensors:
-            header = {"descr": ELEMENTS[tensor["element"]], "fortran_order": False, "shape": tuple(tensor["shape"])}
+            shape, name = tuple(tensor["shape"]), tensor["name"]
+            header = {"descr": ELEMENTS[tensor["element"]], "fortran_order": False, "shape": shape}
             text = str(header).ljust(117) + "\n"
-            data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + contents[tensor["name"]]
-            archive.writestr(tensor["name"] + ".npy", data)
+            head = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()
+            archive.writestr(name + ".npy", head + contents[name])
 
 
 def planned_arena(optc, model, options):
@@ -71,17 +74,19 @@ def symbols(nm, path):
 
 
 ALLOWED = set(
-    "bcmp ceil ceilf floor floorf fma fmaf fmod fmodf memcmp memcpy memmove memset nearbyint nearbyintf trunc truncf".split()
+    "bcmp ceil ceilf floor floorf fma fmaf fmod fmodf memcmp memcpy memmove memset "
+    "nearbyint nearbyintf trunc truncf".split()
 )
 
 
 def at_sizes(description, sizes):
     """The description of a program at some of its sizes."""
-    tensors = {
-        side: [{**tensor, "shape": [int(sizes.get(dim, dim)) for dim in tensor["dims"]]} for tensor in description[side]]
-        for side in ["inputs", "outputs"]
-    }
-    return {**description, **tensors}
+
+    def sized(tensor):
+        return {**tensor, "shape": [int(sizes.get(dim, dim)) for dim in tensor["dims"]]}
+
+    sides = {side: [sized(tensor) for tensor in description[side]] for side in ["inputs", "outputs"]}
+    return {**description, **sides}
 
 
 class Machine:
@@ -149,16 +154,19 @@ class Program:
         """Runs at these sizes."""
         out, description = self.out, at_sizes(self.description, sizes) if sizes else self.description
         # The same inputs for both.
-        inputs = {tensor["name"]: numbers(tensor, index) for index, tensor in enumerate(description["inputs"])}
-        write_npz(out / "in.npz", description["inputs"], inputs)
+        tensors = description["inputs"]
+        inputs = {tensor["name"]: numbers(tensor, index) for index, tensor in enumerate(tensors)}
+        write_npz(out / "in.npz", tensors, inputs)
         given = ["--inputs", out / "in.npz", "--out", out / "out.npz"]
         run(self.optc, "run", self.model, "--synthesize-weights", *given, *self.options)
         expected = arrays(out / "out.npz")
         files = []
-        for tensor in description["inputs"]:
+        for tensor in tensors:
             files.append(out / f"in_{tensor['identifier']}.bin")
             files[-1].write_bytes(inputs[tensor["name"]])
-        results = {tensor["name"]: out / f"out_{tensor['identifier']}.bin" for tensor in description["outputs"]}
+        results = {
+            tensor["name"]: out / f"out_{tensor['identifier']}.bin" for tensor in description["outputs"]
+        }
 
         bound = [sizes[name] for name in self.sizes]
         weights = [] if self.weights is None else [out / self.weights]
@@ -173,7 +181,8 @@ class Program:
                     sys.exit(f"{output}{suffix} has other bits than `optc run` gives")
 
         example = [Path(str(path) + ".example") for path in results.values()]
-        run(*self.machine.emulator, "./example", *bound, *[path.name for path in files], *[path.name for path in example], cwd=out)
+        names = [path.name for path in files + example]
+        run(*self.machine.emulator, "./example", *bound, *names, cwd=out)
         for output, path in zip(results, example):
             if path.read_bytes() != expected[output]:
                 sys.exit(f"{output} has other bits in the example than `optc run` gives")
@@ -187,7 +196,8 @@ def main():
     options = [option for option in options if option != "--aarch64"]
     out = Path(work) / "out"
     run("rm", "-rf", out)
-    built = run(optc, "build", model, "--synthesize-weights", "--emit=obj", "-o", out, *options, *machine.build)
+    options_of_build = ["--synthesize-weights", "--emit=obj", "-o", out, *options, *machine.build]
+    built = run(optc, "build", model, *options_of_build)
     print(built, end="")
     program = Program(optc, model, out, options, machine)
     size = (out / f"{program.name}.o").stat().st_size

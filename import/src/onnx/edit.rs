@@ -170,7 +170,7 @@ impl ModelParts {
         file
     }
 
-    /// The same model without nodes, weights, inputs and outputs.
+    /// The same model without functions, nodes, weights, inputs, outputs, and declared types.
     pub fn emptied(&self) -> ModelParts {
         ModelParts {
             functions: Vec::new(),
@@ -183,7 +183,7 @@ impl ModelParts {
         }
     }
 
-    /// Whether there are nodes, and each name is defined once, before it is read.
+    /// Whether there are outputs, each name is defined before it is read, and no node defines a name again.
     pub fn is_well_formed(&self) -> bool {
         let mut defined: HashSet<&str> = self.sparse.iter().map(String::as_str).collect();
         // Files of old versions list weights among the inputs, too.

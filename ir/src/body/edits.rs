@@ -48,13 +48,14 @@ impl Body {
         !self.edits.is_touched && self.has_verified_attrs()
     }
 
-    /// Whether the inherent attributes of the isolated operation itself (its name and type) have not changed
-    /// since.
+    /// Whether the inherent attributes of the isolated operation itself, among them its name and type, have
+    /// not changed since it was marked as verified.
     pub fn has_verified_signature(&self) -> bool {
         self.edits.was_verified && self.edits.verified.properties == self.properties
     }
 
-    /// Whether the other attributes of the isolated operation itself have not changed since.
+    /// Whether no attribute of the isolated operation itself, inherent or not, has changed since it was
+    /// marked as verified.
     pub fn has_verified_attrs(&self) -> bool {
         self.edits.was_verified && self.edits.verified == self.own()
     }

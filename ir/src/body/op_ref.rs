@@ -41,7 +41,7 @@ pub struct Decisions {
     pub scratch: Option<Attr>,
     /// `mem.tie`: the operand that each result overwrites.
     pub tie: Option<Attr>,
-    /// `mem.view`: the result is a view with gaps, read where the operand is.
+    /// `mem.view`: the result is a view, with gaps or in another order, that is read where the operand is.
     pub view: Option<Attr>,
 }
 

@@ -40,7 +40,7 @@ impl Default for Ranges {
 }
 
 impl Ranges {
-    /// What holds without declarations: each symbol is at least 0.
+    /// What holds whatever is declared: each symbol is at least 0.
     pub const LAWS: Ranges = Ranges { declared: BTreeMap::new(), least: 0 };
 
     /// The ranges that a function declares: `optc.dims = {N = [1, 512]}`. Entries of another form are

@@ -44,7 +44,7 @@ pub enum Requirement {
     Equal(Vec<(Ident, DimExpr)>),
 }
 
-/// The condition under which two sizes are equal that must be; none if they always are, or if no single
+/// The condition under which two sizes that must agree are equal; none if they always are, or if no single
 /// condition expresses it.
 pub fn to_agree(ctx: &Context, a: DimExpr, b: DimExpr, ranges: &Ranges) -> Option<Requirement> {
     if provably_equal(ctx, a, b, ranges) {

@@ -13,7 +13,7 @@ pub fn size(ctx: &Context, expr: DimExpr) -> Dim {
     }
 }
 
-/// Arithmetic on sizes. A result that is unknown, or has no canonical form, is [`Dim::Unknown`].
+/// Arithmetic on sizes. A result that is unknown, or can't be expressed, is [`Dim::Unknown`].
 #[derive(Clone, Copy)]
 pub struct SizeArithmetic<'c>(pub &'c Context);
 

@@ -98,7 +98,7 @@ fn collect(ctx: &Context, body: &Body, seen: &mut FxHashSet<Type>, found: &mut V
 const NOMINAL: u64 = 128;
 
 /// A typical number for each symbol of a function, for decisions that are right at all sizes but need to be
-/// good at some: its upper bound in `optc.dims`, but at most 128.
+/// good at some: 128, or the nearest number in its range.
 pub fn nominal(ctx: &Context, body: &Body) -> Bindings {
     let symbols = symbols_in(ctx, body);
     if symbols.is_empty() {
@@ -112,8 +112,8 @@ pub fn nominal(ctx: &Context, body: &Body) -> Bindings {
     symbols.into_iter().map(|symbol| (symbol, number(symbol))).collect()
 }
 
-/// Replaces each size of a function, independently of the others, by its upper bound. The result need not be
-/// a valid program, but bounds the size of each operation.
+/// Replaces each size of a function and its nested functions, independently of the others, by its upper
+/// bound. The result need not be a valid program, but bounds the size of each operation.
 ///
 /// # Errors
 /// Every size that has no upper bound.

@@ -30,7 +30,7 @@ pub struct EditedText {
 }
 
 impl EditedText {
-    /// An empty text, in a context of its own.
+    /// A text that was not read yet, in a context of its own.
     pub fn new(ctx: Arc<Context>, options: ParseOptions) -> EditedText {
         EditedText { ctx, options, last: None, read_bytes: 0, kept: Vec::new(), taken_over: 0 }
     }
@@ -45,8 +45,8 @@ impl EditedText {
         self.taken_over
     }
 
-    /// Whether this text can be read here. If not, it needs a new context: this one knows resources of
-    /// earlier texts, or is full of them.
+    /// Whether this text can be read here. If not, it needs a new context: the text has resources, which must
+    /// not meet those of earlier texts, this context is full of texts, or the options are others.
     pub fn can_read(&self, text: &str, options: &ParseOptions) -> bool {
         let has_resources = || memchr::memmem::find(text.as_bytes(), b"{-#").is_some();
         let is_small = self.read_bytes.saturating_add(text.len()) <= MOST_BYTES;

@@ -20,7 +20,7 @@ entity_impl!(TextOpId, "textop");
 pub struct ThingId(u32);
 entity_impl!(ThingId, "thing");
 
-/// The first characters of names that have one.
+/// The sigils: characters that most names begin with.
 pub const SIGILS: [char; 5] = ['%', '^', '@', '#', '!'];
 
 /// The places of names and operations in a text. All places are byte offsets.
@@ -117,7 +117,7 @@ pub enum NameKind {
 }
 
 impl TextIndex {
-    /// Whether the text's operations are in a module that the text does not mention.
+    /// Whether the text's operations are in a module that the text does not have.
     pub fn is_wrapped(&self) -> bool {
         self.is_wrapped
     }

@@ -206,7 +206,7 @@ impl PlanChecker<'_> {
             let is_weight = self.weights.contains(self.body.operand(op, index));
             let source = if is_weight { None } else { self.find(op, index) };
             if source.as_ref().is_some_and(|home| !home.is_dense() || home.is_turned) {
-                self.fault(op, format!("operand {index} is passed to a block, but has gaps"));
+                self.fault(op, format!("operand {index} is passed on, but has gaps or another order"));
             }
             sources.push(source);
         }

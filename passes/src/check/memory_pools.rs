@@ -101,7 +101,7 @@ impl PlanChecker<'_> {
     pub(super) fn is_in_arena(&self, home: &Home) -> Result<(), String> {
         match home.pool {
             MemorySpace::Planned(index) if !self.holds_what_asks_for(index, ARENA) => {
-                Err(format!("the pool `{}` holds a value that does not ask for it", self.pools[index].name))
+                Err(format!("the pool `{}` may not hold scratch or block arguments", self.pools[index].name))
             }
             _ => Ok(()),
         }

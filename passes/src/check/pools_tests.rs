@@ -32,7 +32,7 @@ fn scratch_lies_in_the_arena() {
         POOLS,
         r#"["arena", 0, 64]"#,
         r#"["bank", 0, 64]"#,
-        "the pool `bank` holds a value that does not ask for it",
+        "the pool `bank` may not hold scratch or block arguments",
     );
 }
 

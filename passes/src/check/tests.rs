@@ -244,6 +244,6 @@ fn places_without_a_size_or_a_form_are_refused() {
 #[test]
 fn rows_with_gaps_are_not_handed_on() {
     let gaps = r#"mem.pitch = array<i64: 32, 64>, mem.place = [["arena", 128, 64, 0, 32, 64]]"#;
-    let expected = "operand 0 is passed to a block, but has gaps";
+    let expected = "operand 0 is passed on, but has gaps or another order";
     refuses(SIZES, r#"mem.place = [["arena", 0, 64]]"#, gaps, expected);
 }

@@ -18,7 +18,7 @@ use super::{Invocation, RunOptions};
 const HEAD: &str = "// optc crash: --threads=";
 const PASSES: &str = " --passes='";
 
-/// The settings to run on the text of a reproducer to see the panic again.
+/// The settings with which a reproducer's text shows the panic again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reproducer {
     /// The pipeline.

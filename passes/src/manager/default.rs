@@ -13,7 +13,8 @@ pub(super) const DEFAULT: &str = "default";
 
 /// The text of the pipeline for functions that have reached the stage `reached`, or none. With a budget,
 /// values are recomputed until the arena has at most that many bytes. With `Precision::Bf16`, numbers are
-/// rounded before kernels are selected. The registry's own passes are inserted after their stages.
+/// rounded before kernels are selected. The passes of [`Registry::extend_default`] are inserted after their
+/// stages, or before all.
 pub fn default_pipeline(
     registry: &Registry,
     reached: Option<Stage>,

@@ -49,7 +49,7 @@ pub struct OpRun {
 /// The size of a buffer in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferSize {
-    /// Those of a value.
+    /// The bytes of a value.
     Bytes(DimExpr),
     /// The scratch of the run of this number, which its kernel says at each size.
     Scratch(usize),

@@ -78,7 +78,7 @@ impl PoolBound {
         self.is_exact
     }
 
-    /// Whether they are the same at all sizes, as those of states are.
+    /// Whether the bytes are the same at all sizes, as those of states are.
     pub(super) fn is_constant(&self) -> bool {
         self.order.is_none()
     }

@@ -95,8 +95,8 @@ impl Specializer {
         found.map_err(AssignFault::Pool)
     }
 
-    /// For debug runs that fill dead memory with NaN: the bytes of the arena and all pools that are dead
-    /// after each run, with the run's number, for these offsets.
+    /// For debug runs that fill dead memory with NaN: the bytes of the arena and all pools that die with each
+    /// run, with the run's number, for these offsets.
     pub fn dead(&self, assignment: &Assignment) -> Vec<(usize, Range<u64>)> {
         let buffers = self.buffers();
         let mut dead = self.dead_in(&buffers.problem, &|id| assignment.place(id));

@@ -31,7 +31,7 @@ pub(super) struct Peak {
 }
 
 impl Peak {
-    /// The live ranges in a function in which only views share bytes with their operands yet.
+    /// The live ranges in a function in which only views share bytes with their operands so far.
     pub(super) fn of(ctx: &Context, body: &Body, weights: &WeightSet, aliases: &AliasSets) -> Peak {
         let steps = Steps::of(ctx, body, weights);
         let classes = AliasClasses::of(ctx, body, &steps, weights, aliases);

@@ -82,9 +82,8 @@ impl<'r> Rewriter<'r> {
         (results.len() == 1).then(|| self.body.result(op, 0))
     }
 
-    /// Makes a constant before an operation: of the same operation as a constant among its operands or
-    /// theirs, else an `nn.constant` for tensors of supported types, and an `arith.constant` for anything
-    /// else.
+    /// Makes a constant before an operation: by the operation of a constant among its operands that is a
+    /// tensor too, or none too; else by `nn.constant` for a tensor, and `arith.constant` for anything else.
     pub fn constant_before(&mut self, before: Op, value: Attr, ty: Type) -> Option<Value> {
         let name = self.constant_name(before, ty);
         let spec = OpSpec { attrs: &[("value", value)], results: Some(&[ty]), ..OpSpec::default() };
