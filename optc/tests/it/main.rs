@@ -11,6 +11,7 @@ mod explain;
 mod folders;
 mod list;
 mod lit;
+mod little_memory;
 mod lsp;
 mod numbers;
 mod own_sizes;
