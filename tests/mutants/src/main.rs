@@ -7,7 +7,7 @@ mod tree;
 mod trial;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -50,7 +50,7 @@ struct Candidate {
     mutant: Mutant,
 }
 
-fn number(name: &str, otherwise: u64) -> u64 {
+fn number_of(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
@@ -89,7 +89,7 @@ fn random(state: &mut u64) -> u64 {
     state.wrapping_mul(0x2545_F491_4F6C_DD1D)
 }
 
-/// As many of the mutants, drawn by the seed.
+/// As many of the mutants, drawn by the seed, in the order of drawing: the first ones are a sample too.
 fn sample(mut all: Vec<Candidate>, count: usize, seed: u64) -> Vec<Candidate> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     for index in 0..count.min(all.len()) {
@@ -97,7 +97,6 @@ fn sample(mut all: Vec<Candidate>, count: usize, seed: u64) -> Vec<Candidate> {
         all.swap(index, other);
     }
     all.truncate(count);
-    all.sort_by(|a, b| (&a.path, a.mutant.range.start).cmp(&(&b.path, b.mutant.range.start)));
     all
 }
 
@@ -122,12 +121,52 @@ fn compiled(drawn: &[Candidate]) -> (Tree, BTreeSet<u32>) {
     }
 }
 
-/// Tries a mutant: what killed it, if anything did.
-fn killer(programs: &[Known], mutant: u32, longest: Duration) -> Option<String> {
-    trials(programs, mutant).iter().find_map(|trial| match trial.run(mutant, longest) {
-        Outcome::Passed => None,
-        Outcome::Failed(test) => Some(format!("{} {test}", trial.name())),
-    })
+/// What became of a mutant.
+enum Verdict {
+    /// A test failed.
+    Killed(String),
+    /// All tests passed that reach its place.
+    Survives,
+    /// No test reaches its place.
+    Unreached,
+    /// All tests passed that there was time for.
+    Undecided,
+}
+
+impl Verdict {
+    fn is_killed(&self) -> bool {
+        matches!(self, Verdict::Killed(_))
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Killed(test) => write!(f, "killed by {test}"),
+            Verdict::Survives => f.write_str("SURVIVES"),
+            Verdict::Unreached => f.write_str("SURVIVES: no test reaches it"),
+            Verdict::Undecided => f.write_str("undecided: longer tests were not run"),
+        }
+    }
+}
+
+/// Tries a mutant on tests that take as long as `most` without it.
+fn tried(programs: &[Known], mutant: u32, longest: Duration, most: Duration) -> Verdict {
+    let trials = trials(programs, mutant);
+    if trials.is_empty() {
+        return Verdict::Unreached;
+    }
+    let mut spent = Duration::ZERO;
+    for trial in &trials {
+        spent += trial.time();
+        if spent > most {
+            return Verdict::Undecided;
+        }
+        if let Outcome::Failed(test) = trial.run(mutant, longest) {
+            return Verdict::Killed(format!("{} {test}", trial.name()));
+        }
+    }
+    Verdict::Survives
 }
 
 fn describe(number: u32, candidate: &Candidate) -> String {
@@ -157,9 +196,9 @@ fn main() {
     }
     let all = candidates(&paths);
     let count = all.len();
-    let drawn = sample(all, number("SAMPLE", 400) as usize, number("SEED", 1));
+    let drawn = sample(all, number_of("SAMPLE", 400) as usize, number_of("SEED", 1));
     println!("{} of {count} mutants are drawn", drawn.len());
-    if number("LIST", 0) == 1 {
+    if number_of("LIST", 0) == 1 {
         for (index, candidate) in drawn.iter().enumerate() {
             println!("{}", describe(index as u32 + 1, candidate));
         }
@@ -176,19 +215,14 @@ fn main() {
     if let Ok(only) = std::env::var("ONLY") {
         numbers = only.split(',').filter_map(|number| number.parse().ok()).collect();
     }
-    let longest = Duration::from_secs(number("TIMEOUT", 900));
+    let longest = Duration::from_secs(number_of("TIMEOUT", 900));
+    let most = Duration::from_secs(number_of("MOST", u64::MAX));
     let mut results = Vec::new();
     for number in numbers {
         let candidate = &drawn[number as usize - 1];
-        let is_reached = programs.iter().any(|known| known.reached.contains_key(&number));
-        let killer = killer(&programs, number, longest);
-        let verdict = match &killer {
-            Some(test) => format!("killed by {test}"),
-            None if is_reached => "SURVIVES".to_owned(),
-            None => "SURVIVES: no test reaches it".to_owned(),
-        };
+        let verdict = tried(&programs, number, longest, most);
         println!("{} : {verdict}", describe(number, candidate));
-        results.push((candidate.path.as_str(), killer.is_some()));
+        results.push((candidate.path.as_str(), verdict.is_killed()));
     }
     print!("{}", score(&results));
 }

@@ -118,6 +118,11 @@ impl Trial<'_> {
         &self.known.program.name
     }
 
+    /// How long its tests take without a mutant.
+    pub fn time(&self) -> Duration {
+        self.time
+    }
+
     /// Runs its tests with a mutant until one fails.
     pub fn run(&self, mutant: u32, longest: Duration) -> Outcome {
         let mut child = start(&self.known.program, &[("MUTANT", mutant.to_string())], &self.arguments);
