@@ -56,7 +56,8 @@ impl fmt::Display for OutOfMemory {
 
 impl std::error::Error for OutOfMemory {}
 
-/// A list of `bytes` zeros: big ones are fresh pages of the system, which cost nothing until they are written.
+/// A list of `bytes` zeros. Large ones are fresh pages of the system, which cost nothing until they are
+/// written.
 ///
 /// # Errors
 /// If the allocator has no such memory.
