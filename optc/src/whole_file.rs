@@ -21,10 +21,24 @@ fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 pub(crate) fn remove_unfinished() {
     let unfinished = unfinished();
     for path in unfinished.iter() {
-        // What can't be removed stays, as there is nobody to tell.
-        let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        remove(path);
     }
     std::mem::forget(unfinished);
+}
+
+/// How often the removal of a folder is attempted.
+#[cfg(feature = "cli")]
+const ATTEMPTS: usize = 100;
+
+/// Removes a file or folder. What can't be removed stays, as there is nobody to tell.
+#[cfg(feature = "cli")]
+fn remove(path: &Path) {
+    if !path.is_dir() {
+        let _ = fs::remove_file(path);
+        return;
+    }
+    // Other threads still work, and may have made a file in the folder since its files were listed.
+    let _ = (0..ATTEMPTS).find(|_| fs::remove_dir_all(path).is_ok() || !path.exists());
 }
 
 /// A file or folder that is taken away, with what is in it, if the process is told to end before this goes.
@@ -147,6 +161,9 @@ fn new_permissions() -> fs::Permissions {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(feature = "cli")]
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     /// The names of the files in a folder.
@@ -204,5 +221,41 @@ mod tests {
         assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o640);
         write_whole(Path::new("/dev/null"), b"new").expect("it takes anything");
         assert!(!fs::metadata("/dev/null").expect("it is there").is_file());
+    }
+
+    /// Makes files in a folder until the folder is gone, and says when there is one.
+    #[cfg(feature = "cli")]
+    fn make_files(folder: &Path, is_begun: &AtomicBool) {
+        for file in 0.. {
+            let made = File::create(folder.join(file.to_string()));
+            is_begun.store(true, Ordering::Relaxed);
+            if made.is_err() {
+                return;
+            }
+        }
+    }
+
+    #[cfg(feature = "cli")]
+    #[test]
+    fn a_folder_is_removed_while_files_are_made_in_it() {
+        let parent = tempfile::tempdir().expect("a folder");
+        for turn in 0..20 {
+            let folder = parent.path().join(turn.to_string());
+            fs::create_dir(&folder).expect("a folder can be made");
+            let is_begun = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| make_files(&folder, &is_begun));
+                while !is_begun.load(Ordering::Relaxed) {
+                    std::thread::yield_now();
+                }
+                remove(&folder);
+                let stays = folder.exists();
+                // The thread ends with its folder.
+                while folder.exists() {
+                    remove(&folder);
+                }
+                assert!(!stays, "the folder {turn} stays");
+            });
+        }
     }
 }

@@ -564,6 +564,10 @@ fn check_form(node: &NodeProto<'_>, row: &OperatorRow) -> Result<(), Refusal> {
         let expected = if least == most { least.to_string() } else { format!("{least} to {most}") };
         return Err(format!("{count} inputs, expected {expected}").into());
     }
+    // The standard has no operator without results, and conversions call what they make after the first.
+    if node.outputs.is_empty() {
+        return Err("no results, expected at least one".into());
+    }
     let unknown = node.attributes.iter().find(|attribute| !row.attributes.contains(&attribute.name));
     match unknown {
         Some(attribute) => Err(Refusal {

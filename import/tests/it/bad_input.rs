@@ -1,6 +1,7 @@
 //! What the importer says of models that are wrong: every fault, where it is, and what was expected.
 
 use import::onnx::StrippedWeights;
+use import::onnx::rows::coverage;
 
 use crate::fixture::{faults, import_bytes};
 use crate::writer::{
@@ -264,4 +265,24 @@ fn a_range_of_more_elements_than_are_written_down_is_refused() {
     refused(i64::MIN, i64::MAX, 1);
     refused(i64::MAX, i64::MIN, -1);
     assert!(range(i64::MIN, i64::MAX, i64::MAX).is_ok() && range(3, 3, 0).is_ok());
+}
+
+#[test]
+fn a_node_without_results_is_refused_of_each_operator() {
+    let number = |name: &str| raw_tensor(name, INT64, &[], &1i64.to_le_bytes());
+    let mut seen = 0;
+    for operator in coverage() {
+        for names in [["x"; 6], ["n"; 6], ["v"; 6], ["f"; 6]] {
+            for (count, results) in (0..=names.len()).flat_map(|count| [(count, &[][..]), (count, &[""][..])])
+            {
+                let graph = Graph::default().input("x", &[1, 3, 8, 8]).output("x").weight(number("n"));
+                let graph = graph.weight(ints_tensor("v", &[1])).weight(floats_tensor("f", &[], &[2.0]));
+                let graph = graph.node(operator.op, &names[..count], results, &[]);
+                let model = model(*operator.versions.end(), graph);
+                let said = import_bytes(&model.0, StrippedWeights::Refuse, &[]).err().unwrap_or_default();
+                seen += usize::from(said.join("\n").contains("no results, expected at least one"));
+            }
+        }
+    }
+    assert!(seen > 500, "{seen} refused");
 }
