@@ -13,13 +13,15 @@
 //! itself. Its *guard* says at which sizes it runs in the function's place. That a variant is no worse than
 //! the function is not decided here, but where both are planned.
 
+use std::collections::BTreeSet;
+
 use ir::alias::is_free_view;
 use ir::attrs::AttrData;
 use ir::dims::{self, Bindings, Ranges, substitute_in};
 use ir::opdef::View;
 use ir::plan::attrs;
 use ir::weights::WeightSet;
-use ir::{Attr, Body, Context, Diagnostic, Ident, Kind, Module, Op, Traits, flow};
+use ir::{Attr, Body, Context, Diagnostic, Dim, Ident, Kind, Module, Op, Traits, flow};
 
 use crate::manager::{Changes, Example, PassContext, PassDef, PassRun, Stage, StageRule};
 use crate::memory::structure::probes;
@@ -117,11 +119,15 @@ fn variants(ctx: &Context, body: &Body, changes: &Changes) -> Vec<Body> {
     if names.is_empty() || !guard(ctx, body).is_empty() {
         return Vec::new();
     }
+    let shown = names_in_views(ctx, body);
+    if shown.is_empty() {
+        return Vec::new();
+    }
     let ranges = Ranges::of_function(ctx, body);
     let free = free_views(ctx, body);
     let names = names.into_iter().filter(|name| {
         let (least, most) = ranges.of(*name);
-        least <= 1 && most > 1
+        least <= 1 && most > 1 && shown.contains(name)
     });
     let variants = names.filter_map(|name| {
         let variant = at_one(ctx, body, name)?;
@@ -155,8 +161,8 @@ fn at_one(ctx: &Context, body: &Body, name: Ident) -> Option<Body> {
     Some(variant)
 }
 
-/// The views that need no copy at any size, of those whose row does not say so already.
-fn free_views(ctx: &Context, body: &Body) -> Vec<Op> {
+/// The views that may need a copy, as far as their rows say.
+fn views_that_may_copy(ctx: &Context, body: &Body) -> Vec<Op> {
     let weights = WeightSet::of(ctx, body);
     let mut views = Vec::new();
     flow::walk(ctx, body, |op| {
@@ -164,6 +170,24 @@ fn free_views(ctx: &Context, body: &Body) -> Vec<Op> {
         let is_view = matches!(at.kind(), Kind::View(View::OfOperand(_))) && !at.has(Traits::SAME_ORDER);
         views.extend((is_view && !weights.is_weight_op(body, op)).then_some(op));
     });
+    views
+}
+
+/// The named sizes in the shapes of these views and their operands: no other size can make one of them free.
+fn names_in_views(ctx: &Context, body: &Body) -> BTreeSet<Ident> {
+    let views = views_that_may_copy(ctx, body);
+    let values = views.iter().flat_map(|op| body.operands(*op).chain(body.results(*op)));
+    let shapes = values.filter_map(|value| ctx.type_data(body.ty(value)).tensor_shape());
+    let exprs = shapes.flatten().filter_map(|dim| match dim {
+        Dim::Symbolic(expr) => Some(expr),
+        _ => None,
+    });
+    exprs.flat_map(|expr| dims::symbols(ctx, *expr)).collect()
+}
+
+/// The views that need no copy at any size, of those that may need one.
+fn free_views(ctx: &Context, body: &Body) -> Vec<Op> {
+    let views = views_that_may_copy(ctx, body);
     let is_free_in = |at: &Body| views.iter().filter(|op| is_free_view(at.at(ctx, **op))).copied().collect();
     if dims::symbols_in(ctx, body).is_empty() {
         return is_free_in(body);

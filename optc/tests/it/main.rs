@@ -9,6 +9,7 @@ mod diff;
 mod embedding;
 mod explain;
 mod folders;
+mod hostile_text;
 mod list;
 mod lit;
 mod little_memory;

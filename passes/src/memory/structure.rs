@@ -17,6 +17,8 @@
 //! At given sizes ([`at_sizes`]) the only open question is how far the rows of a value in a concatenation are
 //! apart (`mem.pitch`).
 
+use std::collections::BTreeSet;
+
 use cranelift_entity::EntityRef;
 use ir::alias::{AliasSets, is_free, is_free_view, parts, pitch_in_whole, ties};
 use ir::dims::{self, Bindings, Ranges, substitute_in};
@@ -113,12 +115,18 @@ pub(crate) fn write_rows(ctx: &Context, body: &mut Body) {
 
 /// The sizes for which the structure of a function is chosen; none if it can't have these.
 pub(crate) fn choice(ctx: &Context, body: &Body) -> Option<Bindings> {
-    probes(ctx, body).into_iter().next().map(|(sizes, _)| sizes)
+    candidates(ctx, body).into_iter().find(|sizes| at_sizes(ctx, body, sizes).is_ok())
 }
 
 /// Sizes at which the structure is tried, each with the function: the first is the one for which it is
 /// chosen.
 pub(crate) fn probes(ctx: &Context, body: &Body) -> Vec<(Bindings, Body)> {
+    let at = |sizes: Bindings| at_sizes(ctx, body, &sizes).ok().map(|at| (sizes, at));
+    candidates(ctx, body).into_iter().filter_map(at).collect()
+}
+
+/// Different sizes, in the order of trial, that a function need not be able to have.
+fn candidates(ctx: &Context, body: &Body) -> Vec<Bindings> {
     let ranges = Ranges::of_function(ctx, body);
     let symbols = dims::symbols_in(ctx, body);
     let of = |number: &dyn Fn(usize, (u64, u64)) -> u64| -> Bindings {
@@ -135,15 +143,8 @@ pub(crate) fn probes(ctx: &Context, body: &Body) -> Vec<(Bindings, Body)> {
             primes.iter().map(|(name, size)| (*name, if name == symbol { least } else { *size })),
         )
     });
-    let mut probes: Vec<(Bindings, Body)> = Vec::new();
-    for sizes in candidates.into_iter().chain(one_least) {
-        if !probes.iter().any(|(known, _)| *known == sizes)
-            && let Ok(at) = at_sizes(ctx, body, &sizes)
-        {
-            probes.push((sizes, at));
-        }
-    }
-    probes
+    let mut seen = BTreeSet::new();
+    candidates.into_iter().chain(one_least).filter(|sizes| seen.insert(sizes.clone())).collect()
 }
 
 /// Sizes of which no two products are equal by chance.

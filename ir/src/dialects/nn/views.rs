@@ -392,8 +392,8 @@ fn infer_concat(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
 /// The layout of operand `index` inside the result's.
 fn concat_layout(op: OpRef<'_>, index: usize, whole: &Strided) -> Option<Strided> {
     let axis = usize::try_from(op.int("axis")?).ok()?;
-    let sizes: Option<Vec<u64>> = (0..index).map(|part| Some(op.operand_shape(part)?[axis])).collect();
-    let before: u64 = sizes?.iter().sum();
+    let size = |part| op.ctx.type_data(op.operand_type(part)).tensor_shape()?.get(axis)?.known();
+    let before: u64 = (0..index).map(size).sum::<Option<u64>>()?;
     Some(Strided {
         offset: whole.offset + before as i64 * whole.strides[axis],
         shape: op.operand_shape(index)?,
