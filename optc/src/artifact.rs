@@ -188,6 +188,14 @@ impl Artifact {
         self.header.threads
     }
 
+    /// Those options that it was built with which a file keeps.
+    ///
+    /// # Errors
+    /// If it is damaged.
+    pub(crate) fn built_options(&self) -> Result<CompileOptions, Failure> {
+        self.header.options(&Arc::default())
+    }
+
     /// The function that is the program.
     pub fn entry(&self) -> &str {
         &self.header.entry

@@ -127,15 +127,13 @@ struct MemoryArgs {
     #[arg(long, value_name = "INPUT")]
     donate: Vec<String>,
     /// What to optimize for: `memory` takes the smallest arena, `speed` the fastest kernels (including those
-    /// with other rounding), `balanced` saves memory where that costs almost no time.
-    #[arg(long, value_name = "GOAL", default_value = Goal::default().name())]
-    #[arg(value_parser = Goal::NAMES.to_vec())]
-    optimize: String,
+    /// with other rounding), `balanced` saves memory where that costs almost no time [default: balanced].
+    #[arg(long, value_name = "GOAL", value_parser = Goal::NAMES.to_vec())]
+    optimize: Option<String>,
     /// The type of numbers in products and of stored values: `bf16` halves weights and much of the arena,
-    /// with sums in `f32`, where there are kernels for that.
-    #[arg(long, value_name = "NUMBERS", default_value = Precision::default().name())]
-    #[arg(value_parser = Precision::NAMES.to_vec())]
-    precision: String,
+    /// with sums in `f32`, where there are kernels for that [default: f32].
+    #[arg(long, value_name = "NUMBERS", value_parser = Precision::NAMES.to_vec())]
+    precision: Option<String>,
     /// Declare a memory pool for values with `mem.pool`; the name `arena` sets properties of the arena; may
     /// be repeated. `align` and `pitch` (the alignment of image rows) are powers of two, `capacity` is the
     /// pool's largest size.
@@ -154,24 +152,28 @@ impl MemoryArgs {
         self.budget.is_some()
     }
 
-    /// Whether the arguments have options that a program which was planned before can't follow.
-    fn says_more(&self) -> bool {
-        let is_other = self.precision() != Precision::default();
-        !self.donate.is_empty() || !self.pool.is_empty() || self.budget.is_some() || is_other
+    /// Whether a program that was planned with options can't follow these arguments.
+    fn differs_from(&self, planned: &CompileOptions) -> bool {
+        let is_other_goal = self.optimize.is_some() && self.goal() != planned.goal;
+        let is_other_precision = self.precision.is_some() && self.precision() != planned.precision;
+        !self.donate.is_empty() || !self.pool.is_empty() || is_other_goal || is_other_precision
     }
 
     fn goal(&self) -> Goal {
-        Goal::named(&self.optimize).expect("the parser takes names of goals only")
+        let named = |name: &String| Goal::named(name).expect("the parser takes names of goals only");
+        self.optimize.as_ref().map_or_else(Goal::default, named)
     }
 
     fn precision(&self) -> Precision {
-        Precision::named(&self.precision).expect("the parser takes names of precisions only")
+        let named =
+            |name: &String| Precision::named(name).expect("the parser takes names of precisions only");
+        self.precision.as_ref().map_or_else(Precision::default, named)
     }
 
     /// The options of compilation for a machine that these arguments give.
     fn options(&self, setup: &Setup, machine: &MachineArgs, entry: &str, dead: DeadMemory) -> CompileOptions {
         CompileOptions {
-            cpu: setup.cpu_of(Some(machine.target_cpu)),
+            cpu: setup.cpu_of(Some(machine.target_cpu.unwrap_or(Cpu::native()))),
             target: setup.target.clone(),
             registry: Some(Arc::new(setup.registry.clone())),
             threads: machine.threads,
@@ -194,9 +196,9 @@ struct MachineArgs {
     #[arg(long, default_value_t = runtime::available_threads().clamp(1, 2), value_parser = parse_threads)]
     threads: usize,
     /// CPU to compile for: `native`, `x86-64-v4`, `x86-64-v3`, `aarch64` or `portable` (any of this machine's
-    /// architecture); a partly planned program keeps the CPU of its plan.
-    #[arg(long, value_name = "CPU", default_value = "native", value_parser = Cpu::named)]
-    target_cpu: &'static Cpu,
+    /// architecture); a partly planned program keeps the CPU of its plan [default: native].
+    #[arg(long, value_name = "CPU", value_parser = Cpu::named)]
+    target_cpu: Option<&'static Cpu>,
 }
 
 /// A number of threads, 1 to 256.

@@ -11,7 +11,6 @@ use super::{FileArgs, progress, write_output};
 use crate::artifact::{Artifact, ArtifactSummary};
 use crate::compile::{DeadMemory, entry};
 use crate::failure::Failure;
-use crate::load::load;
 use crate::opt::Setup;
 
 /// Compile a program into a file that runs without compiling again.
@@ -82,7 +81,7 @@ pub(super) fn run(setup: &Setup, args: &BuildArgs) -> Result<(), Failure> {
     }
     let limits = args.compile.limits.hold()?;
     progress::say("loading");
-    let module = load(&args.file.file, &args.file.options(setup)?)?;
+    let module = args.compile.load(&args.file.file, &args.file.options(setup)?)?;
     let entry = entry(&module, args.compile.entry.as_deref())?;
     let options = args.compile.options(setup, &entry, DeadMemory::Kept)?;
     let mut built = Artifact::build(&module, &options)?;
@@ -102,7 +101,7 @@ fn write_object(setup: &Setup, args: &BuildArgs) -> Result<(), Failure> {
 
     let limits = args.compile.limits.hold()?;
     progress::say("loading");
-    let mut module = load(&args.file.file, &args.file.options(setup)?)?;
+    let mut module = args.compile.load(&args.file.file, &args.file.options(setup)?)?;
     let entry = entry(&module, args.compile.entry.as_deref())?;
     let options = args.compile.options(setup, &entry, DeadMemory::Kept)?;
     let place = if args.embed_weights { WeightsPlace::Embedded } else { WeightsPlace::File };

@@ -1,18 +1,25 @@
 //! What the verbs that compile a program take: for which machine, with which memory, and what is shown of it.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
-use ir::Context;
+use ir::{Context, Module};
 use passes::manager::{PassObserver, Report, Selection};
 
 use super::limits::LimitArgs;
 use super::{MachineArgs, MemoryArgs, progress};
+use crate::artifact::{Artifact, ArtifactCode, is_artifact};
 use crate::compile::{CompileOptions, DeadMemory};
 use crate::failure::Failure;
+use crate::load::{LoadOptions, load};
 use crate::opt::Setup;
 use crate::pass_debug::{PassDebugArgs, remarks_text};
+
+/// Why options are refused that an artifact does not follow.
+pub(super) const BUILT_ONCE: &str = "an artifact has the function, sizes, memory, goal, precision and CPU that \
+                                     it was built with";
 
 /// How a program is compiled.
 #[derive(Args, Clone)]
@@ -31,6 +38,31 @@ pub(super) struct CompileArgs {
 }
 
 impl CompileArgs {
+    /// Loads a program to plan with these arguments.
+    ///
+    /// # Errors
+    /// Every fault that was found in the file, and if it is an artifact that was planned with other options.
+    pub(super) fn load(&self, path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
+        if is_artifact(path) {
+            self.check_built(&Artifact::open(path)?, ArtifactCode::Stored)?;
+        }
+        load(path, options)
+    }
+
+    /// Refuses options that an artifact can't follow, for it was built with others.
+    ///
+    /// # Errors
+    /// If there are some.
+    pub(super) fn check_built(&self, artifact: &Artifact, code: ArtifactCode) -> Result<(), Failure> {
+        let is_other_cpu = self.machine.target_cpu.is_some_and(|cpu| cpu.isa().name() != artifact.cpu());
+        let is_other_cpu = is_other_cpu && code == ArtifactCode::Stored;
+        let is_other_entry = self.entry.as_ref().is_some_and(|entry| entry != artifact.entry());
+        if is_other_cpu || is_other_entry || self.memory.differs_from(&artifact.built_options()?) {
+            return Err(Failure::Usage(BUILT_ONCE.to_owned()));
+        }
+        Ok(())
+    }
+
     /// The options of compilation.
     ///
     /// # Errors

@@ -21,7 +21,6 @@ use crate::compile::{CompileOptions, DeadMemory, entry};
 use crate::explain::{ArenaOverTime, Explained, LiveBuffer, node_text, said};
 use crate::failure::Failure;
 use crate::levers::{Advice, Lever, SizeToHalve, all_changes, changes_at_named_sizes, levers_at_named_sizes};
-use crate::load::load;
 use crate::measure::{MeasureLimit, RunsInTurn};
 use crate::opt::Setup;
 use crate::plan_report::{StepReport, ValueReport};
@@ -81,7 +80,7 @@ fn explained(setup: &Setup, args: &ExplainArgs, runs: u16) -> Result<String, Fai
     check_writable(args.json.iter().chain(&args.output))?;
     let limits = args.compile.limits.hold()?;
     progress::say("loading");
-    let module = load(&args.file.file, &args.file.plan_options(setup)?)?;
+    let module = args.compile.load(&args.file.file, &args.file.plan_options(setup)?)?;
     let entry = entry(&module, args.compile.entry.as_deref())?;
     let options = args.compile.options(setup, &entry, DeadMemory::Kept)?;
     let explained = Explained::of(&module, &entry, &options, &[])?;

@@ -7,6 +7,7 @@ use clap::Args;
 use super::limits::LimitArgs;
 use super::output::Output;
 use super::{FileArgs, progress, write_output};
+use crate::artifact::is_artifact;
 use crate::failure::Failure;
 use crate::load::{load, read_text};
 use crate::opt::{OptArgs, Setup, Source};
@@ -44,7 +45,7 @@ pub(super) fn run(setup: &Setup, args: &PassesArgs) -> Result<(), Failure> {
     let mut output = Output::to(args.output.as_ref());
     let options = file.options(setup)?;
     let is_model = file.file.extension().is_some_and(|extension| extension == "onnx");
-    let done = if is_model || file.says_sizes() {
+    let done = if is_model || is_artifact(&file.file) || file.says_sizes() {
         let mut module = load(&file.file, &options)?;
         setup.opt_module(&args.opt, &mut module, &say, &mut output)
     } else {

@@ -20,7 +20,6 @@ use crate::compile::{CompileOptions, DeadMemory, entry};
 use crate::explain::{Explained, Grid};
 use crate::failure::Failure;
 use crate::levers::{Lever, quick_changes};
-use crate::load::load;
 use crate::opt::Setup;
 use crate::specialize::{AllSizes, has_named_sizes};
 use crate::view;
@@ -70,7 +69,7 @@ pub(super) fn text(setup: &Setup, args: &PlanArgs) -> Result<String, Failure> {
         return compare(setup, args, other);
     }
     progress::say("loading");
-    let mut module = load(&args.file.file, &args.file.plan_options(setup)?)?;
+    let mut module = args.compile.load(&args.file.file, &args.file.plan_options(setup)?)?;
     let entry = entry(&module, args.compile.entry.as_deref())?;
     let options = args.compile.options(setup, &entry, DeadMemory::Kept)?;
     let body = module.function(&entry).expect("the entry was just found");
@@ -124,7 +123,7 @@ fn compare(setup: &Setup, args: &PlanArgs, other: &Path) -> Result<String, Failu
         return Err(Failure::Usage("--json and --csv are of one plan".to_owned()));
     }
     let explained = |path: &Path| {
-        let module = load(path, &args.file.plan_options(setup)?)?;
+        let module = args.compile.load(path, &args.file.plan_options(setup)?)?;
         let entry = entry(&module, args.compile.entry.as_deref())?;
         let options = args.compile.options(setup, &entry, DeadMemory::Kept)?;
         let mut explained = Explained::of(&module, &entry, &options, &[])?;

@@ -137,7 +137,7 @@ pub(super) fn run(setup: &Setup, args: &RunArgs) -> Result<(), Failure> {
         if args.file.as_ref().is_some_and(|file| is_artifact(&file.file)) {
             return Err(Failure::Usage("--compare compiles twice, which an artifact is not".to_owned()));
         }
-        let memory = MemoryArgs { precision: precision.clone(), ..args.compile.memory.clone() };
+        let memory = MemoryArgs { precision: Some(precision.clone()), ..args.compile.memory.clone() };
         let others = self::ran(setup, args, &CompileArgs { memory, ..args.compile.clone() })?;
         for (run, other) in ran.runs.iter().zip(&others.runs) {
             let lines = expect::compare_outputs(&run.outputs, &other.outputs)?;

@@ -9,9 +9,9 @@ use import::onnx::declared::DeclaredSizes;
 use ir::Module;
 use ir::memory_pools::parse_bytes;
 
-use super::compiled::CompileArgs;
+use super::compiled::{BUILT_ONCE, CompileArgs};
 use super::inputs::{InputArgs, RunInputs, fix_sizes, sample};
-use super::{FileArgs, progress};
+use super::{FileArgs, MachineArgs, progress};
 use crate::artifact::{Artifact, ArtifactCode, ArtifactOptions, is_artifact};
 use crate::cache::{Cache, MOST_BYTES};
 use crate::compile::{CompileOptions, DeadMemory, StepTimes, entry};
@@ -94,20 +94,18 @@ impl ProgramSource<'_> {
         args: &ArtifactArgs,
         dead: DeadMemory,
     ) -> Result<SourceProgram, Failure> {
-        let other = self.compile.entry.as_deref();
-        let is_other = other.is_some_and(|entry| entry != artifact.entry());
-        if is_other || self.file.says_sizes() || self.compile.memory.says_more() {
-            return Err(Failure::Usage(
-                "an artifact has one function, with sizes and memory as they were when it was built"
-                    .to_owned(),
-            ));
+        if self.file.says_sizes() || self.compile.memory.has_budget() {
+            return Err(Failure::Usage(BUILT_ONCE.to_owned()));
         }
+        let MachineArgs { threads, target_cpu } = self.compile.machine;
         let (code, threads) = if args.recompile {
-            (ArtifactCode::Recompiled, self.compile.machine.threads)
+            (ArtifactCode::Recompiled, threads)
         } else {
-            (ArtifactCode::Stored, self.compile.machine.threads.min(artifact.threads()))
+            (ArtifactCode::Stored, threads.min(artifact.threads()))
         };
-        let how = ArtifactOptions { threads: Some(threads), code, cpu: Some(self.setup.cpu) };
+        self.compile.check_built(artifact, code)?;
+        let cpu = Some(self.setup.cpu_of(target_cpu));
+        let how = ArtifactOptions { threads: Some(threads), code, cpu };
         let (module, options) = artifact.program(&how)?;
         let options = CompileOptions { dead, ..options };
         let entry = artifact.entry().to_owned();

@@ -60,6 +60,7 @@ fn every_verb_takes_an_artifact() {
     assert_eq!(arena(plan), arena(said(&["plan", &program, "--threads=1"])));
     assert!(said(&["bench", &artifact, "--random", "--runs=2"]).contains(", 1 thread\n"));
     assert!(said(&["explain", &artifact]).contains("peak"));
+    assert!(said(&[&artifact]).contains("optc.stage = \"plan\""));
 }
 
 #[test]
@@ -79,12 +80,36 @@ fn what_an_artifact_has_decided_is_not_decided_again() {
     let program = scratch::file("decided.mlir", PROGRAM.as_bytes()).display().to_string();
     let artifact = program.replace(".mlir", ".optc");
     said(&["build", &program, "-o", &artifact]);
-    for option in ["--budget=1MB", "--donate=x", "--entry=other", "--dim=N=4"] {
+    let expected =
+        "error: an artifact has the function, sizes, memory, goal, precision and CPU that it was built with";
+    let others = [
+        "--donate=x",
+        "--pool=tcm:align=64",
+        "--entry=other",
+        "--optimize=memory",
+        "--precision=bf16",
+        "--target-cpu=portable",
+    ];
+    let runs = [&["run", &artifact, "--random"][..], &["bench", &artifact, "--random"]];
+    let object = [&["build", &artifact, "--emit=obj", "-o", "/nonexistent"][..]];
+    let plans =
+        [&["plan", &artifact][..], &["explain", &artifact], &["build", &artifact, "-o", "/nonexistent/m"]];
+    for verb in runs.iter().chain(&plans).chain(&object) {
+        for option in others {
+            let (status, text) = refusal(&[verb, &[option][..]].concat());
+            assert_eq!((status, text.as_str()), (Some(2), expected), "{verb:?} {option}");
+        }
+    }
+    for option in ["--budget=1MB", "--dim=N=4"] {
         let (status, text) = refusal(&["run", &artifact, "--random", option]);
-        let expected =
-            "error: an artifact has one function, with sizes and memory as they were when it was built";
         assert_eq!((status, text.as_str()), (Some(2), expected), "{option}");
     }
+    // What says the same is no other decision.
+    said(&["run", &artifact, "--random", "--optimize=balanced", "--precision=f32", "--target-cpu=native"]);
+    let (status, text) = refusal(&["run", &artifact, "--random", "--recompile", "--optimize=memory"]);
+    assert_eq!((status, text.as_str()), (Some(2), expected));
+    // It is compiled again for the processor that is named.
+    said(&["run", &artifact, "--random", "--recompile", "--target-cpu=portable"]);
     let (status, text) = refusal(&["run", &program, "--random", "--recompile"]);
     let expected = "error: --recompile is for artifacts, which `optc build` writes";
     assert_eq!((status, text.as_str()), (Some(2), expected));
