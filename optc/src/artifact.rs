@@ -35,7 +35,7 @@ use runtime::MappedFile;
 use serde::Serialize;
 
 use crate::compile::{
-    CompileOptions, Goal, Precision, Prepared, SizeOptions, compile, entry, plan_known_sizes,
+    CompileOptions, Goal, MACHINE_CODE, Precision, Prepared, SizeOptions, compile, entry, plan_known_sizes,
 };
 use crate::failure::Failure;
 use crate::load::{Given, named_resources, parse_stored};
@@ -88,11 +88,19 @@ pub enum ArtifactCode {
     Recompiled,
 }
 
-/// Whether a file begins like an artifact.
+/// Whether a file begins like an artifact. `-` is standard input and no file.
 pub fn is_artifact(path: &Path) -> bool {
+    if path == Path::new("-") {
+        return false;
+    }
     let mut start = [0; format::MAGIC.len()];
     let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
     read.is_ok() && start == *format::MAGIC
+}
+
+/// Whether these are the first bytes of an artifact.
+pub(crate) fn begins_artifact(bytes: &[u8]) -> bool {
+    bytes.starts_with(format::MAGIC)
 }
 
 /// The build of this compiler: an artifact's machine code runs only in the one that made it, for code, frames
@@ -142,6 +150,7 @@ impl Artifact {
         let dialects = module.ctx.dialects();
         let resources = contents.resources.iter().cloned();
         let mut again = parse_stored("plan", contents.plan.clone(), resources, Given::All, dialects)?;
+        options.begins(MACHINE_CODE)?;
         compile(&mut again, &CompileOptions { cpu: options.cpu, ..header.options(&prepared)? })?;
         let (images, weights) = (prepared.images(), prepared.weights());
         let dialects = module.ctx.dialects().collect();

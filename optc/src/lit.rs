@@ -61,6 +61,8 @@ use passes::manager::unified_diff;
 use self::directives::Directives;
 use crate::cli::verb_text;
 use crate::opt::{OptArgs, Setup, Source};
+#[cfg(feature = "cli")]
+use crate::whole_file::UnfinishedPath;
 use crate::whole_file::write_whole;
 
 const RUN: &str = "// RUN: ";
@@ -161,10 +163,33 @@ impl LitDifference {
 /// # Errors
 /// If the file is no test, its output does not have what directives demand, or does not read back as itself.
 pub(crate) fn difference(setup: &Setup, path: &Path) -> Result<Option<LitDifference>, String> {
-    let said = |fault: &dyn std::fmt::Display| format!("{}: {fault}", path.display());
-    let content = fs::read_to_string(path).map_err(|error| said(&error))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let blessed = run_in(setup, &name, &content, Some(path)).map_err(|fault| said(&fault))?;
+    difference_in(setup, path, &name, &path.display().to_string())
+}
+
+/// The same for the test on standard input. Verbs read files, so that it is kept in one as long as it runs.
+#[cfg(feature = "cli")]
+pub(crate) fn difference_of_stdin(setup: &Setup) -> Result<Option<LitDifference>, String> {
+    const STDIN: &str = "<stdin>";
+    let said = |error: std::io::Error| format!("{STDIN}: {error}");
+    let mut builder = tempfile::Builder::new();
+    let (mut file, _unfinished) =
+        UnfinishedPath::of(|| builder.suffix(".mlir").tempfile(), tempfile::NamedTempFile::path)
+            .map_err(said)?;
+    std::io::copy(&mut std::io::stdin().lock(), &mut file).map_err(said)?;
+    difference_in(setup, file.path(), STDIN, STDIN)
+}
+
+/// What differs from the test in a file, which is called `name` in its output and `shown` in faults.
+fn difference_in(
+    setup: &Setup,
+    path: &Path,
+    name: &str,
+    shown: &str,
+) -> Result<Option<LitDifference>, String> {
+    let said = |fault: &dyn std::fmt::Display| format!("{shown}: {fault}");
+    let content = fs::read_to_string(path).map_err(|error| said(&error))?;
+    let blessed = run_in(setup, name, &content, Some(path)).map_err(|fault| said(&fault))?;
     let differs = blessed != content;
     Ok(differs.then(|| LitDifference { text: unified_diff(&content, &blessed), blessed }))
 }

@@ -71,7 +71,7 @@ pub(crate) fn context_of(dialects: impl IntoIterator<Item = &'static Dialect>) -
 }
 
 /// Loads a program from a file: a model (`.onnx`), the plan of an artifact (with any name), or IR text
-/// (anything else; `-` is standard input).
+/// (anything else). `-` is standard input, with IR text or a model.
 ///
 /// # Errors
 /// Every fault that was found in the file.
@@ -84,7 +84,20 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
         let module = crate::Artifact::open(path)?.with_dialects(&options.dialects).plan()?;
         return with_sizes(module, options);
     }
-    let (name, text) = read_text(path)?;
+    let (name, bytes) = read_bytes(path)?;
+    if path == Path::new("-") {
+        #[cfg(feature = "onnx")]
+        if begins_model(&bytes) {
+            return load_model_bytes(&name, bytes, options);
+        }
+        #[cfg(feature = "jit")]
+        if crate::artifact::begins_artifact(&bytes) {
+            return Err(Failure::input(
+                "an artifact can't be read from standard input: give its file's name",
+            ));
+        }
+    }
+    let text = text_of(&name, bytes)?;
     let module = with_sizes(parse(&name, text, Some(path), options)?, options)?;
     check_fits_memory(&module)?;
     Ok(module)
@@ -253,7 +266,19 @@ pub(crate) fn map_file(path: &Path) -> io::Result<SharedBytes> {
     Ok(MappedFile::open(path)?.into_shared())
 }
 
+/// Whether these are the first bytes of a model: its first field is its version.
+fn begins_model(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&8)
+}
+
+/// The name and the text of a file, or of standard input (`-`).
 pub(crate) fn read_text(path: &Path) -> Result<(String, String), Failure> {
+    let (name, bytes) = read_bytes(path)?;
+    let text = text_of(&name, bytes)?;
+    Ok((name, text))
+}
+
+fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), Failure> {
     let mut bytes = Vec::new();
     let name = if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() };
     let read = match path == Path::new("-") {
@@ -261,15 +286,21 @@ pub(crate) fn read_text(path: &Path) -> Result<(String, String), Failure> {
         false => fs::read(path).map(|content| bytes = content),
     };
     read.map_err(|error| Failure::input(format!("{name}: {error}")))?;
+    Ok((name, bytes))
+}
+
+fn text_of(name: &str, bytes: Vec<u8>) -> Result<String, Failure> {
     match String::from_utf8(bytes) {
-        Ok(text) => Ok((name, text)),
+        Ok(text) => Ok(text),
         Err(error) => {
             let good = error.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(&error.as_bytes()[..good]).into_owned();
             let (line, column) = ir::diag::line_column(&text, good);
-            // The first field of a model is its version.
-            let is_model = text.as_bytes().first() == Some(&8);
-            let hint = if is_model { " (an ONNX model is a file whose name ends in `.onnx`)" } else { "" };
+            let hint = if begins_model(text.as_bytes()) {
+                " (an ONNX model is a file whose name ends in `.onnx`)"
+            } else {
+                ""
+            };
             Err(Failure::input(format!("{name}:{line}:{column}: the text is not UTF-8{hint}")))
         }
     }

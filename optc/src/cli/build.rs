@@ -6,8 +6,8 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::compiled::CompileArgs;
-use super::output::{check_writable, instead, json};
-use super::{FileArgs, progress, write_output};
+use super::output::{check_writable, instead, is_stdout, json};
+use super::{FileArgs, progress, write_content, write_output};
 use crate::artifact::{Artifact, ArtifactSummary};
 use crate::compile::{DeadMemory, entry};
 use crate::failure::Failure;
@@ -27,7 +27,7 @@ pub(super) struct BuildArgs {
     /// architectures for which there are object files.
     #[arg(long, value_name = "KIND", default_value = "artifact")]
     emit: Emit,
-    /// The artifact's file, or the object file's folder.
+    /// The artifact's file (`-` for standard output), or the object file's folder.
     #[arg(short, long, value_name = "M.optc|FOLDER")]
     output: PathBuf,
     /// Make the artifact smaller: leave out the program as it was read, and constants that are stored as
@@ -73,6 +73,13 @@ pub(super) fn run(setup: &Setup, args: &BuildArgs) -> Result<(), Failure> {
     if args.emit == Emit::Obj && args.strip {
         return Err(Failure::Usage("--strip is for artifacts: an object file has no source".to_owned()));
     }
+    let is_printed = is_stdout(&args.output);
+    if args.emit == Emit::Obj && is_printed {
+        return Err(Failure::Usage("an object file is written into a folder: -o FOLDER".to_owned()));
+    }
+    if is_printed && args.json.as_ref().is_some_and(|path| is_stdout(path)) {
+        return Err(Failure::Usage("-o and --json can't both go to standard output".to_owned()));
+    }
     if args.emit == Emit::Obj {
         return write_object(setup, args);
     }
@@ -89,10 +96,22 @@ pub(super) fn run(setup: &Setup, args: &BuildArgs) -> Result<(), Failure> {
         built = built.without_source()?;
     }
     drop(limits);
-    built.write(&args.output)?;
+    progress::say("writing");
+    if is_printed {
+        let mut bytes = Vec::new();
+        built.write_to(&mut bytes).map_err(|error| Failure::input(error.to_string()))?;
+        write_content(&bytes, None)?;
+    } else {
+        built.write(&args.output)?;
+    }
     let report = BuildReport { version: 1, artifact: built.summary() };
     let text = format!("{}: {}\n", args.output.display(), built.summary());
-    write_output(&instead(&args.json, || json(&report), text)?, None)
+    let said = instead(&args.json, || json(&report), text)?;
+    if is_printed {
+        progress::print_error(&said);
+        return Ok(());
+    }
+    write_output(&said, None)
 }
 
 #[cfg(feature = "aot")]
@@ -109,6 +128,7 @@ fn write_object(setup: &Setup, args: &BuildArgs) -> Result<(), Failure> {
     let name = args.name.as_deref().unwrap_or(&stem);
     let bundle = Bundle::build(&mut module, &options, name, place)?;
     drop(limits);
+    progress::say("writing");
     bundle.write(&args.output)?;
     write_output(bundle.summary(), None)
 }

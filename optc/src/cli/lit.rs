@@ -21,7 +21,7 @@ use crate::opt::Setup;
 /// first line has `--target-cpu` or `--threads`, so that results are the same on every machine.
 #[derive(Args)]
 pub(super) struct LitArgs {
-    /// Tests (`.mlir`), or folders of tests.
+    /// Tests (`.mlir`), folders of tests, or `-` for a test on standard input.
     #[arg(required = true, value_name = "FILE")]
     paths: Vec<PathBuf>,
     /// Write the actual output into tests that differ. On a terminal, each difference is shown, and confirmed
@@ -62,6 +62,9 @@ enum Blessing {
 
 pub(super) fn run(setup: &Setup, args: &LitArgs) -> Result<(), Failure> {
     check_writable(&args.json)?;
+    if args.bless && args.paths.iter().any(|path| path.as_os_str() == "-") {
+        return Err(Failure::Usage("--bless is for files: standard input can't be rewritten".to_owned()));
+    }
     let mut tests = Vec::new();
     for path in &args.paths {
         if path.is_dir() {
@@ -79,7 +82,11 @@ pub(super) fn run(setup: &Setup, args: &LitArgs) -> Result<(), Failure> {
     let mut failed = Vec::new();
     let mut blessed = 0;
     for path in &tests {
-        let faults = match lit::difference(setup, path) {
+        let found = match path.as_os_str() == "-" {
+            true => lit::difference_of_stdin(setup),
+            false => lit::difference(setup, path),
+        };
+        let faults = match found {
             Ok(None) => continue,
             Err(fault) => fault,
             Ok(Some(difference)) => match asking.decide(path, &difference)? {

@@ -4,6 +4,7 @@ mod artifact;
 mod bad_input;
 mod bisect;
 mod book;
+mod dash;
 mod debug_options;
 mod diff;
 mod embedding;
