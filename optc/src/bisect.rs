@@ -237,6 +237,9 @@ impl Trial<'_> {
     ) -> Result<(Vec<Array>, Vec<(u64, Option<String>)>), Failure> {
         let ctx = module.ctx.clone();
         let fail = |faults: Vec<ir::Diagnostic>| Failure::diagnostics(&ctx, &faults);
+        let how = if self.is_interpreted { "interpreting" } else { "running" };
+        let last = self.passes[..count].last().map(|pass| format!(" after {}", pass.def.name));
+        self.options.compile.begins(&format!("{how}{}", last.unwrap_or_default()))?;
         let items = self.passes[..count].iter().cloned().map(PipelineItem::Pass).collect();
         let pipeline = Pipeline::new(items, self.options.registry).map_err(fail)?;
         let compile = CompileOptions {

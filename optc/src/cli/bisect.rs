@@ -1,17 +1,20 @@
 //! `optc bisect`: find the pass, and the change of it, that alters a program's results.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use ir::Module;
+use passes::manager::PassObserver;
 use serde::Serialize;
 
 use super::inputs::{InputArgs, fix_sizes};
 use super::output::{check_writable, instead, json};
-use super::{CompareOutcome, FileArgs, MachineArgs, MemoryArgs, parse_tolerance, write_output};
+use super::{CompareOutcome, FileArgs, MachineArgs, MemoryArgs, parse_tolerance, progress, write_output};
 use crate::arrays::{Array, read_npz};
 use crate::bisect::{BisectOptions, Bisected, Trouble, bisect};
-use crate::compile::{DeadMemory, entry, passes_to_plan, signature};
+use crate::compile::{CompileOptions, DeadMemory, entry, passes_to_plan, signature};
 use crate::expect::first_difference;
 use crate::failure::Failure;
 use crate::interpret::interpret;
@@ -58,6 +61,16 @@ pub(super) struct BisectArgs {
     json: Option<PathBuf>,
 }
 
+/// Shows on a terminal what is tried.
+struct ShownTrials;
+
+impl PassObserver for ShownTrials {
+    fn begins(&self, step: &str) -> ControlFlow<String> {
+        progress::say(step);
+        ControlFlow::Continue(())
+    }
+}
+
 /// What `--json` writes.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -70,6 +83,7 @@ pub(super) struct BisectReport<'a> {
 
 pub(super) fn run(setup: &Setup, args: &BisectArgs) -> Result<CompareOutcome, Failure> {
     check_writable(&args.json)?;
+    progress::say("loading");
     let mut module = load(&args.file.file, &args.file.options(setup)?)?;
     let entry = entry(&module, args.entry.as_deref())?;
     let cases = args.inputs.cases(&module, &entry)?;
@@ -80,6 +94,8 @@ pub(super) fn run(setup: &Setup, args: &BisectArgs) -> Result<CompareOutcome, Fa
         None => None,
     };
     let compile = args.memory.options(setup, &args.machine, &entry, DeadMemory::Poisoned);
+    let compile = CompileOptions { observer: Some(Arc::new(ShownTrials)), ..compile };
+    progress::say("interpreting");
     let passes = args.passes.clone().unwrap_or_else(|| passes_to_plan(&module, &entry, &compile));
     let options =
         BisectOptions { registry: &setup.registry, passes: &passes, compile, tolerance: args.tolerance };

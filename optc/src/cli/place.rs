@@ -1,6 +1,7 @@
 //! `optc place`: offsets for a placement problem from a CSV file.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -9,8 +10,8 @@ use passes::place::{self, PlannerOptions, checker, csv};
 use serde::Serialize;
 
 use super::limits::parse_seconds;
-use super::output::{instead, is_stdout, json};
-use super::write_output;
+use super::output::{check_writable, instead, is_stdout, json};
+use super::{progress, write_output};
 use crate::failure::{Failure, Fault};
 use crate::load::read_text;
 
@@ -58,6 +59,7 @@ pub(super) fn run(args: &PlaceArgs) -> Result<(), Failure> {
     if [&args.out, &args.json].iter().all(|path| path.as_ref().is_some_and(|path| is_stdout(path))) {
         return Err(Failure::Usage("--out and --json can't both go to standard output".to_owned()));
     }
+    check_writable(args.out.iter().chain(&args.json))?;
     let (name, text) = read_text(&args.problem)?;
     let mut table = csv::read(&text).map_err(|faults| {
         let fault = |fault: &csv::CsvError| {
@@ -68,16 +70,18 @@ pub(super) fn run(args: &PlaceArgs) -> Result<(), Failure> {
     table.problem.capacity = args.capacity;
     let start = Instant::now();
     let options = PlannerOptions { threads: runtime::available_threads(), ..PlannerOptions::default() };
-    let placement = match args.timeout {
-        Some(limit) => {
-            let options = PlannerOptions { max_nodes: u64::MAX, ..options };
-            place::place_until(&table.problem, &options, &|| start.elapsed() >= limit)
-        }
-        None if args.capacity.is_some() => {
-            place::place(&table.problem, &PlannerOptions { max_nodes: MAX_NODES, ..options })
-        }
-        None => place::place(&table.problem, &options),
+    let max_nodes = match args.timeout {
+        Some(_) => u64::MAX,
+        None if args.capacity.is_some() => MAX_NODES,
+        None => options.max_nodes,
     };
+    let is_over = || args.timeout.is_some_and(|limit| start.elapsed() >= limit);
+    let watch = |size_bytes: u64, bound_bytes: u64| {
+        let gap = 100.0 * (size_bytes as f64 / bound_bytes.max(1) as f64 - 1.0);
+        progress::say(&format!("placing: {size_bytes} bytes, bound {bound_bytes} bytes, gap {gap:.3} %"));
+    };
+    let options = PlannerOptions { max_nodes, ..options };
+    let placement = place::place_watched(&table.problem, &options, &is_over, Arc::new(watch));
     if let Some(path) = &args.out {
         write_output(&csv::write(&table.problem, &table.names, Some(&placement)), Some(path))?;
     }

@@ -77,11 +77,11 @@ fn reduced(folder: &Path, shell: &str, script: &str) -> Output {
 }
 
 /// One whose command tells it to end each time, and notes what it saw the first time: the next program may
-/// be tried before the signal has its effect.
-fn ended(folder: &Path, shell: &str) -> Output {
+/// be tried before the signal has its effect. It ends as many seconds later.
+fn ended(folder: &Path, shell: &str, seconds: u32) -> Output {
     let seen = folder.join("seen");
     let script = format!(
-        "test -s '{seen}' || ls -d '{folder}'/optc_* > '{seen}'; kill -TERM $PPID; exit 3",
+        "test -s '{seen}' || ls -d '{folder}'/optc_* > '{seen}'; kill -TERM $PPID; sleep {seconds}; exit 3",
         seen = seen.display(),
         folder = folder.display(),
     );
@@ -92,7 +92,7 @@ fn ended(folder: &Path, shell: &str) -> Output {
 fn who_is_told_to_end_takes_away_what_is_not_finished() {
     let folder = scratch::path("ended");
     fs::create_dir(&folder).expect("a folder can be made");
-    let output = ended(&folder, "exec \"$0\" \"$@\"");
+    let output = ended(&folder, "exec \"$0\" \"$@\"", 2);
     assert_eq!(output.status.signal(), Some(SIGTERM), "{}", String::from_utf8_lossy(&output.stderr));
     let seen = fs::read_to_string(folder.join("seen")).expect("the command was run");
     assert!(seen.contains("/optc_"), "a folder was there: {seen}");
@@ -103,7 +103,7 @@ fn who_is_told_to_end_takes_away_what_is_not_finished() {
 fn a_signal_that_is_ignored_ends_nothing() {
     let folder = scratch::path("ignored");
     fs::create_dir(&folder).expect("a folder can be made");
-    let output = ended(&folder, "trap '' TERM; exec \"$0\" \"$@\"");
+    let output = ended(&folder, "trap '' TERM; exec \"$0\" \"$@\"", 0);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut names = names(&folder);
     names.sort();
@@ -132,4 +132,22 @@ fn a_reduction_that_is_told_to_end_writes_the_smallest_program_so_far() {
     let mut names = names(&folder);
     names.sort();
     assert_eq!(names, ["small.mlir", "smaller"]);
+}
+
+#[test]
+fn long_searches_show_how_far_they_are() {
+    let problem = "id,lower,upper,size\n0,0,6,3\n1,0,2,5\n2,3,8,4\n3,1,4,2\n4,5,9,6\n5,2,7,1\n6,6,9,3\n";
+    let path = scratch::file("searched.csv", problem.as_bytes());
+    let placed = on_terminal(&format!("'{OPTC}' place '{}'", path.display()));
+    assert!(placed.contains(&format!("{NEW_LINE}placing: ")) && placed.contains(" %"), "{placed}");
+    let path = scratch::file("searched.mlir", PROGRAM.as_bytes());
+    let path = path.display();
+    let bisected = on_terminal(&format!("'{OPTC}' bisect '{path}' --random"));
+    for step in ["loading", "interpreting", "interpreting after plan", "running after plan"] {
+        assert!(bisected.contains(&format!("{NEW_LINE}{step}")), "{bisected}");
+    }
+    let built = on_terminal(&format!("'{OPTC}' build '{path}' -o /dev/null"));
+    for step in ["loading", "compiling: machine code", "writing"] {
+        assert!(built.contains(&format!("{NEW_LINE}{step}")), "{built}");
+    }
 }

@@ -19,6 +19,8 @@
 //! `offset(a) >= offset(b) + D(b, a)`, where `D(a, b)` is `size(a)` for an ordinary pair. An overlap lowers
 //! `D(output, input)` to its distance; so every planner treats both kinds of pair alike (see `Separations`).
 
+use std::sync::Arc;
+
 use cranelift_entity::{PrimaryMap, entity_impl};
 
 mod bound;
@@ -164,6 +166,18 @@ pub fn place_until(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>) 
     best.into_placement()
 }
 
+/// Like [`place_until`], and tells `watch` of each better placement: its size, and the lower bound that is
+/// proved so far.
+///
+/// # Panics
+/// Where [`Problem::validate`] finds a fault.
+pub fn place_watched(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>, watch: Watch) -> Placement {
+    let mut best = portfolio::begin(problem, options, stop);
+    best.watch(watch);
+    improve(problem, options, stop, &mut best);
+    best.into_placement()
+}
+
 /// A placement that is found fast, for comparing problems.
 pub fn sketch(problem: &Problem) -> Placement {
     portfolio::begin(problem, &PlannerOptions::default(), &|| false).into_placement()
@@ -190,6 +204,9 @@ fn improve(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>, best: &m
 
 /// From how many buffers on the search is confined to the peak steps.
 const MANY: usize = 4_000;
+
+/// Told of a placement's size, and of the lower bound.
+pub type Watch = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// Called now and then by a planner; true stops the search.
 pub type Stop<'s> = &'s (dyn Fn() -> bool + Sync);

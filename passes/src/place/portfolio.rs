@@ -6,7 +6,7 @@
 //! find one into which they do.
 
 use super::greedy::{Fit, Greedy, GreedyOrder};
-use super::{BufferId, MANY, Placement, PlannerOptions, Problem, Stop, lower_bound, reorder};
+use super::{BufferId, MANY, Placement, PlannerOptions, Problem, Stop, Watch, lower_bound, reorder};
 use cranelift_entity::PrimaryMap;
 use std::slice::SliceIndex;
 
@@ -17,6 +17,8 @@ pub(super) struct Best {
     pub(super) lower_bound_bytes: u64,
     pub(super) planner: &'static str,
     target_bytes: u64,
+    /// Who is told of each better placement, and of each better bound.
+    watch: Option<Watch>,
 }
 
 impl Best {
@@ -29,6 +31,19 @@ impl Best {
             lower_bound_bytes,
             planner: "",
             target_bytes: lower_bound_bytes.max(problem.capacity.unwrap_or(0)),
+            watch: None,
+        }
+    }
+
+    /// Tells of what there is, and from now on of what is better.
+    pub(super) fn watch(&mut self, watch: Watch) {
+        self.watch = Some(watch);
+        self.tell();
+    }
+
+    fn tell(&self) {
+        if let Some(watch) = &self.watch {
+            watch(self.size_bytes, self.lower_bound_bytes);
         }
     }
 
@@ -36,7 +51,7 @@ impl Best {
     pub(super) fn of(problem: &Problem, found: Placement) -> Self {
         let Placement { offsets, size_bytes, lower_bound_bytes, planner, .. } = found;
         let target_bytes = lower_bound_bytes.max(problem.capacity.unwrap_or(0));
-        Self { offsets, size_bytes, lower_bound_bytes, planner, target_bytes }
+        Self { offsets, size_bytes, lower_bound_bytes, planner, target_bytes, watch: None }
     }
 
     /// Whether a smaller placement is impossible or not wanted.
@@ -53,12 +68,14 @@ impl Best {
     pub(super) fn prove_above(&mut self, size_bytes: u64, grain: u64) {
         self.lower_bound_bytes = self.lower_bound_bytes.max((size_bytes / grain + 1) * grain);
         self.target_bytes = self.target_bytes.max(self.lower_bound_bytes);
+        self.tell();
     }
 
     /// Takes a placement if it is smaller.
     pub(super) fn offer(&mut self, found: Option<(PrimaryMap<BufferId, u64>, u64)>, planner: &'static str) {
         if let Some((offsets, size_bytes)) = found.filter(|&(_, size_bytes)| size_bytes < self.size_bytes) {
             (self.offsets, self.size_bytes, self.planner) = (offsets, size_bytes, planner);
+            self.tell();
         }
     }
 
