@@ -194,10 +194,13 @@ impl Explained {
     }
 
     fn step(&self, step: usize, args: &ExplainArgs) -> Result<String, Failure> {
-        let Some(live_bytes) = self.memory.live_bytes.get(step).copied() else {
-            let last = self.memory.live_bytes.len().saturating_sub(1);
-            return Err(Failure::input(format!("there is no step {step}: the last one is {last}")));
-        };
+        // Where nothing is ever live, no step has a number of bytes.
+        let last = self.memory.live_bytes.len().max(self.memory.steps.len()).checked_sub(1);
+        if last.is_none_or(|last| step > last) {
+            let why = last.map_or("it has none".to_owned(), |last| format!("the last one is {last}"));
+            return Err(Failure::input(format!("there is no step {step}: {why}")));
+        }
+        let live_bytes = self.memory.live_bytes.get(step).copied().unwrap_or(0);
         let live: Vec<&LiveBuffer> = self.memory.live_at(step).collect();
         let report = StepJson { version: 1, sizes: &self.sizes, step, live_bytes, live };
         let header = format!("{}: {} are live\n", self.memory.step_text(step), bytes(live_bytes));
@@ -238,7 +241,8 @@ impl Explained {
         let name = format!("%{}", what.trim_start_matches('%'));
         let bare = &name[1..];
         let is_named = |step: &&StepReport| step.name == what || bare == step.name;
-        let node = self.memory.steps.iter().filter(|step| !step.name.is_empty()).find(is_named);
+        // Steps that prepare an operand of a node have its name too; the last one does what the node does.
+        let node = self.memory.steps.iter().filter(|step| !step.name.is_empty()).rfind(is_named);
         let made = |value: &&ValueReport| node.is_some_and(|node| value.step == node.index);
         let by_name = |name: &str| self.values().find(|value| value.name == name);
         let signature = self.named_in_signature()?;

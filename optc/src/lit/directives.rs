@@ -78,7 +78,12 @@ impl Directives {
         let mut list = Vec::new();
         for (number, line) in text.lines().enumerate() {
             let fault = |what: String| format!("line {}: {what}", number + 1);
-            let Some((word, pattern)) = line.trim_start().strip_prefix("//").and_then(directive_word) else {
+            let Some(comment) = line.trim_start().strip_prefix("//") else { continue };
+            let Some((word, pattern)) = directive_word(comment) else {
+                let first = comment.split_whitespace().next().unwrap_or_default();
+                if KINDS.iter().any(|(name, _)| *name == first) {
+                    return Err(fault(format!("`{first}` is not followed by a colon")));
+                }
                 continue;
             };
             match KINDS.iter().find(|(name, _)| *name == word) {
@@ -435,6 +440,8 @@ mod tests {
         assert!(refused("CHECK:").ends_with("matches everything"));
         assert!(refused("CHECK-NOT: a").contains("an empty output"));
         assert!(refused("CHECK-NEXT: a").ends_with("has no match before it"));
+        assert!(refused("CHECK a").ends_with("`CHECK` is not followed by a colon"));
+        assert!(refused("CHECK-NOT : a").ends_with("`CHECK-NOT` is not followed by a colon"));
         assert!(refused("CHECK: {{a").contains("has no `}}`"));
         assert!(Directives::read("// RUN: a\n// NOTE: b\n// Check: c\n").is_ok_and(|found| found.is_none()));
     }

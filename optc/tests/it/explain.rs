@@ -377,3 +377,24 @@ fn a_batch_is_advised_in_parts() {
         assert_eq!(again[0]["arena_bytes"], found[0]["arena_bytes"]);
     }
 }
+
+#[test]
+fn a_node_means_what_it_computes_and_not_what_prepares_its_operands() {
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/squeezenet1_1.onnx");
+    let model = model.display().to_string();
+    let found = json(&["explain", &model, "/features/features.0/Conv"]).expect("the model has the node");
+    assert_eq!(found["op"], "nn.conv2d", "{found}");
+}
+
+#[test]
+fn a_step_at_which_nothing_is_live_is_explained() {
+    let text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = nn.exp %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+";
+    let path = crate::scratch::file("nothing_live.mlir", text.as_bytes()).display().to_string();
+    let found = json(&["explain", &path, "0"]).expect("there is a step 0");
+    assert_eq!((&found["live_bytes"], &found["step"]), (&0.into(), &0.into()), "{found}");
+    assert!(json(&["explain", &path, "9"]).is_none());
+}
