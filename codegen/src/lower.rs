@@ -47,9 +47,10 @@ pub(crate) fn lower_plain(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, C
 fn no_row(op: OpRef<'_>) -> CodeRefusal {
     match op.kind() {
         Kind::Kernel(name) => CodeRefusal::new(format!("the kernel `{name}` does not exist")),
-        Kind::Region(RegionFlow::Call) => {
-            CodeRefusal::new("calls are not compiled; run the pass `inline` first")
-        }
+        Kind::Region(RegionFlow::Call) => CodeRefusal::new(
+            "calls are not compiled: the pass `inline` replaces them, unless the called function has no body, is \
+                 recursive, or is marked `no_inline`",
+        ),
         _ => CodeRefusal::new("operations of its kind have no lowering"),
     }
 }

@@ -264,6 +264,26 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
     nearest(word, candidates).first().map(|near| suggestion(near))
 }
 
+/// "did you mean `x`?" for the nearest candidate; if none is near and they are few, "there are `a`, `b`".
+pub fn did_you_mean_or_all(word: &str, candidates: &[&str]) -> Option<String> {
+    const MOST_NAMES: usize = 8;
+    if let Some(hint) = did_you_mean(word, candidates.iter().copied()) {
+        return Some(hint);
+    }
+    let mut names: Vec<String> = Vec::new();
+    for name in candidates.iter().map(|name| format!("`{name}`")) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    match &names[..] {
+        [] => None,
+        [name] => Some(format!("there is only {name}")),
+        names if names.len() <= MOST_NAMES => Some(format!("there are {}", names.join(", "))),
+        _ => None,
+    }
+}
+
 /// "did you mean `x`?" of one name.
 pub(crate) fn suggestion(near: &str) -> String {
     format!("did you mean `{near}`?")

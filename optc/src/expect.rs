@@ -53,6 +53,9 @@ pub fn check(outputs: &[Array], expected: &Path, tolerance: f64) -> Result<Vec<S
     }
     let is_npz = expected.extension().is_some_and(|extension| extension == "npz");
     let wanted = if is_npz { from_npz(expected, outputs)? } else { from_json(expected)? };
+    if wanted.is_empty() && !outputs.is_empty() {
+        return Err(Failure::input(format!("{}: there is no output to compare with", expected.display())));
+    }
     let mut lines = Vec::new();
     let mut faults = Vec::new();
     for (name, wanted) in &wanted {

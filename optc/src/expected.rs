@@ -23,18 +23,18 @@ pub(crate) struct Expectation {
 
 const KINDS: [&str; 4] = ["error", "warning", "remark", "note"];
 
-/// Reads the announcements of a text.
+/// Reads the announcements of the text called `name`.
 ///
 /// # Errors
 /// If one is not of the form above.
-pub(crate) fn read(text: &str) -> Result<Vec<Expectation>, String> {
+pub(crate) fn read(name: &str, text: &str) -> Result<Vec<Expectation>, String> {
     let mut out = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let Some((_, comment)) = line.split_once("//") else { continue };
         for announced in comment.split("expected-").skip(1) {
             let at = number + 1;
             out.push(announcement(announced, at).ok_or_else(|| {
-                format!("line {at}: `expected-` is not followed by `error@+1 {{{{part of the message}}}}` or the like")
+                format!("{name}:{at}: `expected-` is not followed by `error@+1 {{{{part of the message}}}}` or the like")
             })?);
         }
     }
@@ -126,7 +126,7 @@ mod tests {
             |line| if line == 0 { Location::UNKNOWN } else { Location::at_source(start + offset(line)) };
         let told: Vec<_> =
             told.iter().map(|(line, message)| Diagnostic::error(place(*line), *message)).collect();
-        let found = read(text).map_err(|fault| vec![fault]);
+        let found = read("t", text).map_err(|fault| vec![fault]);
         let found = found.and_then(|expected| compare(&ctx, "t", &expected, &told));
         assert_eq!(found.err().unwrap_or_default().join("\n"), expected);
     }
@@ -152,7 +152,7 @@ mod tests {
         check(
             "// expected-eror {{x}}",
             &[],
-            "line 1: `expected-` is not followed by `error@+1 {{part of the message}}` or the like",
+            "t:1: `expected-` is not followed by `error@+1 {{part of the message}}` or the like",
         );
     }
 }

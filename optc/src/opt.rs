@@ -247,7 +247,7 @@ impl Setup {
         let ctx = self.context();
         let fail = |faults: Vec<Diagnostic>| Failure::diagnostics(&ctx, &faults);
         if args.verify_diagnostics {
-            let announced = expected::read(&text).map_err(Failure::input)?;
+            let announced = expected::read(source.name, &text).map_err(Failure::input)?;
             let (output, told) = match self.read(args, source, text, &ctx) {
                 Err(Refused::Failure(failure)) => return Err(failure),
                 Err(Refused::Faults(faults)) => (String::new(), faults),

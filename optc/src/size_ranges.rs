@@ -63,7 +63,8 @@ pub(crate) fn declare(module: &mut Module, ranges: &BTreeMap<String, (u64, u64)>
     let faults: Vec<Diagnostic> = unknown
         .map(|name| {
             let what = format!("the program has no named size `{name}`");
-            let help = ir::diag::did_you_mean(name, known.iter().map(|symbol| ctx.str(*symbol)));
+            let known: Vec<&str> = known.iter().map(|symbol| ctx.str(*symbol)).collect();
+            let help = ir::diag::did_you_mean_or_all(name, &known);
             Diagnostic { help, ..Diagnostic::error(Location::UNKNOWN, what) }
         })
         .collect();

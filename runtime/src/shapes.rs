@@ -98,8 +98,7 @@ pub enum ShapeError {
     },
     /// The model can't be run at these sizes.
     Refused {
-        /// The symbols with their sizes and where these come from: ``N = 3 (dimension 0 of input `x`, number
-        /// 0)``.
+        /// The symbols with their sizes and where these come from: ``N = 3 (axis 0 of input `x`)``.
         sizes: String,
         /// Why.
         message: String,
@@ -340,7 +339,10 @@ impl Declared {
 impl fmt::Display for InputDimension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let InputDimension { input, number, dimension } = self;
-        write!(f, "dimension {dimension} of input `{input}`, number {number}")
+        match input.is_empty() {
+            true => write!(f, "axis {dimension} of input {number}"),
+            false => write!(f, "axis {dimension} of input `{input}`"),
+        }
     }
 }
 
@@ -348,20 +350,17 @@ impl fmt::Display for ShapeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ShapeError::Unknown { name } => write!(f, "the program has no input `{name}`"),
-            ShapeError::Rank { input, number, expected, found } => {
-                write!(
-                    f,
-                    "input `{input}`, number {number}, has {expected} dimensions, and {found} were given"
-                )
+            ShapeError::Rank { input, expected, found, .. } => {
+                write!(f, "input `{input}` has {expected} dimensions, and {found} were given")
             }
             ShapeError::Extent { at, constraint, found } => {
-                write!(f, "{at}, is {found}, expected {constraint}")
+                write!(f, "{at} is {found}, expected {constraint}")
             }
             ShapeError::Conflict { at, constraint, found, other } => {
-                write!(f, "{at}, is {found}, expected {constraint} as follows from {other}")
+                write!(f, "{at} is {found}, expected {constraint}, which follows from {other}")
             }
             ShapeError::Unset { at, symbol } => {
-                write!(f, "{at}, has no size: set the shape, or say what {symbol} is")
+                write!(f, "{at} has no size: set the shape, or say what {symbol} is")
             }
             ShapeError::Refused { sizes, message } => {
                 write!(f, "the program can't be run with {sizes}: {message}")
@@ -437,32 +436,32 @@ mod tests {
     #[test]
     fn a_sum_that_no_size_gives_is_told() {
         let range = "expected 2 * N + 1 with 1 <= N <= 512";
-        check(&[("z", &[6, 9])], Err(&format!("dimension 0 of input `z`, number 2, is 6, {range}")));
-        check(&[("z", &[1, 9])], Err(&format!("dimension 0 of input `z`, number 2, is 1, {range}")));
-        check(&[("z", &[1027, 9])], Err(&format!("dimension 0 of input `z`, number 2, is 1027, {range}")));
-        let negative = "dimension 1 of input `z`, number 2, is 2, expected K + N with K >= 0, 1 <= N <= 512";
+        check(&[("z", &[6, 9])], Err(&format!("axis 0 of input `z` is 6, {range}")));
+        check(&[("z", &[1, 9])], Err(&format!("axis 0 of input `z` is 1, {range}")));
+        check(&[("z", &[1027, 9])], Err(&format!("axis 0 of input `z` is 1027, {range}")));
+        let negative = "axis 1 of input `z` is 2, expected K + N with K >= 0, 1 <= N <= 512";
         check(&[("z", &[7, 2])], Err(negative));
-        let conflict = "dimension 0 of input `z`, number 2, is 7, expected 2 * N + 1 = 9 as follows from dimension 0 of \
-                        input `x`, number 0";
+        let conflict = "axis 0 of input `z` is 7, expected 2 * N + 1 = 9, which follows from axis 0 of \
+                        input `x`";
         check(&[("x", &[4, 4]), ("z", &[7, 9])], Err(conflict));
     }
 
     #[test]
     fn a_fault_names_input_dimension_and_constraint() {
-        let unset = "dimension 0 of input `x`, number 0, has no size: set the shape, or say what N is";
+        let unset = "axis 0 of input `x` has no size: set the shape, or say what N is";
         check(&[], Err(unset));
         check(&[("w", &[1])], Err("the program has no input `w`"));
-        check(&[("x", &[3])], Err("input `x`, number 0, has 2 dimensions, and 1 were given"));
-        check(&[("x", &[3, 5])], Err("dimension 1 of input `x`, number 0, is 5, expected 4"));
-        let range = "dimension 0 of input `x`, number 0, is 513, expected 1 <= N <= 512";
+        check(&[("x", &[3])], Err("input `x` has 2 dimensions, and 1 were given"));
+        check(&[("x", &[3, 5])], Err("axis 1 of input `x` is 5, expected 4"));
+        let range = "axis 0 of input `x` is 513, expected 1 <= N <= 512";
         check(&[("x", &[513, 4])], Err(range));
-        check(&[("y", &[0, 4])], Err("dimension 0 of input `y`, number 1, is 0, expected M >= 1"));
-        let conflict = "dimension 1 of input `y`, number 1, is 4, expected N = 3 as follows from dimension 0 of input \
-                        `x`, number 0";
+        check(&[("y", &[0, 4])], Err("axis 0 of input `y` is 0, expected M >= 1"));
+        let conflict = "axis 1 of input `y` is 4, expected N = 3, which follows from axis 0 of input \
+                        `x`";
         check(&[("x", &[3, 4]), ("y", &[1, 4])], Err(conflict));
         let refused = declared().refused(&[3, 1, 0], "a window does not fit".to_owned()).to_string();
-        let expected = "the program can't be run with N = 3 (dimension 0 of input `x`, number 0), M = 1 (dimension 0 of \
-                        input `y`, number 1), K = 0 (dimension 1 of input `z`, number 2): a window does not fit";
+        let expected = "the program can't be run with N = 3 (axis 0 of input `x`), M = 1 (axis 0 of \
+                        input `y`), K = 0 (axis 1 of input `z`): a window does not fit";
         assert_eq!(refused, expected);
     }
 

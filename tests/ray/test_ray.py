@@ -104,7 +104,7 @@ def test_a_poisoned_row_is_named(model, x, key):
         concurrency=1,
     )
     name = "row 17 of its batch" if key is None else "the row with id = 217"
-    with pytest.raises(Exception, match=rf"RowError: {name}: dimension 1 of input `x`.* is 5, expected 16"):
+    with pytest.raises(Exception, match=rf"RowError: {name}: axis 1 of input `x`.* is 5, expected 16"):
         results.take_all()
 
 

@@ -14,7 +14,7 @@ use super::{Ranges, constant, maximum, print, replace, size, symbols};
 use crate::attrs::{AttrData, DenseData, Splat};
 use crate::body::Body;
 use crate::context::Context;
-use crate::diag::{Diagnostic, did_you_mean};
+use crate::diag::{Diagnostic, did_you_mean_or_all};
 use crate::entities::{Attr, DimExpr, Ident, Location, Op, Type};
 use crate::interp::eval_op;
 use crate::module::Module;
@@ -40,7 +40,7 @@ pub fn substitute(module: &mut Module, bindings: &Bindings) -> Result<(), Vec<Di
     let unknown = bindings.keys().filter(|name| !work.met.contains(name)).map(|name| {
         let name = ctx.str(*name);
         let fault = Diagnostic::error(Location::UNKNOWN, format!("the program has no named size `{name}`"));
-        match did_you_mean(name, work.met.iter().map(|known| ctx.str(*known))) {
+        match did_you_mean_or_all(name, &work.met.iter().map(|known| ctx.str(*known)).collect::<Vec<_>>()) {
             Some(help) => fault.with_help(help),
             None => fault,
         }

@@ -1,6 +1,7 @@
 //! Which arrays a program is run on, and which sizes they have.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -30,7 +31,7 @@ pub(super) struct InputArgs {
     inputs: Vec<PathBuf>,
     /// Take one input from a `.npy` file; may be repeated.
     #[arg(long, num_args = 2, value_names = ["NAME", "X.npy"], action = clap::ArgAction::Append)]
-    input: Vec<String>,
+    input: Vec<OsString>,
     /// Fill the remaining inputs with pseudo-random numbers: floats in [-1, 1), integers below 1000.
     #[arg(long, value_name = "SEED", num_args = 0..=1, require_equals = true)]
     random: Option<Option<u64>>,
@@ -90,7 +91,7 @@ impl InputArgs {
     pub(super) fn arrays_of(&self, model: &Path) -> Option<Vec<Vec<Array>>> {
         let mut single = Vec::new();
         for pair in self.input.chunks_exact(2) {
-            single.push(read_npy(pair[1].as_ref(), &pair[0], &|_| None).ok()?);
+            single.push(read_npy(pair[1].as_ref(), &pair[0].to_string_lossy(), &|_| None).ok()?);
         }
         let files: Vec<Option<&Path>> = match &self.inputs[..] {
             [] => vec![None],
@@ -124,7 +125,9 @@ impl InputArgs {
             archive => {
                 let arrays = archive.map(|path| read_npz(path, &|_| None).unwrap_or_default());
                 let single = self.input.chunks_exact(2);
-                let single = single.filter_map(|pair| read_npy(pair[1].as_ref(), &pair[0], &|_| None).ok());
+                let single = single.filter_map(|pair| {
+                    read_npy(pair[1].as_ref(), &pair[0].to_string_lossy(), &|_| None).ok()
+                });
                 by_name(model, &single.chain(arrays.into_iter().flatten()).collect::<Vec<Array>>())
             }
         })
@@ -163,7 +166,7 @@ impl InputArgs {
         }
         let mut single = Vec::new();
         for pair in self.input.chunks_exact(2) {
-            single.push(read_npy(pair[1].as_ref(), &pair[0], &element)?);
+            single.push(read_npy(pair[1].as_ref(), &pair[0].to_string_lossy(), &element)?);
         }
         if self.inputs.is_empty() {
             return Ok(vec![single]);

@@ -224,3 +224,84 @@ fn a_size_has_forms_that_a_shell_leaves_alone() {
     assert!(!with_dots.is_empty() && with_dots == with_sign);
     expect(2, &["plan", &path, "--dim", "N>=4"], &["NAME=NUMBER, NAME<=NUMBER or NAME..NUMBER"]);
 }
+
+#[test]
+fn names_that_are_far_from_all_are_answered_with_those_that_there_are() {
+    let text = "func.func @main(%x: tensor<?x?xf32, #optc.dims<batch, seq>>) -> tensor<?x?xf32, #optc.dims<batch, seq>> {
+  %0 = nn.exp %x : tensor<?x?xf32, #optc.dims<batch, seq>>
+  %1 = nn.tanh %0 : tensor<?x?xf32, #optc.dims<batch, seq>>
+  return %1 : tensor<?x?xf32, #optc.dims<batch, seq>>
+}
+";
+    let path = file("sizes.mlir", text.as_bytes()).display().to_string();
+    for arguments in
+        [["plan", "--dim=positions=4"], ["plan", "--dim=positions..4"], ["explain", "--dim=positions=4"]]
+    {
+        let arguments = [arguments[0], &path, arguments[1]];
+        expect(1, &arguments, &["no named size `positions`", "there are `batch`, `seq`"]);
+    }
+    expect(1, &["plan", &path, "--dim=sek=4"], &["did you mean `seq`?"]);
+    let shown = ["run", &path, "--dim=batch=2", "--dim=seq=2", "--random", "--debug-tensors=conv"];
+    expect(1, &shown, &["no intermediate value is called `conv`", "there is only `%0`"]);
+}
+
+#[test]
+fn a_check_that_compares_nothing_is_refused() {
+    let text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}\n";
+    let program = file("unchecked.mlir", text.as_bytes()).display().to_string();
+    let empty = file("empty.json", b"{}").display().to_string();
+    let output = optc(&["run", &program, "--random", "--check", &empty]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("empty.json: there is no output to compare with"), "{message}");
+}
+
+#[test]
+fn a_call_that_is_left_says_why() {
+    let text = "func.func private @k(tensor<4xf32>) -> tensor<4xf32>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = func.call @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+";
+    let path = file("declared.mlir", text.as_bytes()).display().to_string();
+    expect(1, &["run", &path, "--random"], &["declared.mlir:3:", "unless the called function has no body"]);
+}
+
+#[test]
+fn an_announcement_that_is_misspelt_is_told_with_its_file() {
+    let text = "func.func @main() {\n  // expected-eror@+1 {{x}}\n  return\n}\n";
+    let path = file("announced.mlir", text.as_bytes()).display().to_string();
+    expect(1, &[&path, "--verify-diagnostics"], &["announced.mlir:2: `expected-` is not followed by"]);
+}
+
+#[test]
+fn an_operation_of_a_foreign_dialect_is_allowed_in_generic_form_only() {
+    let text = "func.func @main(%x: tensor<4xf32>) {\n  linalg.fill %x : tensor<4xf32>\n  return\n}\n";
+    let path = file("foreign.mlir", text.as_bytes()).display().to_string();
+    let words = ["foreign.mlir:2:3", "in generic form only: `\"linalg.fill\"(...) : ...`"];
+    expect(1, &[&path, "--allow-unregistered"], &words);
+    let generic = text
+        .replace("linalg.fill %x :", "\"linalg.fill\"(%x) :")
+        .replace(": tensor<4xf32>\n", ": (tensor<4xf32>) -> ()\n");
+    let path = file("generic.mlir", generic.as_bytes()).display().to_string();
+    let output = optc(&[&path, "--allow-unregistered"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_of_an_input_may_have_any_name() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}\n";
+    let program = file("any_name.mlir", text.as_bytes());
+    let missing = OsStr::from_bytes(b"\xff.npy");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_optc"));
+    let output = command.arg("run").arg(program).args(["--input", "x"]).arg(missing).output();
+    let output = output.expect("the command starts");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains(".npy: No such file"), "{message}");
+}

@@ -67,13 +67,13 @@ fn inputs_that_contradict_sizes_are_told_with_input_dimension_and_constraint() {
         let said = refused(&[&["run", &program, "--input", "x", &x, "--input", "y", y], more].concat());
         said.trim_end().to_owned()
     };
-    let conflict = "error: dimension 0 of input `y`, number 1, is 8, expected 2 * N = 6 as follows from dimension 0 of \
-                    input `x`, number 0";
+    let conflict = "error: axis 0 of input `y` is 8, expected 2 * N = 6, which follows from axis 0 of \
+                    input `x`";
     assert_eq!(of(&[], &y), conflict);
-    let range = "error: dimension 0 of input `x`, number 0, is 3, expected 1 <= N <= 2";
+    let range = "error: axis 0 of input `x` is 3, expected 1 <= N <= 2";
     assert_eq!(of(&["--dim", "N<=2"], &y), range);
     let odd = array("y7.npy", &[7]);
-    assert_eq!(of(&[], &odd), "error: dimension 0 of input `y`, number 1, is 7, expected 2 * N with N >= 1");
+    assert_eq!(of(&[], &odd), "error: axis 0 of input `y` is 7, expected 2 * N with N >= 1");
     let given = of(&["--dim", "N=4"], &y);
     assert!(given.contains("input `x` has shape [3, 2]") && given.contains("expected [4, 2]"), "{given}");
 }
@@ -131,11 +131,10 @@ fn products_and_quotients_of_sizes_are_held_to_the_others() {
     let text = printed(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     let expected = "output `result0` [3, 2]: 2.00000, 4.00000, 6.00000, 8.00000, 10.00000, 12.00000\n";
     assert!(text.starts_with(expected), "{text}");
-    let place = "as follows from dimension 0 of input `x`, number 0";
-    let product = format!("error: dimension 0 of input `y`, number 1, is 7, expected M * N = 6 {place}");
+    let place = "which follows from axis 0 of input `x`";
+    let product = format!("error: axis 0 of input `y` is 7, expected M * N = 6, {place}");
     assert_eq!(said(&array("py7.npy", &[7]), &z), product);
-    let quotient =
-        format!("error: dimension 0 of input `z`, number 2, is 2, expected N floordiv 2 = 1 {place}");
+    let quotient = format!("error: axis 0 of input `z` is 2, expected N floordiv 2 = 1, {place}");
     assert_eq!(said(&y, &array("pz2.npy", &[2])), quotient);
 }
 

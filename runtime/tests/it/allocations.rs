@@ -155,7 +155,7 @@ fn a_size_that_fails_leaves_the_context_as_it_was() {
         let mut context = program.context(1).expect("one thread is fewer than were planned");
         run::<SIZE>(&mut context).expect("the buffers fit");
         let refused = context.set_shape("x", &[65]).expect_err("no program takes it").to_string();
-        assert!(refused.starts_with("dimension 0 of input `x`, number 0, is 65, expected "), "{refused}");
+        assert!(refused.starts_with("axis 0 of input `x` is 65, expected "), "{refused}");
         run::<SIZE>(&mut context).expect("the shape is as before");
         // A program without named sizes refuses this at once, the other when it specializes.
         let refused = context.set_shape("x", &[13]).map_err(RunError::Shape).and_then(|()| context.prepare());

@@ -107,13 +107,12 @@ fn a_size_that_breaks_what_is_required_is_an_error_of_that_run_only() {
     let mut context = program.context(THREADS).expect("it is planned for them");
     check_at(PRODUCT, &mut context, &[("N", 2), ("M", 5)]);
     let error = context.set_shape("x", &[7, 5]).expect_err("there are at most 6 rows");
-    let range = "dimension 0 of input `x`, number 0, is 7, expected 1 <= N <= 6";
+    let range = "axis 0 of input `x` is 7, expected 1 <= N <= 6";
     assert_eq!(error.to_string(), range);
     context.set_shape("x", &[3, 4]).expect("it may be right");
     context.set_shape("y", &[11]).expect("it may be right");
     let error = context.prepare().map(drop).expect_err("11 is not 3 times 4").to_string();
-    let product = "dimension 0 of input `y`, number 1, is 11, expected M * N = 12 as follows from dimension 0 of input `x`, \
-                   number 0";
+    let product = "axis 0 of input `y` is 11, expected M * N = 12, which follows from axis 0 of input `x`";
     assert!(error.ends_with(product), "{error}");
     check_at(PRODUCT, &mut context, &[("N", 2), ("M", 5)]);
     check_at(PRODUCT, &mut context, &[("N", 6), ("M", 1)]);

@@ -82,7 +82,7 @@ fn gpt2_takes_sequences_as_long_as_its_mask() {
         check_at(&path, &mut context, size);
     }
     let error = context.set_shape("input_ids", &[1, 2000]).expect_err("the mask is of 1024");
-    let expected = "dimension 1 of input `input_ids`, number 0, is 2000, expected 1 <= seq <= 1024";
+    let expected = "axis 1 of input `input_ids` is 2000, expected 1 <= seq <= 1024";
     assert_eq!(error.to_string(), expected);
     check_at(&path, &mut context, [1, 7]);
 }

@@ -287,15 +287,12 @@ fn a_size_that_fails_is_an_error_of_its_run_only() {
     let said = |context: &mut RunContext<'_>, shape: &[u64]| {
         context.set_shape("x", shape).expect_err("it can't be so").to_string()
     };
-    assert_eq!(
-        said(&mut context, &[513, 8]),
-        "dimension 0 of input `x`, number 0, is 513, expected 1 <= N <= 512"
-    );
-    assert_eq!(said(&mut context, &[4]), "input `x`, number 0, has 2 dimensions, and 1 were given");
+    assert_eq!(said(&mut context, &[513, 8]), "axis 0 of input `x` is 513, expected 1 <= N <= 512");
+    assert_eq!(said(&mut context, &[4]), "input `x` has 2 dimensions, and 1 were given");
     good.run(&mut context);
     context.set_shape("s", &[5, 6]).expect("as a shape of its own it is right");
     let error = good.try_run(&mut context).expect_err("`x` and `s` have one N");
-    let expected = "dimension 0 of input `s`, number 1, is 5, expected N = 4 as follows from dimension 0 of input `x`, number 0";
+    let expected = "axis 0 of input `s` is 5, expected N = 4, which follows from axis 0 of input `x`";
     assert_eq!(error.to_string(), expected);
     let mut next = case([5, 6]);
     next.set(&mut context);

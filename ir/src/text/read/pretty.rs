@@ -14,6 +14,7 @@ use crate::body::{Body, Successor};
 use crate::diag::{Diagnostic, suggestion};
 use crate::entities::{Attr, Block, Ident, OpName, Type};
 use crate::opdef::{OpDef, Traits};
+use crate::text::Unregistered;
 use crate::text::form::{self, PrettyForm};
 use crate::text::lexer::{self, TokenKind};
 use crate::types::TypeData;
@@ -63,7 +64,16 @@ impl<'c> TextReader<'c> {
     /// Notes that no operation is called `name`.
     pub(super) fn note_unregistered(&mut self, at: usize, name: &str) {
         let message = format!("no operation is called `{}`", shortened(name));
-        let help = self.ctx.similar_op(name).map(suggestion);
+        let dialect = name.split_once('.').map(|(dialect, _)| dialect);
+        let is_foreign =
+            dialect.is_some_and(|dialect| self.ctx.dialects().all(|known| known.name != dialect));
+        let help = match self.options.unregistered {
+            Unregistered::Allow if is_foreign => Some(format!(
+                "an operation that no dialect registered is read in generic form only: `\"{}\"(...) : ...`",
+                shortened(name)
+            )),
+            _ => self.ctx.similar_op(name).map(suggestion),
+        };
         self.note_fault(Diagnostic { help, ..Diagnostic::error(self.location(at), message) });
     }
 

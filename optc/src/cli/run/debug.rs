@@ -57,6 +57,9 @@ pub(super) fn run(setup: &Setup, args: &RunArgs) -> Result<(), Failure> {
             Some(Some(difference)) => faults.push(format!("{difference}; {} makes it", value.op)),
         }
     }
+    if shown.is_empty() {
+        text += "no value is intermediate: all are inputs, constants or outputs\n";
+    }
     write_output(&text, None)?;
     Failure::unless_none(faults)
 }
