@@ -92,7 +92,11 @@ impl Options {
     fn set(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
         let Options { read, compile, dims, symbolized, progress: _ } = self;
         match name {
-            "threads" => compile.threads = optc::cli::parse_threads(value).map_err(Failure::input)?,
+            "threads" => {
+                let threads = value.parse().ok().filter(|threads| (1..=256).contains(threads));
+                compile.threads =
+                    threads.ok_or_else(|| Failure::input(format!("`{value}` threads, expected 1 to 256")))?;
+            }
             "optimize" => {
                 let unknown = || {
                     Failure::input(format!("there is no goal `{value}`, expected one of {:?}", Goal::NAMES))

@@ -1,6 +1,6 @@
 //! That the repository keeps its house rules.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use tests::names::repeated_types;
@@ -106,6 +106,37 @@ fn rooms_take_over_the_workspaces_lints() {
         }
     };
     check("toml", |path| path == "Cargo.toml", forbidden);
+}
+
+/// The sections of a manifest that say how a release is built.
+fn release_profile(path: &str) -> BTreeMap<String, String> {
+    let text = std::fs::read_to_string(root().join(path)).expect("the manifest can be read");
+    let sections = text.split("\n[").filter(|section| section.starts_with("profile.release"));
+    let lines = |section: &str| {
+        let lines = section.lines().skip(1).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        lines.map(|line| format!("{line}\n")).collect()
+    };
+    sections.map(|section| (section.lines().next().unwrap_or_default().to_owned(), lines(section))).collect()
+}
+
+/// Else what C and Python call is slower or larger than the command, and its dependencies are built twice in
+/// one target folder.
+#[test]
+fn libraries_are_built_as_the_command_is() {
+    let command = release_profile("Cargo.toml");
+    for path in ["capi/Cargo.toml", "python/Cargo.toml"] {
+        let library = release_profile(path);
+        for (section, lines) in &library {
+            assert_eq!(Some(lines), command.get(section), "{path}: [{section}");
+        }
+        // A library has no command, and no object files.
+        let parts =
+            ["optc]", "optc-ir]", "optc-passes]", "optc-kernels]", "optc-codegen]", "cranelift-codegen]"];
+        for part in parts {
+            let section = format!("profile.release.package.{part}");
+            assert!(library.contains_key(&section), "{path} lacks [{section}");
+        }
+    }
 }
 
 #[test]
