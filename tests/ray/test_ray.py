@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import signal
 
 import numpy as np
@@ -90,6 +91,22 @@ def test_an_actor_dies_in_its_third_batch_and_every_row_comes_once(model, x, tmp
     assert mark.exists() and len(set(workers.tolist())) >= 2
     assert np.array_equal(ids, np.arange(ROWS))
     assert np.array_equal(y, model(x)[0])
+
+
+def test_the_example_of_the_page_runs(model, x, tmp_path, monkeypatch):
+    page = (pathlib.Path(__file__).parents[2] / "docs/PYTHON.md").read_text()
+    code = re.search(r"## Ray Data\n+```python\n(.*?)```", page, re.DOTALL)[1]
+    value = helper.make_tensor_value_info
+    sides = [[value(name, TensorProto.FLOAT, ["rows", WIDTH])] for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Tanh", ["x"], ["y"])], "g", *sides)
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(proto, tmp_path / "model.onnx")
+    monkeypatch.chdir(tmp_path)
+    # Here are processors for two actors.
+    names = {"optc": optc, "dataset": dataset(x[:300])}
+    exec(code.replace("concurrency=8", "concurrency=2"), names)
+    (y,) = columns(names["results"].take_all(), "y")
+    assert np.allclose(y, np.tanh(x[:300]), atol=1e-5)
 
 
 @pytest.mark.parametrize("key", [None, "id"])

@@ -1,5 +1,7 @@
 """That `torch.compile(backend="optc")` computes what torch does, or says why it leaves it to torch."""
 
+import pathlib
+import re
 import warnings
 
 import optc
@@ -49,6 +51,15 @@ def run_by_torch(net, *arguments, reason, options=None):
         assert close(compiled(*arguments), net(*arguments))
     (entry,) = optc.torch.report()
     assert (entry.calls, entry.eager_calls) == (0, 1) and entry.reason in str(entry)
+
+
+def test_the_example_of_the_page_runs():
+    page = (pathlib.Path(__file__).parents[2] / "docs/PYTHON.md").read_text()
+    code = re.search(r"## torch.compile\n+```python\n(.*?)```", page, re.DOTALL)[1]
+    names = {"torch": torch, "optc": optc, "net": Residual(3), "x": torch.randn(1, 3, 8, 8)}
+    exec(code, names)
+    assert close(names["y"], names["net"](names["x"]))
+    assert "1 calls by optc, 0 by torch" in str(optc.torch.report()[0])
 
 
 class Residual(nn.Module):
