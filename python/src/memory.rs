@@ -16,7 +16,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 
 use crate::dlpack::{BorrowedTensor, TensorPlace, dense_strides};
-use crate::element::ElementRow;
+use crate::element::{BOOL, ElementRow, SIGNED, UNSIGNED};
 
 /// The elements of an array, kept where they are while this lives.
 pub(crate) struct ArrayMemory {
@@ -37,11 +37,7 @@ impl ArrayMemory {
     pub(crate) fn to_read(object: &Bound<'_, PyAny>, wanted: &'static ElementRow) -> PyResult<ArrayMemory> {
         let (place, owner) = match Self::place_of(object)? {
             Some(found) => found,
-            None => {
-                let numpy = object.py().import(intern!(object.py(), "numpy"))?;
-                let array = numpy.call_method1(intern!(object.py(), "asarray"), (object, wanted.name))?;
-                Self::place_of(&array)?.ok_or_else(|| no_array(object))?
-            }
+            None => Self::place_of(&numpy_array(object, wanted)?)?.ok_or_else(|| no_array(object))?,
         };
         let memory = Self::dense(place, owner);
         memory.or_else(Self::gathered)
@@ -167,6 +163,24 @@ impl ArrayMemory {
     pub(crate) fn addresses(&self) -> Range<usize> {
         self.start.addr()..self.start.addr() + self.size_bytes
     }
+}
+
+/// What numpy makes of an object. Plain numbers have no element type, so they become what is wanted, unless
+/// that would cut off fractions; what has a type keeps it.
+fn numpy_array<'py>(object: &Bound<'py, PyAny>, wanted: &ElementRow) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    let asarray = py.import(intern!(py, "numpy"))?.getattr(intern!(py, "asarray"))?;
+    if object.hasattr(intern!(py, "__array__"))? {
+        return asarray.call1((object,));
+    }
+    if [SIGNED, UNSIGNED, BOOL].contains(&wanted.code) {
+        let array = asarray.call1((object,))?;
+        let kind: String = array.getattr(intern!(py, "dtype"))?.getattr(intern!(py, "kind"))?.extract()?;
+        if kind == "f" {
+            return Ok(array);
+        }
+    }
+    asarray.call1((object, wanted.name))
 }
 
 fn buffer_place(buffer: PyUntypedBuffer, row: &'static ElementRow) -> (TensorPlace, MemoryOwner) {

@@ -285,9 +285,7 @@ impl CompiledModel {
             let array = match (arrays.get_borrowed_item(index).ok(), &by_name) {
                 (Some(array), None) => array,
                 (None, Some(array)) => array.as_borrowed(),
-                (None, None) => {
-                    return Err(PyTypeError::new_err(format!("input `{}` is missing", spec.name)));
-                }
+                (None, None) => return Err(self.missing_input(&spec.name, named)),
                 (Some(_), Some(_)) => {
                     return Err(PyTypeError::new_err(format!("input `{}` is given twice", spec.name)));
                 }
@@ -297,6 +295,17 @@ impl CompiledModel {
         match named.filter(|named| named.len() > taken) {
             Some(named) => Err(self.unknown_input(named)),
             None => Ok(inputs),
+        }
+    }
+
+    /// What is wrong where an input is missing: it may have been given by a wrong name.
+    fn missing_input(&self, missing: &str, named: Option<&Bound<'_, PyDict>>) -> PyErr {
+        let is_known = |name: String| self.program.inputs().iter().any(|spec| spec.name == name);
+        let has_unknown =
+            |named: &&Bound<'_, PyDict>| !named.keys().iter().all(|key| is_known(key.to_string()));
+        match named.filter(has_unknown) {
+            Some(named) => self.unknown_input(named),
+            None => PyTypeError::new_err(format!("input `{missing}` is missing")),
         }
     }
 

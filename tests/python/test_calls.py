@@ -42,12 +42,26 @@ def test_a_call_by_position_and_by_name(relu):
         relu.run(["y"], {"x": X})
 
 
+class Typed:
+    """What numpy knows the element type of, as of a table of pandas."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array if dtype is None else self.array.astype(dtype)
+
+
 def test_what_a_call_gets_wrong_is_told(relu, sized):
     for call, kind, message in [
         (lambda: relu(), TypeError, "input `x` is missing"),
         (lambda: relu(X, X), TypeError, "2 arrays are given, and the program has 1 inputs"),
         (lambda: relu(X, x=X), TypeError, "input `x` is given twice"),
         (lambda: relu(X, y=X), TypeError, "no input `y`"),
+        (lambda: relu(y=X), TypeError, "no input `y`"),
+        (lambda: sized(xx=X, y=X), TypeError, r"no input `xx` \(did you mean `x`\?\)"),
+        (lambda: sized(y=X), TypeError, "input `x` is missing"),
+        (lambda: relu(Typed(X.astype(np.float64))), TypeError, "elements of float64, expected float32"),
         (lambda: relu(X.astype(np.float64)), TypeError, "elements of float64, expected float32"),
         (lambda: relu(X.astype(">f4")), TypeError, "format `>f`"),
         (lambda: relu(X[:3]), ValueError, r"shape \[3\], expected \[4\]"),
@@ -81,6 +95,20 @@ def test_arrays_of_every_kind_are_taken(relu):
     kinds += [OnlyDlpack(X.copy()), OnlyDlpack(X.copy(), unversioned=True), OnlyDlpack(gaps[:, 1])]
     for array in kinds:
         assert np.array_equal(relu(array)[0], Y), array
+
+
+def test_plain_numbers_become_what_is_wanted_unless_that_changes_them(relu):
+    whole = """func.func @main(%x: tensor<2xi64>) -> tensor<2xi64> {
+  %0 = nn.neg %x : tensor<2xi64>
+  return %0 : tensor<2xi64>
+}"""
+    model = optc.compile(optc.Module.parse(whole), threads=1)
+    assert model([1, -2])[0].tolist() == [-1, 2] and relu([1, -2, 3, True])[0].tolist() == [1, 0, 3, 1]
+    with pytest.raises(TypeError, match="elements of float64, expected int64"):
+        model([1, 2.5])
+    with pytest.raises(OverflowError):
+        model([1, 2**70])
+    assert relu(Typed(X))[0].tolist() == Y.tolist()
 
 
 def test_arrays_are_written_in_place(relu):
