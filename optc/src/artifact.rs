@@ -201,6 +201,7 @@ impl Artifact {
     ///
     /// # Errors
     /// If it is damaged.
+    #[cfg(feature = "cli")]
     pub(crate) fn built_options(&self) -> Result<CompileOptions, Failure> {
         self.header.options(&Arc::default())
     }

@@ -101,6 +101,7 @@ fn explain(planned: &Module, entry: &str, message: String) -> Result<Diagnostic,
 ///
 /// # Errors
 /// Every fault of the first pass that finds some.
+#[cfg(feature = "cli")]
 pub(crate) fn least_bytes(module: &Module, entry: &str, options: &CompileOptions) -> Result<u64, Failure> {
     Ok(try_way(least_way(options), module, entry)?.0)
 }

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::compile::{CompileOptions, plan_known_sizes};
 use crate::failure::Failure;
+#[cfg(feature = "cli")]
 use crate::levers::{Advice, Change, levers};
 use crate::plan_report::{PlanReport, StepReport, names, plan_report};
 use crate::specialize::{AllSizes, has_named_sizes};
@@ -101,6 +102,7 @@ impl Explained {
     }
 
     /// Which of these changes make the arena smaller; the module is the one that was planned.
+    #[cfg(feature = "cli")]
     pub(crate) fn levers(&self, module: &Module, changes: Vec<Change>) -> Vec<Advice> {
         levers(module, &self.entry, changes, self.memory.arena_bytes)
     }

@@ -5,13 +5,18 @@ use std::cmp::Reverse;
 use ir::Module;
 use ir::plan::attrs;
 use ir::weights::WeightSet;
-use passes::memory::bound::Bound;
 use serde::Serialize;
 
-use crate::budget::least_bytes;
-use crate::compile::{CompileOptions, Goal, Precision, plan_known_sizes, signature};
+use crate::compile::{CompileOptions, signature};
 use crate::failure::Failure;
-use crate::specialize::AllSizes;
+
+#[cfg(feature = "cli")]
+mod changes;
+
+#[cfg(feature = "cli")]
+pub(crate) use changes::{
+    SizeToHalve, all_changes, changes_at_named_sizes, levers, levers_at_named_sizes, quick_changes,
+};
 
 /// The most inputs whose donation is tried.
 const MOST_DONATIONS: usize = 8;
@@ -57,6 +62,7 @@ impl Lever {
 /// A change that makes the arena smaller, with the options that were tried.
 pub(crate) struct Advice {
     pub(crate) lever: Lever,
+    #[cfg(feature = "cli")]
     pub(crate) options: CompileOptions,
 }
 
@@ -73,36 +79,10 @@ impl Change {
         Change { flags, options }
     }
 
-    /// To the goal `memory`, if that is not the goal.
-    fn sparing(options: &CompileOptions) -> Option<Change> {
-        let change = |changed: &mut CompileOptions| changed.goal = Goal::Memory;
-        (options.goal != Goal::Memory).then(|| Change::new("--optimize=memory".to_owned(), options, change))
-    }
-
     /// To one thread, if there are several: each has scratch of its own.
     fn alone(options: &CompileOptions) -> Option<Change> {
         let change = |changed: &mut CompileOptions| changed.threads = 1;
         (options.threads > 1).then(|| Change::new("--threads=1".to_owned(), options, change))
-    }
-
-    /// To numbers of 16 bits, if those of the program are what it computes in.
-    fn in_half_numbers(options: &CompileOptions) -> Option<Change> {
-        let change = |changed: &mut CompileOptions| changed.precision = Precision::Bf16;
-        (options.precision == Precision::default())
-            .then(|| Change::new(HALF_NUMBERS.to_owned(), options, change))
-    }
-
-    /// To half of what each named size is planned for; these are the sizes, with the least that they may be.
-    fn halved_sizes(options: &CompileOptions, sizes: &[SizeToHalve]) -> Vec<Change> {
-        let halved = |size: &SizeToHalve| {
-            let range = (size.least, size.planned / 2);
-            let flag = format!("--dim='{}<={}'", size.name, range.1);
-            let change = |changed: &mut CompileOptions| {
-                changed.sizes.ranges.insert(size.name.clone(), range);
-            };
-            Change::new(flag, options, change)
-        };
-        sizes.iter().filter(|size| size.planned / 2 > size.least).map(halved).collect()
     }
 
     /// To one with this input donated, for each input that is not.
@@ -116,18 +96,6 @@ impl Change {
         };
         kept.take(MOST_DONATIONS).map(|input| donation(&input.name)).collect()
     }
-
-    /// To the least arena that is found by computing values again.
-    fn recomputing(module: &Module, entry: &str, options: &CompileOptions) -> Option<Change> {
-        let least = least_bytes(module, entry, &options.unobserved()).ok()?;
-        let flag = format!("{BUDGET}{least}");
-        Some(Change::new(flag, options, |changed| changed.budget_bytes = Some(least)))
-    }
-}
-
-/// The changes that cost no more than planning twice again, for a summary.
-pub(crate) fn quick_changes(options: &CompileOptions) -> Vec<Change> {
-    Change::sparing(options).into_iter().chain(Change::alone(options)).collect()
 }
 
 /// The changes that a budget does not make by itself.
@@ -135,73 +103,8 @@ pub(crate) fn changes_beside_budget(module: &Module, entry: &str, options: &Comp
     Change::donations(module, entry, options).into_iter().chain(Change::alone(options)).collect()
 }
 
-/// A named size that could be smaller.
-pub(crate) struct SizeToHalve {
-    pub(crate) name: String,
-    pub(crate) least: u64,
-    /// What it is planned for.
-    pub(crate) planned: u64,
-}
-
-/// All changes that there are for named sizes.
-pub(crate) fn changes_at_named_sizes(
-    module: &Module,
-    entry: &str,
-    options: &CompileOptions,
-    sizes: &[SizeToHalve],
-) -> Vec<Change> {
-    let halved = Change::halved_sizes(options, sizes);
-    changes_at_any_sizes(module, entry, options).into_iter().chain(halved).collect()
-}
-
-/// All changes that there are for known and for named sizes.
-fn changes_at_any_sizes(module: &Module, entry: &str, options: &CompileOptions) -> Vec<Change> {
-    let mut changes = quick_changes(options);
-    if let (Some(sparing), true) = (Change::sparing(options), options.threads > 1) {
-        let both = Change::alone(&sparing.options);
-        let flags = |alone: &Change| format!("{} {}", sparing.flags, alone.flags);
-        changes.extend(both.map(|alone| Change { flags: flags(&alone), ..alone }));
-    }
-    changes.extend(Change::donations(module, entry, options));
-    changes
-}
-
-/// All changes.
-pub(crate) fn all_changes(module: &Module, entry: &str, options: &CompileOptions) -> Vec<Change> {
-    let recomputing = Change::recomputing(module, entry, options);
-    let others = recomputing.into_iter().chain(Change::in_half_numbers(options));
-    changes_at_any_sizes(module, entry, options).into_iter().chain(others).collect()
-}
-
 /// What a plan with some options takes: bytes of the arena, and operations that run.
 pub(crate) type PlanCost = (u64, usize);
-
-/// Those changes that make the arena of a module, which is not planned yet, smaller than `arena_bytes`; the
-/// one that saves most first.
-pub(crate) fn levers(module: &Module, entry: &str, changes: Vec<Change>, arena_bytes: u64) -> Vec<Advice> {
-    let cost = |options: &CompileOptions| {
-        let mut trial = module.clone();
-        plan_known_sizes(&mut trial, entry, options)?;
-        Ok(planned_cost(&trial, entry))
-    };
-    levers_of(changes, arena_bytes, &cost)
-}
-
-/// The same for a module of named sizes. Its arena is the one that is enough at all sizes; if none is, that
-/// at the sizes that are taken where none is said.
-pub(crate) fn levers_at_named_sizes(
-    module: &Module,
-    options: &CompileOptions,
-    changes: Vec<Change>,
-) -> Vec<Advice> {
-    let cost = |options: &CompileOptions| {
-        let all = AllSizes::decide(&mut module.clone(), options)?;
-        let (at_sample, _) = planned_cost(&all.at(all.sample())?, all.entry());
-        Ok((all.bound().map_or(at_sample, Bound::size_bytes), all.steps()))
-    };
-    let Ok((arena_bytes, _)) = cost(&options.unobserved()) else { return Vec::new() };
-    levers_of(changes, arena_bytes, &cost)
-}
 
 /// What a planned function takes.
 pub(crate) fn planned_cost(planned: &Module, entry: &str) -> PlanCost {
@@ -211,7 +114,8 @@ pub(crate) fn planned_cost(planned: &Module, entry: &str) -> PlanCost {
     (attrs::arena_bytes(&planned.ctx, body).unwrap_or(0), steps)
 }
 
-/// The same, where `cost` says what a plan takes.
+/// Those changes that make an arena smaller than `arena_bytes`, where `cost` says what a plan takes; the one
+/// that saves most first.
 pub(crate) fn levers_of(
     changes: Vec<Change>,
     arena_bytes: u64,
@@ -219,7 +123,11 @@ pub(crate) fn levers_of(
 ) -> Vec<Advice> {
     let advice = |Change { flags, options }: Change| {
         let found = cost(&options).ok()?;
-        Some(Advice { lever: Lever::new(flags, arena_bytes, found)?, options })
+        Some(Advice {
+            lever: Lever::new(flags, arena_bytes, found)?,
+            #[cfg(feature = "cli")]
+            options,
+        })
     };
     let mut all: Vec<Advice> = changes.into_iter().filter_map(advice).collect();
     all.sort_by_key(|advice| Reverse(advice.lever.saved_bytes));

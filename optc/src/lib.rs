@@ -283,7 +283,7 @@ pub mod load;
 pub mod lsp;
 #[cfg(feature = "cli")]
 mod machine_rates;
-#[cfg(feature = "jit")]
+#[cfg(feature = "cli")]
 mod measure;
 #[cfg(feature = "jit")]
 pub mod model;

@@ -35,14 +35,6 @@ pub(crate) struct Specializations<C = LoadedCode> {
     variants: Vec<(Guard, Specializations<C>)>,
 }
 
-/// The function that runs at some sizes.
-pub(crate) struct Running<'a, C> {
-    /// 0, or that of the variant, from 1 on.
-    pub(crate) number: usize,
-    /// Its machine code.
-    pub(crate) code: &'a SizedCode<C>,
-}
-
 /// What compiles a function of named sizes.
 type CompileSized<C> = fn(
     &Arc<Context>,
@@ -135,15 +127,16 @@ impl<C> Specializations<C> {
         self.variants.iter().map(|variant| &variant.1.code)
     }
 
-    /// Places the buffers of what runs at these sizes, and makes of that what `then` says. Beside that, how
-    /// many steps had no room for their faster algorithm.
+    /// Places the buffers of what runs at these sizes, and makes of that what `then` says. It also gets the
+    /// number of what runs (0, or that of a variant, from 1 on) and its machine code. Beside that, how many
+    /// steps had no room for their faster algorithm.
     ///
     /// # Errors
     /// Why the function can't have these sizes.
     pub(crate) fn at<R>(
         &self,
         sizes: &[u64],
-        then: impl FnOnce(Running<'_, C>, &mut Workspace, &Offsets<'_>) -> Result<R, Vec<Diagnostic>>,
+        then: impl FnOnce(usize, &SizedCode<C>, &mut Workspace, &Offsets<'_>) -> Result<R, Vec<Diagnostic>>,
     ) -> Result<(R, usize), Failure> {
         let variants = (1..).zip(&self.variants);
         let mut variants =
@@ -152,8 +145,7 @@ impl<C> Specializations<C> {
         let spare = || own.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = spare().pop();
         let mut work = taken.unwrap_or_else(|| SpecializationScratch::new(own.code.workspace()));
-        let running = Running { number, code: &own.code };
-        let then = |work: &mut Workspace, offsets: &Offsets<'_>| then(running, work, offsets);
+        let then = |work: &mut Workspace, offsets: &Offsets<'_>| then(number, &own.code, work, offsets);
         let made = own.make(&sizes, &mut work, then);
         spare().push(work);
         made.map_err(|fault| reason(&own.all, &sizes, fault))
@@ -219,7 +211,7 @@ impl<C> Specializations<C> {
 
 impl Specialize for Specializations {
     fn specialize(&self, sizes: &[u64]) -> Result<Specialization, String> {
-        let made = self.at(sizes, |running, work, offsets| running.code.specialization(work, offsets));
+        let made = self.at(sizes, |_, code, work, offsets| code.specialization(work, offsets));
         let (made, given_up) = made.map_err(|failure| failure.to_string())?;
         Ok(made.with_given_up(given_up))
     }

@@ -5,6 +5,7 @@
 //! code is made from a few *samples*. A specialization places the buffers at its sizes and gives that code a
 //! frame; nothing is compiled again.
 
+#[cfg(feature = "cli")]
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -299,6 +300,7 @@ impl AllSizes {
     }
 
     /// The buffers of the function.
+    #[cfg(feature = "cli")]
     pub(crate) fn buffers(&self) -> &Buffers {
         self.plans.buffers()
     }
@@ -411,6 +413,7 @@ fn symbol(ctx: &Context, name: Ident, ranges: &Ranges) -> Symbol {
 ///
 /// # Errors
 /// If no sizes give these shapes, or what a size of an input follows from can't be read; none are missing.
+#[cfg(feature = "cli")]
 pub(crate) fn sizes_of(
     ctx: &Context,
     body: &Body,

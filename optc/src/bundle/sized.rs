@@ -113,9 +113,8 @@ impl<'a> SizedProgram<'a, Option<MostBytes>> {
     /// Makes the frame of these sizes; or why `optc run` refuses them.
     fn at(&mut self, sizes: &[u64]) -> Result<Result<(), Failure>, Failure> {
         let SizedProgram { made, frames, weights, most } = self;
-        let frame = made.at(sizes, |running, work, offsets| {
-            Ok((running.number, running.code.frame(work, offsets, weights)?))
-        });
+        let frame =
+            made.at(sizes, |number, code, work, offsets| Ok((number, code.frame(work, offsets, weights)?)));
         let (number, frame) = match frame {
             Ok((found, _)) => found,
             Err(failure) => return Ok(Err(failure)),
