@@ -164,6 +164,10 @@ fn wrong_attributes_are_told_with_what_was_expected() {
         pool(&[ints("kernel_shape", &[9, 9])]),
         &["`MaxPool_y`: a window of [9, 9] does not fit an image of size 8"],
     );
+    for p in [0, -1] {
+        let pool = one_node("LpPool", &["x"], &[ints("kernel_shape", &[2, 2]), int("p", p)]);
+        check(pool, &[&format!("`LpPool_y`: `p` {p}, expected 1 or more")]);
+    }
     check(one_node("Relu", &["x", "x"], &[]), &["`Relu_y`: 2 inputs, expected 1"]);
     check(one_node("Clip", &["x", "x", "x", "x"], &[]), &["`Clip_y`: 4 inputs, expected 1 to 3"]);
     check(one_node("Elu", &[""], &[float("alpha", 1.0)]), &["`Elu_y`: input 0 is left out"]);

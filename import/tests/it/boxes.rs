@@ -181,20 +181,22 @@ fn equal_slices_are_found_by_all_their_numbers() {
 
 #[test]
 fn sequences_of_numbers_are_counted_and_weighed() {
-    let graph = |mode: &str, most: i64, skips: i64, places: &[i64]| {
+    let counted = |counts: &[i64], mode: &str, most: i64, skips: i64, places: &[i64]| {
         let attributes = [
             string("mode", mode),
             int("min_gram_length", 1),
             int("max_gram_length", most),
             int("max_skip_count", skips),
             ints("pool_int64s", &[1, 7, 1, 2, 3, 1]),
-            ints("ngram_counts", &[0, 2]),
+            ints("ngram_counts", counts),
             ints("ngram_indexes", places),
             floats("weights", &[0.5, 2.0, 3.0, 4.0]),
         ];
         let graph = Graph::default().weight(ints_tensor("w", &[1, 2, 3, 2, 1, 2]));
         graph.node("TfIdfVectorizer", &["w"], &["y"], &attributes).output("y")
     };
+    let graph =
+        |mode: &str, most: i64, skips: i64, places: &[i64]| counted(&[0, 2], mode, most, skips, places);
     let in_order = [0, 1, 2, 3];
     check(9, graph("TF", 2, 0, &in_order), &[4], &[2.0, 0.0, 2.0, 0.0]);
     check(9, graph("TF", 1, 0, &in_order), &[4], &[2.0, 0.0, 0.0, 0.0]);
@@ -207,4 +209,12 @@ fn sequences_of_numbers_are_counted_and_weighed() {
     assert!(faults(&twice)[0].contains("a place twice"));
     let turned = model(9, graph("IDF", 2, 0, &[1, 0, 2, 3]));
     assert!(faults(&turned)[0].contains("whose places are not in their order"));
+    // Beyond the pool of six numbers, before it, backwards, and with half a pair.
+    for counts in [[0, 8], [-1, 2], [4, 2], [0, 3]] {
+        let wrong = faults(&model(9, counted(&counts, "TF", 2, 0, &in_order)));
+        assert!(
+            wrong[0].contains("does not say where sequences of each length begin"),
+            "{counts:?}: {wrong:?}"
+        );
+    }
 }

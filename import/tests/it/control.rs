@@ -212,6 +212,20 @@ fn a_name_in_a_graph_hides_one_outside() {
 }
 
 #[test]
+fn inputs_of_a_scan_are_equally_long() {
+    let inner = Graph::default().input("e", &[2]).input("f", &[2]);
+    let inner = graph("body", inner.node("Add", &["e", "f"], &["d"], &[]).output("d"));
+    let scan = |rows: [i64; 2]| {
+        let whole = Graph::default().input("v", &[rows[0], 2]).input("w", &[rows[1], 2]);
+        whole.node("Scan", &["v", "w"], &["y"], &[inner.clone(), int("num_scan_inputs", 2)]).output("y")
+    };
+    let other = faults(&model(13, scan([3, 4])));
+    assert!(other[0].contains("inputs of different lengths"), "{other:?}");
+    let text = text(13, scan([-1, -1]));
+    assert!(text.contains("optc.dims = {w_0 = #optc.dims<v_0>}"), "{text}");
+}
+
+#[test]
 fn a_scan_of_many_slices_is_a_loop() {
     let inner = Graph::default().input("h", &[2]).input("e", &[2]);
     let inner = inner.node("Add", &["h", "e"], &["g"], &[]).node("Neg", &["g"], &["d"], &[]);

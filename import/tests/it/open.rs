@@ -7,7 +7,7 @@
 use import::onnx::StrippedWeights;
 
 use crate::fixture::{faults, import_bytes};
-use crate::values::check;
+use crate::values::{check, compute};
 use crate::writer::{Graph, Message, int, ints, ints_tensor, model};
 
 /// Where `x` of 2 x 3 numbers from 1 on is not 2.
@@ -42,6 +42,30 @@ fn slices_are_picked_along_an_axis_or_of_all_elements() {
     check(11, graph(&[int("axis", -2)], &[0, 1]), &[2, 3], &[4.0, 5.0, 6.0, 0.0, 0.0, 0.0]);
     check(11, graph(&[int("axis", 1)], &[0, 1]), &[2, 2], &[2.0, 0.0, 5.0, 0.0]);
     check(9, graph(&[], &[0, 1, 0, 0, 1]), &[5], &[2.0, 5.0, 0.0, 0.0, 0.0]);
+}
+
+#[test]
+fn slices_of_what_is_open_count_from_the_end_of_its_elements() {
+    let graph = |start: i64, end: i64, step: i64| {
+        let graph = Graph::default().input("x", &[5]).weight(ints_tensor("c", &[1, 0, 1, 1, 0]));
+        let graph = graph.node("Cast", &["c"], &["b"], &[int("to", 9)]);
+        let graph = graph.node("Compress", &["x", "b"], &["some"], &[int("axis", 0)]);
+        let bounds = [("s", start), ("e", end), ("a", 0), ("t", step)];
+        let graph =
+            bounds.iter().fold(graph, |graph, (name, number)| graph.weight(ints_tensor(name, &[*number])));
+        graph.node("Slice", &["some", "s", "e", "a", "t"], &["y"], &[]).output("y")
+    };
+    let check = |[start, end, step]: [i64; 3], elements: &[f32]| {
+        let (_, found) = compute(13, graph(start, end, step));
+        assert!(found.starts_with(elements), "[{start}:{end}:{step}]: {found:?}");
+    };
+    // The elements are 1, 3 and 4.
+    check([1, i64::MAX, 1], &[3.0, 4.0]);
+    check([-2, i64::MAX, 1], &[3.0, 4.0]);
+    check([-9, -1, 1], &[1.0, 3.0]);
+    check([-3, i64::MAX, 2], &[1.0, 4.0]);
+    check([0, -1, 1], &[1.0, 3.0]);
+    check([1, -1, 1], &[3.0]);
 }
 
 #[test]
@@ -108,6 +132,11 @@ fn shapes_that_do_not_follow_are_refused() {
         twice.node("ConstantOfShape", &["both"], &["y"], &[]),
         "computed of such that depend on data",
     );
+    // The places as an image of two channels, whose last axis is open.
+    let image = found().node("Cast", &["i"], &["f"], &[int("to", 1)]).weight(ints_tensor("front", &[0, 3]));
+    let image = image.node("Unsqueeze", &["f", "front"], &["image"], &[]);
+    let pool = image.node("MaxPool", &["image"], &["y"], &[ints("kernel_shape", &[1, 1])]);
+    check_refused(pool, WOULD_TAKE);
     let six = found().weight(ints_tensor("to", &[2, 6])).node("Expand", &["i", "to"], &["y"], &[]);
     check_refused(six, "which is to be another");
 }

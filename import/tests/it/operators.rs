@@ -2,10 +2,12 @@
 //!
 //! The oracle is the operator's text at onnx.ai/onnx/operators; every input counts 1, 2, 3, ...
 
-use crate::fixture::faults;
+use import::onnx::StrippedWeights;
+
+use crate::fixture::{faults, import_bytes};
 use crate::values::{check, compute, one_node};
 use crate::writer::{
-    Graph, Message, float, floats, floats_tensor, int, ints, ints_tensor, raw_tensor, string, tensor,
+    Graph, Message, float, floats, floats_tensor, int, ints, ints_tensor, model, raw_tensor, string, tensor,
 };
 
 /// One node, with constants after its first operand `x`.
@@ -196,6 +198,13 @@ fn what_is_repeated_picked_or_surrounded() {
     check(13, picked, &[2, 2], &[5.0, 6.0, 1.0, 2.0]);
     let following = with_weights("Gather", &[3, 2], &[], &[w(0, &[-2, -1])]);
     check(13, following, &[2, 2], &[3.0, 4.0, 5.0, 6.0]);
+    let last = with_weights("Gather", &[3, 2], &[], &[w(0, &[-1])]);
+    let text =
+        ir::text::print(&import_bytes(&model(13, last).0, StrippedWeights::Refuse, &[]).expect("it is read"));
+    assert!(
+        text.contains("nn.slice") && !text.contains("nn.gather"),
+        "what lies together is a slice: {text}"
+    );
     let number = raw_tensor("w0", 7, &[], &(-1i64).to_le_bytes());
     check(13, with_weights("Gather", &[2, 3], &[int("axis", 1)], &[number]), &[2], &[3.0, 6.0]);
     check(

@@ -208,3 +208,21 @@ fn images_of_any_number_are_resized() {
     let by_sizes = sizes.node("Resize", &["x", "", "", "s"], &["y"], &[string("mode", "cubic")]);
     check(by_sizes, inputs, "tensor<?x3x9x7xf32, #optc.dims<x_0>>", None);
 }
+
+#[test]
+fn a_size_that_follows_from_another_hands_its_range_on() {
+    let graph = Graph::default().input("x", &[-1, 4]).input("y", &[-1, 4]).weight(ints_tensor("zero", &[0]));
+    let graph = graph.weight(ints_tensor("one", &[1])).weight(ints_tensor("end", &[i64::MAX]));
+    let graph = graph.node("Slice", &["y", "one", "end", "zero"], &["z"], &[]);
+    let graph = graph.node("Concat", &["x", "z"], &["w"], &[int("axis", 1)]).output("w");
+    let symbolized = [("x", "N"), ("y", "M")].map(|(input, size)| Symbolized {
+        input: input.to_owned(),
+        axis: 0,
+        size: size.to_owned(),
+    });
+    let ranges = [("M".to_owned(), (2, 9))].into();
+    let sizes = DeclaredSizes { symbolized: symbolized.to_vec(), ranges, ..DeclaredSizes::new() };
+    let module = import_sized(&model(17, graph).0, StrippedWeights::Refuse, sizes);
+    let text = ir::text::print(&module.unwrap_or_else(|faults| panic!("{faults:?}")));
+    assert!(text.contains("optc.dims = {M = #optc.dims<N + 1>, N = [1, 8]}"), "{text}");
+}

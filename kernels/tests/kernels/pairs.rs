@@ -281,6 +281,24 @@ fn lines_of_channels_first_images_are_read_right() {
     }
 }
 
+/// With a prologue or dilation, lines are not made ready: each tap is gathered from its channel's plane.
+#[test]
+fn images_whose_channels_lie_apart_are_gathered_right() {
+    let mut rng = Rng::new(7);
+    for seed in 0..30 {
+        let groups = rng.pick(&[1, 1, 2]);
+        let (width, outputs) = (rng.between(1, 7), rng.between(1, 40));
+        let mut case = random_case(&mut rng, groups, width, outputs);
+        case.shape.kernel = [rng.between(1, 3), rng.between(1, 5)];
+        case.shape.input = [rng.between(7, 12), rng.between(11, 40)];
+        case.shape.dilation = [rng.between(1, 2), 2];
+        case.strides = ConvStrides::dense(&case.shape);
+        case.strides.input = ImageStrides::nchw(case.shape.input, case.shape.in_channels);
+        case.prologue = rng.pick(&[ConvPrologue::None, ConvPrologue::None, ConvPrologue::ScaleShiftRelu]);
+        check(&case, seed);
+    }
+}
+
 /// Where tiles fill the output's lines, kernel rows beside the image are left out.
 #[test]
 fn kernel_rows_beside_the_image_are_left_out_right() {
