@@ -190,6 +190,13 @@ mod tests {
     }
 
     #[test]
+    fn a_size_that_others_are_no_multiples_of_is_not_solved_for() {
+        check("2 * N + 4 * M", "3 * K", ["nothing"; 2]);
+        check("2 * N + 4 * M", "6 * K", ["N = 3 * K - 2 * M"; 2]);
+        check("N + 4 * M", "3 * K", ["N = 3 * K - 4 * M"; 2]);
+    }
+
+    #[test]
     fn a_least_that_is_1_by_itself_may_stretch() {
         check("min(N, M)", "N", ["nothing"; 2]);
         check("min(N, 1)", "N", ["N <= 1", "nothing"]);
