@@ -117,6 +117,9 @@ fn shapes_that_do_not_follow_are_refused() {
     check_refused(reshape(&[-1]), "axis 1 of [2, 6], whose size depends on data, is no axis 0 of [12]");
     check_refused(reshape(&[2, 6]), "a new shape that says a size that depends on data");
     check_refused(reshape(&[2, 2, -1]), "is no axis 2 of [2, 2, 3]");
+    let turned = found().node("Transpose", &["i"], &["t_i"], &[]).weight(ints_tensor("to", &[-1, 3]));
+    let turned = turned.node("Reshape", &["t_i", "to"], &["y"], &[]);
+    check_refused(turned, "axis 0 of [6, 2], whose size depends on data, is no axis 0 of [4, 3]");
     let axes = |axes: &[i64]| found().weight(ints_tensor("axes", axes));
     check_refused(axes(&[1]).node("Squeeze", &["i", "axes"], &["y"], &[]), "expected one of size 1");
     check_refused(found().node("Squeeze", &["i"], &["y"], &[]), "axes by their sizes");
