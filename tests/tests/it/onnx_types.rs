@@ -173,7 +173,10 @@ fn of_sample(name: &str, files: &BTreeMap<&str, &[u8]>, index: usize) -> Option<
     let held = (0..).map_while(|at| files.get(&*format!("{name}/test_data_set_0/input_{at}.pb")));
     let inputs = held.map(|bytes| held_in(bytes.to_vec())).collect::<Result<Vec<_>, _>>().ok()?;
     let proto = ModelProto::read(&model).ok()?;
-    let element = number_of(&proto.graph.inputs.get(index)?.ty)?;
+    let input = proto.graph.inputs.get(index)?;
+    // An optional without a value is taken whatever its type is.
+    inputs.get(index).filter(|held| !matches!(held, HeldArrays::Nothing))?;
+    let element = number_of(&input.ty)?;
     Some(Tried { model, inputs, element, index })
 }
 
