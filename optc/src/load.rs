@@ -272,6 +272,7 @@ fn begins_model(bytes: &[u8]) -> bool {
 }
 
 /// The name and the text of a file, or of standard input (`-`).
+#[cfg(feature = "cli")]
 pub(crate) fn read_text(path: &Path) -> Result<(String, String), Failure> {
     let (name, bytes) = read_bytes(path)?;
     let text = text_of(&name, bytes)?;
