@@ -119,19 +119,20 @@ fn variants(ctx: &Context, body: &Body, changes: &Changes) -> Vec<Body> {
     if names.is_empty() || !guard(ctx, body).is_empty() {
         return Vec::new();
     }
-    let shown = names_in_views(ctx, body);
+    let views = views_that_may_copy(ctx, body);
+    let shown = names_in_views(ctx, body, &views);
     if shown.is_empty() {
         return Vec::new();
     }
     let ranges = Ranges::of_function(ctx, body);
-    let free = free_views(ctx, body);
+    let free = free_views(ctx, body, &views);
     let names = names.into_iter().filter(|name| {
         let (least, most) = ranges.of(*name);
         least <= 1 && most > 1 && shown.contains(name)
     });
     let variants = names.filter_map(|name| {
         let variant = at_one(ctx, body, name)?;
-        let gains = free_views(ctx, &variant).into_iter().any(|op| !free.contains(&op));
+        let gains = free_views(ctx, &variant, &views).into_iter().any(|op| !free.contains(&op));
         let symbol = || variant.symbol(ctx).unwrap_or_default();
         (gains && changes.allow(|| format!("`@{}` is made", symbol()))).then_some(variant)
     });
@@ -174,8 +175,7 @@ fn views_that_may_copy(ctx: &Context, body: &Body) -> Vec<Op> {
 }
 
 /// The named sizes in the shapes of these views and their operands: no other size can make one of them free.
-fn names_in_views(ctx: &Context, body: &Body) -> BTreeSet<Ident> {
-    let views = views_that_may_copy(ctx, body);
+fn names_in_views(ctx: &Context, body: &Body, views: &[Op]) -> BTreeSet<Ident> {
     let values = views.iter().flat_map(|op| body.operands(*op).chain(body.results(*op)));
     let shapes = values.filter_map(|value| ctx.type_data(body.ty(value)).tensor_shape());
     let exprs = shapes.flatten().filter_map(|dim| match dim {
@@ -185,9 +185,8 @@ fn names_in_views(ctx: &Context, body: &Body) -> BTreeSet<Ident> {
     exprs.flat_map(|expr| dims::symbols(ctx, *expr)).collect()
 }
 
-/// The views that need no copy at any size, of those that may need one.
-fn free_views(ctx: &Context, body: &Body) -> Vec<Op> {
-    let views = views_that_may_copy(ctx, body);
+/// Those of the views that need no copy at any size of the body.
+fn free_views(ctx: &Context, body: &Body, views: &[Op]) -> Vec<Op> {
     let is_free_in = |at: &Body| views.iter().filter(|op| is_free_view(at.at(ctx, **op))).copied().collect();
     if dims::symbols_in(ctx, body).is_empty() {
         return is_free_in(body);
