@@ -12,6 +12,7 @@
 use std::fmt;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use indexmap::IndexSet;
 
 use crate::context::Context;
 use crate::entities::{Location, OpName};
@@ -265,17 +266,16 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
 }
 
 /// "did you mean `x`?" for the nearest candidate; if none is near and they are few, "there are `a`, `b`".
-pub fn did_you_mean_or_all(word: &str, candidates: &[&str]) -> Option<String> {
+pub fn did_you_mean_or_all<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
     const MOST_NAMES: usize = 8;
+    let candidates: IndexSet<&str> = candidates.into_iter().collect();
     if let Some(hint) = did_you_mean(word, candidates.iter().copied()) {
         return Some(hint);
     }
-    let mut names: Vec<String> = Vec::new();
-    for name in candidates.iter().map(|name| format!("`{name}`")) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let names: Vec<String> = candidates.iter().map(|name| format!("`{name}`")).collect();
     match &names[..] {
         [] => None,
         [name] => Some(format!("there is only {name}")),

@@ -147,7 +147,7 @@ fn check_names(given: &[(String, u64)], sizes: &[(String, u64)]) -> Result<(), F
     let known = || sizes.iter().map(|(name, _)| name.as_str());
     let unknown = given.iter().filter(|(name, _)| known().all(|known| known != name));
     Failure::unless_none(unknown.map(|(name, _)| {
-        let hint = ir::diag::did_you_mean_or_all(name, &known().collect::<Vec<_>>());
+        let hint = ir::diag::did_you_mean_or_all(name, known());
         let hint = hint.map_or(String::new(), |hint| format!(" ({hint})"));
         format!("the program has no named size `{name}`{hint}")
     }))

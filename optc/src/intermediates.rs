@@ -53,7 +53,7 @@ pub fn show(
         let known = || found.iter().map(|(_, value)| value.name.as_str());
         let unknown = wanted.iter().filter(|name| known().all(|known| known != **name));
         let faults = unknown.map(|name| {
-            let hint = ir::diag::did_you_mean_or_all(name, &known().collect::<Vec<_>>());
+            let hint = ir::diag::did_you_mean_or_all(name, known());
             let hint = hint.map_or(String::new(), |hint| format!(" ({hint})"));
             format!("no intermediate value is called `{name}`{hint}")
         });

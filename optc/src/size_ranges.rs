@@ -63,8 +63,7 @@ pub(crate) fn declare(module: &mut Module, ranges: &BTreeMap<String, (u64, u64)>
     let faults: Vec<Diagnostic> = unknown
         .map(|name| {
             let what = format!("the program has no named size `{name}`");
-            let known: Vec<&str> = known.iter().map(|symbol| ctx.str(*symbol)).collect();
-            let help = ir::diag::did_you_mean_or_all(name, &known);
+            let help = ir::diag::did_you_mean_or_all(name, known.iter().map(|symbol| ctx.str(*symbol)));
             Diagnostic { help, ..Diagnostic::error(Location::UNKNOWN, what) }
         })
         .collect();

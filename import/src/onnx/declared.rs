@@ -256,7 +256,7 @@ pub(super) fn misnamed(
         in_expressions.map(|name| ctx.str(name).to_owned()).chain(symbols.iter().cloned()).collect();
     let fault = |what: String, name: &str, known: Vec<&str>| {
         let fault = Diagnostic::error(Location::UNKNOWN, what);
-        match ir::diag::did_you_mean_or_all(name, &known) {
+        match ir::diag::did_you_mean_or_all(name, known) {
             Some(help) => fault.with_help(help),
             None => fault,
         }

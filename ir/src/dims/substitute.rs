@@ -40,7 +40,7 @@ pub fn substitute(module: &mut Module, bindings: &Bindings) -> Result<(), Vec<Di
     let unknown = bindings.keys().filter(|name| !work.met.contains(name)).map(|name| {
         let name = ctx.str(*name);
         let fault = Diagnostic::error(Location::UNKNOWN, format!("the program has no named size `{name}`"));
-        match did_you_mean_or_all(name, &work.met.iter().map(|known| ctx.str(*known)).collect::<Vec<_>>()) {
+        match did_you_mean_or_all(name, work.met.iter().map(|known| ctx.str(*known))) {
             Some(help) => fault.with_help(help),
             None => fault,
         }
