@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
+use optc::compile::check_threads;
 use optc::runtime::{Arena, InputBuffer, ParallelFor, Specialization, TensorDesc, ThreadPool};
 use optc::{BufferUse, Failure, Model, are_apart};
 
@@ -45,7 +46,7 @@ pub unsafe extern "C" fn optc_threads_new(
     // SAFETY: as the caller vouches.
     unsafe {
         ended(errors, || {
-            check_threads(count)?;
+            check_threads(count).map_err(Refusal::OutOfRange)?;
             let pool = ThreadPool::try_new(count);
             let pool = pool.map_err(|error| Refusal::Input(Failure::input(error.to_string())))?;
             hand_over(Threads { pool: Arc::new(pool) }, threads)
@@ -69,7 +70,7 @@ pub unsafe extern "C" fn optc_threads_of(
     // SAFETY: as the caller vouches.
     unsafe {
         ended(errors, || {
-            check_threads(count)?;
+            check_threads(count).map_err(Refusal::OutOfRange)?;
             let parallel_for = parallel_for.ok_or(Refusal::Null("`parallel_for`"))?;
             let callers = CallersThreads { count, parallel_for, data };
             hand_over(Threads { pool: Arc::new(ThreadPool::of(Box::new(callers))) }, threads)
@@ -323,13 +324,6 @@ pub unsafe extern "C" fn optc_context_state(
 pub unsafe extern "C" fn optc_context_free(context: *mut ContextHandle) {
     // SAFETY: as the caller vouches.
     unsafe { free(context) }
-}
-
-fn check_threads(count: usize) -> Result<(), Refusal> {
-    match (1..=256).contains(&count) {
-        true => Ok(()),
-        false => Err(Refusal::OutOfRange(format!("{count} threads, expected 1 to 256"))),
-    }
 }
 
 fn check_buffer<T>(start: *const T, bytes: usize) -> Result<(), Refusal> {

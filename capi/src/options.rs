@@ -3,6 +3,7 @@
 use std::ffi::c_char;
 
 use optc::codegen::Cpu;
+use optc::compile::check_threads;
 use optc::import::onnx::StrippedWeights;
 use optc::import::onnx::declared::Symbolized;
 use optc::ir::memory_pools::MemoryPool;
@@ -93,9 +94,8 @@ impl Options {
         let Options { read, compile, dims, symbolized, progress: _ } = self;
         match name {
             "threads" => {
-                let threads = value.parse().ok().filter(|threads| (1..=256).contains(threads));
-                compile.threads =
-                    threads.ok_or_else(|| Failure::input(format!("`{value}` threads, expected 1 to 256")))?;
+                let count = value.parse().map_err(|_| format!("`{value}` is not a number of threads"));
+                compile.threads = count.and_then(check_threads).map_err(Failure::input)?;
             }
             "optimize" => {
                 let unknown = || {

@@ -52,7 +52,7 @@ pub use tool::tool;
 use self::verbs::{NoArgs, Verb};
 
 use crate::artifact::BUILD;
-use crate::compile::{CompileOptions, DeadMemory};
+use crate::compile::{CompileOptions, DeadMemory, check_threads};
 use crate::failure::Failure;
 use crate::load::LoadOptions;
 use crate::opt::Setup;
@@ -201,13 +201,12 @@ struct MachineArgs {
     target_cpu: Option<&'static Cpu>,
 }
 
-/// A number of threads, 1 to 256.
+/// A number of threads that programs can be compiled for.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn parse_threads(text: &str) -> Result<usize, String> {
-    let threads: usize = text.parse().map_err(|_| "not a number of threads".to_owned())?;
-    if (1..=256).contains(&threads) { Ok(threads) } else { Err("1 to 256 threads".to_owned()) }
+    check_threads(text.parse().map_err(|_| "not a number of threads".to_owned())?)
 }
 
 /// A tolerance for outputs.

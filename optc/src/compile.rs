@@ -1,7 +1,7 @@
 //! From a module to a program that runs.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::Arc;
 
 use codegen::{Cpu, Isa};
@@ -23,6 +23,20 @@ pub use codegen::{DeadMemory, Prepared, StepTimes};
 pub use passes::precision::Precision;
 pub use passes::tradeoff::Goal;
 
+/// The numbers of threads that a program can be compiled and run for.
+const THREADS: RangeInclusive<usize> = 1..=256;
+
+/// The number, if it is one of threads that a program can be compiled and run for (1 to 256).
+///
+/// # Errors
+/// A message with the numbers that can be.
+pub fn check_threads(count: usize) -> Result<usize, String> {
+    match THREADS.contains(&count) {
+        true => Ok(count),
+        false => Err(format!("{count} threads, expected {} to {}", THREADS.start(), THREADS.end())),
+    }
+}
+
 /// Options of compilation.
 #[derive(Clone)]
 pub struct CompileOptions {
@@ -35,7 +49,7 @@ pub struct CompileOptions {
     /// The registry of passes and rules; none for the built-in ones. Passes inserted into `default`
     /// ([`Registry::extend_default`]) run on the way to the plan.
     pub registry: Option<Arc<Registry>>,
-    /// The maximum number of threads that will run the program, which scratch is planned for.
+    /// The maximum number of threads that will run the program (1 to 256), which scratch is planned for.
     pub threads: usize,
     /// The function that is the program; none for the only public one, else `main`.
     pub entry: Option<String>,

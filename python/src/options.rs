@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use optc::artifact::{ArtifactCode, ArtifactOptions};
 use optc::codegen::Cpu;
+use optc::compile::check_threads;
 use optc::import::onnx::StrippedWeights;
 use optc::import::onnx::declared::{DeclaredSizes, Symbolized};
 use optc::ir::memory_pools::{MemoryPool, parse_bytes};
@@ -108,10 +109,7 @@ impl CompileArguments {
             None => None,
         };
         let pools = self.pools.iter().map(|pool| MemoryPool::parse(pool).map_err(Failure::input));
-        let threads = self.threads.unwrap_or(defaults.threads);
-        if !(1..=256).contains(&threads) {
-            return Err(Failure::input(format!("{threads} threads, expected 1 to 256")));
-        }
+        let threads = check_threads(self.threads.unwrap_or(defaults.threads)).map_err(Failure::input)?;
         Ok(CompileOptions {
             cpu: *cpu(&self.target_cpu)?,
             threads,
