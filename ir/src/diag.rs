@@ -266,10 +266,7 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
 }
 
 /// "did you mean `x`?" for the nearest candidate; if none is near and they are few, "there are `a`, `b`".
-pub fn did_you_mean_or_all<'a>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<String> {
+pub fn did_you_mean_or_all<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     const MOST_NAMES: usize = 8;
     let candidates: IndexSet<&str> = candidates.into_iter().collect();
     if let Some(hint) = did_you_mean(word, candidates.iter().copied()) {
