@@ -4,7 +4,7 @@
 //! be known when the model is read; as must be whether an optional is empty. Here it is taken from the
 //! arrays that the program is to run on, and goes to [`import::onnx::declared::DeclaredSizes::items`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use import::onnx::model::ModelProto;
@@ -22,6 +22,13 @@ pub fn inputs<'m, 'a>(model: &'m ModelProto<'a>) -> impl Iterator<Item = (&'a st
     let inputs = model.graph.inputs.iter();
     let inputs = inputs.filter(|input| weights.iter().all(|weight| weight.name != input.name));
     inputs.map(|input| (input.name, &input.ty))
+}
+
+/// The inputs of a model that are encoded images: these must be known when the model is read.
+pub fn streams<'a>(model: &ModelProto<'a>) -> BTreeSet<&'a str> {
+    let decoders = model.graph.nodes.iter().filter(|node| node.op_type == "ImageDecoder");
+    let decoded: BTreeSet<&str> = decoders.flat_map(|node| &node.inputs).copied().collect();
+    inputs(model).map(|(name, _)| name).filter(|name| decoded.contains(name)).collect()
 }
 
 /// Whether an input's type leaves open how many arrays it takes, or of which rank.

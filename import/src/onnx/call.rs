@@ -70,7 +70,9 @@ pub struct NodeConversion<'c, 'm> {
 }
 
 /// Bytes at most, where a shape, axes or bounds are read from a constant.
-const MAX_KNOWN_BYTES: usize = 64 * 1024;
+const MAX_KNOWN_BYTES: u64 = 64 * 1024;
+/// Bytes at most of a stream that must be known, as an encoded image.
+const MOST_STREAM_BYTES: u64 = 1 << 26;
 /// Elements that are written down where an operator asks for so many numbers, at most: a file of a few bytes
 /// may ask for any.
 pub(super) const MOST_WRITTEN: u64 = 1 << 24;
@@ -270,7 +272,7 @@ impl<'c> NodeConversion<'c, '_> {
     /// The integers of operand `index`, which must be constant at all sizes; none if it is omitted.
     pub fn known_ints(&self, index: usize) -> Result<Option<Vec<i64>>, Refusal> {
         let Some(value) = self.optional(index) else { return Ok(None) };
-        let (elem, bytes) = match self.known_bytes(index, value) {
+        let (elem, bytes) = match self.known_bytes(index, value, MAX_KNOWN_BYTES) {
             Ok(found) => found,
             Err(refusal) => return self.numbers_of_sizes(value).map(Some).ok_or(refusal),
         };
@@ -336,7 +338,7 @@ impl<'c> NodeConversion<'c, '_> {
     /// The numbers of operand `index`, a constant of f32; none if it is omitted.
     pub fn known_floats(&self, index: usize) -> Result<Option<Vec<f32>>, Refusal> {
         let Some(value) = self.optional(index) else { return Ok(None) };
-        let (elem, bytes) = match self.known_bytes(index, value) {
+        let (elem, bytes) = match self.known_bytes(index, value, MAX_KNOWN_BYTES) {
             Ok(found) => found,
             Err(refusal) => {
                 let numbers = self.numbers_of_sizes(value).ok_or(refusal)?;
@@ -360,7 +362,7 @@ impl<'c> NodeConversion<'c, '_> {
         if let Some(value) = self.optional(index)
             && let TypeData::Integer { width, signedness } = *self.ctx().type_data(self.element(value))
         {
-            let (_, bytes) = self.known_bytes(index, value)?;
+            let (_, bytes) = self.known_bytes(index, value, MAX_KNOWN_BYTES)?;
             let is_unsigned = signedness == Signedness::Unsigned;
             return match (width, is_unsigned, &bytes[..]) {
                 (8, true, [byte]) => Ok(Some(f64::from(*byte))),
@@ -375,9 +377,19 @@ impl<'c> NodeConversion<'c, '_> {
 
     /// The strings of operand `index`, which must be constant.
     pub fn known_strings(&self, index: usize) -> Result<Vec<&'static str>, Refusal> {
-        let (_, bytes) = self.known_bytes(index, self.operand(index)?)?;
+        let (_, bytes) = self.known_bytes(index, self.operand(index)?, MAX_KNOWN_BYTES)?;
         let strings = words(&bytes, u64::from_le_bytes).into_iter().map(ir::strings::text);
         strings.collect::<Option<_>>().ok_or_else(|| format!("input {index} does not hold strings").into())
+    }
+
+    /// The bytes of operand `index`, a constant of `uint8` with one axis. At most 64 MiB are known.
+    pub fn known_stream(&self, index: usize) -> Result<Vec<u8>, Refusal> {
+        let value = self.operand(index)?;
+        let byte = TypeData::Integer { width: 8, signedness: Signedness::Unsigned };
+        if self.rank(value)? != 1 || *self.ctx().type_data(self.element(value)) != byte {
+            return Err(format!("input {index} is not one sequence of `uint8`").into());
+        }
+        Ok(self.known_bytes(index, value, MOST_STREAM_BYTES)?.1)
     }
 
     /// A constant of 64-bit integers.
@@ -400,7 +412,7 @@ impl<'c> NodeConversion<'c, '_> {
     /// The only number of operand `index`, a constant of floats; none if it is omitted.
     pub fn known_float(&self, index: usize) -> Result<Option<f64>, Refusal> {
         let Some(value) = self.optional(index) else { return Ok(None) };
-        let (elem, bytes) = self.known_bytes(index, value)?;
+        let (elem, bytes) = self.known_bytes(index, value, MAX_KNOWN_BYTES)?;
         let numbers = match self.ctx().type_data(elem) {
             TypeData::Float(FloatKind::F32) => {
                 words(&bytes, f32::from_le_bytes).into_iter().map(f64::from).collect()
@@ -420,17 +432,17 @@ impl<'c> NodeConversion<'c, '_> {
 
     /// Whether a value depends on small constants only.
     pub fn is_known(&self, value: Value) -> bool {
-        self.evaluate(value, MAX_KNOWN_STEPS).is_ok()
+        self.evaluate(value, MAX_KNOWN_STEPS, MAX_KNOWN_BYTES).is_ok()
     }
 
     /// Whether a value is a truth that holds whatever the inputs are.
     pub(super) fn is_true(&self, value: Value) -> bool {
-        let found = self.evaluate(value, MAX_KNOWN_STEPS);
+        let found = self.evaluate(value, MAX_KNOWN_STEPS, MAX_KNOWN_BYTES);
         found.is_ok_and(|found| !found.bytes.is_empty() && found.bytes.iter().all(|byte| *byte == 1))
     }
 
-    fn known_bytes(&self, index: usize, value: Value) -> Result<(Type, Vec<u8>), Refusal> {
-        let found = self.evaluate(value, MAX_KNOWN_STEPS).map_err(|fault| match fault {
+    fn known_bytes(&self, index: usize, value: Value, most: u64) -> Result<(Type, Vec<u8>), Refusal> {
+        let found = self.evaluate(value, MAX_KNOWN_STEPS, most).map_err(|fault| match fault {
             UnknownValue::Computed => {
                 Refusal::from(format!("input {index} is computed, expected a constant"))
             }
@@ -440,9 +452,9 @@ impl<'c> NodeConversion<'c, '_> {
         Ok((self.ctx().elem(found.ty), found.bytes.to_vec()))
     }
 
-    /// The value of an expression of small constants that nests at most `steps` deep; one without elements is
-    /// known wherever it comes from.
-    fn evaluate(&self, value: Value, steps: usize) -> Result<ir::interp::Tensor, UnknownValue> {
+    /// The value of an expression of constants of at most `most` bytes that nests at most `steps` deep; one
+    /// without elements is known wherever it comes from.
+    fn evaluate(&self, value: Value, steps: usize, most: u64) -> Result<ir::interp::Tensor, UnknownValue> {
         let body = &*self.builder.body;
         let ty = body.ty(value);
         if tensor_bytes(self.ctx(), ty) == Some(0) {
@@ -454,10 +466,10 @@ impl<'c> NodeConversion<'c, '_> {
             return Err(UnknownValue::Computed);
         }
         let bytes = tensor_bytes(self.ctx(), ty).ok_or(UnknownValue::Computed)?;
-        if bytes > MAX_KNOWN_BYTES as u64 {
+        if bytes > most {
             return Err(UnknownValue::Large(bytes));
         }
-        let operands = body.operands(op.op).map(|operand| self.evaluate(operand, steps - 1));
+        let operands = body.operands(op.op).map(|operand| self.evaluate(operand, steps - 1, most));
         let results = ir::interp::eval_op(op, &operands.collect::<Result<Vec<_>, _>>()?);
         let results = results.map_err(|fault| UnknownValue::Fault(fault.0))?;
         results.into_iter().next().ok_or(UnknownValue::Computed)

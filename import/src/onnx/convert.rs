@@ -9,6 +9,7 @@ pub(crate) mod deformed;
 mod doubles;
 pub(crate) mod einsum;
 pub(crate) mod gather;
+pub(crate) mod images;
 pub(crate) mod integer;
 pub(crate) mod learned;
 pub(crate) mod linear;

@@ -232,6 +232,7 @@ const TAKEN: &[(&str, &[&str])] = &[
     ("int8, uint8", &["ConvInteger", "MatMulInteger", "QLinearConv", "QLinearMatMul"]),
     ("integers", &["BitShift", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor"]),
     ("string", &["RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit"]),
+    ("uint8", &["ImageDecoder"]),
 ];
 
 /// The operators that take strings, beside those of sequences and graphs: they move or compare elements, or

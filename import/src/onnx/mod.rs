@@ -12,6 +12,8 @@ mod facts;
 mod flex;
 mod flow;
 mod functions;
+#[cfg(feature = "images")]
+mod images;
 mod import;
 mod loops;
 mod lower;

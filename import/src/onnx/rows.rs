@@ -9,9 +9,9 @@ use std::ops::RangeInclusive;
 
 use super::call::{NodeConversion, Results};
 use super::convert::{
-    along, attention, boxes, composed, deformed, einsum, gather, integer, learned, linear, linear_attention,
-    loss, ngrams, pads, pick, picked, pointwise, quantised, random, recurrent, reduce, resize, sample,
-    scatter, shape, signal, split, spread, strings, unique, window,
+    along, attention, boxes, composed, deformed, einsum, gather, images, integer, learned, linear,
+    linear_attention, loss, ngrams, pads, pick, picked, pointwise, quantised, random, recurrent, reduce,
+    resize, sample, scatter, shape, signal, split, spread, strings, unique, window,
 };
 use super::element::Element;
 use super::element_types;
@@ -384,6 +384,7 @@ pub static ROWS: &[OperatorRow] = &[
     row("Hardmax", 1..=NEWEST, 1..=1, &["axis"], With(along::hardmax)),
     row("Identity", 1..=NEWEST, 1..=1, &[], With(pointwise::identity)),
     row("If", 1..=NEWEST, 1..=1, &["else_branch", "then_branch"], Graphs(ControlOperator::If)),
+    row("ImageDecoder", 20..=NEWEST, 1..=1, &["pixel_format"], With(images::image_decoder)),
     row("InstanceNormalization", 6..=NEWEST, 3..=3, &["epsilon"], With(reduce::instance_normalization)),
     row("IsInf", 10..=NEWEST, 1..=1, &["detect_negative", "detect_positive"], With(composed::is_inf)),
     row("IsNaN", 9..=NEWEST, 1..=1, &[], With(composed::is_nan)),

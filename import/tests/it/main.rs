@@ -15,6 +15,7 @@ mod flex;
 #[cfg(test)]
 mod functions;
 mod fuzz;
+mod images;
 mod learned;
 #[cfg(test)]
 mod model;

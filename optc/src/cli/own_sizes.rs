@@ -3,8 +3,8 @@
 //!
 //! Some nets are refused with named sizes: a recurrent net whose number of steps has a name, a condition that
 //! follows from a size. The inputs of a run say what these are, so the model is read again with numbers in
-//! their place, and where that does not suffice, with small integer inputs as constants: a rate, a mode, a
-//! shape. Each set of inputs then has a program of its own.
+//! their place, and where that does not suffice, with small integer inputs as constants (a rate, a mode, a
+//! shape), and encoded images. Each set of inputs then has a program of its own.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ use runtime::ElementKind;
 
 use crate::arrays::{Array, read_npz};
 use crate::elements::{of_onnx, onnx_element};
-use crate::items::inputs;
+use crate::items::{inputs, streams};
 use crate::load::map_file;
 use crate::protobuf::{HeldArrays, read_held};
 
@@ -31,7 +31,7 @@ const MOST_ELEMENTS: u64 = 64;
 pub(super) enum Taken {
     /// The sizes that they have.
     Sizes,
-    /// And the numbers in those that are small, of integers.
+    /// And the numbers in those that are small, of integers, or encoded images.
     SizesAndNumbers,
 }
 
@@ -41,7 +41,9 @@ impl Taken {
     pub(super) fn words(self) -> &'static str {
         match self {
             Taken::Sizes => "sizes",
-            Taken::SizesAndNumbers => "sizes, and the numbers in small inputs of integers,",
+            Taken::SizesAndNumbers => {
+                "sizes, and the numbers in small inputs of integers and encoded images,"
+            }
         }
     }
 }
@@ -69,10 +71,11 @@ fn element_of(model: &ModelProto<'_>, name: &str) -> Option<ElementKind> {
     of_onnx(Element::from_number(*element)?)
 }
 
-/// What arrays say of a model's sizes, and of its small inputs; none if that is nothing.
+/// What arrays say of a model's sizes, its small inputs and its encoded images; none if that is nothing.
 pub(super) fn said(model: &Path, arrays: &[Array], taken: Taken) -> Option<DeclaredSizes> {
     let file = map_file(model).ok()?;
     let model = ModelProto::read((*file).as_ref()).ok()?;
+    let streams = streams(&model);
     let mut said = DeclaredSizes::new();
     for (name, ty) in inputs(&model) {
         let Some(array) = arrays.iter().find(|array| array.name == name) else { continue };
@@ -86,7 +89,7 @@ pub(super) fn said(model: &Path, arrays: &[Array], taken: Taken) -> Option<Decla
             return None;
         }
         said.values.extend(named(name, shape, &array.shape));
-        if taken == Taken::SizesAndNumbers && is_small(array) {
+        if taken == Taken::SizesAndNumbers && (is_small(array) || streams.contains(name)) {
             let blob = Blob::from_bytes(array.bytes.clone());
             let weight = Weight { element: onnx_element(array.element), dims: array.shape.clone(), blob };
             said.constants.insert(name.to_owned(), weight);

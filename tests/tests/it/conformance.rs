@@ -7,9 +7,9 @@
 //! counted by its reason, and printed.
 //!
 //! A plan needs sizes, and some operators take sizes from inputs. So a test is tried with all inputs at run
-//! time, then with the sizes of its inputs in the place of names, then with its small inputs of integers as
-//! constants too, which is what `optc run` does, and then with all its small inputs; the table says the first
-//! way that is passed.
+//! time, then with the sizes of its inputs in the place of names, then with its small inputs of integers and
+//! its encoded images as constants too, which is what `optc run` does, and then with all its small inputs; the
+//! table says the first way that is passed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -49,9 +49,10 @@ impl Bound {
     /// Elements of an input that is bound, at most.
     const MOST: u64 = 64;
 
-    fn takes(self, input: &HeldArrays) -> bool {
+    /// Whether it makes an input a constant. The names of encoded images are `streams`.
+    fn takes(self, name: &str, input: &HeldArrays, streams: &BTreeSet<String>) -> bool {
         let HeldArrays::Tensor(input) = input else { return false };
-        let is_small = input.shape.iter().product::<u64>() <= Bound::MOST;
+        let is_small = input.shape.iter().product::<u64>() <= Bound::MOST || streams.contains(name);
         let is_float = matches!(
             input.element,
             ElementKind::F32 | ElementKind::F64 | ElementKind::F16 | ElementKind::BF16
@@ -84,6 +85,9 @@ pub(crate) enum Outcome {
 struct Case {
     path: PathBuf,
     model: Vec<u8>,
+    /// The names of all inputs, and of those that are encoded images.
+    names: Vec<String>,
+    streams: BTreeSet<String>,
     sets: Vec<DataSet>,
 }
 
@@ -133,9 +137,13 @@ impl DataSet {
 impl Case {
     fn read(path: &Path, files: Files<'_>) -> Result<Case, String> {
         let model = files("model.onnx").ok_or("there is no model")?;
+        let path = path.to_path_buf();
+        let proto = ModelProto::read(&model).map_err(|error| error.to_string())?;
+        let names = items::inputs(&proto).map(|(name, _)| name.to_owned()).collect();
+        let streams = items::streams(&proto).into_iter().map(str::to_owned).collect();
         if let Some(output) = files("output_0.pb") {
             let sets = vec![DataSet::ascending(&model, output)?];
-            return Ok(Case { path: path.to_path_buf(), model, sets });
+            return Ok(Case { path, model, names, streams, sets });
         }
         let folders = (0..).map(|index| format!("test_data_set_{index}"));
         let folders = folders.take_while(|folder| files(&format!("{folder}/output_0.pb")).is_some());
@@ -144,7 +152,8 @@ impl Case {
             let outputs = outputs.into_iter().flat_map(|(_, held)| held.into_arrays()).collect();
             Ok(DataSet { inputs: arrays(files, &format!("{folder}/input"))?, outputs })
         });
-        Ok(Case { path: path.to_path_buf(), model, sets: sets.collect::<Result<_, String>>()? })
+        let sets = sets.collect::<Result<_, String>>()?;
+        Ok(Case { path, model, names, streams, sets })
     }
 
     /// Whether sizes of its inputs have names.
@@ -183,17 +192,28 @@ impl Case {
     }
 
     fn run_set(&self, set: &DataSet, bound: Bound) -> Result<Vec<Array>, Failure> {
-        let (mut module, names) = self.load(set, bound)?;
+        let mut module = self.load(set, bound)?;
         let mut model = Model::compile(&mut module, &CompileOptions::default())?;
-        let inputs = names.into_iter().zip(&set.inputs).filter(|(_, (_, held))| !bound.takes(held));
-        let inputs: Vec<Array> = inputs.flat_map(|(name, (_, held))| named(&name, held)).collect();
+        let inputs = self.inputs(set).filter(|(name, (_, held))| !self.is_taken(bound, name, held));
+        let inputs: Vec<Array> = inputs.flat_map(|(name, (_, held))| named(name, held)).collect();
         model.run(&inputs)
     }
 
-    /// The model with some inputs of a set as weights, and the names of all inputs.
-    fn load(&self, set: &DataSet, bound: Bound) -> Result<(Module, Vec<String>), Failure> {
-        let names = input_names(&self.model).map_err(Failure::input)?;
-        let taken = names.iter().zip(&set.inputs).filter(|(_, (_, held))| bound.takes(held));
+    /// The inputs of a set, with their names.
+    fn inputs<'s>(
+        &'s self,
+        set: &'s DataSet,
+    ) -> impl Iterator<Item = (&'s String, &'s (Vec<u8>, HeldArrays))> {
+        self.names.iter().zip(&set.inputs)
+    }
+
+    fn is_taken(&self, bound: Bound, name: &str, held: &HeldArrays) -> bool {
+        bound.takes(name, held, &self.streams)
+    }
+
+    /// The model with some inputs of a set as weights.
+    fn load(&self, set: &DataSet, bound: Bound) -> Result<Module, Failure> {
+        let taken = self.inputs(set).filter(|(name, (_, held))| self.is_taken(bound, name, held));
         let weights = taken.map(|(name, (file, _))| {
             let mut weight = file.clone();
             append_bytes(&mut weight, 8, name.as_bytes());
@@ -212,7 +232,7 @@ impl Case {
         let sizes = DeclaredSizes { values, items: items::in_order(&proto, &held), ..DeclaredSizes::new() };
         let options = ImportOptions { open_file: &open_file, stripped, sizes };
         let module = import::onnx::import(&ctx, &self.path.join("model.onnx"), &options);
-        Ok((module.map_err(|faults| Failure::diagnostics(&ctx, &faults))?, names))
+        module.map_err(|faults| Failure::diagnostics(&ctx, &faults))
     }
 }
 
@@ -316,7 +336,8 @@ pub(crate) fn outcome(path: &Path, files: Files<'_>) -> Tried {
     let mut refusal = None;
     let mut last = String::new();
     for bound in Bound::ALL {
-        let takes = case.sets.iter().flat_map(|set| &set.inputs).any(|(_, held)| bound.takes(held));
+        let mut inputs = case.sets.iter().flat_map(|set| case.inputs(set));
+        let takes = inputs.any(|(name, (_, held))| case.is_taken(bound, name, held));
         let is_tried = match bound {
             Bound::Nothing => true,
             Bound::Sizes => case.names_sizes(),

@@ -1,0 +1,157 @@
+//! That pixels are Pillow's to the bit, and that no damage to a stream makes a decoder panic.
+//!
+//! `import/tests/data/images.txt` has streams of all formats, and the pixels that Pillow finds in them;
+//! `tests/onnx/images` makes it.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+
+use super::*;
+
+/// A stream, and its pixels as RGB and as gray if it is decoded.
+struct Sample {
+    name: &'static str,
+    stream: Vec<u8>,
+    pixels: Option<[Vec<u8>; 2]>,
+}
+
+fn bytes(text: &str) -> Vec<u8> {
+    if text == "-" { Vec::new() } else { BASE64_STANDARD.decode(text).unwrap() }
+}
+
+fn samples() -> Vec<Sample> {
+    let lines = include_str!("../../../tests/data/images.txt").lines();
+    lines
+        .map(|line| {
+            let mut words = line.split(' ');
+            let name = words.next().unwrap();
+            let stream = bytes(words.next().unwrap());
+            let pixels = words.next().map(|rgb| [bytes(rgb), bytes(words.next().unwrap())]);
+            Sample { name, stream, pixels }
+        })
+        .collect()
+}
+
+#[test]
+fn pixels_are_those_of_pillow() {
+    for Sample { name, stream, pixels } in samples() {
+        let Some([rgb, gray]) = pixels else { continue };
+        let decoded = || decode(&stream).unwrap_or_else(|fault| panic!("{name}: {fault}"));
+        assert_eq!(decoded().shape(PixelFormat::Rgb).iter().product::<u64>(), rgb.len() as u64, "{name}");
+        assert!(decoded().into_bytes(PixelFormat::Rgb) == rgb, "{name}");
+        assert!(decoded().into_bytes(PixelFormat::Grayscale) == gray, "{name} as gray");
+        let bgr = rgb.chunks(3).flat_map(|pixel| [pixel[2], pixel[1], pixel[0]]).collect::<Vec<_>>();
+        assert!(decoded().into_bytes(PixelFormat::Bgr) == bgr, "{name} as BGR");
+    }
+}
+
+#[test]
+fn what_is_not_exact_is_refused_and_what_is_damaged_has_no_pixels() {
+    for Sample { name, stream, pixels } in samples() {
+        match decode(&stream) {
+            Ok(_) => assert!(pixels.is_some(), "{name} is decoded"),
+            Err(Fault::Refused(why)) => assert!(name.contains("refused"), "{name}: {why}"),
+            Err(Fault::Damaged(why)) => assert!(name.contains("damaged"), "{name}: {why}"),
+        }
+    }
+}
+
+#[test]
+fn a_stream_that_is_cut_off_has_no_other_pixels() {
+    // Of a text the last number may be cut off to another.
+    let samples = samples();
+    let is_text = |name: &str| name.starts_with("pnm-2") || name.starts_with("pnm-3");
+    for Sample { name, stream, .. } in samples.iter().filter(|sample| !is_text(sample.name)) {
+        let whole = decode(stream).ok();
+        for length in 0..stream.len() {
+            let cut = decode(&stream[..length]).ok();
+            assert!(cut.is_none() || cut == whole, "{name} of {length} bytes");
+        }
+    }
+}
+
+#[test]
+fn a_jpeg_without_its_end_has_no_pixels() {
+    for Sample { name, stream, .. } in samples().iter().filter(|sample| sample.name.starts_with("jpeg-")) {
+        let cut = decode(&stream[..stream.len() - 1]);
+        assert!(matches!(cut, Err(Fault::Damaged(_))), "{name}");
+    }
+}
+
+/// Numbers of a linear congruential generator (Knuth's MMIX).
+fn random_numbers(seed: u64) -> impl FnMut() -> usize {
+    let mut state = seed;
+    move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize
+    }
+}
+
+#[test]
+fn changed_bytes_make_no_decoder_panic() {
+    let mut random = random_numbers(5);
+    let mut decoded = 0;
+    for Sample { stream, .. } in samples().iter().filter(|sample| !sample.stream.is_empty()) {
+        for _ in 0..60 {
+            let mut changed = stream.clone();
+            for _ in 0..=random() % 3 {
+                // Half of them in the header.
+                let end = if random() % 2 == 0 { changed.len() } else { changed.len().min(60) };
+                let at = random() % end;
+                changed[at] = [0, 0xFF, changed[at] ^ 1 << (random() % 8), random() as u8][random() % 4];
+            }
+            let Ok(picture) = decode(&changed) else { continue };
+            decoded += 1;
+            let [height, width, _] = picture.shape(PixelFormat::Rgb);
+            let bytes = picture.into_bytes(PixelFormat::Rgb).len();
+            assert_eq!(bytes as u64, height * width * 3);
+        }
+    }
+    assert!(decoded > 100, "only {decoded} are decoded: the changes test nothing");
+}
+
+#[test]
+fn a_short_stream_of_many_pixels_takes_no_memory() {
+    let sized = |name: &str, at: usize, sizes: &[u8]| {
+        let samples = samples();
+        let mut stream = samples.into_iter().find(|sample| sample.name == name).unwrap().stream;
+        let at =
+            if at > 0 { at } else { 5 + stream.windows(2).position(|pair| pair == [0xFF, 0xC0]).unwrap() };
+        stream[at..at + sizes.len()].copy_from_slice(sizes);
+        decode(&stream)
+    };
+    assert!(matches!(sized("jpeg-gray", 0, &[0xFF; 4]), Err(Fault::Refused(_))));
+    let more_blocks_than_bits = sized("jpeg-gray", 0, &[0x10, 0, 0x10, 0]).unwrap_err();
+    assert_eq!(more_blocks_than_bits.to_string(), cut_short().to_string());
+    assert!(matches!(sized("bmp-32", 18, &[1, 0, 1, 0, 1, 0, 1, 0]), Err(Fault::Refused(_))));
+    assert!(matches!(sized("bmp-32", 18, &[0, 0x10, 0, 0, 0, 0x10, 0, 0]), Err(Fault::Damaged(_))));
+    assert!(sized("png-2-16", 16, &[0, 0, 0x20, 0, 0, 0, 0x20, 0]).is_err());
+    let tall = sized("jpeg2000-tiles", 12, &[0, 0, 0x10, 0]);
+    assert!(matches!(tall, Err(Fault::Damaged(_))), "not as many tiles as their headers take");
+    let two_rows_more = sized("jpeg2000-tiles", 12, &[0, 0, 0, 40]);
+    assert!(matches!(two_rows_more, Err(Fault::Damaged(_))), "tiles are missing");
+    assert!(matches!(sized("webp-lossy", 4, &[0xFF, 0xFF, 0, 0]), Err(Fault::Damaged(_))));
+    assert!(matches!(sized("webp-lossy", 22, &[0xFF]), Err(Fault::Damaged(_))), "a partition is too long");
+}
+
+#[test]
+fn each_scan_of_a_jpeg_adds_bits() {
+    let samples = samples();
+    let sample = samples.iter().find(|sample| sample.name == "jpeg-progressive-0").unwrap();
+    let scans = sample.stream.windows(2).enumerate().filter(|(_, pair)| **pair == [0xFF, 0xDA]);
+    let begins: Vec<usize> = scans.map(|(at, _)| at).collect();
+    let last = *begins.last().unwrap();
+    let end = sample.stream.len() - 2;
+    let without = [&sample.stream[..last], &sample.stream[end..]].concat();
+    assert!(matches!(decode(&without), Err(Fault::Refused(_))), "libjpeg smooths what has not all bits");
+    let twice = [&sample.stream[..end], &sample.stream[last..]].concat();
+    assert!(matches!(decode(&twice), Err(Fault::Refused(_))));
+}
+
+#[test]
+fn luma_and_inks_are_those_of_pillow() {
+    assert_eq!(luma(&[255, 255, 255]), 255);
+    assert_eq!(luma(&[200, 100, 50]), 124);
+    assert_eq!(rgb_of_inks([0, 128, 255, 0]), [255, 127, 0]);
+    assert_eq!(rgb_of_inks([10, 20, 30, 55]), [192, 184, 176]);
+}
