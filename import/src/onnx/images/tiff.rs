@@ -5,11 +5,12 @@
 //! are refused: a palette, 16 bits, an orientation (which Pillow applies), alpha that the colours are multiplied
 //! by.
 
+use std::collections::BTreeSet;
 use std::io::Cursor;
 
+use tiff::TiffError;
 use tiff::decoder::{Decoder, DecodingResult, Limits};
 use tiff::tags::Tag;
-use tiff::{TiffError, TiffResult};
 
 use super::png::unpacked;
 use super::{Fault, MOST_BYTES, Picture, Samples, damaged, pixel_count, refused, rgb_of_inks};
@@ -35,6 +36,7 @@ fn fault(error: TiffError) -> Fault {
 
 /// The image in a stream.
 pub(super) fn decode(stream: &[u8]) -> Result<Picture, Fault> {
+    check_tags(stream)?;
     let mut limits = Limits::default();
     limits.decoding_buffer_size = MOST_BYTES as usize;
     limits.intermediate_buffer_size = MOST_BYTES as usize;
@@ -45,31 +47,8 @@ pub(super) fn decode(stream: &[u8]) -> Result<Picture, Fault> {
     let width = width as usize;
     let height = height as usize;
     pixel_count(width, height)?;
-    for (tag, numbers, what) in DECODED {
-        let found = numbers_of(&mut decoder, *tag).map_err(fault)?;
-        if !found.iter().all(|number| numbers.contains(number)) {
-            return Err(refused(format!("a TIFF whose {what} is {found:?}")));
-        }
-    }
-    let photometric = numbers_of(&mut decoder, Tag::PhotometricInterpretation).map_err(fault)?;
-    let bits = numbers_of(&mut decoder, Tag::BitsPerSample).map_err(fault)?;
-    let channels = numbers_of(&mut decoder, Tag::SamplesPerPixel).map_err(fault)?;
-    let extra = numbers_of(&mut decoder, Tag::ExtraSamples).map_err(fault)?;
-    let channels = channels.first().map_or(1, |count| *count as usize);
-    let bits = bits.first().map_or(1, |bits| *bits as usize);
-    let colours = channels.checked_sub(extra.len());
-    let layout = match (photometric.first(), colours, bits) {
-        (Some(0 | 1), Some(1), 1 | 2 | 4) if extra.is_empty() => Layout::Gray,
-        (Some(0), Some(1), 8) if extra.is_empty() => Layout::Gray,
-        (Some(1), Some(1), 8) => Layout::Gray,
-        (Some(2), Some(3), 8) => Layout::Rgb,
-        (Some(5), Some(4), 8) => Layout::Cmyk,
-        _ => {
-            let what =
-                format!("photometric interpretation {photometric:?}, {channels} samples of {bits} bits");
-            return Err(refused(format!("a TIFF of {what}")));
-        }
-    };
+    check_is_decoded(&mut decoder)?;
+    let Layout { colours, channels, bits } = Layout::read(&mut decoder)?;
     let DecodingResult::U8(rows) = decoder.read_image().map_err(fault)? else {
         return Err(refused("a TIFF of other samples than bytes"));
     };
@@ -78,11 +57,11 @@ pub(super) fn decode(stream: &[u8]) -> Result<Picture, Fault> {
         return Err(damaged("it has not as many bytes as its samples take"));
     }
     let pixels = rows.chunks(channels);
-    let samples = match layout {
-        Layout::Rgb => Samples::Rgb(pixels.flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect()),
-        Layout::Cmyk => Samples::Rgb(pixels.flat_map(|p| rgb_of_inks([p[0], p[1], p[2], p[3]])).collect()),
-        Layout::Gray if channels > 1 => Samples::Gray(pixels.map(|pixel| pixel[0]).collect()),
-        Layout::Gray => {
+    let samples = match colours {
+        Colours::Rgb => Samples::Rgb(pixels.flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect()),
+        Colours::Cmyk => Samples::Rgb(pixels.flat_map(|p| rgb_of_inks([p[0], p[1], p[2], p[3]])).collect()),
+        Colours::Gray if channels > 1 => Samples::Gray(pixels.map(|pixel| pixel[0]).collect()),
+        Colours::Gray => {
             let step = (255 / ((1_u16 << bits) - 1)) as u8;
             Samples::Gray(unpacked(&rows, stride, width, bits).map(|sample| sample * step).collect())
         }
@@ -90,15 +69,86 @@ pub(super) fn decode(stream: &[u8]) -> Result<Picture, Fault> {
     Ok(Picture { width, height, samples })
 }
 
-/// What samples are.
+/// Refuses what is not decoded, apart from the layout of the samples.
+fn check_is_decoded(decoder: &mut Decoder<Cursor<&[u8]>>) -> Result<(), Fault> {
+    for (tag, numbers, what) in DECODED {
+        let found = numbers_of(decoder, *tag)?;
+        if !found.iter().all(|number| numbers.contains(number)) {
+            return Err(refused(format!("a TIFF whose {what} is {found:?}")));
+        }
+    }
+    let has_predictor = numbers_of(decoder, Tag::Predictor)?.contains(&2);
+    let compression = numbers_of(decoder, Tag::Compression)?;
+    if has_predictor && !compression.iter().any(|number| [5, 8, 32946].contains(number)) {
+        return Err(refused("a TIFF with a predictor, but without a compression that has one"));
+    }
+    Ok(())
+}
+
+/// What the first samples of a pixel are.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Layout {
+enum Colours {
     Gray,
     Rgb,
     Cmyk,
 }
 
+/// The samples of a pixel: how many, with those beside its colours, and the bits of each.
+struct Layout {
+    colours: Colours,
+    channels: usize,
+    bits: usize,
+}
+
+impl Layout {
+    fn read(decoder: &mut Decoder<Cursor<&[u8]>>) -> Result<Layout, Fault> {
+        let photometric = numbers_of(decoder, Tag::PhotometricInterpretation)?;
+        let extra = numbers_of(decoder, Tag::ExtraSamples)?.len();
+        let bits = numbers_of(decoder, Tag::BitsPerSample)?.first().map_or(1, |bits| *bits as usize);
+        let channels = numbers_of(decoder, Tag::SamplesPerPixel)?.first().map_or(1, |count| *count as usize);
+        let colours = match (photometric.first(), channels.checked_sub(extra), extra, bits) {
+            (Some(0 | 1), Some(1), 0, 1 | 2 | 4 | 8) | (Some(1), Some(1), _, 8) => Colours::Gray,
+            (Some(2), Some(3), _, 8) => Colours::Rgb,
+            (Some(5), Some(4), _, 8) => Colours::Cmyk,
+            _ => {
+                let samples = format!("{channels} samples of {bits} bits");
+                return Err(refused(format!(
+                    "a TIFF of photometric interpretation {photometric:?}, {samples}"
+                )));
+            }
+        };
+        Ok(Layout { colours, channels, bits })
+    }
+}
+
 /// The numbers of a tag; none if it is not there.
-fn numbers_of(decoder: &mut Decoder<Cursor<&[u8]>>, tag: Tag) -> TiffResult<Vec<u64>> {
-    Ok(decoder.find_tag_unsigned_vec(tag)?.unwrap_or_default())
+fn numbers_of(decoder: &mut Decoder<Cursor<&[u8]>>, tag: Tag) -> Result<Vec<u64>, Fault> {
+    Ok(decoder.find_tag_unsigned_vec(tag).map_err(fault)?.unwrap_or_default())
+}
+
+/// Refuses a first image that has a tag twice: decoders differ in which they take. A faulty place of the tags is
+/// left to the crate.
+fn check_tags(stream: &[u8]) -> Result<(), Fault> {
+    let is_big_endian = stream.starts_with(b"M");
+    let number = |at: usize, width: usize| {
+        let bytes = stream.get(at..)?.get(..width)?;
+        let append = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
+        let number =
+            if is_big_endian { bytes.iter().fold(0, append) } else { bytes.iter().rev().fold(0, append) };
+        usize::try_from(number).ok()
+    };
+    let is_big = number(2, 2) == Some(43);
+    let place = if is_big { number(8, 8) } else { number(4, 4) };
+    let count_bytes = if is_big { 8 } else { 2 };
+    let tag_bytes = if is_big { 20 } else { 12 };
+    let Some(begin) = place.filter(|begin| *begin < stream.len()) else { return Ok(()) };
+    let count = number(begin, count_bytes).unwrap_or(0).min(stream.len() / tag_bytes);
+    let tags = (0..count).map_while(|tag| number(begin + count_bytes + tag * tag_bytes, 2));
+    let mut seen = BTreeSet::new();
+    for tag in tags {
+        if !seen.insert(tag) {
+            return Err(refused(format!("a TIFF with the tag {tag} twice")));
+        }
+    }
+    Ok(())
 }

@@ -157,7 +157,9 @@ mod tests {
     fn codes_of_any_length_are_symbols() {
         // 0, 10 and the first code of 12 bits after them.
         let mut counts = [0; 16];
-        (counts[0], counts[1], counts[11]) = (1, 1, 1);
+        for length in [1, 2, 12] {
+            counts[length - 1] = 1;
+        }
         let table = HuffmanTable::new(&counts, &[7, 8, 9]).unwrap();
         let mut bits = BitReader::new(&[0b0101_1000, 0, 0b0001_0000], 0);
         let symbols: Vec<u8> = (0..4).map(|_| bits.symbol(&table).unwrap()).collect();

@@ -56,13 +56,11 @@ pub(super) fn read(decoder: &mut Decoder<'_>, frame: &mut Frame, segment: &[u8])
         chosen.push(Part { index, dc, ac, dc_before: 0 });
     }
     let blocks = |part: &Part<'_>| frame.components[part.index].across * frame.components[part.index].down;
-    match chosen.len() {
-        0 => return Err(damaged("a scan has no component")),
-        1 => {}
-        _ if chosen.iter().map(blocks).sum::<usize>() > MOST_BLOCKS_IN_UNIT => {
-            return Err(damaged("a unit has too many blocks"));
-        }
-        _ => {}
+    if chosen.is_empty() {
+        return Err(damaged("a scan has no component"));
+    }
+    if chosen.len() > 1 && chosen.iter().map(blocks).sum::<usize>() > MOST_BLOCKS_IN_UNIT {
+        return Err(damaged("a unit has too many blocks"));
     }
     frame.is_one_scan |= chosen.len() == frame.components.len();
     let mut scan = Scan {
@@ -133,7 +131,8 @@ impl Scan<'_, '_> {
                 until_restart = restart_interval;
             }
             until_restart = until_restart.saturating_sub(1);
-            let (row, column) = (unit / across, unit % across);
+            let row = unit / across;
+            let column = unit % across;
             for part in 0..self.parts.len() {
                 let component = &mut frame.components[self.parts[part].index];
                 if !is_interleaved {

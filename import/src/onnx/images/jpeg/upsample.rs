@@ -99,8 +99,8 @@ mod tests {
     use super::*;
 
     fn check(samples: &[&[u8]], factors: (usize, usize), expected: &[&[u8]]) {
-        let (width, height) = (samples[0].len(), samples.len());
-        let plane = Plane { width, height, stride: width, samples: samples.concat() };
+        let width = samples[0].len();
+        let plane = Plane { width, height: samples.len(), stride: width, samples: samples.concat() };
         let size = (expected[0].len(), expected.len());
         assert_eq!(plane.at_pixels(size, (1, 1), factors).unwrap(), expected.concat());
     }
