@@ -1,12 +1,12 @@
 //! Which pixels an encoded image holds: BMP, JPEG, JPEG 2000, PNG, PNM, TIFF and WebP.
 //!
 //! ONNX's `ImageDecoder` is defined by its reference, which asks Pillow. The pixels here equal Pillow's,
-//! converted to RGB, to the bit. A stream of which that is not known (a lossy JPEG 2000, samples of 16 bits
-//! in one channel) is refused, as is one in which Pillow finds more than the format says. A damaged stream
-//! has no pixels, as the standard says. Neither alpha nor orientation, gamma or colour profile is applied.
+//! converted to RGB, to the bit. A stream of which that is not known (a lossy JPEG 2000, gray samples of 16
+//! bits) is refused. A damaged stream has no pixels, as the standard says. Neither alpha nor orientation,
+//! gamma or colour profile is applied.
 //!
-//! Nothing panics, and time and memory are linear in the length of the stream and the size of the image, which
-//! may have [`MOST_BYTES`].
+//! Nothing panics, and time and memory are linear in the length of the stream and the size of the image,
+//! which may have [`MOST_BYTES`].
 
 mod bmp;
 mod jpeg;
@@ -23,31 +23,31 @@ const MOST_BYTES: u64 = 1 << 28;
 
 /// Why a stream has no pixels.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum ImageFault {
     /// It is damaged, or in no known format: the standard wants an empty image.
     Damaged(String),
     /// It may be fine, but is not decoded here.
     Refused(String),
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ImageFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Fault::Damaged(what) | Fault::Refused(what)) = self;
+        let (ImageFault::Damaged(what) | ImageFault::Refused(what)) = self;
         f.write_str(what)
     }
 }
 
 /// A stream that ends too early.
-fn cut_short() -> Fault {
-    Fault::Damaged("it ends too early".to_owned())
+fn cut_short() -> ImageFault {
+    ImageFault::Damaged("it ends too early".to_owned())
 }
 
-fn damaged(what: &str) -> Fault {
-    Fault::Damaged(what.to_owned())
+fn damaged(what: &str) -> ImageFault {
+    ImageFault::Damaged(what.to_owned())
 }
 
-fn refused(what: impl Into<String>) -> Fault {
-    Fault::Refused(what.into())
+fn refused(what: impl Into<String>) -> ImageFault {
+    ImageFault::Refused(what.into())
 }
 
 /// An image: rows from top to bottom, in each its pixels from left to right.
@@ -55,12 +55,12 @@ fn refused(what: impl Into<String>) -> Fault {
 pub(super) struct Picture {
     width: usize,
     height: usize,
-    samples: Samples,
+    samples: Pixels,
 }
 
 /// Eight bits for each sample.
 #[derive(Debug, PartialEq, Eq)]
-enum Samples {
+enum Pixels {
     /// One for each pixel.
     Gray(Vec<u8>),
     /// Red, green and blue of each pixel.
@@ -94,13 +94,13 @@ impl Picture {
     /// Its bytes in a pixel format.
     pub(super) fn into_bytes(self, format: PixelFormat) -> Vec<u8> {
         match (self.samples, format) {
-            (Samples::Gray(bytes), PixelFormat::Grayscale) | (Samples::Rgb(bytes), PixelFormat::Rgb) => bytes,
-            (Samples::Gray(bytes), _) => bytes.iter().flat_map(|gray| [*gray; 3]).collect(),
-            (Samples::Rgb(mut bytes), PixelFormat::Bgr) => {
+            (Pixels::Gray(bytes), PixelFormat::Grayscale) | (Pixels::Rgb(bytes), PixelFormat::Rgb) => bytes,
+            (Pixels::Gray(bytes), _) => bytes.iter().flat_map(|gray| [*gray; 3]).collect(),
+            (Pixels::Rgb(mut bytes), PixelFormat::Bgr) => {
                 bytes.as_chunks_mut::<3>().0.iter_mut().for_each(|pixel| pixel.reverse());
                 bytes
             }
-            (Samples::Rgb(bytes), PixelFormat::Grayscale) => bytes.as_chunks().0.iter().map(luma).collect(),
+            (Pixels::Rgb(bytes), PixelFormat::Grayscale) => bytes.as_chunks().0.iter().map(luma).collect(),
         }
     }
 }
@@ -121,7 +121,7 @@ fn rgb_of_inks([cyan, magenta, yellow, black]: [u8; 4]) -> [u8; 3] {
 }
 
 /// The number of pixels of an image, if it has some and is not too large.
-fn pixel_count(width: usize, height: usize) -> Result<usize, Fault> {
+fn pixel_count(width: usize, height: usize) -> Result<usize, ImageFault> {
     let bytes = (width as u64).checked_mul(height as u64).and_then(|pixels| pixels.checked_mul(3));
     match bytes {
         Some(0) => Err(damaged("it has no pixels")),
@@ -131,10 +131,10 @@ fn pixel_count(width: usize, height: usize) -> Result<usize, Fault> {
 }
 
 /// A decoder of one format.
-type Decoder = fn(&[u8]) -> Result<Picture, Fault>;
+type DecodeStream = fn(&[u8]) -> Result<Picture, ImageFault>;
 
 /// What the streams of a format begin with.
-const FORMATS: &[(&[u8], Decoder)] = &[
+const FORMATS: &[(&[u8], DecodeStream)] = &[
     (b"BM", bmp::decode),
     (b"\xFF\xD8\xFF", jpeg::decode),
     (b"\xFF\x4F\xFF\x51", jpeg2000::decode),
@@ -149,7 +149,7 @@ const FORMATS: &[(&[u8], Decoder)] = &[
 ];
 
 /// The image in a stream.
-pub(super) fn decode(stream: &[u8]) -> Result<Picture, Fault> {
+pub(super) fn decode(stream: &[u8]) -> Result<Picture, ImageFault> {
     let format = FORMATS.iter().find(|(magic, _)| stream.starts_with(magic));
     let (_, decode) = format.ok_or_else(|| damaged("it begins like no format of images"))?;
     decode(stream)

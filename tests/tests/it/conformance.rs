@@ -8,8 +8,8 @@
 //!
 //! A plan needs sizes, and some operators take sizes from inputs. So a test is tried with all inputs at run
 //! time, then with the sizes of its inputs in the place of names, then with its small inputs of integers and
-//! its encoded images as constants too, which is what `optc run` does, and then with all its small inputs; the
-//! table says the first way that is passed.
+//! its encoded images as constants too, which is what `optc run` does, and then with all its small inputs;
+//! the table says the first way that is passed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

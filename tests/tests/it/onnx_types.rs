@@ -275,9 +275,10 @@ fn allowed() -> BTreeMap<String, (usize, Vec<Element>)> {
 
 /// Operators whose element types are those of attributes, or of constants, and those with graphs, which any
 /// value passes through.
-const NOT_TRIED: [&str; 14] = [
+const NOT_TRIED: [&str; 15] = [
     "Constant",
     "If",
+    "ImageDecoder",
     "Loop",
     "RandomNormal",
     "RandomUniform",

@@ -1,7 +1,8 @@
 //! Conversion of ImageDecoder.
 //!
-//! The size of an image is in its stream, and has no bound that is known before that is read. So the stream must
-//! be known when the model is read, and the image is a constant. The feature `images` builds the decoders.
+//! The size of an image is in its stream, and has no bound that is known before that is read. So the stream
+//! must be known when the model is read, and the image is a constant. The feature `images` builds the
+//! decoders.
 
 #[cfg(feature = "images")]
 use ir::Blob;
@@ -10,7 +11,7 @@ use crate::onnx::call::{NodeConversion, Refusal, Results};
 #[cfg(feature = "images")]
 use crate::onnx::element::Element;
 #[cfg(feature = "images")]
-use crate::onnx::images::{Fault, PixelFormat, decode};
+use crate::onnx::images::{ImageFault, PixelFormat, decode};
 #[cfg(feature = "images")]
 use crate::onnx::weights::Weight;
 
@@ -32,7 +33,7 @@ pub(crate) fn image_decoder(call: &mut NodeConversion<'_, '_>) -> Results {
     })?;
     let (dims, bytes) = match decode(&stream) {
         Ok(picture) => (picture.shape(format).to_vec(), picture.into_bytes(format)),
-        Err(Fault::Damaged(_)) => (vec![0, 0, format.channels()], Vec::new()),
+        Err(ImageFault::Damaged(_)) => (vec![0, 0, format.channels()], Vec::new()),
         Err(fault) => return Err(format!("the image is not decoded: {fault}").into()),
     };
     let weight = Weight { element: Element::Uint8, dims, blob: Blob::from_bytes(bytes) };

@@ -3,7 +3,7 @@
 //! Decoded are bitmaps without compression, of 1, 4 or 8 bits with a palette and of 16, 24 or 32 bits with
 //! the usual masks. Those with run lengths, or with a JPEG or PNG inside, are refused.
 
-use super::{Fault, Picture, Samples, cut_short, damaged, pixel_count, refused};
+use super::{ImageFault, Picture, Pixels, cut_short, damaged, pixel_count, refused};
 
 /// The bytes before the header that says its own length.
 const FILE_HEADER: usize = 14;
@@ -23,18 +23,18 @@ struct Bitmap<'s> {
     colour_bytes: usize,
 }
 
-fn u16_at(bytes: &[u8], at: usize) -> Result<usize, Fault> {
+fn u16_at(bytes: &[u8], at: usize) -> Result<usize, ImageFault> {
     let bytes = bytes.get(at..).and_then(<[u8]>::first_chunk).ok_or_else(cut_short)?;
     Ok(u16::from_le_bytes(*bytes).into())
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> Result<u32, Fault> {
+fn u32_at(bytes: &[u8], at: usize) -> Result<u32, ImageFault> {
     let bytes = bytes.get(at..).and_then(<[u8]>::first_chunk).ok_or_else(cut_short)?;
     Ok(u32::from_le_bytes(*bytes))
 }
 
 /// The image in a stream.
-pub(super) fn decode(stream: &[u8]) -> Result<Picture, Fault> {
+pub(super) fn decode(stream: &[u8]) -> Result<Picture, ImageFault> {
     let bitmap = Bitmap::read(stream)?;
     pixel_count(bitmap.width, bitmap.height)?;
     match (bitmap.compression, bitmap.bits) {
@@ -49,7 +49,7 @@ pub(super) fn decode(stream: &[u8]) -> Result<Picture, Fault> {
 }
 
 impl Bitmap<'_> {
-    fn read(stream: &[u8]) -> Result<Bitmap<'_>, Fault> {
+    fn read(stream: &[u8]) -> Result<Bitmap<'_>, ImageFault> {
         let header_bytes = u32_at(stream, FILE_HEADER)? as usize;
         let header = stream.get(FILE_HEADER..).and_then(|rest| rest.get(..header_bytes));
         let header = header.ok_or_else(cut_short)?;
@@ -92,7 +92,7 @@ impl Bitmap<'_> {
     }
 
     /// The rows of pixels, from top to bottom.
-    fn rows(&self) -> Result<Vec<&[u8]>, Fault> {
+    fn rows(&self) -> Result<Vec<&[u8]>, ImageFault> {
         let palette_bytes = self.colours * self.colour_bytes;
         let begin = match u32_at(self.stream, 10)? as usize {
             0 => return Err(refused("a bitmap that does not say where its pixels begin")),
@@ -105,7 +105,7 @@ impl Bitmap<'_> {
             let rest = self.stream.get(begin + row * stride..).unwrap_or_default();
             rest.get(..row_bytes).ok_or_else(cut_short)
         };
-        let mut rows = (0..self.height).map(row).collect::<Result<Vec<_>, Fault>>()?;
+        let mut rows = (0..self.height).map(row).collect::<Result<Vec<_>, ImageFault>>()?;
         if !self.is_top_down {
             rows.reverse();
         }
@@ -113,7 +113,7 @@ impl Bitmap<'_> {
     }
 
     /// Pixels that are indices into a palette.
-    fn indexed(&self) -> Result<Picture, Fault> {
+    fn indexed(&self) -> Result<Picture, ImageFault> {
         if !(1..=65536).contains(&self.colours) {
             return Err(damaged("a palette without colours, or with too many"));
         }
@@ -140,11 +140,11 @@ impl Bitmap<'_> {
                 pixels.extend(colour);
             }
         }
-        Ok(Picture { width: self.width, height: self.height, samples: Samples::Rgb(pixels) })
+        Ok(Picture { width: self.width, height: self.height, samples: Pixels::Rgb(pixels) })
     }
 
     /// Where a pixel has its channels.
-    fn masks(&self) -> Result<&'static [Channel; 3], Fault> {
+    fn masks(&self) -> Result<&'static [Channel; 3], ImageFault> {
         let at = FILE_HEADER + 40;
         let has_alpha = self.header_bytes >= 56;
         let mask = |index: usize| u32_at(self.stream, at + 4 * index);
@@ -162,7 +162,7 @@ impl Bitmap<'_> {
     }
 
     /// Pixels of which each has its channels.
-    fn masked(&self, channels: &[Channel; 3]) -> Result<Picture, Fault> {
+    fn masked(&self, channels: &[Channel; 3]) -> Result<Picture, ImageFault> {
         let mut pixels = Vec::with_capacity(3 * self.width * self.height);
         for row in self.rows()? {
             for pixel in row.chunks(self.bits / 8) {
@@ -172,7 +172,7 @@ impl Bitmap<'_> {
                 );
             }
         }
-        Ok(Picture { width: self.width, height: self.height, samples: Samples::Rgb(pixels) })
+        Ok(Picture { width: self.width, height: self.height, samples: Pixels::Rgb(pixels) })
     }
 }
 

@@ -9,7 +9,8 @@
 //!
 //! A stream is parted into segments ([`segments`]), its scans into codes of Huffman ([`huffman`]) and these
 //! into coefficients ([`scan`]); blocks of these become samples ([`transform`]), which are stretched to the
-//! image's size ([`upsample`]) and converted ([`colour`]). All coefficients are held: 2 bytes for each sample.
+//! image's size ([`upsample`]) and converted ([`colour`]). All coefficients are held: 2 bytes for each
+//! sample.
 
 mod colour;
 mod frame;
@@ -19,16 +20,16 @@ mod segments;
 mod transform;
 mod upsample;
 
-use super::{Fault, Picture, damaged, refused};
+use super::{ImageFault, Picture, damaged, refused};
 use frame::Frame;
-use segments::{Decoder, Marker};
+use segments::{Marker, SegmentReader};
 
 /// Scans of a stream, at most: each passes over all blocks.
 const MOST_SCANS: usize = 1000;
 
 /// The image in a stream.
-pub(super) fn decode(stream: &[u8]) -> Result<Picture, Fault> {
-    let mut decoder = Decoder::new(stream);
+pub(super) fn decode(stream: &[u8]) -> Result<Picture, ImageFault> {
+    let mut decoder = SegmentReader::new(stream);
     let mut frame: Option<Frame> = None;
     let mut scans = 0;
     loop {

@@ -8,17 +8,17 @@
 
 use hayro_jpeg2000::{DecodeError, DecodeSettings, DecoderContext, Image};
 
-use super::{Fault, Picture, Samples, cut_short, damaged, pixel_count, refused};
+use super::{ImageFault, Picture, Pixels, cut_short, damaged, pixel_count, refused};
 
 /// The most samples of all components: each takes more memory here than elsewhere.
 const MOST_SAMPLES: usize = 1 << 25;
 
-fn fault(error: DecodeError) -> Fault {
-    Fault::Damaged(error.to_string())
+fn fault(error: DecodeError) -> ImageFault {
+    ImageFault::Damaged(error.to_string())
 }
 
 /// The image in a stream.
-pub(super) fn decode(stream: &[u8]) -> Result<Picture, Fault> {
+pub(super) fn decode(stream: &[u8]) -> Result<Picture, ImageFault> {
     let is_codestream = stream.starts_with(b"\xFF\x4F");
     let File { codestream, size } =
         if is_codestream { File { codestream: stream, size: None } } else { File::read(stream)? };
@@ -40,44 +40,44 @@ pub(super) fn decode(stream: &[u8]) -> Result<Picture, Fault> {
     }
     let sample = |channel: usize, at: usize| channels[channel][at].clamp(0.0, 255.0) as u8;
     let samples = match components {
-        1 | 2 => Samples::Gray((0..pixels).map(|at| sample(0, at)).collect()),
-        _ => Samples::Rgb((0..3 * pixels).map(|at| sample(at % 3, at / 3)).collect()),
+        1 | 2 => Pixels::Gray((0..pixels).map(|at| sample(0, at)).collect()),
+        _ => Pixels::Rgb((0..3 * pixels).map(|at| sample(at % 3, at / 3)).collect()),
     };
     Ok(Picture { width, height, samples })
 }
 
 /// What is left to be read, big-endian.
-struct Reader<'s> {
+struct BoxReader<'s> {
     rest: &'s [u8],
 }
 
-impl<'s> Reader<'s> {
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+impl<'s> BoxReader<'s> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], ImageFault> {
         let (taken, rest) = self.rest.split_first_chunk().ok_or_else(cut_short)?;
         self.rest = rest;
         Ok(*taken)
     }
 
-    fn u8(&mut self) -> Result<u8, Fault> {
+    fn u8(&mut self) -> Result<u8, ImageFault> {
         self.take::<1>().map(|[byte]| byte)
     }
 
-    fn u16(&mut self) -> Result<u16, Fault> {
+    fn u16(&mut self) -> Result<u16, ImageFault> {
         self.take().map(u16::from_be_bytes)
     }
 
-    fn u32(&mut self) -> Result<u32, Fault> {
+    fn u32(&mut self) -> Result<u32, ImageFault> {
         self.take().map(u32::from_be_bytes)
     }
 
-    fn bytes(&mut self, count: usize) -> Result<&'s [u8], Fault> {
+    fn bytes(&mut self, count: usize) -> Result<&'s [u8], ImageFault> {
         let (bytes, rest) = self.rest.split_at_checked(count).ok_or_else(cut_short)?;
         self.rest = rest;
         Ok(bytes)
     }
 
     /// The next box of a file: its type and what is in it. A length of 0 is up to the end.
-    fn next_box(&mut self) -> Result<Option<([u8; 4], &'s [u8])>, Fault> {
+    fn next_box(&mut self) -> Result<Option<([u8; 4], &'s [u8])>, ImageFault> {
         if self.rest.is_empty() {
             return Ok(None);
         }
@@ -94,7 +94,7 @@ impl<'s> Reader<'s> {
 
 /// What a file or a codestream says of its sizes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Size {
+struct ImageSize {
     height: u32,
     width: u32,
     components: u16,
@@ -102,7 +102,7 @@ struct Size {
 
 /// A codestream: its size, its bytes, and the tiles that it must have.
 struct Stream {
-    size: Size,
+    size: ImageSize,
     bytes: usize,
     tiles: usize,
 }
@@ -110,12 +110,12 @@ struct Stream {
 /// A file whose boxes say nothing but gray or sRGB.
 struct File<'s> {
     codestream: &'s [u8],
-    size: Option<Size>,
+    size: Option<ImageSize>,
 }
 
 impl File<'_> {
-    fn read(stream: &[u8]) -> Result<File<'_>, Fault> {
-        let mut reader = Reader { rest: stream };
+    fn read(stream: &[u8]) -> Result<File<'_>, ImageFault> {
+        let mut reader = BoxReader { rest: stream };
         let mut size = None;
         while let Some((kind, content)) = reader.next_box()? {
             match &kind {
@@ -129,15 +129,15 @@ impl File<'_> {
     }
 }
 
-fn read_header(header: &[u8]) -> Result<Size, Fault> {
-    let mut reader = Reader { rest: header };
+fn read_header(header: &[u8]) -> Result<ImageSize, ImageFault> {
+    let mut reader = BoxReader { rest: header };
     let mut size = None;
     while let Some((kind, content)) = reader.next_box()? {
-        let mut content = Reader { rest: content };
+        let mut content = BoxReader { rest: content };
         match &kind {
             b"ihdr" => {
                 let [height, width] = [content.u32()?, content.u32()?];
-                size = Some(Size { height, width, components: content.u16()? });
+                size = Some(ImageSize { height, width, components: content.u16()? });
             }
             b"colr" => {
                 let [method, _, _] = content.take()?;
@@ -154,7 +154,7 @@ fn read_header(header: &[u8]) -> Result<Size, Fault> {
 }
 
 /// Checks that components are colours in their order, and alpha after them.
-fn check_channels(mut content: Reader<'_>) -> Result<(), Fault> {
+fn check_channels(mut content: BoxReader<'_>) -> Result<(), ImageFault> {
     for index in 0..content.u16()? {
         let [channel, kind, colour] = [content.u16()?, content.u16()?, content.u16()?];
         let is_colour = kind == 0 && colour == index + 1;
@@ -167,8 +167,8 @@ fn check_channels(mut content: Reader<'_>) -> Result<(), Fault> {
 }
 
 /// Checks that a codestream is one that is decoded.
-fn check_codestream(codestream: &[u8]) -> Result<Size, Fault> {
-    let mut reader = Reader { rest: codestream };
+fn check_codestream(codestream: &[u8]) -> Result<ImageSize, ImageFault> {
+    let mut reader = BoxReader { rest: codestream };
     if reader.u32()? != 0xFF4F_FF51 {
         return Err(damaged("a codestream without its beginning"));
     }
@@ -188,7 +188,7 @@ fn check_codestream(codestream: &[u8]) -> Result<Size, Fault> {
 }
 
 /// Reads the sizes of image, tiles and components of a codestream of so many `bytes`, and counts its tiles.
-fn read_sizes(reader: &mut Reader<'_>, bytes: usize) -> Result<Stream, Fault> {
+fn read_sizes(reader: &mut BoxReader<'_>, bytes: usize) -> Result<Stream, ImageFault> {
     let [length, _] = [reader.u16()?, reader.u16()?];
     let mut numbers = [0; 8];
     for number in &mut numbers {
@@ -220,11 +220,11 @@ fn read_sizes(reader: &mut Reader<'_>, bytes: usize) -> Result<Stream, Fault> {
             return Err(refused("a JPEG 2000 of other samples than one of 8 bits for each pixel"));
         }
     }
-    Ok(Stream { size: Size { height: bottom, width: right, components }, bytes, tiles: tiles as usize })
+    Ok(Stream { size: ImageSize { height: bottom, width: right, components }, bytes, tiles: tiles as usize })
 }
 
 /// Reads a part of a tile up to its end: the index of the tile.
-fn check_tile_part(reader: &mut Reader<'_>, stream: &Stream) -> Result<usize, Fault> {
+fn check_tile_part(reader: &mut BoxReader<'_>, stream: &Stream) -> Result<usize, ImageFault> {
     let begin = reader.rest.len() + 2;
     reader.u16()?;
     let tile = usize::from(reader.u16()?);
@@ -247,11 +247,11 @@ fn check_tile_part(reader: &mut Reader<'_>, stream: &Stream) -> Result<usize, Fa
 }
 
 /// Reads a segment of a header.
-fn check_segment(reader: &mut Reader<'_>, marker: u16, stream: &Stream) -> Result<(), Fault> {
+fn check_segment(reader: &mut BoxReader<'_>, marker: u16, stream: &Stream) -> Result<(), ImageFault> {
     let length = usize::from(reader.u16()?);
     let content =
         reader.bytes(length.checked_sub(2).ok_or_else(|| damaged("a segment without its length"))?)?;
-    let mut content = Reader { rest: content };
+    let mut content = BoxReader { rest: content };
     match marker {
         // COD
         0xFF52 => {
@@ -278,7 +278,7 @@ fn check_segment(reader: &mut Reader<'_>, marker: u16, stream: &Stream) -> Resul
     }
 }
 
-fn check_style(mut style: Reader<'_>, precincts: u8, stream: &Stream) -> Result<(), Fault> {
+fn check_style(mut style: BoxReader<'_>, precincts: u8, stream: &Stream) -> Result<(), ImageFault> {
     let [levels, width, height, blocks, transform] = style.take()?;
     if levels > 32 || width > 8 || height > 8 || width + height > 8 {
         return Err(damaged("code blocks of a size that there is not"));
@@ -301,6 +301,6 @@ fn check_style(mut style: Reader<'_>, precincts: u8, stream: &Stream) -> Result<
     if count > stream.bytes as u64 { Err(cut_short()) } else { Ok(()) }
 }
 
-fn check_quantization(style: u8) -> Result<(), Fault> {
+fn check_quantization(style: u8) -> Result<(), ImageFault> {
     if style & 31 == 0 { Ok(()) } else { Err(refused("a quantized JPEG 2000")) }
 }

@@ -7,20 +7,20 @@ use std::io::Cursor;
 
 use png::{BitDepth, ColorType, Decoder, DecodingError, Limits, Transformations};
 
-use super::{Fault, MOST_BYTES, Picture, Samples, damaged, pixel_count, refused};
+use super::{ImageFault, MOST_BYTES, Picture, Pixels, damaged, pixel_count, refused};
 
 /// The most that a byte of a deflated stream becomes, rounded up.
 const MOST_INFLATION: usize = 1040;
 
-fn fault(error: DecodingError) -> Fault {
+fn fault(error: DecodingError) -> ImageFault {
     match error {
         DecodingError::LimitsExceeded => refused("a PNG that takes too much memory"),
-        error => Fault::Damaged(error.to_string()),
+        error => ImageFault::Damaged(error.to_string()),
     }
 }
 
 /// The image in a stream.
-pub(super) fn decode(stream: &[u8]) -> Result<Picture, Fault> {
+pub(super) fn decode(stream: &[u8]) -> Result<Picture, ImageFault> {
     let limits = Limits { bytes: MOST_BYTES as usize };
     let mut decoder = Decoder::new_with_limits(Cursor::new(stream), limits);
     decoder.set_transformations(Transformations::IDENTITY);
@@ -48,16 +48,16 @@ pub(super) fn decode(stream: &[u8]) -> Result<Picture, Fault> {
     reader.next_frame(&mut rows).map_err(fault)?;
     let stride = bytes / height;
     let samples = match colour {
-        ColorType::Grayscale => Samples::Gray(narrow(&rows, stride, width, depth, gray_step(depth))),
+        ColorType::Grayscale => Pixels::Gray(narrow(&rows, stride, width, depth, gray_step(depth))),
         ColorType::Indexed => {
-            Samples::Rgb(coloured(&narrow(&rows, stride, width, depth, 1), palette.as_chunks().0)?)
+            Pixels::Rgb(coloured(&narrow(&rows, stride, width, depth, 1), palette.as_chunks().0)?)
         }
-        ColorType::GrayscaleAlpha => Samples::Gray(rows.chunks(2 * width_of(depth)).map(|p| p[0]).collect()),
+        ColorType::GrayscaleAlpha => Pixels::Gray(rows.chunks(2 * width_of(depth)).map(|p| p[0]).collect()),
         ColorType::Rgb | ColorType::Rgba => {
             let channels = if colour == ColorType::Rgb { 3 } else { 4 };
             let width = width_of(depth);
             let pixels = rows.chunks(channels * width);
-            Samples::Rgb(pixels.flat_map(|pixel| [pixel[0], pixel[width], pixel[2 * width]]).collect())
+            Pixels::Rgb(pixels.flat_map(|pixel| [pixel[0], pixel[width], pixel[2 * width]]).collect())
         }
     };
     Ok(Picture { width, height, samples })
@@ -91,7 +91,7 @@ pub(super) fn unpacked(rows: &[u8], stride: usize, width: usize, bits: usize) ->
 }
 
 /// The colours of pixels in a palette.
-fn coloured(indices: &[u8], palette: &[[u8; 3]]) -> Result<Vec<u8>, Fault> {
+fn coloured(indices: &[u8], palette: &[[u8; 3]]) -> Result<Vec<u8>, ImageFault> {
     let mut pixels = Vec::with_capacity(3 * indices.len());
     for index in indices {
         let colour = palette.get(usize::from(*index));

@@ -50,8 +50,8 @@ fn what_is_not_exact_is_refused_and_what_is_damaged_has_no_pixels() {
     for Sample { name, stream, pixels } in samples() {
         match decode(&stream) {
             Ok(_) => assert!(pixels.is_some(), "{name} is decoded"),
-            Err(Fault::Refused(why)) => assert!(name.contains("refused"), "{name}: {why}"),
-            Err(Fault::Damaged(why)) => assert!(name.contains("damaged"), "{name}: {why}"),
+            Err(ImageFault::Refused(why)) => assert!(name.contains("refused"), "{name}: {why}"),
+            Err(ImageFault::Damaged(why)) => assert!(name.contains("damaged"), "{name}: {why}"),
         }
     }
 }
@@ -74,7 +74,7 @@ fn a_stream_that_is_cut_off_has_no_other_pixels() {
 fn a_jpeg_without_its_end_has_no_pixels() {
     for Sample { name, stream, .. } in samples().iter().filter(|sample| sample.name.starts_with("jpeg-")) {
         let cut = decode(&stream[..stream.len() - 1]);
-        assert!(matches!(cut, Err(Fault::Damaged(_))), "{name}");
+        assert!(matches!(cut, Err(ImageFault::Damaged(_))), "{name}");
     }
 }
 
@@ -120,18 +120,21 @@ fn a_short_stream_of_many_pixels_takes_no_memory() {
         stream[at..at + sizes.len()].copy_from_slice(sizes);
         decode(&stream)
     };
-    assert!(matches!(sized("jpeg-gray", 0, &[0xFF; 4]), Err(Fault::Refused(_))));
+    assert!(matches!(sized("jpeg-gray", 0, &[0xFF; 4]), Err(ImageFault::Refused(_))));
     let more_blocks_than_bits = sized("jpeg-gray", 0, &[0x10, 0, 0x10, 0]).unwrap_err();
     assert_eq!(more_blocks_than_bits.to_string(), cut_short().to_string());
-    assert!(matches!(sized("bmp-32", 18, &[1, 0, 1, 0, 1, 0, 1, 0]), Err(Fault::Refused(_))));
-    assert!(matches!(sized("bmp-32", 18, &[0, 0x10, 0, 0, 0, 0x10, 0, 0]), Err(Fault::Damaged(_))));
+    assert!(matches!(sized("bmp-32", 18, &[1, 0, 1, 0, 1, 0, 1, 0]), Err(ImageFault::Refused(_))));
+    assert!(matches!(sized("bmp-32", 18, &[0, 0x10, 0, 0, 0, 0x10, 0, 0]), Err(ImageFault::Damaged(_))));
     assert!(sized("png-2-16", 16, &[0, 0, 0x20, 0, 0, 0, 0x20, 0]).is_err());
     let tall = sized("jpeg2000-tiles", 12, &[0, 0, 0x10, 0]);
-    assert!(matches!(tall, Err(Fault::Damaged(_))), "not as many tiles as their headers take");
+    assert!(matches!(tall, Err(ImageFault::Damaged(_))), "not as many tiles as their headers take");
     let two_rows_more = sized("jpeg2000-tiles", 12, &[0, 0, 0, 40]);
-    assert!(matches!(two_rows_more, Err(Fault::Damaged(_))), "tiles are missing");
-    assert!(matches!(sized("webp-lossy", 4, &[0xFF, 0xFF, 0, 0]), Err(Fault::Damaged(_))));
-    assert!(matches!(sized("webp-lossy", 22, &[0xFF]), Err(Fault::Damaged(_))), "a partition is too long");
+    assert!(matches!(two_rows_more, Err(ImageFault::Damaged(_))), "tiles are missing");
+    assert!(matches!(sized("webp-lossy", 4, &[0xFF, 0xFF, 0, 0]), Err(ImageFault::Damaged(_))));
+    assert!(
+        matches!(sized("webp-lossy", 22, &[0xFF]), Err(ImageFault::Damaged(_))),
+        "a partition is too long"
+    );
 }
 
 #[test]
@@ -143,9 +146,9 @@ fn each_scan_of_a_jpeg_adds_bits() {
     let last = *begins.last().unwrap();
     let end = sample.stream.len() - 2;
     let without = [&sample.stream[..last], &sample.stream[end..]].concat();
-    assert!(matches!(decode(&without), Err(Fault::Refused(_))), "libjpeg smooths what has not all bits");
+    assert!(matches!(decode(&without), Err(ImageFault::Refused(_))), "libjpeg smooths what has not all bits");
     let twice = [&sample.stream[..end], &sample.stream[last..]].concat();
-    assert!(matches!(decode(&twice), Err(Fault::Refused(_))));
+    assert!(matches!(decode(&twice), Err(ImageFault::Refused(_))));
 }
 
 #[test]

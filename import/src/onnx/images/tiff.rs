@@ -1,9 +1,9 @@
 //! Which pixels the first image of a TIFF file holds.
 //!
-//! The crate `tiff` decodes strips and tiles, here samples become bytes. Decoded are unsigned samples of 8 bits,
-//! gray, RGB or CMYK, and gray of 1, 2 or 4 bits, without compression or with LZW, deflate or PackBits. Others
-//! are refused: a palette, 16 bits, an orientation (which Pillow applies), alpha that the colours are multiplied
-//! by.
+//! The crate `tiff` decodes strips and tiles, here samples become bytes. Decoded are unsigned samples of 8
+//! bits, gray, RGB or CMYK, and gray of 1, 2 or 4 bits, without compression or with LZW, deflate or PackBits.
+//! Others are refused: a palette, 16 bits, an orientation (which Pillow applies), alpha that the colours are
+//! multiplied by.
 
 use std::collections::BTreeSet;
 use std::io::Cursor;
@@ -13,7 +13,7 @@ use tiff::decoder::{Decoder, DecodingResult, Limits};
 use tiff::tags::Tag;
 
 use super::png::unpacked;
-use super::{Fault, MOST_BYTES, Picture, Samples, damaged, pixel_count, refused, rgb_of_inks};
+use super::{ImageFault, MOST_BYTES, Picture, Pixels, damaged, pixel_count, refused, rgb_of_inks};
 
 /// The tags that say what the samples are, with the numbers that are decoded; the first is the default.
 const DECODED: &[(Tag, &[u64], &str)] = &[
@@ -26,16 +26,16 @@ const DECODED: &[(Tag, &[u64], &str)] = &[
     (Tag::Predictor, &[1, 2], "predictor"),
 ];
 
-fn fault(error: TiffError) -> Fault {
+fn fault(error: TiffError) -> ImageFault {
     match error {
         TiffError::UnsupportedError(error) => refused(error.to_string()),
         TiffError::LimitsExceeded => refused("a TIFF that takes too much memory"),
-        error => Fault::Damaged(error.to_string()),
+        error => ImageFault::Damaged(error.to_string()),
     }
 }
 
 /// The image in a stream.
-pub(super) fn decode(stream: &[u8]) -> Result<Picture, Fault> {
+pub(super) fn decode(stream: &[u8]) -> Result<Picture, ImageFault> {
     check_tags(stream)?;
     let mut limits = Limits::default();
     limits.decoding_buffer_size = MOST_BYTES as usize;
@@ -48,7 +48,7 @@ pub(super) fn decode(stream: &[u8]) -> Result<Picture, Fault> {
     let height = height as usize;
     pixel_count(width, height)?;
     check_is_decoded(&mut decoder)?;
-    let Layout { colours, channels, bits } = Layout::read(&mut decoder)?;
+    let TiffLayout { colours, channels, bits } = TiffLayout::read(&mut decoder)?;
     let DecodingResult::U8(rows) = decoder.read_image().map_err(fault)? else {
         return Err(refused("a TIFF of other samples than bytes"));
     };
@@ -58,19 +58,21 @@ pub(super) fn decode(stream: &[u8]) -> Result<Picture, Fault> {
     }
     let pixels = rows.chunks(channels);
     let samples = match colours {
-        Colours::Rgb => Samples::Rgb(pixels.flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect()),
-        Colours::Cmyk => Samples::Rgb(pixels.flat_map(|p| rgb_of_inks([p[0], p[1], p[2], p[3]])).collect()),
-        Colours::Gray if channels > 1 => Samples::Gray(pixels.map(|pixel| pixel[0]).collect()),
-        Colours::Gray => {
+        TiffColours::Rgb => Pixels::Rgb(pixels.flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect()),
+        TiffColours::Cmyk => {
+            Pixels::Rgb(pixels.flat_map(|p| rgb_of_inks([p[0], p[1], p[2], p[3]])).collect())
+        }
+        TiffColours::Gray if channels > 1 => Pixels::Gray(pixels.map(|pixel| pixel[0]).collect()),
+        TiffColours::Gray => {
             let step = (255 / ((1_u16 << bits) - 1)) as u8;
-            Samples::Gray(unpacked(&rows, stride, width, bits).map(|sample| sample * step).collect())
+            Pixels::Gray(unpacked(&rows, stride, width, bits).map(|sample| sample * step).collect())
         }
     };
     Ok(Picture { width, height, samples })
 }
 
 /// Refuses what is not decoded, apart from the layout of the samples.
-fn check_is_decoded(decoder: &mut Decoder<Cursor<&[u8]>>) -> Result<(), Fault> {
+fn check_is_decoded(decoder: &mut Decoder<Cursor<&[u8]>>) -> Result<(), ImageFault> {
     for (tag, numbers, what) in DECODED {
         let found = numbers_of(decoder, *tag)?;
         if !found.iter().all(|number| numbers.contains(number)) {
@@ -87,29 +89,29 @@ fn check_is_decoded(decoder: &mut Decoder<Cursor<&[u8]>>) -> Result<(), Fault> {
 
 /// What the first samples of a pixel are.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Colours {
+enum TiffColours {
     Gray,
     Rgb,
     Cmyk,
 }
 
 /// The samples of a pixel: how many, with those beside its colours, and the bits of each.
-struct Layout {
-    colours: Colours,
+struct TiffLayout {
+    colours: TiffColours,
     channels: usize,
     bits: usize,
 }
 
-impl Layout {
-    fn read(decoder: &mut Decoder<Cursor<&[u8]>>) -> Result<Layout, Fault> {
+impl TiffLayout {
+    fn read(decoder: &mut Decoder<Cursor<&[u8]>>) -> Result<TiffLayout, ImageFault> {
         let photometric = numbers_of(decoder, Tag::PhotometricInterpretation)?;
         let extra = numbers_of(decoder, Tag::ExtraSamples)?.len();
         let bits = numbers_of(decoder, Tag::BitsPerSample)?.first().map_or(1, |bits| *bits as usize);
         let channels = numbers_of(decoder, Tag::SamplesPerPixel)?.first().map_or(1, |count| *count as usize);
         let colours = match (photometric.first(), channels.checked_sub(extra), extra, bits) {
-            (Some(0 | 1), Some(1), 0, 1 | 2 | 4 | 8) | (Some(1), Some(1), _, 8) => Colours::Gray,
-            (Some(2), Some(3), _, 8) => Colours::Rgb,
-            (Some(5), Some(4), _, 8) => Colours::Cmyk,
+            (Some(0 | 1), Some(1), 0, 1 | 2 | 4 | 8) | (Some(1), Some(1), _, 8) => TiffColours::Gray,
+            (Some(2), Some(3), _, 8) => TiffColours::Rgb,
+            (Some(5), Some(4), _, 8) => TiffColours::Cmyk,
             _ => {
                 let samples = format!("{channels} samples of {bits} bits");
                 return Err(refused(format!(
@@ -117,18 +119,18 @@ impl Layout {
                 )));
             }
         };
-        Ok(Layout { colours, channels, bits })
+        Ok(TiffLayout { colours, channels, bits })
     }
 }
 
 /// The numbers of a tag; none if it is not there.
-fn numbers_of(decoder: &mut Decoder<Cursor<&[u8]>>, tag: Tag) -> Result<Vec<u64>, Fault> {
+fn numbers_of(decoder: &mut Decoder<Cursor<&[u8]>>, tag: Tag) -> Result<Vec<u64>, ImageFault> {
     Ok(decoder.find_tag_unsigned_vec(tag).map_err(fault)?.unwrap_or_default())
 }
 
-/// Refuses a first image that has a tag twice: decoders differ in which they take. A faulty place of the tags is
-/// left to the crate.
-fn check_tags(stream: &[u8]) -> Result<(), Fault> {
+/// Refuses a first image that has a tag twice: decoders differ in which they take. A faulty place of the tags
+/// is left to the crate.
+fn check_tags(stream: &[u8]) -> Result<(), ImageFault> {
     let is_big_endian = stream.starts_with(b"M");
     let number = |at: usize, width: usize| {
         let bytes = stream.get(at..)?.get(..width)?;

@@ -7,17 +7,17 @@ use std::io::Cursor;
 
 use image_webp::{DecodingError, WebPDecoder};
 
-use super::{Fault, MOST_BYTES, Picture, Samples, cut_short, damaged, pixel_count, refused};
+use super::{ImageFault, MOST_BYTES, Picture, Pixels, cut_short, damaged, pixel_count, refused};
 
-fn fault(error: DecodingError) -> Fault {
+fn fault(error: DecodingError) -> ImageFault {
     match error {
         DecodingError::MemoryLimitExceeded => refused("a WebP that takes too much memory"),
-        error => Fault::Damaged(error.to_string()),
+        error => ImageFault::Damaged(error.to_string()),
     }
 }
 
 /// The image in a stream.
-pub(super) fn decode(stream: &[u8]) -> Result<Picture, Fault> {
+pub(super) fn decode(stream: &[u8]) -> Result<Picture, ImageFault> {
     check_chunks(stream)?;
     let mut decoder = WebPDecoder::new(Cursor::new(stream)).map_err(fault)?;
     decoder.set_memory_limit(MOST_BYTES as usize);
@@ -35,11 +35,12 @@ pub(super) fn decode(stream: &[u8]) -> Result<Picture, Fault> {
         bytes =
             bytes.as_chunks::<4>().0.iter().flat_map(|[red, green, blue, _]| [*red, *green, *blue]).collect();
     }
-    Ok(Picture { width, height, samples: Samples::Rgb(bytes) })
+    Ok(Picture { width, height, samples: Pixels::Rgb(bytes) })
 }
 
-/// Checks that a file and its chunks have as many bytes as they say: what is left out would be taken for zeros.
-fn check_chunks(stream: &[u8]) -> Result<(), Fault> {
+/// Checks that a file and its chunks have as many bytes as they say: what is left out would be taken for
+/// zeros.
+fn check_chunks(stream: &[u8]) -> Result<(), ImageFault> {
     let (header, rest) = stream.split_first_chunk::<12>().ok_or_else(cut_short)?;
     if &header[8..] != b"WEBP" {
         return Err(damaged("it begins like no format of images"));
@@ -57,14 +58,14 @@ fn check_chunks(stream: &[u8]) -> Result<(), Fault> {
     Ok(())
 }
 
-fn length(bytes: &[u8]) -> Result<usize, Fault> {
+fn length(bytes: &[u8]) -> Result<usize, ImageFault> {
     let bytes = bytes.first_chunk().ok_or_else(cut_short)?;
     Ok(u32::from_le_bytes(*bytes) as usize)
 }
 
-/// Checks the first bytes of a lossy frame (RFC 6386, 9.1): a key frame that is shown, of versions 0 to 3, and
-/// the length of its first partition.
-fn check_frame(chunk: &[u8]) -> Result<(), Fault> {
+/// Checks the first bytes of a lossy frame (RFC 6386, 9.1): a key frame that is shown, of versions 0 to 3,
+/// and the length of its first partition.
+fn check_frame(chunk: &[u8]) -> Result<(), ImageFault> {
     let [low, middle, high] = *chunk.first_chunk().ok_or_else(cut_short)?;
     let tag = u32::from_le_bytes([low, middle, high, 0]);
     if tag & 1 != 0 || tag >> 1 & 7 > 3 || tag >> 4 & 1 == 0 {

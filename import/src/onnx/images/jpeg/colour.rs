@@ -6,11 +6,11 @@
 use super::frame::{Component, Frame};
 use super::segments::ColourMarks;
 use super::upsample::Plane;
-use crate::onnx::images::{Fault, Picture, Samples, rgb_of_inks};
+use crate::onnx::images::{ImageFault, Picture, Pixels, rgb_of_inks};
 
 /// What the components are.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Colours {
+enum JpegColours {
     Gray,
     Rgb,
     /// Luma and two differences.
@@ -21,22 +21,22 @@ enum Colours {
 }
 
 /// Which colours there are: Adobe's segment says so, or JFIF's, or the names of the components.
-fn colours(components: &[Component], marks: ColourMarks) -> Colours {
+fn colours(components: &[Component], marks: ColourMarks) -> JpegColours {
     let names: Vec<u8> = components.iter().map(|component| component.name).collect();
     match (&names[..], marks.adobe) {
-        ([_], _) => Colours::Gray,
-        ([_, _, _], _) if marks.has_jfif => Colours::YCbCr,
-        ([_, _, _], Some(0)) => Colours::Rgb,
-        ([_, _, _], Some(_)) => Colours::YCbCr,
-        (b"RGB", None) => Colours::Rgb,
-        ([_, _, _], None) => Colours::YCbCr,
-        (_, Some(0) | None) => Colours::Cmyk,
-        (_, Some(_)) => Colours::Ycck,
+        ([_], _) => JpegColours::Gray,
+        ([_, _, _], _) if marks.has_jfif => JpegColours::YCbCr,
+        ([_, _, _], Some(0)) => JpegColours::Rgb,
+        ([_, _, _], Some(_)) => JpegColours::YCbCr,
+        (b"RGB", None) => JpegColours::Rgb,
+        ([_, _, _], None) => JpegColours::YCbCr,
+        (_, Some(0) | None) => JpegColours::Cmyk,
+        (_, Some(_)) => JpegColours::Ycck,
     }
 }
 
 /// The image of which these are the components' samples.
-pub(super) fn picture(frame: &Frame, planes: Vec<Plane>, marks: ColourMarks) -> Result<Picture, Fault> {
+pub(super) fn picture(frame: &Frame, planes: Vec<Plane>, marks: ColourMarks) -> Result<Picture, ImageFault> {
     let size = (frame.width, frame.height);
     let most = (frame.across, frame.down);
     let mut channels = Vec::new();
@@ -44,11 +44,11 @@ pub(super) fn picture(frame: &Frame, planes: Vec<Plane>, marks: ColourMarks) -> 
         channels.push(plane.at_pixels(size, (component.across, component.down), most)?);
     }
     let samples = match colours(&frame.components, marks) {
-        Colours::Gray => Samples::Gray(channels.swap_remove(0)),
-        Colours::Rgb => Samples::Rgb(pixels(&channels, |rgb| rgb)),
-        Colours::YCbCr => Samples::Rgb(pixels(&channels, rgb_of_luma)),
-        Colours::Cmyk => Samples::Rgb(pixels(&channels, |inks| rgb_of_inks(inks.map(|ink| 255 - ink)))),
-        Colours::Ycck => Samples::Rgb(pixels(&channels, |[y, cb, cr, black]| {
+        JpegColours::Gray => Pixels::Gray(channels.swap_remove(0)),
+        JpegColours::Rgb => Pixels::Rgb(pixels(&channels, |rgb| rgb)),
+        JpegColours::YCbCr => Pixels::Rgb(pixels(&channels, rgb_of_luma)),
+        JpegColours::Cmyk => Pixels::Rgb(pixels(&channels, |inks| rgb_of_inks(inks.map(|ink| 255 - ink)))),
+        JpegColours::Ycck => Pixels::Rgb(pixels(&channels, |[y, cb, cr, black]| {
             let [cyan, magenta, yellow] = rgb_of_luma([y, cb, cr]);
             rgb_of_inks([cyan, magenta, yellow, 255 - black])
         })),

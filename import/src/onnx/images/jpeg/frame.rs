@@ -3,20 +3,20 @@
 use super::segments::Quantization;
 use super::transform;
 use super::upsample::Plane;
-use crate::onnx::images::{Fault, cut_short, damaged, pixel_count, refused};
+use crate::onnx::images::{ImageFault, cut_short, damaged, pixel_count, refused};
 
 /// The edge of a block of samples.
 pub(super) const EDGE: usize = 8;
 /// A block in which all coefficients are 0.
-const NO_COEFFICIENTS: Block = [0; 64];
+const NO_COEFFICIENTS: CoefficientBlock = [0; 64];
 
 /// The coefficients of a block, by their index in it.
-pub(super) type Block = [i16; 64];
+pub(super) type CoefficientBlock = [i16; 64];
 
 /// In which order scans give coefficients.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Coding {
-    /// Block by block.
+    /// CoefficientBlock by block.
     Sequential,
     /// Some of all blocks at a time, and the bits of each from the highest.
     Progressive,
@@ -36,7 +36,7 @@ pub(super) struct Component {
     height: usize,
     /// Blocks in a row, with those that complete the last unit; the blocks of all rows are `blocks`.
     pub(super) blocks_across: usize,
-    pub(super) blocks: Vec<Block>,
+    pub(super) blocks: Vec<CoefficientBlock>,
     /// How many of the lowest bits are missing of each coefficient, in the order of the stream; none if there
     /// was no scan of it.
     pub(super) missing_bits: [Option<u8>; 64],
@@ -57,7 +57,7 @@ pub(super) struct Frame {
 
 impl Frame {
     /// The frame that a segment describes, in a stream of `stream_bytes`.
-    pub(super) fn read(segment: &[u8], coding: Coding, stream_bytes: usize) -> Result<Frame, Fault> {
+    pub(super) fn read(segment: &[u8], coding: Coding, stream_bytes: usize) -> Result<Frame, ImageFault> {
         let (&[precision, h1, h0, w1, w0, count], rest) =
             segment.split_first_chunk().ok_or_else(cut_short)?;
         let height = usize::from(u16::from_be_bytes([h1, h0]));
@@ -117,7 +117,7 @@ impl Frame {
     }
 
     /// Makes room for the coefficients. Each block takes a bit of the stream or more.
-    fn allocate(&mut self, stream_bytes: usize) -> Result<(), Fault> {
+    fn allocate(&mut self, stream_bytes: usize) -> Result<(), ImageFault> {
         let units_down = self.units_down();
         let counts = self.components.iter().map(|component| component.blocks_across * component.down);
         if counts.sum::<usize>() * units_down > 8 * stream_bytes {
@@ -135,7 +135,7 @@ impl Frame {
     }
 
     /// Refuses a frame of which scans are missing: libjpeg shows it smoothed.
-    pub(super) fn check_is_complete(&self) -> Result<(), Fault> {
+    pub(super) fn check_is_complete(&self) -> Result<(), ImageFault> {
         let bits = self.components.iter().flat_map(|component| &component.missing_bits);
         if bits.into_iter().all(|bits| *bits == Some(0)) {
             return Ok(());
@@ -144,7 +144,7 @@ impl Frame {
     }
 
     /// The samples of each component.
-    pub(super) fn planes(&self) -> Result<Vec<Plane>, Fault> {
+    pub(super) fn planes(&self) -> Result<Vec<Plane>, ImageFault> {
         self.components.iter().map(Component::plane).collect()
     }
 }
@@ -155,7 +155,7 @@ impl Component {
         (self.width.div_ceil(EDGE), self.height.div_ceil(EDGE))
     }
 
-    fn plane(&self) -> Result<Plane, Fault> {
+    fn plane(&self) -> Result<Plane, ImageFault> {
         let quantization = self.quantization.ok_or_else(|| damaged("a component has no divisors"))?;
         let stride = self.blocks_across * EDGE;
         let mut samples = vec![0; self.blocks.len() * EDGE * EDGE];

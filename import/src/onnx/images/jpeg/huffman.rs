@@ -1,6 +1,6 @@
 //! Which symbols the bits of a scan are (T.81, annexes C and F).
 
-use crate::onnx::images::{Fault, damaged};
+use crate::onnx::images::{ImageFault, damaged};
 
 /// Codes of at most this length are looked up at once.
 const SHORT: u32 = 8;
@@ -18,7 +18,7 @@ pub(super) struct HuffmanTable {
 
 impl HuffmanTable {
     /// The table of codes of which there are so many of each length from 1 to 16.
-    pub(super) fn new(counts: &[u8; 16], symbols: &[u8]) -> Result<HuffmanTable, Fault> {
+    pub(super) fn new(counts: &[u8; 16], symbols: &[u8]) -> Result<HuffmanTable, ImageFault> {
         let mut table = HuffmanTable {
             short: [(0, 0); 1 << SHORT],
             ends: [0; 17],
@@ -89,7 +89,7 @@ impl<'s> BitReader<'s> {
         }
     }
 
-    fn take(&mut self, count: u32) -> Result<(), Fault> {
+    fn take(&mut self, count: u32) -> Result<(), ImageFault> {
         if count > self.count {
             return Err(damaged("a scan ends too early"));
         }
@@ -99,7 +99,7 @@ impl<'s> BitReader<'s> {
     }
 
     /// The number that the next `count` bits are, at most 16.
-    pub(super) fn number(&mut self, count: u32) -> Result<i32, Fault> {
+    pub(super) fn number(&mut self, count: u32) -> Result<i32, ImageFault> {
         if count == 0 {
             return Ok(0);
         }
@@ -111,18 +111,18 @@ impl<'s> BitReader<'s> {
         Ok(number)
     }
 
-    pub(super) fn bit(&mut self) -> Result<bool, Fault> {
+    pub(super) fn bit(&mut self) -> Result<bool, ImageFault> {
         Ok(self.number(1)? == 1)
     }
 
     /// The number of which the next `count` bits are the code: the lower half are the negative ones.
-    pub(super) fn signed(&mut self, count: u32) -> Result<i32, Fault> {
+    pub(super) fn signed(&mut self, count: u32) -> Result<i32, ImageFault> {
         let number = self.number(count)?;
         let is_negative = count > 0 && number < 1 << (count - 1);
         Ok(if is_negative { number - (1 << count) + 1 } else { number })
     }
 
-    pub(super) fn symbol(&mut self, table: &HuffmanTable) -> Result<u8, Fault> {
+    pub(super) fn symbol(&mut self, table: &HuffmanTable) -> Result<u8, ImageFault> {
         if self.count < 16 {
             self.fill();
         }

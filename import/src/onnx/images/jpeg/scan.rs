@@ -1,9 +1,9 @@
 //! Which coefficients a scan of a JPEG frame gives (T.81, annexes F and G).
 
-use super::frame::{Block, Coding, Component, Frame};
+use super::frame::{Coding, CoefficientBlock, Component, Frame};
 use super::huffman::{BitReader, HuffmanTable};
-use super::segments::{Decoder, ZIGZAG, next_marker};
-use crate::onnx::images::{Fault, cut_short, damaged, refused};
+use super::segments::{SegmentReader, ZIGZAG, next_marker};
+use crate::onnx::images::{ImageFault, cut_short, damaged, refused};
 
 /// The most blocks of a unit.
 const MOST_BLOCKS_IN_UNIT: usize = 10;
@@ -12,7 +12,7 @@ const MOST_MISSING_BITS: u8 = 13;
 
 /// What a scan has of each block.
 #[derive(Clone, Copy)]
-struct Band {
+struct SpectralBand {
     /// The first and the last coefficient, in the order of the stream.
     first: usize,
     last: usize,
@@ -23,7 +23,7 @@ struct Band {
 }
 
 /// A component of a scan, with its tables where the scan needs them.
-struct Part<'t> {
+struct ScanComponent<'t> {
     /// Its index in the frame.
     index: usize,
     dc: Option<&'t HuffmanTable>,
@@ -33,17 +33,21 @@ struct Part<'t> {
 }
 
 /// Reads the scan that begins with `segment`, with what follows it up to the next marker.
-pub(super) fn read(decoder: &mut Decoder<'_>, frame: &mut Frame, segment: &[u8]) -> Result<(), Fault> {
+pub(super) fn read(
+    decoder: &mut SegmentReader<'_>,
+    frame: &mut Frame,
+    segment: &[u8],
+) -> Result<(), ImageFault> {
     let (&count, rest) = segment.split_first().ok_or_else(cut_short)?;
     let (parts, rest) = rest.split_at_checked(2 * usize::from(count)).ok_or_else(cut_short)?;
     let [first, last, bits] = *rest else { return Err(damaged("a scan's segment of another length")) };
-    let band = Band { first: first.into(), last: last.into(), before: bits >> 4, after: bits & 15 };
+    let band = SpectralBand { first: first.into(), last: last.into(), before: bits >> 4, after: bits & 15 };
     let band = match frame.coding {
         Coding::Progressive => band,
-        Coding::Sequential => Band { first: 0, last: 63, before: 0, after: 0 },
+        Coding::Sequential => SpectralBand { first: 0, last: 63, before: 0, after: 0 },
     };
     check_band(band, frame.coding, count)?;
-    let mut chosen: Vec<Part<'_>> = Vec::new();
+    let mut chosen: Vec<ScanComponent<'_>> = Vec::new();
     for &[name, tables] in parts.as_chunks::<2>().0 {
         let index = frame.components.iter().position(|component| component.name == name);
         let index = index.ok_or_else(|| damaged("a scan of a component that is not there"))?;
@@ -53,9 +57,10 @@ pub(super) fn read(decoder: &mut Decoder<'_>, frame: &mut Frame, segment: &[u8])
         begin(&mut frame.components[index], band, decoder)?;
         let dc = decoder.dc_tables.get(usize::from(tables >> 4)).and_then(Option::as_ref);
         let ac = decoder.ac_tables.get(usize::from(tables & 15)).and_then(Option::as_ref);
-        chosen.push(Part { index, dc, ac, dc_before: 0 });
+        chosen.push(ScanComponent { index, dc, ac, dc_before: 0 });
     }
-    let blocks = |part: &Part<'_>| frame.components[part.index].across * frame.components[part.index].down;
+    let blocks =
+        |part: &ScanComponent<'_>| frame.components[part.index].across * frame.components[part.index].down;
     if chosen.is_empty() {
         return Err(damaged("a scan has no component"));
     }
@@ -63,7 +68,7 @@ pub(super) fn read(decoder: &mut Decoder<'_>, frame: &mut Frame, segment: &[u8])
         return Err(damaged("a unit has too many blocks"));
     }
     frame.is_one_scan |= chosen.len() == frame.components.len();
-    let mut scan = Scan {
+    let mut scan = ScanReader {
         bits: BitReader::new(decoder.stream, decoder.at),
         coding: frame.coding,
         band,
@@ -75,8 +80,8 @@ pub(super) fn read(decoder: &mut Decoder<'_>, frame: &mut Frame, segment: &[u8])
     Ok(())
 }
 
-fn check_band(band: Band, coding: Coding, components: u8) -> Result<(), Fault> {
-    let Band { first, last, before, after } = band;
+fn check_band(band: SpectralBand, coding: Coding, components: u8) -> Result<(), ImageFault> {
+    let SpectralBand { first, last, before, after } = band;
     let is_right = match first {
         0 => last == 0 || coding == Coding::Sequential,
         _ => first <= last && last < 64 && components == 1,
@@ -88,7 +93,11 @@ fn check_band(band: Band, coding: Coding, components: u8) -> Result<(), Fault> {
 }
 
 /// Notes what a scan gives of a component.
-fn begin(component: &mut Component, band: Band, decoder: &Decoder<'_>) -> Result<(), Fault> {
+fn begin(
+    component: &mut Component,
+    band: SpectralBand,
+    decoder: &SegmentReader<'_>,
+) -> Result<(), ImageFault> {
     if component.quantization.is_none() {
         let quantization = decoder.quantizations.get(usize::from(component.quantization_number));
         let quantization = quantization.copied().flatten();
@@ -105,18 +114,18 @@ fn begin(component: &mut Component, band: Band, decoder: &Decoder<'_>) -> Result
 }
 
 /// A scan that is being read.
-struct Scan<'s, 't> {
+struct ScanReader<'s, 't> {
     bits: BitReader<'s>,
     coding: Coding,
-    band: Band,
-    parts: Vec<Part<'t>>,
+    band: SpectralBand,
+    parts: Vec<ScanComponent<'t>>,
     /// How many blocks from the next on have nothing more in this band.
     empty_blocks: i32,
 }
 
-impl Scan<'_, '_> {
+impl ScanReader<'_, '_> {
     /// Reads all units: the position after them.
-    fn run(&mut self, frame: &mut Frame, restart_interval: usize) -> Result<usize, Fault> {
+    fn run(&mut self, frame: &mut Frame, restart_interval: usize) -> Result<usize, ImageFault> {
         let is_interleaved = self.parts.len() > 1;
         let (across, down) = match &self.parts[..] {
             [part] => frame.components[part.index].own_blocks(),
@@ -152,7 +161,7 @@ impl Scan<'_, '_> {
     }
 
     /// Skips the marker of a restart, of which the lowest three bits are their count.
-    fn restart(&mut self, count: usize) -> Result<(), Fault> {
+    fn restart(&mut self, count: usize) -> Result<(), ImageFault> {
         let (second, after) = next_marker(self.bits.stream, self.bits.at)?;
         if second != 0xD0 | (count & 7) as u8 {
             return Err(damaged("a restart is missing"));
@@ -163,7 +172,7 @@ impl Scan<'_, '_> {
         Ok(())
     }
 
-    fn block(&mut self, part: usize, block: &mut Block) -> Result<(), Fault> {
+    fn block(&mut self, part: usize, block: &mut CoefficientBlock) -> Result<(), ImageFault> {
         let part = &mut self.parts[part];
         match (self.coding, self.band) {
             (Coding::Sequential, _) => {
@@ -173,16 +182,18 @@ impl Scan<'_, '_> {
                     _ => Err(damaged("a sequential scan has empty blocks")),
                 }
             }
-            (_, Band { first: 0, before: 0, after, .. }) => first_dc(&mut self.bits, part, after, block),
-            (_, Band { first: 0, after, .. }) => {
+            (_, SpectralBand { first: 0, before: 0, after, .. }) => {
+                first_dc(&mut self.bits, part, after, block)
+            }
+            (_, SpectralBand { first: 0, after, .. }) => {
                 block[0] |= i16::from(self.bits.bit()?) << after;
                 Ok(())
             }
-            (_, Band { before: 0, .. }) if self.empty_blocks > 0 => {
+            (_, SpectralBand { before: 0, .. }) if self.empty_blocks > 0 => {
                 self.empty_blocks -= 1;
                 Ok(())
             }
-            (_, Band { before: 0, .. }) => {
+            (_, SpectralBand { before: 0, .. }) => {
                 self.empty_blocks = first_ac(&mut self.bits, table(part.ac)?, self.band, block)?;
                 Ok(())
             }
@@ -194,17 +205,17 @@ impl Scan<'_, '_> {
     }
 }
 
-fn table(table: Option<&HuffmanTable>) -> Result<&HuffmanTable, Fault> {
+fn table(table: Option<&HuffmanTable>) -> Result<&HuffmanTable, ImageFault> {
     table.ok_or_else(|| refused("a JPEG without a table of codes"))
 }
 
 /// The DC coefficient, as its difference to that of the block before.
 fn first_dc(
     bits: &mut BitReader<'_>,
-    part: &mut Part<'_>,
+    part: &mut ScanComponent<'_>,
     shift: u8,
-    block: &mut Block,
-) -> Result<(), Fault> {
+    block: &mut CoefficientBlock,
+) -> Result<(), ImageFault> {
     let width = bits.symbol(table(part.dc)?)?;
     part.dc_before = part.dc_before.wrapping_add(bits.signed(width.into())?);
     block[0] = part.dc_before.wrapping_shl(shift.into()) as i16;
@@ -216,9 +227,9 @@ fn first_dc(
 fn first_ac(
     bits: &mut BitReader<'_>,
     ac: &HuffmanTable,
-    band: Band,
-    block: &mut Block,
-) -> Result<i32, Fault> {
+    band: SpectralBand,
+    block: &mut CoefficientBlock,
+) -> Result<i32, ImageFault> {
     let mut at = band.first.max(1);
     while at <= band.last {
         let symbol = bits.symbol(ac)?;
@@ -244,10 +255,10 @@ fn first_ac(
 fn next_ac(
     bits: &mut BitReader<'_>,
     ac: &HuffmanTable,
-    band: Band,
+    band: SpectralBand,
     empty_blocks: &mut i32,
-    block: &mut Block,
-) -> Result<(), Fault> {
+    block: &mut CoefficientBlock,
+) -> Result<(), ImageFault> {
     let one = 1_i16 << band.after;
     let mut at = band.first;
     while *empty_blocks == 0 && at <= band.last {
@@ -293,7 +304,7 @@ fn next_ac(
 }
 
 /// Adds a bit to a coefficient that is not 0.
-fn refine(bits: &mut BitReader<'_>, coefficient: &mut i16, one: i16) -> Result<(), Fault> {
+fn refine(bits: &mut BitReader<'_>, coefficient: &mut i16, one: i16) -> Result<(), ImageFault> {
     if bits.bit()? && *coefficient & one == 0 {
         let step = if *coefficient >= 0 { one } else { -one };
         *coefficient = coefficient.wrapping_add(step);

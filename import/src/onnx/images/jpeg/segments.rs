@@ -2,7 +2,7 @@
 
 use super::frame::Coding;
 use super::huffman::HuffmanTable;
-use crate::onnx::images::{Fault, cut_short, damaged, refused};
+use crate::onnx::images::{ImageFault, cut_short, damaged, refused};
 
 /// The index in a block of each coefficient in the order of the stream (T.81, figure 5).
 pub(super) const ZIGZAG: [u8; 64] = [
@@ -13,7 +13,7 @@ pub(super) const ZIGZAG: [u8; 64] = [
 
 /// The second byte of the first marker from a position on, and the position after it. What is before it is
 /// skipped.
-pub(super) fn next_marker(stream: &[u8], at: usize) -> Result<(u8, usize), Fault> {
+pub(super) fn next_marker(stream: &[u8], at: usize) -> Result<(u8, usize), ImageFault> {
     let rest = stream.get(at..).unwrap_or_default();
     let found = rest.windows(2).position(|pair| pair[0] == 0xFF && !matches!(pair[1], 0 | 0xFF));
     let found = found.ok_or_else(cut_short)?;
@@ -46,7 +46,7 @@ pub(super) struct ColourMarks {
 pub(super) type Quantization = [u16; 64];
 
 /// A stream, and what its segments have said so far.
-pub(super) struct Decoder<'s> {
+pub(super) struct SegmentReader<'s> {
     pub(super) stream: &'s [u8],
     /// The byte to be read next.
     pub(super) at: usize,
@@ -58,10 +58,10 @@ pub(super) struct Decoder<'s> {
     colours: ColourMarks,
 }
 
-impl<'s> Decoder<'s> {
+impl<'s> SegmentReader<'s> {
     /// A decoder after the first marker of a stream.
-    pub(super) fn new(stream: &'s [u8]) -> Decoder<'s> {
-        Decoder {
+    pub(super) fn new(stream: &'s [u8]) -> SegmentReader<'s> {
+        SegmentReader {
             stream,
             at: 2,
             quantizations: [None; 4],
@@ -76,7 +76,7 @@ impl<'s> Decoder<'s> {
         self.colours
     }
 
-    pub(super) fn marker(&mut self) -> Result<Marker, Fault> {
+    pub(super) fn marker(&mut self) -> Result<Marker, ImageFault> {
         let (second, after) = next_marker(self.stream, self.at)?;
         self.at = after;
         Ok(match second {
@@ -95,7 +95,7 @@ impl<'s> Decoder<'s> {
     }
 
     /// The bytes of the segment that begins here, without its length.
-    pub(super) fn segment(&mut self) -> Result<&'s [u8], Fault> {
+    pub(super) fn segment(&mut self) -> Result<&'s [u8], ImageFault> {
         let rest = self.stream.get(self.at..).unwrap_or_default();
         let [high, low, ..] = *rest else { return Err(cut_short()) };
         let length = usize::from(u16::from_be_bytes([high, low]));
@@ -108,7 +108,7 @@ impl<'s> Decoder<'s> {
     }
 
     /// Reads a segment that is neither of a frame nor of a scan.
-    pub(super) fn read_segment(&mut self, kind: u8) -> Result<(), Fault> {
+    pub(super) fn read_segment(&mut self, kind: u8) -> Result<(), ImageFault> {
         let segment = self.segment()?;
         match kind {
             0xC4 => self.read_huffman_tables(segment),
@@ -136,7 +136,7 @@ impl<'s> Decoder<'s> {
         }
     }
 
-    fn read_quantizations(&mut self, mut segment: &[u8]) -> Result<(), Fault> {
+    fn read_quantizations(&mut self, mut segment: &[u8]) -> Result<(), ImageFault> {
         while let Some((&first, rest)) = segment.split_first() {
             let width = match first >> 4 {
                 0 => 1,
@@ -156,7 +156,7 @@ impl<'s> Decoder<'s> {
         Ok(())
     }
 
-    fn read_huffman_tables(&mut self, mut segment: &[u8]) -> Result<(), Fault> {
+    fn read_huffman_tables(&mut self, mut segment: &[u8]) -> Result<(), ImageFault> {
         while let Some((&first, rest)) = segment.split_first() {
             let tables = match first >> 4 {
                 0 => &mut self.dc_tables,

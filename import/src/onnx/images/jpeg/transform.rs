@@ -1,12 +1,12 @@
 //! Which samples a block of coefficients stands for: the inverse cosine transform in integers.
 //!
-//! The factorization is that of C. Loeffler, A. Ligtenberg and G. Moschytz, "Practical fast 1-D DCT algorithms
-//! with 11 multiplications" (ICASSP 1989), over columns and then over rows, as libjpeg's accurate method has
-//! it: factors of 13 bits, two more bits between the two passes, and a rounding after each.
+//! The factorization is that of C. Loeffler, A. Ligtenberg and G. Moschytz, "Practical fast 1-D DCT
+//! algorithms with 11 multiplications" (ICASSP 1989), over columns and then over rows, as libjpeg's accurate
+//! method has it: factors of 13 bits, two more bits between the two passes, and a rounding after each.
 
-use super::frame::{Block, EDGE};
+use super::frame::{CoefficientBlock, EDGE};
 use super::segments::Quantization;
-use crate::onnx::images::{Fault, refused};
+use crate::onnx::images::{ImageFault, refused};
 
 /// Bits after the point of the factors.
 const FACTOR_BITS: u32 = 13;
@@ -33,7 +33,7 @@ const F: [i32; 4] =
     [factor(0.899_976_223), factor(2.562_915_447), factor(1.961_570_560), factor(0.390_180_644)];
 
 /// The samples of a block, row by row.
-pub(super) fn samples(block: &Block, quantization: &Quantization) -> Result<[u8; 64], Fault> {
+pub(super) fn samples(block: &CoefficientBlock, quantization: &Quantization) -> Result<[u8; 64], ImageFault> {
     let mut numbers = [0; 64];
     for (number, (coefficient, divisor)) in numbers.iter_mut().zip(block.iter().zip(quantization)) {
         *number = i32::from(*coefficient) * i32::from(*divisor);
@@ -56,7 +56,7 @@ pub(super) fn samples(block: &Block, quantization: &Quantization) -> Result<[u8;
     Ok(samples)
 }
 
-fn check(numbers: &[i32; 64]) -> Result<(), Fault> {
+fn check(numbers: &[i32; 64]) -> Result<(), ImageFault> {
     if numbers.iter().all(|number| (-MOST..=MOST).contains(number)) {
         return Ok(());
     }
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     /// The transform by its definition.
-    fn defined(block: &Block, row: usize, column: usize) -> f64 {
+    fn defined(block: &CoefficientBlock, row: usize, column: usize) -> f64 {
         let cosine = |at: usize, frequency: usize| {
             let scale = if frequency == 0 { 0.125_f64.sqrt() } else { 0.5 };
             scale * (std::f64::consts::PI * (2 * at + 1) as f64 * frequency as f64 / 16.0).cos()
@@ -125,7 +125,7 @@ mod tests {
     fn what_no_samples_have_is_refused() {
         let mut block = [0; 64];
         block[0] = 8192;
-        assert!(matches!(samples(&block, &[1; 64]), Err(Fault::Refused(_))));
+        assert!(matches!(samples(&block, &[1; 64]), Err(ImageFault::Refused(_))));
         block[0] = 1024;
         assert_eq!(samples(&block, &[1; 64]).unwrap(), [255; 64]);
     }

@@ -1,13 +1,13 @@
 //! Which sample a component has at each pixel, where it has fewer samples than the image has pixels.
 //!
 //! Halved samples stand in the middle of their pixels, so a pixel's is a quarter of the way towards a
-//! neighbour's: along an axis it is `(3 * near + far) / 4`. Pixels alternate in the rounding of halves, down and
-//! up, against a bias. What is halved along both axes is interpolated along both, and rounded once. Before
-//! the first sample and after the last one these are repeated. Anything else is repeated. This is what
+//! neighbour's: along an axis it is `(3 * near + far) / 4`. Pixels alternate in the rounding of halves, down
+//! and up, against a bias. What is halved along both axes is interpolated along both, and rounded once.
+//! Before the first sample and after the last one these are repeated. Anything else is repeated. This is what
 //! libjpeg-turbo calls fancy upsampling, and the standard of ImageDecoder wants; it does so for three columns
 //! or more.
 
-use crate::onnx::images::{Fault, damaged};
+use crate::onnx::images::{ImageFault, damaged};
 
 /// The samples of a component.
 pub(super) struct Plane {
@@ -43,7 +43,7 @@ impl Plane {
         (width, height): (usize, usize),
         own: (usize, usize),
         most: (usize, usize),
-    ) -> Result<Vec<u8>, Fault> {
+    ) -> Result<Vec<u8>, ImageFault> {
         if !most.0.is_multiple_of(own.0) || !most.1.is_multiple_of(own.1) {
             return Err(damaged("factors of samples of which one is no multiple of the other"));
         }
@@ -144,6 +144,6 @@ mod tests {
     #[test]
     fn factors_that_do_not_divide_are_damaged() {
         let plane = Plane { width: 2, height: 1, stride: 2, samples: vec![0; 2] };
-        assert!(matches!(plane.at_pixels((3, 1), (2, 1), (3, 1)), Err(Fault::Damaged(_))));
+        assert!(matches!(plane.at_pixels((3, 1), (2, 1), (3, 1)), Err(ImageFault::Damaged(_))));
     }
 }
