@@ -15,6 +15,7 @@ mod flex;
 #[cfg(test)]
 mod functions;
 mod fuzz;
+#[cfg(test)]
 mod images;
 mod learned;
 #[cfg(test)]

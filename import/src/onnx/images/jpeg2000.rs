@@ -46,6 +46,12 @@ pub(super) fn decode(stream: &[u8]) -> Result<Picture, ImageFault> {
     Ok(Picture { width, height, samples })
 }
 
+/// A box of a file: its type, and what is in it.
+struct FileBox<'s> {
+    kind: [u8; 4],
+    content: &'s [u8],
+}
+
 /// What is left to be read, big-endian.
 struct BoxReader<'s> {
     rest: &'s [u8],
@@ -76,8 +82,8 @@ impl<'s> BoxReader<'s> {
         Ok(bytes)
     }
 
-    /// The next box of a file: its type and what is in it. A length of 0 is up to the end.
-    fn next_box(&mut self) -> Result<Option<([u8; 4], &'s [u8])>, ImageFault> {
+    /// The next box of a file. A length of 0 is up to the end.
+    fn next_box(&mut self) -> Result<Option<FileBox<'s>>, ImageFault> {
         if self.rest.is_empty() {
             return Ok(None);
         }
@@ -88,7 +94,7 @@ impl<'s> BoxReader<'s> {
             1 => usize::try_from(u64::from_be_bytes(self.take()?)).unwrap_or(usize::MAX).saturating_sub(16),
             length => (length as usize).checked_sub(8).ok_or_else(|| damaged("a box without its header"))?,
         };
-        Ok(Some((kind, self.bytes(content)?)))
+        Ok(Some(FileBox { kind, content: self.bytes(content)? }))
     }
 }
 
@@ -117,7 +123,7 @@ impl File<'_> {
     fn read(stream: &[u8]) -> Result<File<'_>, ImageFault> {
         let mut reader = BoxReader { rest: stream };
         let mut size = None;
-        while let Some((kind, content)) = reader.next_box()? {
+        while let Some(FileBox { kind, content }) = reader.next_box()? {
             match &kind {
                 b"jp2h" => size = Some(read_header(content)?),
                 b"jp2c" if size.is_some() => return Ok(File { codestream: content, size }),
@@ -132,7 +138,7 @@ impl File<'_> {
 fn read_header(header: &[u8]) -> Result<ImageSize, ImageFault> {
     let mut reader = BoxReader { rest: header };
     let mut size = None;
-    while let Some((kind, content)) = reader.next_box()? {
+    while let Some(FileBox { kind, content }) = reader.next_box()? {
         let mut content = BoxReader { rest: content };
         match &kind {
             b"ihdr" => {

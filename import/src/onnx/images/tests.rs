@@ -96,7 +96,7 @@ fn changed_bytes_make_no_decoder_panic() {
             let mut changed = stream.clone();
             for _ in 0..=random() % 3 {
                 // Half of them in the header.
-                let end = if random() % 2 == 0 { changed.len() } else { changed.len().min(60) };
+                let end = if random().is_multiple_of(2) { changed.len() } else { changed.len().min(60) };
                 let at = random() % end;
                 changed[at] = [0, 0xFF, changed[at] ^ 1 << (random() % 8), random() as u8][random() % 4];
             }

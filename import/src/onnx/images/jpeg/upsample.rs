@@ -34,7 +34,11 @@ impl Plane {
     /// The row that is nearest to a pixel's row beside its own.
     fn neighbour(&self, pixel_row: usize) -> &[u8] {
         let row = pixel_row / 2;
-        self.row(if pixel_row % 2 == 0 { row.saturating_sub(1) } else { (row + 1).min(self.height - 1) })
+        self.row(if pixel_row.is_multiple_of(2) {
+            row.saturating_sub(1)
+        } else {
+            (row + 1).min(self.height - 1)
+        })
     }
 
     /// The samples at each pixel, row by row. The component's and the greatest factors are `(across, down)`.
@@ -70,7 +74,7 @@ impl Plane {
                 extend_halved(out, &vertical_sums(near, self.neighbour(pixel_row)), 4, (8, 7));
             }
             (1, 2) => {
-                let half = if pixel_row % 2 == 0 { 1 } else { 2 };
+                let half = if pixel_row.is_multiple_of(2) { 1 } else { 2 };
                 let sums = vertical_sums(near, self.neighbour(pixel_row));
                 out.extend(sums.iter().map(|sum| ((sum + half) >> 2) as u8));
             }
