@@ -18,7 +18,7 @@ fn poly<S: Simd, const N: usize>(s: S, x: S::F, coefficients: &[f32; N]) -> S::F
 
 #[inline(always)]
 pub(crate) fn exp<S: Simd>(s: S, x: S::F) -> S::F {
-    use crate::scalar::{EXP, LN2_HI, LN2_LO, ROUND};
+    use math::coefficients::{EXP, LN2_HI, LN2_LO, ROUND};
     let x = s.min(s.splat(89.0), s.max(s.splat(-104.0), x));
     let shifted = s.mul_add(x, s.splat(LOG2_E), s.splat(ROUND));
     let n = s.sub(shifted, s.splat(ROUND));
@@ -28,7 +28,7 @@ pub(crate) fn exp<S: Simd>(s: S, x: S::F) -> S::F {
 
 #[inline(always)]
 pub(crate) fn log<S: Simd>(s: S, x: S::F) -> S::F {
-    use crate::scalar::{LN2_HI, LN2_LO, LOG, SQRT_HALF_BITS};
+    use math::coefficients::{LN2_HI, LN2_LO, LOG, SQRT_HALF_BITS};
     let (zero, smallest) = (s.splat(0.0), s.splat(f32::MIN_POSITIVE));
     let scaled = s.select_gt(smallest, x, s.mul(x, s.splat(8_388_608.0)), x);
     let bias = s.select_gt(smallest, x, s.splat(-23.0), zero);
@@ -48,24 +48,23 @@ pub(crate) fn log<S: Simd>(s: S, x: S::F) -> S::F {
 
 #[inline(always)]
 pub(crate) fn tanh<S: Simd>(s: S, x: S::F) -> S::F {
-    use crate::scalar::{TANH_BOTTOM, TANH_TOP};
-    let z = s.min(s.splat(7.905_311), s.max(s.splat(-7.905_311), x));
-    let square = s.mul(z, z);
-    let top = s.mul(z, poly(s, square, &TANH_TOP));
-    let value = s.div(top, poly(s, square, &TANH_BOTTOM));
+    use math::coefficients::{TANH, TANH_NEAR};
     let size = s.abs(x);
-    let value = s.select_gt(size, s.splat(9.02), s.copysign(s.splat(1.0), x), value);
-    s.select_gt(s.splat(4e-4), size, x, value)
+    let square = s.mul(x, x);
+    let near = s.mul_add(s.mul(poly(s, square, &TANH), square), size, size);
+    let e = exp(s, s.add(size, size));
+    let far = s.sub(s.splat(1.0), s.div(s.splat(2.0), s.add(e, s.splat(1.0))));
+    s.copysign(s.select_gt(s.splat(TANH_NEAR), size, near, far), x)
 }
 
 #[inline(always)]
 pub(crate) fn erf<S: Simd>(s: S, x: S::F) -> S::F {
-    use crate::scalar::{ERF_BOTTOM, ERF_TOP};
-    let z = s.min(s.splat(3.75), s.max(s.splat(-3.75), x));
-    let square = s.mul(z, z);
-    let top = s.mul(z, poly(s, square, &ERF_TOP));
-    let value = s.div(top, poly(s, square, &ERF_BOTTOM));
-    s.select_gt(s.abs(x), s.splat(3.75), s.copysign(s.splat(1.0), x), value)
+    use math::coefficients::{ERF, ERF_FAR, ERF_NEAR};
+    let size = s.min(s.splat(4.0), s.abs(x));
+    let near = s.mul_add(poly(s, s.mul(size, size), &ERF), size, size);
+    let minus = s.sub(s.splat(0.0), size);
+    let far = s.sub(s.splat(1.0), exp(s, s.mul_add(minus, poly(s, size, &ERF_FAR), minus)));
+    s.copysign(s.select_gt(s.splat(ERF_NEAR), size, near, far), x)
 }
 
 /// e^-|x|, the common part of `sigmoid` and `softplus`.

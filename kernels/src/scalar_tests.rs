@@ -47,18 +47,18 @@ fn exact_erf(x: f64) -> f64 {
 }
 
 #[test]
-fn exp_is_within_four_ulp() {
-    check("exp", exp, f64::exp, |found, want| ulps(found, want) <= 4.0);
+fn exp_is_within_one_ulp() {
+    check("exp", exp, f64::exp, |found, want| ulps(found, want) <= 1.0);
 }
 
 #[test]
-fn log_is_within_four_ulp() {
-    check("log", log, f64::ln, |found, want| want.is_nan() && found.is_nan() || ulps(found, want) <= 4.0);
+fn log_is_within_one_ulp() {
+    check("log", log, f64::ln, |found, want| want.is_nan() && found.is_nan() || ulps(found, want) <= 1.0);
 }
 
 #[test]
-fn sigmoid_is_within_four_ulp() {
-    check("sigmoid", sigmoid, exact_sigmoid, |found, want| ulps(found, want) <= 4.0);
+fn sigmoid_is_within_two_and_a_quarter_ulp() {
+    check("sigmoid", sigmoid, exact_sigmoid, |found, want| ulps(found, want) <= 2.25);
 }
 
 #[test]
@@ -70,25 +70,23 @@ fn silu_is_within_five_ulp_until_its_sigmoid_is_denormal() {
 }
 
 #[test]
-fn softplus_is_within_four_ulp() {
+fn softplus_is_within_two_ulp() {
     check(
         "softplus",
         softplus,
         |x| x.max(0.0) + (-x.abs()).exp().ln_1p(),
-        |found, want| ulps(found, want) <= 4.0,
+        |found, want| ulps(found, want) <= 2.0,
     );
 }
 
 #[test]
-fn tanh_is_within_five_ulp() {
-    check("tanh", tanh, f64::tanh, |found, want| ulps(found, want) <= 5.0);
+fn tanh_is_within_one_and_a_half_ulp() {
+    check("tanh", tanh, f64::tanh, |found, want| ulps(found, want) <= 1.5);
 }
 
 #[test]
-fn erf_is_within_five_ulp_or_3e_7() {
-    check("erf", erf, exact_erf, |found, want| {
-        ulps(found, want) <= 5.0 || (f64::from(found) - want).abs() <= 3e-7
-    });
+fn erf_is_within_one_and_a_half_ulp() {
+    check("erf", erf, exact_erf, |found, want| ulps(found, want) <= 1.5);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! How the vector operations map to AVX-512.
 
 use super::{Simd, Task};
-use crate::scalar::ROUND;
+use math::coefficients::ROUND;
 use std::arch::x86_64::*;
 
 /// Proof that the machine has AVX-512 F, VL, BW and DQ (and AVX2 and FMA).

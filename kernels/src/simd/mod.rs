@@ -11,7 +11,7 @@ mod avx2;
 mod avx512;
 mod portable;
 
-use crate::scalar::{ONE_BITS, ROUND};
+use math::coefficients::{ONE_BITS, ROUND};
 
 pub(crate) use portable::Portable;
 #[cfg(target_arch = "x86_64")]
