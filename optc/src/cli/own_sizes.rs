@@ -41,9 +41,7 @@ impl Taken {
     pub(super) fn words(self) -> &'static str {
         match self {
             Taken::Sizes => "sizes",
-            Taken::SizesAndNumbers => {
-                "sizes, and the numbers in small inputs of integers and encoded images,"
-            }
+            Taken::SizesAndNumbers => "sizes, and the numbers in small inputs of integers,",
         }
     }
 }
