@@ -47,6 +47,8 @@ pub struct Winograd {
     pub(crate) tile_parts: u32,
     pub(crate) panel_parts: u32,
     pub(crate) isa: Isa,
+    /// Stands where there would be padding.
+    pub(crate) reserved: u32,
 }
 
 /// Its bytes are told apart, and read by others: there is no padding among them.
@@ -120,6 +122,7 @@ impl Winograd {
             block_depth: shape.in_channels.div_ceil(blocks).next_multiple_of(16) as u32,
             tile_parts: 0,
             panel_parts: 0,
+            reserved: 0,
             isa,
         };
         winograd.choose(MOST_TILES.min(winograd.tiles()), threads);
