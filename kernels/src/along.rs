@@ -348,12 +348,12 @@ mod tests {
 
     #[test]
     fn lines_apart_are_found_in_parts() {
-        let [outer, count, inner] = [5, 70, 130];
+        let [outer, count, inner] = if cfg!(miri) { [2, 3, 33] } else { [5, 70, 130] };
         let x: Vec<f32> = (0..outer * count * inner).map(|i| ((i * 7919) % 100_003) as f32).collect();
         let mut out = vec![-1i64; outer * inner];
         let kernel =
             ArgExtreme::new([outer, count, inner], NumberType::F32, Extreme::FirstMax, Isa::detect(), 2);
-        assert!(kernel.parts() > 1);
+        assert!(cfg!(miri) || kernel.parts() > 1);
         run(&kernel, &mut out, &x);
         for (line, found) in out.iter().enumerate() {
             let at = |index: usize| x[(line / inner * count + index) * inner + line % inner];

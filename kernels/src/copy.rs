@@ -241,7 +241,9 @@ mod tests {
 
     #[test]
     fn every_transpose_moves_each_element_to_its_place() {
-        for dims in [[2, 3, 5, 7], [1, 3, 40, 41], [3, 1, 33, 64], [2, 70, 1, 90]] {
+        let some = [[2, 3, 5, 7], [1, 3, 40, 41], [3, 1, 33, 64], [2, 70, 1, 90]];
+        let few = [[2, 3, 5, 2], [1, 2, 17, 18], [3, 1, 3, 16], [2, 19, 1, 2]];
+        for dims in if cfg!(miri) { few } else { some } {
             let count = dims.iter().product::<usize>();
             let x: Vec<u32> = (0..count as u32).collect();
             let strides = row_major(&dims);
@@ -286,7 +288,7 @@ mod tests {
         run(&Copy::new(&[2, 3], &[0, 1], &[3, 1], 4, Isa::detect(), 1), &mut out, &x);
         assert_eq!(out, [1, 2, 3, 1, 2, 3]);
         let copy = Copy::new(&[3], &[-1], &[1], 4, Isa::detect(), 1);
-        let ptrs: [*mut u8; 2] = [out.as_mut_ptr().cast(), x[2..].as_ptr().cast_mut().cast()];
+        let ptrs: [*mut u8; 2] = [out.as_mut_ptr().cast(), x.as_ptr().wrapping_add(2).cast_mut().cast()];
         // SAFETY: three elements are read backwards from the last one, and three are written.
         unsafe { copy.entry()(copy.as_bytes().as_ptr(), ptrs.as_ptr(), 0, std::ptr::null_mut()) }
         assert_eq!(out[..3], [3, 2, 1]);

@@ -4,13 +4,16 @@ use super::*;
 use crate::map::ScalarFunction;
 
 fn run(kernel: &GroupNorm, operands: &[*mut f32]) {
-    let mut scratch = vec![f32::NAN; kernel.scratch_bytes() / 4 + 16];
+    // Full of NaNs.
+    let mut scratch = vec![u8::MAX; kernel.scratch_bytes() + 64];
+    let start = scratch.as_ptr().align_offset(64);
+    let scratch = scratch[start..].as_mut_ptr();
     let ptrs: Vec<*mut u8> = operands.iter().map(|operand| operand.cast()).collect();
     for part in 0..kernel.parts() {
         // SAFETY: the operands have the extents that the test made the descriptor for, and scratch what the
         // kernel says.
         unsafe {
-            kernel.entry()(kernel.as_bytes().as_ptr(), ptrs.as_ptr(), part, scratch.as_mut_ptr().cast());
+            kernel.entry()(kernel.as_bytes().as_ptr(), ptrs.as_ptr(), part, scratch);
         }
     }
 }
@@ -29,9 +32,10 @@ fn normalise(
     let mut factors = vec![f32::NAN; shape.factors_len()];
     let step = |step| GroupNorm::new(shape, step, centre, 1e-5, ScalarFunction::Silu, isa, threads);
     let (moments, factors) = (moments.as_mut_ptr(), factors.as_mut_ptr());
-    run(&step(GroupNormStep::Moments), &[moments, x.as_mut_ptr()]);
+    let x = x.as_mut_ptr();
+    run(&step(GroupNormStep::Moments), &[moments, x]);
     run(&step(GroupNormStep::Factors), &[factors, moments, scale.as_mut_ptr(), bias.as_mut_ptr()]);
-    run(&step(GroupNormStep::Apply), &[x.as_mut_ptr(), x.as_mut_ptr(), factors, bias.as_mut_ptr()]);
+    run(&step(GroupNormStep::Apply), &[x, x, factors, bias.as_mut_ptr()]);
 }
 
 fn expected(shape: &GroupNormShape, centre: Centre, [x, scale, bias]: [&[f32]; 3]) -> Vec<f32> {
@@ -83,8 +87,11 @@ fn values(count: usize, centre: f32) -> Vec<f32> {
 
 #[test]
 fn every_channel_is_normalised_with_its_group() {
-    let channels_last =
+    let mut channels_last =
         [shape(1, 49, 8, 2), shape(2, 300, 37, 37), shape(1, 1000, 64, 32), shape(3, 1, 6, 1)];
+    if cfg!(miri) {
+        channels_last = [shape(1, 3, 8, 2), shape(1, 2, 17, 17), shape(1, 3, 18, 2), shape(2, 1, 6, 1)];
+    }
     let first =
         |shape: &GroupNormShape| GroupNormShape { pixel_stride: 1, channel_stride: shape.pixels, ..*shape };
     for shape in channels_last.iter().flat_map(|shape| [*shape, first(shape)]) {
@@ -109,8 +116,8 @@ fn every_channel_is_normalised_with_its_group() {
 
 #[test]
 fn the_bits_depend_on_no_instruction_set_and_no_number_of_threads() {
-    let shape = shape(1, 5000, 20, 4);
-    let x = values(100_000, 0.3);
+    let shape = shape(1, if cfg!(miri) { 5 } else { 5000 }, 20, 4);
+    let x = values(shape.pixels * 20, 0.3);
     let (mut scale, mut bias) = (values(20, 1.0), values(20, 0.5));
     let mut one = x.clone();
     normalise(&shape, Centre::Mean, &mut one, &mut scale, &mut bias, Isa::Scalar, 1);

@@ -191,12 +191,14 @@ mod tests {
 
     #[test]
     fn slices_are_picked_in_parts() {
-        let (outer, size, len) = (3, 50, 700);
+        let outer = 3;
+        let size = 50;
+        let len = if cfg!(miri) { 7 } else { 700 };
         let x: Vec<u32> = (0..(outer * size * len) as u32).collect();
         let indices: Vec<i64> = (0..40).map(|i| (i * 37) % 100 - 50).collect();
         let shape = Indices { count: 40, size: size as u64, bytes: 8, signed: 1 };
         let kernel = Take::new(shape, outer, len * 4, Isa::detect(), 2);
-        assert!(kernel.parts() > 1);
+        assert!(cfg!(miri) || kernel.parts() > 1);
         let mut out = vec![u32::MAX; outer * 40 * len];
         let operands =
             [out.as_mut_ptr().cast(), x.as_ptr().cast_mut().cast(), indices.as_ptr().cast_mut().cast()];

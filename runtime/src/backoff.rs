@@ -165,6 +165,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no clock of the time that a thread had a core")]
     fn a_thread_that_sleeps_has_no_core() {
         let workers = WorkerBackoff::new(2);
         let begin = workers.run_begins().expect("it has a worker");

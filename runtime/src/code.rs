@@ -152,6 +152,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri runs no machine code")]
     fn an_image_runs_where_it_is_loaded() {
         // SAFETY: the entry reads none of its arguments.
         let (code, addresses) = unsafe { LoadedCode::load(&image(), "entry", resolve) }.unwrap();

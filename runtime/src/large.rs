@@ -123,16 +123,19 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri gives no part of a mapping back")]
     fn a_block_keeps_its_bytes_when_it_grows_and_shrinks() {
         check_resizing(&[LARGE, 3 * LARGE + 5, 40 * LARGE, 2 * LARGE + 1]);
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri gives no part of a mapping back")]
     fn a_block_keeps_its_bytes_on_its_way_between_small_and_large() {
         check_resizing(&[1000, LARGE + 1, 2000, LARGE - 1, LARGE]);
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri gives no part of a mapping back")]
     fn a_large_block_begins_with_a_huge_page_and_is_zero() {
         let block = allocate(LARGE + 1);
         assert_eq!(block.align_offset(HUGE), 0);
@@ -144,6 +147,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri ends where memory is refused")]
     fn more_than_there_is_cannot_be_had() {
         assert!(allocate(1 << 60).is_null());
     }

@@ -68,6 +68,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
+    #[cfg_attr(miri, ignore = "the process that is measured would be that of Miri")]
     fn the_peak_grows_with_what_is_touched() {
         let before = peak_resident_bytes().unwrap();
         let touched = std::hint::black_box(vec![1u8; 64 << 20]);
@@ -77,6 +78,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
+    #[cfg_attr(miri, ignore = "the process that is measured would be that of Miri")]
     fn own_memory_is_what_is_touched_and_not_given_back() {
         let touched = std::hint::black_box(vec![1u8; 256 << 20]);
         assert!(own_resident_bytes().unwrap() >= 256 << 20);

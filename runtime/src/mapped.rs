@@ -64,6 +64,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri maps no files")]
     fn bytes_outlive_the_first_handle_and_the_name() {
         let mapped = map("shared", b"weights");
         let shared = mapped.clone().into_shared();
@@ -72,6 +73,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri maps no files")]
     fn an_empty_file_has_no_bytes() {
         assert_eq!(map("empty", b"").bytes(), b"");
     }

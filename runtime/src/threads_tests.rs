@@ -7,6 +7,11 @@ use std::time::Duration;
 
 use super::*;
 
+/// `usual`, or `few` where Miri runs the tests, which takes some ten thousand times as long.
+fn or_few<T>(usual: T, few: T) -> T {
+    if cfg!(miri) { few } else { usual }
+}
+
 /// Each of `parts` parts adds one to its own counter; panics unless each was done once.
 fn check_each_part_once(pool: &ThreadPool, parts: u32) {
     let done: Vec<AtomicU32> = (0..parts).map(|_| AtomicU32::new(0)).collect();
@@ -26,7 +31,7 @@ fn panic_message(outcome: thread::Result<()>) -> String {
 fn each_part_is_done_once() {
     for threads in [1, 2, 3, 8] {
         let pool = ThreadPool::new(threads);
-        for parts in [0, 1, 2, 3, 7, 64, 1000] {
+        for parts in [0, 1, 2, 3, 7, 64, or_few(1000, 65)] {
             check_each_part_once(&pool, parts);
         }
     }
@@ -48,7 +53,7 @@ fn parts_of_a_share_are_taken_backward_as_well() {
         [2, 3, 8].into_iter().flat_map(|n| [(n, PartOrder::Forward), (n, PartOrder::Backward)])
     {
         let pool = ThreadPool::new(threads);
-        for parts in [1, 2, 3, 7, 64, 1000] {
+        for parts in [1, 2, 3, 7, or_few(64, 20), or_few(1000, 21)] {
             let lists = order_of_parts(&pool, parts, order);
             let owner = |part: u32| {
                 let has = |owner: &usize| pool.shared.share(parts.into(), *owner).contains(&part.into());
@@ -82,18 +87,19 @@ fn every_other_run_of_a_kernel_goes_backward() {
 fn many_short_jobs_in_a_row_lose_nothing() {
     let pool = ThreadPool::new(4);
     let sum = AtomicU64::new(0);
-    for job in 0..50_000u64 {
+    let jobs = or_few(50_000u64, 100);
+    for job in 0..jobs {
         pool.for_each(3, &|_, part| {
             sum.fetch_add(job * u64::from(part), Relaxed);
         });
     }
-    assert_eq!(sum.into_inner(), (0..50_000).map(|job| 3 * job).sum());
+    assert_eq!(sum.into_inner(), (0..jobs).map(|job| 3 * job).sum());
 }
 
 #[test]
 fn sleeping_workers_are_woken() {
     let pool = ThreadPool::new(2);
-    for _ in 0..20 {
+    for _ in 0..or_few(20, 5) {
         while pool.shared.gate.0.load(Relaxed) & ASLEEP_FIELD == 0 {
             thread::yield_now();
         }
@@ -151,7 +157,7 @@ fn spin_until(condition: impl Fn() -> bool) {
 fn no_worker_runs_two_parts_at_once() {
     let pool = ThreadPool::new(4);
     let inside: Vec<AtomicU32> = (0..4).map(|_| AtomicU32::new(0)).collect();
-    for _ in 0..500 {
+    for _ in 0..or_few(500, 10) {
         pool.for_each(32, &|worker, _| {
             assert_eq!(inside[worker].fetch_add(1, AcqRel), 0);
             inside[worker].fetch_sub(1, AcqRel);
@@ -174,7 +180,7 @@ fn a_panic_reaches_the_caller_after_the_join_and_the_pool_goes_on() {
 #[test]
 fn a_panic_of_every_part_is_one_panic() {
     let pool = ThreadPool::new(4);
-    for _ in 0..200 {
+    for _ in 0..or_few(200, 3) {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             pool.for_each(16, &|_, part| panic!("part {part}"));
         }));
@@ -201,7 +207,7 @@ fn two_callers_at_once_both_get_their_parts_done() {
     let pool = ThreadPool::new(2);
     thread::scope(|scope| {
         for _ in 0..3 {
-            scope.spawn(|| (0..2000).for_each(|_| check_each_part_once(&pool, 5)));
+            scope.spawn(|| (0..or_few(2000, 20)).for_each(|_| check_each_part_once(&pool, 5)));
         }
     });
 }
@@ -218,14 +224,14 @@ fn more_threads_than_cores_still_finish() {
             });
         }
         let pool = ThreadPool::new(8);
-        (0..50).for_each(|_| check_each_part_once(&pool, 40));
+        (0..or_few(50, 3)).for_each(|_| check_each_part_once(&pool, or_few(40, 10)));
         hog.store(false, Relaxed);
     });
 }
 
 #[test]
 fn a_pool_can_be_dropped_unused_and_asleep() {
-    (0..50).for_each(|_| drop(ThreadPool::new(3)));
+    (0..or_few(50, 5)).for_each(|_| drop(ThreadPool::new(3)));
     let pool = ThreadPool::new(3);
     spin_until(|| pool.shared.gate.0.load(Relaxed) & ASLEEP_FIELD == 2 * ASLEEP);
     drop(pool);

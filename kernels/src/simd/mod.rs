@@ -262,7 +262,8 @@ impl<S: Simd> Width<S> for First<S> {
 /// loads and stores as there are products.
 #[inline(always)]
 pub(crate) fn opaque(pointer: *const f32) -> *const f32 {
-    #[cfg(target_arch = "x86_64")]
+    // Miri knows no assembler.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         let mut address = pointer.expose_provenance();
         // SAFETY: no instruction is emitted.
@@ -271,7 +272,7 @@ pub(crate) fn opaque(pointer: *const f32) -> *const f32 {
         }
         std::ptr::with_exposed_provenance(address)
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(any(not(target_arch = "x86_64"), miri))]
     pointer
 }
 

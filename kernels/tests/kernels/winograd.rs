@@ -1,7 +1,7 @@
 //! Whether Winograd convolutions compute what plain loops compute, with the same bits on every instruction
 //! set, for every cut and with any scratch.
 
-use crate::common::{Rng, assert_same_bits, input, output, run, ways};
+use crate::common::{Rng, assert_same_bits, input, or_few, output, run, ways};
 use crate::conv::{Case, Data, Residual, check_against_loops, data, random_strides};
 use kernels::{
     Activation, Conv2d, Conv2dShape, ConvPrologue, ConvStrides, ImageStrides, Isa, Kernel, WeightStrides,
@@ -88,16 +88,16 @@ fn random_case(rng: &mut Rng, shape: Conv2dShape) -> Case {
 #[test]
 fn images_and_channels_of_all_sizes_agree() {
     let mut rng = Rng::new(21);
-    for size in 1..=70 {
+    for size in (1..=or_few(70, 36)).step_by(or_few(1, 14)) {
         let pads = [0; 4].map(|_: usize| rng.between(0, 2));
-        let other = rng.between(3, 12);
+        let other = rng.between(3, or_few(12, 5));
         let image = if size % 2 == 0 { [size, other] } else { [other, size.max(3)] };
-        let channels = [71 - size, rng.between(1, 70)];
+        let channels = [or_few(71 - size, size % 5 + 1), rng.between(1, or_few(70, 5))];
         let batch = rng.between(1, 2);
         // At the least one window fits.
         let image = image.map(|side| side.max(3));
         check(&random_case(&mut rng, shape(batch, image, channels, pads)), size as u64);
-        let channels = [rng.between(1, 20), size];
+        let channels = [rng.between(1, or_few(20, 2)), size];
         check(&random_case(&mut rng, shape(1, [7, 5], channels, [1; 4])), size as u64);
     }
 }
@@ -106,15 +106,16 @@ fn images_and_channels_of_all_sizes_agree() {
 fn images_smaller_than_the_filter_agree_where_padding_makes_up() {
     let mut rng = Rng::new(22);
     for image in [[1, 1], [1, 9], [2, 3], [6, 1]] {
-        check(&random_case(&mut rng, shape(2, image, [17, 18], [1; 4])), 1);
+        check(&random_case(&mut rng, shape(2, image, or_few([17, 18], [3, 2]), [1; 4])), 1);
     }
 }
 
 #[test]
 fn several_blocks_of_tiles_and_of_channels_agree() {
     let mut rng = Rng::new(23);
-    let case = random_case(&mut rng, shape(1, [41, 37], [130, 40], [1; 4]));
-    assert!(Winograd::new(&case.shape, &case.strides, case.activation, Isa::Scalar, 3).unwrap().parts() > 3);
+    let case = random_case(&mut rng, shape(1, or_few([41, 37], [13, 9]), or_few([130, 40], [34, 2]), [1; 4]));
+    let winograd = Winograd::new(&case.shape, &case.strides, case.activation, Isa::Scalar, 3).unwrap();
+    assert!(cfg!(miri) || winograd.parts() > 3);
     check(&case, 2);
 }
 

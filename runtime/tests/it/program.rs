@@ -102,7 +102,7 @@ fn machine_code_runs_its_kernels_on_every_number_of_threads() {
     let program = program(Body::AddWeight);
     for threads in [1, 2] {
         let mut context = program.context(threads).unwrap();
-        for _ in 0..100 {
+        for _ in 0..if cfg!(miri) { 5 } else { 100 } {
             let mut y = [0.0f32; 8];
             context.run(&[as_bytes(&X)], &mut [as_bytes_mut(&mut y)]).unwrap();
             assert_eq!(y, Y);
@@ -119,7 +119,7 @@ fn many_contexts_run_one_program_at_once() {
         for _ in 0..3 {
             scope.spawn(|| {
                 let mut context = program.context_in(Arc::clone(&pool), Arena::owned()).unwrap();
-                for _ in 0..200 {
+                for _ in 0..if cfg!(miri) { 5 } else { 200 } {
                     let mut y = [0.0f32; 8];
                     context.run(&[as_bytes(&X)], &mut [as_bytes_mut(&mut y)]).unwrap();
                     assert_eq!(y, Y);
