@@ -152,6 +152,18 @@ fn each_scan_of_a_jpeg_adds_bits() {
 }
 
 #[test]
+fn comments_and_numbers_of_lines_in_a_jpeg_say_nothing() {
+    let samples = samples();
+    let stream = &samples.iter().find(|sample| sample.name == "jpeg-444").unwrap().stream;
+    let scan = stream.windows(2).position(|pair| pair == [0xFF, 0xDA]).unwrap();
+    let skipped = b"\xFF\xFE\x00\x04\xFF\xD9\xFF\xDC\x00\x04\x00\x07\xFF\xFF";
+    let more = [&stream[..scan], skipped, &stream[scan..]].concat();
+    assert_eq!(decode(&more).unwrap(), decode(stream).unwrap());
+    let reserved = [&stream[..scan], b"\xFF\x02\x00\x02", &stream[scan..]].concat();
+    assert!(matches!(decode(&reserved), Err(ImageFault::Damaged(_))));
+}
+
+#[test]
 fn luma_and_inks_are_those_of_pillow() {
     assert_eq!(luma(&[255, 255, 255]), 255);
     assert_eq!(luma(&[200, 100, 50]), 124);

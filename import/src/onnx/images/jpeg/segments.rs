@@ -130,8 +130,8 @@ impl<'s> SegmentReader<'s> {
                 }
                 Ok(())
             }
-            0xCC | 0xE1..=0xED | 0xEF | 0xFE => Ok(()),
-            // libjpeg refuses DNL, DHP, EXP and what is reserved.
+            0xCC | 0xDC | 0xE1..=0xED | 0xEF | 0xFE => Ok(()),
+            // libjpeg refuses DHP, EXP and what is reserved.
             _ => Err(damaged("a segment of unknown kind")),
         }
     }
