@@ -27,6 +27,15 @@ pub(crate) fn exp<S: Simd>(s: S, x: S::F) -> S::F {
 }
 
 #[inline(always)]
+fn exp_normal<S: Simd>(s: S, x: S::F) -> S::F {
+    use math::coefficients::{EXP, LN2_HI, LN2_LO, ROUND};
+    let shifted = s.mul_add(x, s.splat(LOG2_E), s.splat(ROUND));
+    let n = s.sub(shifted, s.splat(ROUND));
+    let r = s.mul_add(n, s.splat(-LN2_LO), s.mul_add(n, s.splat(-LN2_HI), x));
+    s.scale_normal(poly(s, r, &EXP), shifted)
+}
+
+#[inline(always)]
 pub(crate) fn log<S: Simd>(s: S, x: S::F) -> S::F {
     use math::coefficients::{LN2_HI, LN2_LO, LOG, SQRT_HALF_BITS};
     let (zero, smallest) = (s.splat(0.0), s.splat(f32::MIN_POSITIVE));
@@ -48,11 +57,12 @@ pub(crate) fn log<S: Simd>(s: S, x: S::F) -> S::F {
 
 #[inline(always)]
 pub(crate) fn tanh<S: Simd>(s: S, x: S::F) -> S::F {
-    use math::coefficients::{TANH, TANH_NEAR};
+    use math::coefficients::{TANH, TANH_NEAR, TANH_ONE};
     let size = s.abs(x);
     let square = s.mul(x, x);
     let near = s.mul_add(s.mul(poly(s, square, &TANH), square), size, size);
-    let e = exp(s, s.add(size, size));
+    let limited = s.min(s.splat(TANH_ONE), size);
+    let e = exp_normal(s, s.add(limited, limited));
     let far = s.sub(s.splat(1.0), s.div(s.splat(2.0), s.add(e, s.splat(1.0))));
     s.copysign(s.select_gt(s.splat(TANH_NEAR), size, near, far), x)
 }
@@ -63,7 +73,7 @@ pub(crate) fn erf<S: Simd>(s: S, x: S::F) -> S::F {
     let size = s.min(s.splat(4.0), s.abs(x));
     let near = s.mul_add(poly(s, s.mul(size, size), &ERF), size, size);
     let minus = s.sub(s.splat(0.0), size);
-    let far = s.sub(s.splat(1.0), exp(s, s.mul_add(minus, poly(s, size, &ERF_FAR), minus)));
+    let far = s.sub(s.splat(1.0), exp_normal(s, s.mul_add(minus, poly(s, size, &ERF_FAR), minus)));
     s.copysign(s.select_gt(s.splat(ERF_NEAR), size, near, far), x)
 }
 

@@ -28,6 +28,8 @@ pub const LOG: [f32; 9] = [
 pub const SQRT_HALF_BITS: i32 = 0x3f35_04f3;
 /// Below this magnitude, tanh x is `x + x * x^2 * TANH(x^2)`.
 pub const TANH_NEAR: f32 = 0.625;
+/// From this magnitude, tanh x is 1: 2 / (e^2x + 1) is less than half a unit in the last place below 1.
+pub const TANH_ONE: f32 = 10.0;
 /// (tanh x / x - 1) / x^2 by x^2, for |x| < [`TANH_NEAR`]; the relative error of tanh is at most
 /// 0.074 * 2^-24.
 pub const TANH: [f32; 5] = [-5.705_027e-3, 2.063_912_3e-2, -5.373_972_7e-2, 1.333_144_3e-1, -3.333_328e-1];

@@ -25,6 +25,7 @@ mod wide;
 
 use coefficients::{
     ERF, ERF_FAR, ERF_NEAR, EXP, LN2_HI, LN2_LO, LOG, ONE_BITS, ROUND, SQRT_HALF_BITS, TANH, TANH_NEAR,
+    TANH_ONE,
 };
 
 pub use regions::{BoxAxis, BoxSample, Coordinate, MOST_SAMPLES};
@@ -93,6 +94,16 @@ pub fn exp(x: f32) -> f32 {
     poly(r, EXP) * first * second
 }
 
+/// [`exp`], the same bits, of an `x` from -87 to 88 or NaN: the result is normal, so one factor scales it.
+#[inline(always)]
+fn exp_normal(x: f32) -> f32 {
+    let shifted = x.mul_add(std::f32::consts::LOG2_E, ROUND);
+    let n = shifted - ROUND;
+    let r = n.mul_add(-LN2_LO, n.mul_add(-LN2_HI, x));
+    let scale = f32::from_bits((shifted.to_bits() << 23).wrapping_add(ONE_BITS as u32));
+    poly(r, EXP) * scale
+}
+
 /// Natural logarithm: -infinity for either zero, NaN below zero and for NaN, infinity for infinity.
 #[inline(always)]
 pub fn log(x: f32) -> f32 {
@@ -111,14 +122,15 @@ pub fn log(x: f32) -> f32 {
     if x == 0.0 { f32::NEG_INFINITY } else { value }
 }
 
-/// Hyperbolic tangent: a polynomial near 0, `1 - 2 / (e^(2|x|) + 1)` elsewhere. Keeps the sign of zero, NaN
-/// for NaN.
+/// Hyperbolic tangent: a polynomial near 0, `1 - 2 / (e^(2|x|) + 1)` elsewhere. Exactly 1 in
+/// magnitude from 10, keeps the sign of zero, NaN for NaN.
 #[inline(always)]
 pub fn tanh(x: f32) -> f32 {
     let size = x.abs();
     let square = x * x;
     let near = (poly(square, TANH) * square).mul_add(size, size);
-    let far = 1.0 - 2.0 / (exp(size + size) + 1.0);
+    let limited = min(TANH_ONE, size);
+    let far = 1.0 - 2.0 / (exp_normal(limited + limited) + 1.0);
     let value = if size < TANH_NEAR { near } else { far };
     value.copysign(x)
 }
@@ -129,7 +141,7 @@ pub fn tanh(x: f32) -> f32 {
 pub fn erf(x: f32) -> f32 {
     let size = min(4.0, x.abs());
     let near = poly(size * size, ERF).mul_add(size, size);
-    let far = 1.0 - exp((-size).mul_add(poly(size, ERF_FAR), -size));
+    let far = 1.0 - exp_normal((-size).mul_add(poly(size, ERF_FAR), -size));
     let value = if size < ERF_NEAR { near } else { far };
     value.copysign(x)
 }

@@ -88,6 +88,11 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn scale_normal(self, a: __m512, shifted: __m512) -> __m512 {
+        self.scale(a, shifted)
+    }
+
+    #[inline(always)]
     fn shift_left<const N: u32>(self, a: __m512i) -> __m512i {
         // SAFETY: the token proves that the machine has the instruction.
         unsafe { _mm512_slli_epi32::<N>(a) }

@@ -92,6 +92,13 @@ pub(crate) trait Simd: Copy + 'static {
         self.mul(self.mul(a, first), second)
     }
 
+    /// [`Self::scale`], the same bits, where `a` is about 1 and the result normal, or `a` is NaN.
+    #[inline(always)]
+    fn scale_normal(self, a: Self::F, shifted: Self::F) -> Self::F {
+        let power = self.shift_left::<23>(self.bits(shifted));
+        self.mul(a, self.float(self.add_int(power, self.splat_int(ONE_BITS))))
+    }
+
     /// Lane `i` of the result is lane `lanes[i]` of `a`; every index is below `LANES`.
     fn permute(self, a: Self::F, lanes: Self::I) -> Self::F;
 
