@@ -4,7 +4,7 @@
 //! the format) is written as it was read. Copies of a model share it, so that one costs its names only.
 //! Field numbers are those of [`super::model`].
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 use std::sync::Arc;
 
 use super::model::{AttributeValue, GraphProto, ModelProto, NodeProto};

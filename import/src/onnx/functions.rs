@@ -7,7 +7,7 @@
 //!
 //! New names are made in a first walk and used in a second one, because a graph borrows its names.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use super::model::{
     AttributeProto, AttributeValue, FunctionProto, GraphProto, MAX_DEPTH, ModelProto, NodeProto, Opset,

@@ -1,6 +1,6 @@
 //! Import of a model file as a module.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 

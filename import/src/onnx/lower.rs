@@ -11,9 +11,11 @@
 //! one that did; then what breaks a law of the IR (a function of floats on integers, statistics of the wrong
 //! size).
 
-use ir::plan::attrs;
-use std::collections::{HashMap, HashSet};
+use std::cell::OnceCell;
 use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
+use ir::plan::attrs;
 
 use ir::builder::InsertPoint;
 use ir::dims::{self, Requirement};
@@ -92,8 +94,9 @@ pub(super) struct GraphLowering<'m> {
     /// What is known of named sizes, and what the nodes need beside that.
     pub(super) facts: SizeFacts<'m>,
     pub(super) required: Vec<Requirement>,
-    /// The names that outputs follow from: what other nodes need, no run needs.
-    needed: HashSet<&'m str>,
+    /// The names that outputs follow from: what other nodes need, no run needs. Looked for when a node needs
+    /// something.
+    needed: OnceCell<HashSet<&'m str>>,
     pub(super) open: OpenAxes,
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) rewinding: Rewinding<'m>,
@@ -119,7 +122,7 @@ impl<'m> GraphLowering<'m> {
             body,
             facts,
             required: Vec::new(),
-            needed: needed(graph),
+            needed: OnceCell::new(),
             open: OpenAxes::default(),
             diagnostics: Vec::new(),
             rewinding: Rewinding::default(),
@@ -263,9 +266,14 @@ impl<'m> GraphLowering<'m> {
             self.refuse(location, refusal);
             self.abandon(node);
         }
-        if !node.outputs.iter().any(|name| self.needed.contains(name)) {
+        if self.required.len() > known && !self.is_needed(node) {
             self.required.truncate(known);
         }
+    }
+
+    fn is_needed(&self, node: &NodeProto<'m>) -> bool {
+        let needed = self.needed.get_or_init(|| needed(self.source.graph));
+        node.outputs.iter().any(|name| needed.contains(name))
     }
 
     /// Leaves the results of a node without a value.

@@ -15,7 +15,7 @@
 
 mod laws;
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use ir::body::OpRef;
 use ir::dims::{self, Ranges};
@@ -177,7 +177,7 @@ impl OpenAxes {
             results.contains(value) || ops.iter().any(|op| body.operands(*op).any(|read| read == *value))
         };
         let is_known = |value: &&Value| self.asked.contains(*value) || is_read(value);
-        let all = operands.iter().filter(|value| self.of.contains_key(value)).all(|value| is_known(&value));
+        let all = operands.iter().filter(|value| self.of.contains_key(*value)).all(|value| is_known(&value));
         self.asked.clear();
         if all { Ok(()) } else { Err(refused("what follows from its type alone")) }
     }

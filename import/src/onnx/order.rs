@@ -5,8 +5,9 @@
 //! are read too: the order is the file's own wherever that is possible (Kahn 1962, the earliest ready node
 //! first). O(n log n).
 
+use hashbrown::HashMap;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 use ir::diag::did_you_mean;
 

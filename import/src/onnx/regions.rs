@@ -6,7 +6,7 @@
 //! blocks that were filled. Constants stand before the outermost open operation, so that whatever reads them
 //! later may do so. What a region makes has a name in it only.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use ir::{Block, Builder, Location, Op, OpSpec, Traits, Type, Value};
 

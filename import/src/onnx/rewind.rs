@@ -6,7 +6,7 @@
 //! forgotten, and the inputs get their new types. Where more nodes would be converted again so than the graph
 //! has, requirements are collected to its end, and then it is converted as a whole.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 use std::rc::Rc;
 
 use ir::dims;
