@@ -9,18 +9,6 @@ const X: &Scalar = &Scalar::Arg(0);
 const ZERO: &Scalar = &Scalar::Const(0.0);
 const ONE: &Scalar = &Scalar::Const(1.0);
 const HALF: &Scalar = &Scalar::Const(0.5);
-const HALF_X: &Scalar = &Scalar::Binary(Binary::Mul, HALF, X);
-const ERF: &Scalar = &Scalar::Unary(
-    Unary::Erf,
-    &Scalar::Binary(Binary::Mul, X, &Scalar::Const(std::f32::consts::FRAC_1_SQRT_2 as f64)),
-);
-const ROOT_OF_2_OVER_PI: f64 = std::f64::consts::FRAC_2_SQRT_PI * std::f64::consts::FRAC_1_SQRT_2;
-const SCALE_OF_GELU: &Scalar = &Scalar::Fma(
-    &Scalar::Binary(Binary::Mul, X, X),
-    &Scalar::Const(0.044715 * ROOT_OF_2_OVER_PI),
-    &Scalar::Const(ROOT_OF_2_OVER_PI),
-);
-const TANH: &Scalar = &Scalar::Unary(Unary::Tanh, &Scalar::Binary(Binary::Mul, X, SCALE_OF_GELU));
 const SIXTH_AND_HALF: &Scalar = &Scalar::Fma(&Scalar::Const(1.0 / 6.0), X, HALF);
 const SWISH: &Scalar = &Scalar::Binary(Binary::Min, ONE, &Scalar::Binary(Binary::Max, ZERO, SIXTH_AND_HALF));
 const HARD_SIGMOID: &Scalar =
@@ -58,8 +46,8 @@ static ROWS: &[ActivationRow] = &[
         meaning: Scalar::Select(IS_POSITIVE, X, &Scalar::Binary(Binary::Mul, &Scalar::Attr("alpha"), X)),
         activation: |op| Some(Activation::LeakyRelu { alpha: number(op, "alpha")? }),
     },
-    ActivationRow { meaning: Scalar::Fma(HALF_X, ERF, HALF_X), activation: |_| Some(Activation::Gelu) },
-    ActivationRow { meaning: Scalar::Fma(HALF_X, TANH, HALF_X), activation: |_| Some(Activation::GeluTanh) },
+    ActivationRow { meaning: Scalar::Unary(Unary::Gelu, X), activation: |_| Some(Activation::Gelu) },
+    ActivationRow { meaning: Scalar::Unary(Unary::GeluTanh, X), activation: |_| Some(Activation::GeluTanh) },
     ActivationRow { meaning: Scalar::Unary(Unary::Sigmoid, X), activation: |_| Some(Activation::Sigmoid) },
     ActivationRow { meaning: Scalar::Unary(Unary::Tanh, X), activation: |_| Some(Activation::Tanh) },
     ActivationRow { meaning: Scalar::Unary(Unary::Erf, X), activation: |_| Some(Activation::Erf) },

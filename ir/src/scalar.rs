@@ -61,6 +61,10 @@ pub enum Unary {
     Erf,
     /// `1 / (1 + e^-x)`.
     Sigmoid,
+    /// `x/2 * (1 + erf(x / sqrt 2))`.
+    Gelu,
+    /// `x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))`.
+    GeluTanh,
     /// Sine.
     Sin,
     /// Cosine.

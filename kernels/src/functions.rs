@@ -58,6 +58,8 @@ numbers! {
     "optc_tanh_f32" tanh_f32(x) f32, F32, math::tanh(x);
     "optc_erf_f32" erf_f32(x) f32, F32, math::erf(x);
     "optc_sigmoid_f32" sigmoid_f32(x) f32, F32, math::sigmoid(x);
+    "optc_gelu_f32" gelu_f32(x) f32, F32, math::gelu(x);
+    "optc_gelu_tanh_f32" gelu_tanh_f32(x) f32, F32, math::gelu_tanh(x);
     "optc_sin_f32" sin_f32(x) f32, F32, math::sin(x);
     "optc_cos_f32" cos_f32(x) f32, F32, math::cos(x);
     "optc_tan_f32" tan_f32(x) f32, F32, math::tan(x);
@@ -76,6 +78,8 @@ numbers! {
     "optc_tanh_f64" tanh_f64(x) f64, F64, libm::tanh(x);
     "optc_erf_f64" erf_f64(x) f64, F64, libm::erf(x);
     "optc_sigmoid_f64" sigmoid_f64(x) f64, F64, math::sigmoid_f64(x);
+    "optc_gelu_f64" gelu_f64(x) f64, F64, math::gelu_f64(x);
+    "optc_gelu_tanh_f64" gelu_tanh_f64(x) f64, F64, math::gelu_tanh_f64(x);
     "optc_sin_f64" sin_f64(x) f64, F64, libm::sin(x);
     "optc_cos_f64" cos_f64(x) f64, F64, libm::cos(x);
     "optc_tan_f64" tan_f64(x) f64, F64, libm::tan(x);
@@ -166,6 +170,8 @@ strips! {
     "optc_strip_tanh" strip_functions(ScalarFunction::Tanh);
     "optc_strip_erf" strip_functions(ScalarFunction::Erf);
     "optc_strip_sigmoid" strip_functions(ScalarFunction::Sigmoid);
+    "optc_strip_gelu" strip_functions(ScalarFunction::Gelu);
+    "optc_strip_gelu_tanh" strip_functions(ScalarFunction::GeluTanh);
     "optc_strip_sin" formula_functions::<Sin>();
     "optc_strip_cos" formula_functions::<Cos>();
     "optc_strip_tan" formula_functions::<Tan>();

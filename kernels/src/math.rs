@@ -5,7 +5,7 @@
 //! there.
 
 use crate::simd::Simd;
-use std::f32::consts::{FRAC_1_SQRT_2, LOG2_E};
+use std::f32::consts::LOG2_E;
 
 #[inline(always)]
 fn poly<S: Simd, const N: usize>(s: S, x: S::F, coefficients: &[f32; N]) -> S::F {
@@ -33,6 +33,16 @@ fn exp_normal<S: Simd>(s: S, x: S::F) -> S::F {
     let n = s.sub(shifted, s.splat(ROUND));
     let r = s.mul_add(n, s.splat(-LN2_LO), s.mul_add(n, s.splat(-LN2_HI), x));
     s.scale_normal(poly(s, r, &EXP), shifted)
+}
+
+#[inline(always)]
+fn exp_or_zero<S: Simd>(s: S, x: S::F) -> S::F {
+    use math::coefficients::{EXP, LN2_HI, LN2_LO, ONE_BITS, ROUND};
+    let shifted = s.mul_add(x, s.splat(LOG2_E), s.splat(ROUND));
+    let n = s.sub(shifted, s.splat(ROUND));
+    let r = s.mul_add(n, s.splat(-LN2_LO), s.mul_add(n, s.splat(-LN2_HI), x));
+    let power = s.float(s.add_int(s.shift_left::<23>(s.bits(shifted)), s.splat_int(ONE_BITS)));
+    s.mul(poly(s, r, &EXP), s.max(s.splat(0.0), power))
 }
 
 #[inline(always)]
@@ -77,15 +87,15 @@ pub(crate) fn erf<S: Simd>(s: S, x: S::F) -> S::F {
     s.copysign(s.select_gt(s.splat(ERF_NEAR), size, near, far), x)
 }
 
-/// e^-|x|, the common part of `sigmoid` and `softplus`.
+/// -|x|.
 #[inline(always)]
-fn exp_of_minus_abs<S: Simd>(s: S, x: S::F) -> S::F {
-    exp(s, s.copysign(x, s.splat(-1.0)))
+fn minus_abs<S: Simd>(s: S, x: S::F) -> S::F {
+    s.copysign(x, s.splat(-1.0))
 }
 
 #[inline(always)]
 pub(crate) fn sigmoid<S: Simd>(s: S, x: S::F) -> S::F {
-    let e = exp_of_minus_abs(s, x);
+    let e = exp(s, minus_abs(s, x));
     let top = s.select_gt(s.splat(0.0), x, e, s.splat(1.0));
     s.div(top, s.add(s.splat(1.0), e))
 }
@@ -97,20 +107,22 @@ pub(crate) fn silu<S: Simd>(s: S, x: S::F) -> S::F {
 
 #[inline(always)]
 pub(crate) fn gelu<S: Simd>(s: S, x: S::F) -> S::F {
-    let half = s.mul(s.splat(0.5), x);
-    s.mul_add(half, erf(s, s.mul(x, s.splat(FRAC_1_SQRT_2))), half)
+    use math::coefficients::{GELU_ZERO, LN_NORMAL};
+    let below = s.max(s.splat(GELU_ZERO), minus_abs(s, x));
+    s.mul_add(below, exp_or_zero(s, poly(s, below, &LN_NORMAL)), s.max(s.splat(0.0), x))
 }
 
 #[inline(always)]
 pub(crate) fn gelu_tanh<S: Simd>(s: S, x: S::F) -> S::F {
-    let half = s.mul(s.splat(0.5), x);
-    let scale = s.mul_add(s.mul(x, x), s.splat(0.035_677_407), s.splat(0.797_884_6));
-    s.mul_add(half, tanh(s, s.mul(x, scale)), half)
+    use math::coefficients::{GELU_TANH, GELU_TANH_ZERO};
+    let below = s.max(s.splat(GELU_TANH_ZERO), minus_abs(s, x));
+    let e = exp_or_zero(s, s.mul(below, poly(s, s.mul(below, below), &GELU_TANH)));
+    s.mul_add(below, s.div(e, s.add(s.splat(1.0), e)), s.max(s.splat(0.0), x))
 }
 
 #[inline(always)]
 pub(crate) fn softplus<S: Simd>(s: S, x: S::F) -> S::F {
-    let e = exp_of_minus_abs(s, x);
+    let e = exp(s, minus_abs(s, x));
     let one_more = s.add(s.splat(1.0), e);
     let lost = s.sub(e, s.sub(one_more, s.splat(1.0)));
     let log1p = s.add(log(s, one_more), s.div(lost, one_more));

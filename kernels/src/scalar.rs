@@ -10,29 +10,14 @@
 //! unspecified payload and sign. Denormal inputs and results are kept (no flush to zero).
 //!
 //! Errors against the exact value, over all finite inputs (the crate's tests sweep them): those of `math`;
-//! `softplus` 2 ulp; `silu` 5 ulp or 1e-45 * |x|; `gelu`, `gelu_tanh` 4e-7 * max(1, |x|).
+//! `softplus` 2 ulp; `silu` 5 ulp or 1e-45 * |x|.
 
-pub use math::{erf, exp, log, max, min, sigmoid, tanh};
+pub use math::{erf, exp, gelu, gelu_tanh, log, max, min, sigmoid, tanh};
 
 /// x * sigmoid(x); NaN for NaN and for -infinity.
 #[inline(always)]
 pub fn silu(x: f32) -> f32 {
     x * sigmoid(x)
-}
-
-/// x/2 * (1 + erf(x / sqrt 2)); NaN for NaN and for -infinity.
-#[inline(always)]
-pub fn gelu(x: f32) -> f32 {
-    let half = 0.5 * x;
-    half.mul_add(erf(x * std::f32::consts::FRAC_1_SQRT_2), half)
-}
-
-/// The tanh form of gelu: x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))); NaN for NaN and for -infinity.
-#[inline(always)]
-pub fn gelu_tanh(x: f32) -> f32 {
-    let half = 0.5 * x;
-    let scale = (x * x).mul_add(0.035_677_407, 0.797_884_6);
-    half.mul_add(tanh(x * scale), half)
 }
 
 /// log(1 + e^x) = max(x, 0) + log1p(e^-|x|), without overflow; NaN for NaN.

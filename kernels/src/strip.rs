@@ -58,7 +58,7 @@ macro_rules! strips {
     };
 }
 
-strips! { Exp Log Tanh Erf Sigmoid }
+strips! { Exp Log Tanh Erf Sigmoid Gelu GeluTanh }
 
 /// A function of one number of which a compiler makes vector code: its branches are selections.
 pub(crate) trait Formula {

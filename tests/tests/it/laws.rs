@@ -73,6 +73,8 @@ fn unary(op: Unary, x: f32) -> f32 {
         Unary::Tanh => functions::tanh(x),
         Unary::Erf => functions::erf(x),
         Unary::Sigmoid => functions::sigmoid(x),
+        Unary::Gelu => functions::gelu(x),
+        Unary::GeluTanh => functions::gelu_tanh(x),
         Unary::Sin => ir::math::sin(x),
         Unary::Cos => ir::math::cos(x),
         Unary::Tan => ir::math::tan(x),

@@ -13,20 +13,6 @@ const ONE: &Scalar = &Scalar::Const(1.0);
 const HALF: &Scalar = &Scalar::Const(0.5);
 const SIGMOID: Scalar = Scalar::Unary(Unary::Sigmoid, X);
 const RELU: Scalar = Scalar::Binary(Binary::Max, ZERO, X);
-const HALF_X: &Scalar = &Scalar::Binary(Binary::Mul, HALF, X);
-const ERF_OF_GELU: &Scalar = &Scalar::Unary(
-    Unary::Erf,
-    &Scalar::Binary(Binary::Mul, X, &Scalar::Const(std::f32::consts::FRAC_1_SQRT_2 as f64)),
-);
-const GELU: Scalar = Scalar::Fma(HALF_X, ERF_OF_GELU, HALF_X);
-const SCALE_OF_GELU: &Scalar = &Scalar::Fma(
-    &Scalar::Binary(Binary::Mul, X, X),
-    &Scalar::Const(0.044715 * ROOT_OF_2_OVER_PI),
-    &Scalar::Const(ROOT_OF_2_OVER_PI),
-);
-const TANH_OF_GELU: &Scalar = &Scalar::Unary(Unary::Tanh, &Scalar::Binary(Binary::Mul, X, SCALE_OF_GELU));
-const GELU_TANH: Scalar = Scalar::Fma(HALF_X, TANH_OF_GELU, HALF_X);
-const ROOT_OF_2_OVER_PI: f64 = std::f64::consts::FRAC_2_SQRT_PI * std::f64::consts::FRAC_1_SQRT_2;
 const E: &Scalar = &Scalar::Unary(Unary::Exp, &Scalar::Unary(Unary::Neg, &Scalar::Unary(Unary::Abs, X)));
 const ONE_MORE: &Scalar = &Scalar::Binary(Binary::Add, ONE, E);
 const LOST: &Scalar = &Scalar::Binary(Binary::Sub, E, &Scalar::Binary(Binary::Sub, ONE_MORE, ONE));
@@ -247,7 +233,7 @@ pub(super) static OPS: &[OpDef] = &[
         results: RESULT,
         infer: Infer::SameAs(0),
         traits: Traits::PURE.union(Traits::SAME_TYPE),
-        kind: Kind::Elementwise(&GELU),
+        kind: Kind::Elementwise(&Scalar::Unary(Unary::Gelu, X)),
         ..OpDef::BLANK
     },
     OpDef {
@@ -258,7 +244,7 @@ pub(super) static OPS: &[OpDef] = &[
         results: RESULT,
         infer: Infer::SameAs(0),
         traits: Traits::PURE.union(Traits::SAME_TYPE),
-        kind: Kind::Elementwise(&GELU_TANH),
+        kind: Kind::Elementwise(&Scalar::Unary(Unary::GeluTanh, X)),
         ..OpDef::BLANK
     },
     OpDef {
