@@ -35,8 +35,8 @@ pub const TANH_ONE: f32 = 10.0;
 pub const TANH: [f32; 5] = [-5.705_027e-3, 2.063_912_3e-2, -5.373_972_7e-2, 1.333_144_3e-1, -3.333_328e-1];
 /// Below this, gelu x is 0: its greatest magnitude there is 3e-32.
 pub const GELU_ZERO: f32 = -12.0;
-/// ln(normal distribution function) of x, from -6 to 0: the error is at most 4e-8 above -1 and 5e-6 at -6. Falls
-/// faster than the function below that, to -118.2 at [`GELU_ZERO`].
+/// ln(normal distribution function) of x, from -6 to 0: the error is at most 4e-8 above -1 and 5e-6 at -6.
+/// Falls faster than the function below that, to -118.2 at [`GELU_ZERO`].
 pub const LN_NORMAL: [f32; 11] = [
     -1.667_382_7e-8,
     -5.121_054e-7,

@@ -7,16 +7,16 @@
 //! decides what becomes of NaN and of signed zeros. A NaN result has an unspecified sign and payload.
 //!
 //! Errors against the exact value, the greatest of all 2^32 inputs, in units of the last place: `exp` 0.85,
-//! `log` 0.81, `tanh` 1.36, `erf` 1.09, `sigmoid` 2.23, `gelu` and `gelu_tanh` of positive numbers 2 (of
-//! negative ones: 1e-7, and relatively 3e-7 above -1, 7e-6 above -6); `pow`, trigonometric and hyperbolic functions (but
-//! `tanh`) 0.501. Functions on `f64` are those of `libm` (a port of musl's), within 1, the same on every
-//! platform.
+//! `log` 0.81, `tanh` 1.36, `erf` 1.09, `sigmoid` 2.23; `pow`, trigonometric and hyperbolic functions (but
+//! `tanh`) 0.501; `gelu` and `gelu_tanh` 2 for positive numbers (for negative ones at most 1e-7, and 3e-7 of
+//! the result above -1, 7e-6 of it above -6). Functions on `f64` are those of `libm` (a port of musl's),
+//! within 1, the same on every platform.
 //!
 //! Sources: Cephes `expf` and `logf` (Moshier, 1989) for the polynomials of `exp` and `log`. Those of `tanh`
 //! and `erf` are minimax fits of the relative error, by Remez' exchange; `1 - 2 / (e^2x + 1)` is Cephes' form
 //! of `tanh` away from 0, and the exponential of a polynomial as the form of `1 - erf` is that of Hastings
-//! (Approximations for Digital Computers, 1955), as N. Juffa uses it; `gelu` is written so with the polynomial of
-//! a weighted fit.
+//! (Approximations for Digital Computers, 1955), as N. Juffa uses it. `gelu` is the same form with a fit of
+//! weighted error.
 //!
 //! Functions are always inlined, so that a caller compiled for fused multiply-add gets one instruction for
 //! `mul_add`.
@@ -159,8 +159,8 @@ pub fn erf(x: f32) -> f32 {
     value.copysign(x)
 }
 
-/// x/2 * (1 + erf(x / sqrt 2)), as `max(x, 0) - |x| * p(-|x|)` with the normal distribution function p. Exactly 0
-/// below -12; NaN for NaN.
+/// x/2 * (1 + erf(x / sqrt 2)), as `max(x, 0) - |x| * p(-|x|)` with the normal distribution function p.
+/// Exactly 0 below -12; NaN for NaN.
 #[inline(always)]
 pub fn gelu(x: f32) -> f32 {
     let below = max(GELU_ZERO, -x.abs());
@@ -172,8 +172,9 @@ pub fn gelu_f64(x: f64) -> f64 {
     0.5 * x * libm::erfc(x * -std::f64::consts::FRAC_1_SQRT_2)
 }
 
-/// The tanh form of gelu: x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))), as `max(x, 0) - |x| * sigmoid(-u)`
-/// with twice the hyperbolic tangent's argument. Exactly 0 below -11; NaN for NaN.
+/// The tanh form of gelu: x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))), as
+/// `max(x, 0) - |x| * sigmoid(-u)` with u twice the hyperbolic tangent's argument. Exactly 0 below -11; NaN
+/// for NaN.
 #[inline(always)]
 pub fn gelu_tanh(x: f32) -> f32 {
     let below = max(GELU_TANH_ZERO, -x.abs());

@@ -19,8 +19,8 @@ fn from_fn<T>(lane: impl Fn(usize) -> T) -> [T; LANES] {
     [lane(0), lane(1), lane(2), lane(3), lane(4), lane(5), lane(6), lane(7)]
 }
 
-/// On x86, where this needs eight calls of a function, one call of this in their place: the eight were a quarter
-/// of all kernels' code.
+/// On x86, where this needs eight calls of a function, one call of this in their place: the eight were a
+/// quarter of all kernels' code.
 #[cfg_attr(all(target_arch = "x86_64", not(target_feature = "fma")), inline(never))]
 #[cfg_attr(not(all(target_arch = "x86_64", not(target_feature = "fma"))), inline(always))]
 fn mul_add(a: &F, b: &F, c: &F) -> F {
