@@ -97,7 +97,8 @@ fn gelu_is_within_two_ulp_of_positive_numbers_and_near_of_negative_ones() {
     let found: [(fn(f32) -> f32, fn(f64) -> f64); 2] = [(gelu, exact), (gelu_tanh, exact_tanh)];
     for (number, (gelu, exact)) in found.into_iter().enumerate() {
         for x in sweep() {
-            let (found, want) = (gelu(x), exact(f64::from(x)));
+            let found = gelu(x);
+            let want = exact(f64::from(x));
             let error = (f64::from(found) - want).abs();
             let is_near = match x {
                 0.0.. => ulps(found, want) <= 2.0,
