@@ -109,7 +109,12 @@ pub(crate) fn silu<S: Simd>(s: S, x: S::F) -> S::F {
 pub(crate) fn gelu<S: Simd>(s: S, x: S::F) -> S::F {
     use math::coefficients::{GELU_ZERO, LN_NORMAL};
     let below = s.max(s.splat(GELU_ZERO), minus_abs(s, x));
-    s.mul_add(below, exp_or_zero(s, poly(s, below, &LN_NORMAL)), s.max(s.splat(0.0), x))
+    s.mul_add(below, exp_or_zero(s, poly(s, below, &LN_NORMAL)), positive_part(s, x))
+}
+
+#[inline(always)]
+fn positive_part<S: Simd>(s: S, x: S::F) -> S::F {
+    s.mul_add(s.abs(x), s.splat(0.5), s.mul(s.splat(0.5), x))
 }
 
 #[inline(always)]
@@ -117,7 +122,7 @@ pub(crate) fn gelu_tanh<S: Simd>(s: S, x: S::F) -> S::F {
     use math::coefficients::{GELU_TANH, GELU_TANH_ZERO};
     let below = s.max(s.splat(GELU_TANH_ZERO), minus_abs(s, x));
     let e = exp_or_zero(s, s.mul(below, poly(s, s.mul(below, below), &GELU_TANH)));
-    s.mul_add(below, s.div(e, s.add(s.splat(1.0), e)), s.max(s.splat(0.0), x))
+    s.mul_add(below, s.div(e, s.add(s.splat(1.0), e)), positive_part(s, x))
 }
 
 #[inline(always)]

@@ -160,11 +160,17 @@ pub fn erf(x: f32) -> f32 {
 }
 
 /// x/2 * (1 + erf(x / sqrt 2)), as `max(x, 0) - |x| * p(-|x|)` with the normal distribution function p.
-/// Exactly 0 below -12; NaN for NaN.
+/// Exactly 0 below -12; NaN for NaN and for -infinity.
 #[inline(always)]
 pub fn gelu(x: f32) -> f32 {
     let below = max(GELU_ZERO, -x.abs());
-    below.mul_add(exp_or_zero(poly(below, LN_NORMAL)), max(0.0, x))
+    below.mul_add(exp_or_zero(poly(below, LN_NORMAL)), positive_part(x))
+}
+
+/// `max(x, 0)`, but NaN for -infinity: that is what infinity times nothing is.
+#[inline(always)]
+fn positive_part(x: f32) -> f32 {
+    x.abs().mul_add(0.5, 0.5 * x)
 }
 
 /// [`gelu`] on `f64`.
@@ -174,12 +180,12 @@ pub fn gelu_f64(x: f64) -> f64 {
 
 /// The tanh form of gelu: x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))), as
 /// `max(x, 0) - |x| * sigmoid(-u)` with u twice the hyperbolic tangent's argument. Exactly 0 below -11; NaN
-/// for NaN.
+/// for NaN and for -infinity.
 #[inline(always)]
 pub fn gelu_tanh(x: f32) -> f32 {
     let below = max(GELU_TANH_ZERO, -x.abs());
     let e = exp_or_zero(below * poly(below * below, GELU_TANH));
-    below.mul_add(e / (1.0 + e), max(0.0, x))
+    below.mul_add(e / (1.0 + e), positive_part(x))
 }
 
 /// [`gelu_tanh`] on `f64`.
