@@ -112,7 +112,8 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize> Task<S> for TileTask<'_, 
                         prefetch(ahead.wrapping_add(LINE));
                     }
                 }
-                b = b.add(tile.b_stride);
+                // After the last step it is formed, never followed.
+                b = b.wrapping_add(tile.b_stride);
                 for (row, sums) in sums.iter_mut().enumerate() {
                     let x = s.splat(*tile.a.add(row * tile.a_stride + k));
                     for (sum, &weight) in sums.iter_mut().zip(&weights) {

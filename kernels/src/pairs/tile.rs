@@ -109,7 +109,8 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32> Task<
                 if tile.ahead_stride > LINE {
                     prefetch(ahead.wrapping_add(LINE).cast());
                 }
-                b = b.add(tile.b_stride);
+                // After the last step it is formed, never followed.
+                b = b.wrapping_add(tile.b_stride);
                 for (row, sums) in sums.iter_mut().enumerate() {
                     let pair = tile.a.add(row * tile.a_stride + 2 * k).cast::<i32>().read_unaligned();
                     let pair = s.splat_int(pair);
