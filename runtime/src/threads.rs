@@ -468,13 +468,17 @@ impl Shared {
         }
     }
 
-    /// Keeps the payload if it is the job's first. Later ones are leaked: dropping a payload may panic in its
-    /// turn.
+    /// Keeps the payload if it is the job's first, else drops it. That may panic in its turn; what that panic
+    /// carries is leaked.
     fn keep_first(&self, payload: Box<dyn Any + Send>) {
         let mut first = lock(&self.panic);
-        match *first {
-            None => *first = Some(payload),
-            Some(_) => mem::forget(payload),
+        if first.is_none() {
+            *first = Some(payload);
+            return;
+        }
+        drop(first);
+        if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            mem::forget(another);
         }
     }
 
