@@ -139,6 +139,35 @@ fn libraries_are_built_as_the_command_is() {
     }
 }
 
+/// What a package depends on always, by its manifest.
+fn dependencies(path: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(root().join(path)).expect("the manifest can be read");
+    let sections = text.split("\n[").filter(|section| section.starts_with("dependencies]\n"));
+    let lines = sections.flat_map(str::lines).skip(1).filter(|line| !line.contains("optional = true"));
+    lines.filter_map(|line| Some(line.split_once([' ', '.'])?.0.to_owned())).collect()
+}
+
+/// Else `cargo build --locked` refuses them.
+#[test]
+fn locks_outside_of_the_workspace_know_every_dependency() {
+    for outside in ["capi", "fuzz", "python"] {
+        let lock = std::fs::read_to_string(root().join(outside).join("Cargo.lock")).expect("a lock is there");
+        for package in lock.split("[[package]]\nname = \"optc-").skip(1) {
+            let name = package.split('"').next().unwrap_or_default();
+            if name == outside {
+                continue;
+            }
+            for dependency in dependencies(&format!("{name}/Cargo.toml")) {
+                let known = [format!(" \"{dependency}"), format!(" \"optc-{dependency}")];
+                assert!(
+                    known.iter().any(|known| package.contains(known)),
+                    "{outside}/Cargo.lock: optc-{name} lacks {dependency}: run `cargo metadata` there"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn the_architecture_is_told_in_few_lines() {
     let page = |path: &str| path == "docs/ARCHITECTURE.md";
