@@ -143,7 +143,10 @@ fn libraries_are_built_as_the_command_is() {
 fn dependencies(path: &str) -> Vec<String> {
     let text = std::fs::read_to_string(root().join(path)).expect("the manifest can be read");
     let sections = text.split("\n[").filter(|section| section.starts_with("dependencies]\n"));
-    let lines = sections.flat_map(str::lines).skip(1).filter(|line| !line.contains("optional = true"));
+    let lines = sections
+        .flat_map(str::lines)
+        .skip(1)
+        .filter(|line| !line.starts_with('#') && !line.contains("optional = true"));
     lines.filter_map(|line| Some(line.split_once([' ', '.'])?.0.to_owned())).collect()
 }
 
