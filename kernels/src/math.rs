@@ -17,32 +17,33 @@ fn poly<S: Simd, const N: usize>(s: S, x: S::F, coefficients: &[f32; N]) -> S::F
 }
 
 #[inline(always)]
-pub(crate) fn exp<S: Simd>(s: S, x: S::F) -> S::F {
+fn exp_in_two<S: Simd>(s: S, x: S::F) -> [S::F; 2] {
     use math::coefficients::{EXP, LN2_HI, LN2_LO, ROUND};
-    let x = s.min(s.splat(89.0), s.max(s.splat(-104.0), x));
     let shifted = s.mul_add(x, s.splat(LOG2_E), s.splat(ROUND));
     let n = s.sub(shifted, s.splat(ROUND));
     let r = s.mul_add(n, s.splat(-LN2_LO), s.mul_add(n, s.splat(-LN2_HI), x));
-    s.scale(poly(s, r, &EXP), shifted)
+    [poly(s, r, &EXP), shifted]
+}
+
+#[inline(always)]
+pub(crate) fn exp<S: Simd>(s: S, x: S::F) -> S::F {
+    let x = s.min(s.splat(89.0), s.max(s.splat(-104.0), x));
+    let [mantissa, shifted] = exp_in_two(s, x);
+    s.scale(mantissa, shifted)
 }
 
 #[inline(always)]
 fn exp_normal<S: Simd>(s: S, x: S::F) -> S::F {
-    use math::coefficients::{EXP, LN2_HI, LN2_LO, ROUND};
-    let shifted = s.mul_add(x, s.splat(LOG2_E), s.splat(ROUND));
-    let n = s.sub(shifted, s.splat(ROUND));
-    let r = s.mul_add(n, s.splat(-LN2_LO), s.mul_add(n, s.splat(-LN2_HI), x));
-    s.scale_normal(poly(s, r, &EXP), shifted)
+    let [mantissa, shifted] = exp_in_two(s, x);
+    s.scale_normal(mantissa, shifted)
 }
 
 #[inline(always)]
 fn exp_or_zero<S: Simd>(s: S, x: S::F) -> S::F {
-    use math::coefficients::{EXP, LN2_HI, LN2_LO, ONE_BITS, ROUND};
-    let shifted = s.mul_add(x, s.splat(LOG2_E), s.splat(ROUND));
-    let n = s.sub(shifted, s.splat(ROUND));
-    let r = s.mul_add(n, s.splat(-LN2_LO), s.mul_add(n, s.splat(-LN2_HI), x));
+    use math::coefficients::ONE_BITS;
+    let [mantissa, shifted] = exp_in_two(s, x);
     let power = s.float(s.add_int(s.shift_left::<23>(s.bits(shifted)), s.splat_int(ONE_BITS)));
-    s.mul(poly(s, r, &EXP), s.max(s.splat(0.0), power))
+    s.mul(mantissa, s.max(s.splat(0.0), power))
 }
 
 #[inline(always)]

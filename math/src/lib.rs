@@ -80,41 +80,44 @@ fn poly<const N: usize>(x: f32, coefficients: [f32; N]) -> f32 {
     sum
 }
 
+/// e^x as `[m, ROUND + n]`, which is m * 2^n with m about 1 and a whole n.
+#[inline(always)]
+fn exp_in_two(x: f32) -> [f32; 2] {
+    let shifted = x.mul_add(std::f32::consts::LOG2_E, ROUND);
+    let n = shifted - ROUND;
+    let r = n.mul_add(-LN2_LO, n.mul_add(-LN2_HI, x));
+    [poly(r, EXP), shifted]
+}
+
 /// e^x. Overflows to infinity above 88.72284, is denormal below -87.33654 and 0 below -103.97; NaN for NaN.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
     let x = min(89.0, max(-104.0, x));
-    let shifted = x.mul_add(std::f32::consts::LOG2_E, ROUND);
-    let n = shifted - ROUND;
-    let r = n.mul_add(-LN2_LO, n.mul_add(-LN2_HI, x));
+    let [mantissa, shifted] = exp_in_two(x);
     let power = (shifted.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
     // 2^power in two factors, so that denormal results round only once.
     let half = power >> 1;
     let rest = power.wrapping_sub(half);
     let first = f32::from_bits(half.wrapping_shl(23).wrapping_add(ONE_BITS) as u32);
     let second = f32::from_bits(rest.wrapping_shl(23).wrapping_add(ONE_BITS) as u32);
-    poly(r, EXP) * first * second
+    mantissa * first * second
 }
 
 /// [`exp`], the same bits, of an `x` from -87 to 88 or NaN: the result is normal, so one factor scales it.
 #[inline(always)]
 fn exp_normal(x: f32) -> f32 {
-    let shifted = x.mul_add(std::f32::consts::LOG2_E, ROUND);
-    let n = shifted - ROUND;
-    let r = n.mul_add(-LN2_LO, n.mul_add(-LN2_HI, x));
+    let [mantissa, shifted] = exp_in_two(x);
     let scale = f32::from_bits((shifted.to_bits() << 23).wrapping_add(ONE_BITS as u32));
-    poly(r, EXP) * scale
+    mantissa * scale
 }
 
 /// e^x of an `x` from -170 to 88 or NaN; 0 in place of denormal results.
 #[inline(always)]
 fn exp_or_zero(x: f32) -> f32 {
-    let shifted = x.mul_add(std::f32::consts::LOG2_E, ROUND);
-    let n = shifted - ROUND;
-    let r = n.mul_add(-LN2_LO, n.mul_add(-LN2_HI, x));
+    let [mantissa, shifted] = exp_in_two(x);
     // The bits of a power below -127 are those of a negative number.
     let power = f32::from_bits((shifted.to_bits() << 23).wrapping_add(ONE_BITS as u32));
-    poly(r, EXP) * max(0.0, power)
+    mantissa * max(0.0, power)
 }
 
 /// Natural logarithm: -infinity for either zero, NaN below zero and for NaN, infinity for infinity.
