@@ -4,8 +4,9 @@
 //! the format) is written as it was read. Copies of a model share it, so that one costs its names only.
 //! Field numbers are those of [`super::model`].
 
-use hashbrown::HashSet;
 use std::sync::Arc;
+
+use hashbrown::HashSet;
 
 use super::model::{AttributeValue, GraphProto, ModelProto, NodeProto};
 use super::tensor::{Dimension, TensorProto, TypeProto, ValueInfoProto};

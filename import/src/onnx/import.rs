@@ -1,9 +1,9 @@
 //! Import of a model file as a module.
 
-use hashbrown::HashMap;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use hashbrown::HashMap;
 use ir::{Context, Diagnostic, Module, SharedBytes};
 
 use super::declared::DeclaredSizes;

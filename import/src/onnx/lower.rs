@@ -15,10 +15,9 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
-use ir::plan::attrs;
-
 use ir::builder::InsertPoint;
 use ir::dims::{self, Requirement};
+use ir::plan::attrs;
 use ir::size::tensor_bytes;
 use ir::strings::is_string;
 use ir::verify::verify;

@@ -16,7 +16,6 @@
 mod laws;
 
 use hashbrown::{HashMap, HashSet};
-
 use ir::body::OpRef;
 use ir::dims::{self, Ranges};
 use ir::{Body, Context, Dim, DimExpr, Kind, Op, Value};

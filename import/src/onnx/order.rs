@@ -5,10 +5,10 @@
 //! are read too: the order is the file's own wherever that is possible (Kahn 1962, the earliest ready node
 //! first). O(n log n).
 
-use hashbrown::HashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use hashbrown::HashMap;
 use ir::diag::did_you_mean;
 
 use super::model::GraphProto;

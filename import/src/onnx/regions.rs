@@ -7,7 +7,6 @@
 //! later may do so. What a region makes has a name in it only.
 
 use hashbrown::HashSet;
-
 use ir::{Block, Builder, Location, Op, OpSpec, Traits, Type, Value};
 
 use super::call::Refusal;

@@ -6,9 +6,9 @@
 //! forgotten, and the inputs get their new types. Where more nodes would be converted again so than the graph
 //! has, requirements are collected to its end, and then it is converted as a whole.
 
-use hashbrown::{HashMap, HashSet};
 use std::rc::Rc;
 
+use hashbrown::{HashMap, HashSet};
 use ir::dims;
 use ir::{Context, Dim, Ident, Op, Type, Value};
 
