@@ -17,9 +17,10 @@ use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::bf16::{Numbers, StoredFloat};
 use crate::isa::Isa;
 use crate::pack::PANEL;
+use crate::product::PackedProduct;
 use crate::simd::Simd;
 use crate::soften::{BlockTurn, Rescale, SoftmaxState, divide_row, scale_row, soften};
-use crate::tile::{Start, Tile, tile_function};
+use crate::tile::Start;
 
 /// Axes over which there are heads.
 pub const HEAD_AXES: usize = 4;
@@ -100,14 +101,18 @@ pub struct AttentionNumbers {
     pub out: StoredFloat,
 }
 
-/// Rows of a block of scores.
-const BLOCK_ROWS: usize = 56;
+/// The most rows of a block of scores. The blocks' scores stay in the first-level cache.
+const BLOCK_ROWS: usize = 28;
+/// Rows that are too few to be cut into parts, each of which packs keys and values.
+const LEAST_ROWS: usize = 56;
 /// The most keys of a block.
 const MOST_KEYS: usize = 256;
 /// Floats that a packed block of k or v may have, unless a panel has more.
 const PACKED: usize = 32 * 1024;
 /// The most rows of a head in a part.
 const PART_ROWS: usize = 1024;
+/// How many rows of k are on their way from memory while one is packed.
+const KEYS_AHEAD: usize = 8;
 /// The least work of a part, in multiplications.
 const LEAST_PART: usize = 128 * 1024;
 
@@ -125,7 +130,7 @@ impl Attention {
         }
         // A few parts for each thread, so that it does not matter much which one is done last.
         let wanted = if threads > 1 { (4 * threads).div_ceil(heads) } else { 1 };
-        let row_parts = wanted.min(rows.div_ceil(BLOCK_ROWS)).max(rows.div_ceil(PART_ROWS));
+        let row_parts = wanted.min(rows.div_ceil(LEAST_ROWS)).max(rows.div_ceil(PART_ROWS));
         let work = heads * rows * shape.keys as usize * (shape.depth + shape.columns) as usize;
         attention.row_parts = row_parts as u32;
         attention.parts = (heads * row_parts).min((work / LEAST_PART).max(1)) as u32;
@@ -324,6 +329,7 @@ impl<'a> AttentionHead<'a> {
     #[inline(always)]
     unsafe fn run<S: Simd>(&self, s: S, rows: Range<usize>, tables: ScratchTables) {
         let keys = self.shape.keys as usize;
+        let block_rows = BLOCK_ROWS / S::TILE_ROWS * S::TILE_ROWS;
         // SAFETY: the caller's promise; blocks lie within rows and keys.
         unsafe {
             for first in (0..keys).step_by(self.block_keys) {
@@ -332,7 +338,7 @@ impl<'a> AttentionHead<'a> {
                 self.pack_values(s, &block, tables.v);
                 let mut row = rows.start;
                 while row < rows.end {
-                    let end = rows.end.min(row + BLOCK_ROWS);
+                    let end = rows.end.min(row + block_rows);
                     self.add_block(s, row..end, row - rows.start, &block, tables);
                     row = end;
                 }
@@ -378,7 +384,7 @@ impl<'a> AttentionHead<'a> {
         // SAFETY: the tables have the blocks' sizes; operands are valid for these rows and keys.
         unsafe {
             self.copy_queries(s, &rows, tables.q);
-            let scores = Product {
+            let scores = PackedProduct {
                 rows: rows.len(),
                 columns: keys.len(),
                 depth: self.shape.depth as usize,
@@ -392,12 +398,16 @@ impl<'a> AttentionHead<'a> {
             for (index, row) in rows.clone().enumerate() {
                 let scores = tables.scores.add(index * stride);
                 self.weigh(s, scores, row, keys);
+                // The block of rows that comes next, one for each of this one.
+                let next = row + rows.len();
+                self.q.fetch(next * self.shape.q.row as usize, self.shape.depth as usize);
+                self.out.fetch(next * self.shape.out.row as usize, columns);
                 let rescale = soften(s, scores, keys.len(), turn, tables.state, state + index);
                 if let Rescale::By(factor) = rescale {
                     scale_row(s, self.result_row(row, state + index, tables), columns, factor);
                 }
             }
-            let weighted = Product {
+            let weighted = PackedProduct {
                 rows: rows.len(),
                 columns,
                 depth: keys.len(),
@@ -483,6 +493,7 @@ impl<'a> AttentionHead<'a> {
                     continue;
                 }
                 for lane in 0..PANEL {
+                    from.fetch((lane + KEYS_AHEAD) * row, depth);
                     for at in 0..depth {
                         let x = if lane < count { from.one(lane * row + at * column) } else { 0.0 };
                         *to.add(at * PANEL + lane) = x * self.k_factor;
@@ -543,53 +554,6 @@ unsafe fn copy_rows<S: Simd>(
                 let x =
                     if lane < count { from.load(s, row * stride + lane, count - lane) } else { s.splat(0.0) };
                 s.store(to.add(row * PANEL + lane), s.mul(x, factor));
-            }
-        }
-    }
-}
-
-/// `c = start + a b`, where b is packed in panels.
-struct Product {
-    rows: usize,
-    columns: usize,
-    depth: usize,
-    a: *const f32,
-    a_stride: usize,
-    b: *const f32,
-    c: *mut f32,
-    c_stride: usize,
-}
-
-impl Product {
-    /// # Safety
-    /// The matrices are valid for these sizes, `b` for whole panels.
-    #[inline(always)]
-    unsafe fn run<S: Simd>(&self, start: Start) {
-        let height = self.rows.div_ceil(self.rows.div_ceil(S::TILE_ROWS));
-        for column in (0..self.columns).step_by(2 * S::LANES) {
-            let vectors = (self.columns - column).div_ceil(S::LANES).min(2);
-            let lane = column % PANEL;
-            let panel = column - lane;
-            for row in (0..self.rows).step_by(height) {
-                // SAFETY: the caller's promise; the tile is within the matrices.
-                unsafe {
-                    let tile = Tile {
-                        depth: self.depth,
-                        a: self.a.add(row * self.a_stride),
-                        a_stride: self.a_stride,
-                        b: self.b.add(panel * self.depth + lane),
-                        b_stride: PANEL,
-                        panel_stride: 0,
-                        c: self.c.add(row * self.c_stride + column),
-                        c_stride: self.c_stride,
-                        cols: self.columns - column,
-                        start,
-                        finish: crate::map::Finish::Store,
-                        ahead: self.b,
-                        ahead_stride: 0,
-                    };
-                    tile_function::<S>(height.min(self.rows - row), vectors)(&tile);
-                }
             }
         }
     }

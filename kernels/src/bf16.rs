@@ -1,7 +1,7 @@
 //! Numbers of `bf16` in memory: the upper half of an `f32`. They are computed with as `f32`, and rounded to
 //! nearest, ties to even, where they are stored; a NaN becomes a quiet one.
 
-use crate::simd::Simd;
+use crate::simd::{Simd, prefetch};
 
 /// How a tensor's numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +122,16 @@ impl Numbers {
     pub(crate) unsafe fn store<S: Simd>(self, s: S, index: usize, count: usize, x: S::F) {
         // SAFETY: the caller's promise.
         unsafe { store(s, self.start, self.stored, self.first + index, count, x) }
+    }
+
+    /// Fetches `count` elements ahead of their use; the operand need not have them.
+    #[inline(always)]
+    pub(crate) fn fetch(self, index: usize, count: usize) {
+        let bytes = self.stored.bytes();
+        let from = self.start.wrapping_add((self.first + index) * bytes);
+        for at in (0..count * bytes).step_by(64) {
+            prefetch(from.wrapping_add(at).cast());
+        }
     }
 
     /// Where a number of an operand of `f32` is.

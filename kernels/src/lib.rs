@@ -46,6 +46,7 @@ mod pack;
 mod pairs;
 mod pixels;
 mod pooling;
+mod product;
 mod put;
 mod regions;
 mod row_norm;

@@ -32,6 +32,7 @@ pub(crate) fn exp<S: Simd>(s: S, x: S::F) -> S::F {
     s.scale(mantissa, shifted)
 }
 
+/// [`exp_or_infinity`] of an `x` whose power is normal.
 #[inline(always)]
 fn exp_normal<S: Simd>(s: S, x: S::F) -> S::F {
     let [mantissa, shifted] = exp_in_two(s, x);
@@ -39,11 +40,22 @@ fn exp_normal<S: Simd>(s: S, x: S::F) -> S::F {
 }
 
 #[inline(always)]
-fn exp_or_zero<S: Simd>(s: S, x: S::F) -> S::F {
-    use math::coefficients::ONE_BITS;
+fn exp_or_infinity<S: Simd>(s: S, x: S::F) -> S::F {
     let [mantissa, shifted] = exp_in_two(s, x);
-    let power = s.float(s.add_int(s.shift_left::<23>(s.bits(shifted)), s.splat_int(ONE_BITS)));
-    s.mul(mantissa, s.max(s.splat(0.0), power))
+    s.mul(mantissa, power_of_two(s, shifted))
+}
+
+/// 2^n of `ROUND + n`: infinity for 128, and the bits of a negative number below -127.
+#[inline(always)]
+fn power_of_two<S: Simd>(s: S, shifted: S::F) -> S::F {
+    use math::coefficients::ONE_BITS;
+    s.float(s.add_int(s.shift_left::<23>(s.bits(shifted)), s.splat_int(ONE_BITS)))
+}
+
+#[inline(always)]
+pub(crate) fn exp_or_zero<S: Simd>(s: S, x: S::F) -> S::F {
+    let [mantissa, shifted] = exp_in_two(s, x);
+    s.mul(mantissa, s.max(s.splat(0.0), power_of_two(s, shifted)))
 }
 
 #[inline(always)]
@@ -96,9 +108,9 @@ fn minus_abs<S: Simd>(s: S, x: S::F) -> S::F {
 
 #[inline(always)]
 pub(crate) fn sigmoid<S: Simd>(s: S, x: S::F) -> S::F {
-    let e = exp(s, minus_abs(s, x));
-    let top = s.select_gt(s.splat(0.0), x, e, s.splat(1.0));
-    s.div(top, s.add(s.splat(1.0), e))
+    let minus = s.sub(s.splat(0.0), x);
+    let e = exp_or_infinity(s, s.min(s.splat(89.0), s.max(s.splat(-87.0), minus)));
+    s.div(s.splat(1.0), s.add(s.splat(1.0), e))
 }
 
 #[inline(always)]

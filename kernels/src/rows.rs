@@ -15,6 +15,10 @@ use crate::simd::Simd;
 use crate::tile::{Start, Tile, panels_at_once, tile_function};
 use std::ops::Range;
 
+/// After so many panels their outputs get the activation: long rows of what is still in the second-level
+/// cache.
+const ACTIVATED: usize = 8;
+
 /// A block of rows and of K.
 #[derive(Clone)]
 struct Block {
@@ -66,6 +70,8 @@ unsafe fn row_block<S: Simd>(
 ) {
     let depth = conv.depth();
     let of_group = conv.panels().of_group();
+    // The first panel to which the activation is not applied yet.
+    let mut activated = panels.start;
     let mut panel = panels.start;
     while panel < panels.end {
         let group = panel / of_group;
@@ -88,6 +94,11 @@ unsafe fn row_block<S: Simd>(
                     let columns = TileColumns::new::<S>(conv, index..end, rows.len());
                     panel_block::<S>(conv, images, &block, from, columns);
                     index += columns.panels;
+                    let is_due = index - activated >= ACTIVATED || index == panels.end;
+                    if k == depth && conv.activation.is_deferred() && is_due {
+                        activate::<S>(conv, images, rows.clone(), activated..index);
+                        activated = index;
+                    }
                 }
             }
             if k == depth {
@@ -96,15 +107,21 @@ unsafe fn row_block<S: Simd>(
         }
         panel = end;
     }
-    if conv.activation.is_deferred() {
-        let (first, last) = (conv.panels().get(panels.start), conv.panels().get(panels.end - 1));
-        let channels = last.first + last.count - first.first;
-        for row in rows {
-            // SAFETY: these outputs were just written by this part.
-            unsafe {
-                let at = images.out.add(conv.strides.output.offset(conv.pixel(row)) + first.first);
-                apply::<S>(MapBody { code: conv.activation, from: at, to: at, n: channels });
-            }
+}
+
+/// Applies the activation to what a block of rows has of some panels.
+///
+/// # Safety
+/// These outputs were written by this part.
+#[inline(always)]
+unsafe fn activate<S: Simd>(conv: &Conv2d, images: &ConvOperands, rows: Range<usize>, panels: Range<usize>) {
+    let (first, last) = (conv.panels().get(panels.start), conv.panels().get(panels.end - 1));
+    let channels = last.first + last.count - first.first;
+    for row in rows {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let at = images.out.add(conv.strides.output.offset(conv.pixel(row)) + first.first);
+            apply::<S>(MapBody { code: conv.activation, from: at, to: at, n: channels });
         }
     }
 }

@@ -57,15 +57,17 @@ fn log_is_within_one_ulp() {
 }
 
 #[test]
-fn sigmoid_is_within_two_and_a_quarter_ulp() {
-    check("sigmoid", sigmoid, exact_sigmoid, |found, want| ulps(found, want) <= 2.25);
+fn sigmoid_is_within_two_and_a_half_ulp_or_denormal() {
+    check("sigmoid", sigmoid, exact_sigmoid, |found, want| {
+        ulps(found, want) <= 2.5 || found == 0.0 && want < f64::from(f32::MIN_POSITIVE)
+    });
 }
 
 #[test]
-fn silu_is_within_five_ulp_until_its_sigmoid_is_denormal() {
+fn silu_is_within_three_ulp_until_its_sigmoid_is_denormal() {
     let exact = |x: f64| x * exact_sigmoid(x);
     check("silu", silu, exact, |found, want| {
-        ulps(found, want) <= 5.0 || (f64::from(found) - want).abs() <= 1e-43
+        ulps(found, want) <= 3.0 || (f64::from(found) - want).abs() <= 4e-37
     });
 }
 

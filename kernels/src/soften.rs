@@ -9,6 +9,9 @@ use crate::{math, scalar};
 
 /// Accumulators of a sum.
 const ACCUMULATORS: usize = 16;
+/// Powers of e of this and less are zeros, as all are that are denormal: beside the 1 of the largest score
+/// they add nothing.
+const LEAST: f32 = -104.0;
 
 /// The largest score of each row, and the sum of its powers.
 #[derive(Clone, Copy)]
@@ -95,7 +98,7 @@ unsafe fn powers<S: Simd>(s: S, scores: *mut f32, padded: usize, base: f32) -> f
         for at in (0..padded).step_by(ACCUMULATORS) {
             for (number, sum) in sums.iter_mut().enumerate().take(ACCUMULATORS / S::LANES) {
                 let at = scores.add(at + number * S::LANES);
-                let power = math::exp(s, s.sub(s.load(at), base));
+                let power = math::exp_or_zero(s, s.max(s.splat(LEAST), s.sub(s.load(at), base)));
                 s.store(at, power);
                 *sum = s.add(*sum, power);
             }

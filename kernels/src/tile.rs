@@ -10,7 +10,7 @@
 use crate::map::Finish;
 use crate::math;
 use crate::pack::PANEL;
-use crate::simd::{Simd, Task, prefetch};
+use crate::simd::{Simd, Task, opaque, prefetch};
 
 /// How a tile's sums begin.
 #[derive(Clone, Copy)]
@@ -47,6 +47,13 @@ pub(crate) struct Tile {
 
 /// A tile function for a fixed number of rows and of vectors of columns.
 pub(crate) type TileFn = unsafe fn(&Tile);
+
+/// Steps of K that are written out one after the other, so that what counts them is done once for all.
+const STEPS: usize = 4;
+/// Rows that are addressed from the first of them: at no, one and two strides, as x86 does it in one operand.
+const ROW_GROUP: usize = 3;
+/// Groups of the most rows.
+const ROW_GROUPS: usize = 5;
 
 /// Floats of a cache line.
 pub(crate) const LINE: usize = 16;
@@ -99,27 +106,30 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize> Task<S> for TileTask<'_, 
         unsafe {
             let mut sums = begin::<S, ROWS, VECTORS>(s, &tile);
             let mut b = tile.b;
-            for k in 0..tile.depth {
-                let mut weights = [s.splat(0.0); VECTORS];
-                for (v, weight) in weights.iter_mut().enumerate() {
-                    let lane = v * S::LANES;
-                    *weight = s.load(b.add(lane / PANEL * tile.panel_stride + lane % PANEL));
+            let mut a = [tile.a; ROW_GROUPS];
+            for (group, a) in a.iter_mut().enumerate() {
+                *a = opaque(tile.a.wrapping_add(group * ROW_GROUP * tile.a_stride));
+            }
+            let mut ahead = tile.ahead;
+            let lines =
+                if VECTORS * S::LANES <= PANEL { (tile.ahead_stride * STEPS).div_ceil(LINE) } else { 0 };
+            for _ in 0..tile.depth / STEPS {
+                for line in 0..lines {
+                    prefetch(ahead.wrapping_add(line * LINE));
                 }
-                if VECTORS * S::LANES <= PANEL {
-                    let ahead = tile.ahead.wrapping_add(k * tile.ahead_stride);
-                    prefetch(ahead);
-                    if tile.ahead_stride > LINE {
-                        prefetch(ahead.wrapping_add(LINE));
-                    }
+                ahead = ahead.wrapping_add(STEPS * tile.ahead_stride);
+                for step in 0..STEPS {
+                    add_products::<S, ROWS, VECTORS>(s, &tile, &a, step, b, &mut sums);
+                    // After the last step it is formed, never followed.
+                    b = b.wrapping_add(tile.b_stride);
                 }
-                // After the last step it is formed, never followed.
+                for a in &mut a {
+                    *a = a.wrapping_add(STEPS);
+                }
+            }
+            for step in 0..tile.depth % STEPS {
+                add_products::<S, ROWS, VECTORS>(s, &tile, &a, step, b, &mut sums);
                 b = b.wrapping_add(tile.b_stride);
-                for (row, sums) in sums.iter_mut().enumerate() {
-                    let x = s.splat(*tile.a.add(row * tile.a_stride + k));
-                    for (sum, &weight) in sums.iter_mut().zip(&weights) {
-                        *sum = s.mul_add(x, weight, *sum);
-                    }
-                }
             }
             if let Finish::Clip { lo, hi } = tile.finish {
                 // Nested loops, not `flatten`: only loops that unroll leave the sums in registers.
@@ -131,6 +141,33 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize> Task<S> for TileTask<'_, 
             }
             for (row, sums) in sums.iter().enumerate() {
                 store_row(s, tile.c.add(row * tile.c_stride), tile.cols, sums);
+            }
+        }
+    }
+}
+
+/// Adds the products of one step, whose weights are at `b`: `step` elements after where the groups of rows
+/// are.
+#[inline(always)]
+unsafe fn add_products<S: Simd, const ROWS: usize, const VECTORS: usize>(
+    s: S,
+    tile: &Tile,
+    a: &[*const f32; ROW_GROUPS],
+    step: usize,
+    b: *const f32,
+    sums: &mut [[S::F; VECTORS]; ROWS],
+) {
+    // SAFETY: `tile`'s promise.
+    unsafe {
+        let mut weights = [s.splat(0.0); VECTORS];
+        for (v, weight) in weights.iter_mut().enumerate() {
+            let lane = v * S::LANES;
+            *weight = s.load(b.add(lane / PANEL * tile.panel_stride + lane % PANEL));
+        }
+        for (row, sums) in sums.iter_mut().enumerate() {
+            let x = s.splat(*a[row / ROW_GROUP].add(row % ROW_GROUP * tile.a_stride + step));
+            for (sum, &weight) in sums.iter_mut().zip(&weights) {
+                *sum = s.mul_add(x, weight, *sum);
             }
         }
     }

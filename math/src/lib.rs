@@ -7,10 +7,10 @@
 //! decides what becomes of NaN and of signed zeros. A NaN result has an unspecified sign and payload.
 //!
 //! Errors against the exact value, the greatest of all 2^32 inputs, in units of the last place: `exp` 0.85,
-//! `log` 0.81, `tanh` 1.36, `erf` 1.09, `sigmoid` 2.23; `pow`, trigonometric and hyperbolic functions (but
-//! `tanh`) 0.501; `gelu` and `gelu_tanh` 2 for positive numbers (for negative ones at most 1e-7, and 3e-7 of
-//! the result above -1, 7e-6 of it above -6). Functions on `f64` are those of `libm` (a port of musl's),
-//! within 1, the same on every platform.
+//! `log` 0.81, `tanh` 1.36, `erf` 1.09, `sigmoid` 2.49 (but 0 where the result is denormal); `pow`,
+//! trigonometric and hyperbolic functions (but `tanh`) 0.501; `gelu` and `gelu_tanh` 2 for positive numbers
+//! (for negative ones at most 1e-7, and 3e-7 of the result above -1, 7e-6 of it above -6). Functions on `f64`
+//! are those of `libm` (a port of musl's), within 1, the same on every platform.
 //!
 //! Sources: Cephes `expf` and `logf` (Moshier, 1989) for the polynomials of `exp` and `log`. Those of `tanh`
 //! and `erf` are minimax fits of the relative error, by Remez' exchange; `1 - 2 / (e^2x + 1)` is Cephes' form
@@ -103,21 +103,25 @@ pub fn exp(x: f32) -> f32 {
     mantissa * first * second
 }
 
-/// [`exp`], the same bits, of an `x` from -87 to 88 or NaN: the result is normal, so one factor scales it.
+/// [`exp`], the same bits, of an `x` from -87 to 88.37 or NaN: the result is normal, so one factor scales it.
+/// From 88.38 to 89 it is infinity.
 #[inline(always)]
-fn exp_normal(x: f32) -> f32 {
+fn exp_or_infinity(x: f32) -> f32 {
     let [mantissa, shifted] = exp_in_two(x);
-    let scale = f32::from_bits((shifted.to_bits() << 23).wrapping_add(ONE_BITS as u32));
-    mantissa * scale
+    mantissa * power_of_two(shifted)
+}
+
+/// 2^n of `ROUND + n`: infinity for 128, and the bits of a negative number below -127.
+#[inline(always)]
+fn power_of_two(shifted: f32) -> f32 {
+    f32::from_bits((shifted.to_bits() << 23).wrapping_add(ONE_BITS as u32))
 }
 
 /// e^x of an `x` from -170 to 88 or NaN; 0 in place of denormal results.
 #[inline(always)]
 fn exp_or_zero(x: f32) -> f32 {
     let [mantissa, shifted] = exp_in_two(x);
-    // The bits of a power below -127 are those of a negative number.
-    let power = f32::from_bits((shifted.to_bits() << 23).wrapping_add(ONE_BITS as u32));
-    mantissa * max(0.0, power)
+    mantissa * max(0.0, power_of_two(shifted))
 }
 
 /// Natural logarithm: -infinity for either zero, NaN below zero and for NaN, infinity for infinity.
@@ -146,7 +150,7 @@ pub fn tanh(x: f32) -> f32 {
     let square = x * x;
     let near = (poly(square, TANH) * square).mul_add(size, size);
     let limited = min(TANH_ONE, size);
-    let far = 1.0 - 2.0 / (exp_normal(limited + limited) + 1.0);
+    let far = 1.0 - 2.0 / (exp_or_infinity(limited + limited) + 1.0);
     let value = if size < TANH_NEAR { near } else { far };
     value.copysign(x)
 }
@@ -157,7 +161,7 @@ pub fn tanh(x: f32) -> f32 {
 pub fn erf(x: f32) -> f32 {
     let size = min(4.0, x.abs());
     let near = poly(size * size, ERF).mul_add(size, size);
-    let far = 1.0 - exp_normal((-size).mul_add(poly(size, ERF_FAR), -size));
+    let far = 1.0 - exp_or_infinity((-size).mul_add(poly(size, ERF_FAR), -size));
     let value = if size < ERF_NEAR { near } else { far };
     value.copysign(x)
 }
@@ -197,12 +201,11 @@ pub fn gelu_tanh_f64(x: f64) -> f64 {
     x * sigmoid_f64(2.0 * root * (x + 0.044715 * x * x * x))
 }
 
-/// 1 / (1 + e^-x), relatively exact for large negative `x` too; NaN for NaN.
+/// 1 / (1 + e^-x), relatively exact for negative `x` too; 0 below -88.4, NaN for NaN.
 #[inline(always)]
 pub fn sigmoid(x: f32) -> f32 {
-    let e = exp(-x.abs());
-    let top = if x < 0.0 { e } else { 1.0 };
-    top / (1.0 + e)
+    let e = exp_or_infinity(min(89.0, max(-87.0, 0.0 - x)));
+    1.0 / (1.0 + e)
 }
 
 /// `sigmoid` on `f64`.

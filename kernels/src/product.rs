@@ -1,0 +1,53 @@
+//! A product of matrices that lie in scratch or in place, tile by tile.
+
+use crate::map::Finish;
+use crate::pack::PANEL;
+use crate::simd::Simd;
+use crate::tile::{Start, Tile, tile_function};
+
+/// `c = start + a b`, where b is packed in panels.
+pub(crate) struct PackedProduct {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) depth: usize,
+    pub(crate) a: *const f32,
+    pub(crate) a_stride: usize,
+    pub(crate) b: *const f32,
+    pub(crate) c: *mut f32,
+    pub(crate) c_stride: usize,
+}
+
+impl PackedProduct {
+    /// # Safety
+    /// The matrices are valid for these sizes, `b` for whole panels.
+    #[inline(always)]
+    pub(crate) unsafe fn run<S: Simd>(&self, start: Start) {
+        let height = self.rows.div_ceil(self.rows.div_ceil(S::TILE_ROWS));
+        for column in (0..self.columns).step_by(2 * S::LANES) {
+            let vectors = (self.columns - column).div_ceil(S::LANES).min(2);
+            let lane = column % PANEL;
+            let panel = column - lane;
+            for row in (0..self.rows).step_by(height) {
+                // SAFETY: the caller's promise; the tile is within the matrices.
+                unsafe {
+                    let tile = Tile {
+                        depth: self.depth,
+                        a: self.a.add(row * self.a_stride),
+                        a_stride: self.a_stride,
+                        b: self.b.add(panel * self.depth + lane),
+                        b_stride: PANEL,
+                        panel_stride: 0,
+                        c: self.c.add(row * self.c_stride + column),
+                        c_stride: self.c_stride,
+                        cols: self.columns - column,
+                        start,
+                        finish: Finish::Store,
+                        ahead: self.b,
+                        ahead_stride: 0,
+                    };
+                    tile_function::<S>(height.min(self.rows - row), vectors)(&tile);
+                }
+            }
+        }
+    }
+}
