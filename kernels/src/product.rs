@@ -3,7 +3,7 @@
 use crate::map::Finish;
 use crate::pack::PANEL;
 use crate::simd::Simd;
-use crate::tile::{Start, Tile, tile_function};
+use crate::tile::{Start, Tile, tile_function, tile_ranges};
 
 /// `c = start + a b`, where b is packed in panels.
 pub(crate) struct PackedProduct {
@@ -22,22 +22,21 @@ impl PackedProduct {
     /// The matrices are valid for these sizes, `b` for whole panels.
     #[inline(always)]
     pub(crate) unsafe fn run<S: Simd>(&self, start: Start) {
-        let height = self.rows.div_ceil(self.rows.div_ceil(S::TILE_ROWS));
         for column in (0..self.columns).step_by(2 * S::LANES) {
             let vectors = (self.columns - column).div_ceil(S::LANES).min(2);
             let lane = column % PANEL;
             let panel = column - lane;
-            for row in (0..self.rows).step_by(height) {
+            for rows in tile_ranges::<S>(self.rows) {
                 // SAFETY: the caller's promise; the tile is within the matrices.
                 unsafe {
                     let tile = Tile {
                         depth: self.depth,
-                        a: self.a.add(row * self.a_stride),
+                        a: self.a.add(rows.start * self.a_stride),
                         a_stride: self.a_stride,
                         b: self.b.add(panel * self.depth + lane),
                         b_stride: PANEL,
                         panel_stride: 0,
-                        c: self.c.add(row * self.c_stride + column),
+                        c: self.c.add(rows.start * self.c_stride + column),
                         c_stride: self.c_stride,
                         cols: self.columns - column,
                         start,
@@ -45,7 +44,7 @@ impl PackedProduct {
                         ahead: self.b,
                         ahead_stride: 0,
                     };
-                    tile_function::<S>(height.min(self.rows - row), vectors)(&tile);
+                    tile_function::<S>(rows.len(), vectors)(&tile);
                 }
             }
         }

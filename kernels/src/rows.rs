@@ -12,7 +12,7 @@ use crate::gather::Gather;
 use crate::map::{Finish, MapBody, apply};
 use crate::pack::{PANEL, Panel};
 use crate::simd::Simd;
-use crate::tile::{Start, Tile, panels_at_once, tile_function};
+use crate::tile::{Start, Tile, panels_at_once, tile_function, tile_ranges};
 use std::ops::Range;
 
 /// After so many panels their outputs get the activation: long rows of what is still in the second-level
@@ -191,20 +191,18 @@ unsafe fn panel_block<S: Simd>(
     TileColumns { first: panel, panels, count }: TileColumns,
 ) {
     let rows = block.rows.len();
-    let height = rows.div_ceil(rows.div_ceil(S::TILE_ROWS));
     let columns = if panels > 1 { panels * PANEL } else { panel.width.min(2 * S::LANES) };
     let pixel = conv.pixel(block.rows.start);
     let (output, residual) = (conv.strides.output, conv.strides.residual);
     let finish = if block.depth.end == conv.depth() { conv.activation.finish() } else { Finish::Store };
-    let tiles = rows.div_ceil(height) * count.div_ceil(columns);
+    let tiles = rows.div_ceil(S::TILE_ROWS) * count.div_ceil(columns);
     let ahead_stride = panel.width.div_ceil(tiles);
     let mut ahead = images.weights.wrapping_add(next_weights(conv, block, panel));
     let mut column = 0;
     while column < count {
         let channel = panel.first + column;
-        let mut row = 0;
-        while row < rows {
-            let tile_rows = height.min(rows - row);
+        for tile_rows in tile_ranges::<S>(rows) {
+            let row = tile_rows.start;
             // SAFETY: rows and columns of the tile are inside the block and the panel, for each operand that
             // is not null.
             unsafe {
@@ -235,10 +233,9 @@ unsafe fn panel_block<S: Simd>(
                     ahead,
                     ahead_stride,
                 };
-                tile_function::<S>(tile_rows, columns / S::LANES)(&tile);
+                tile_function::<S>(tile_rows.len(), columns / S::LANES)(&tile);
             }
             ahead = ahead.wrapping_add(block.depth.len() * ahead_stride);
-            row += tile_rows;
         }
         column += columns;
     }

@@ -7,6 +7,8 @@
 //! roles of the operands exchanged: the weights are the vectors, so that channels-last activations need no
 //! packing.
 
+use std::ops::Range;
+
 use crate::map::Finish;
 use crate::math;
 use crate::pack::PANEL;
@@ -38,9 +40,10 @@ pub(crate) struct Tile {
     pub(crate) cols: usize,
     pub(crate) start: Start,
     pub(crate) finish: Finish,
-    /// What is fetched from memory meanwhile, for the next block: at step `k` the line at `ahead + k *
-    /// ahead_stride`. A tile of several panels fetches nothing: it has no more additions than loads, so that
-    /// each line fetched would take the time of a load, and the processor foresees its few streams.
+    /// What is fetched from memory meanwhile, for the next block: until step `k` the lines from `ahead` to
+    /// `ahead + k * ahead_stride`. A tile of several panels fetches nothing: it has no more additions than
+    /// loads, so that each line fetched would take the time of a load, and the processor foresees its few
+    /// streams.
     pub(crate) ahead: *const f32,
     pub(crate) ahead_stride: usize,
 }
@@ -67,6 +70,18 @@ pub(crate) fn panels_at_once<S: Simd>(rows: usize) -> usize {
         (16, 3) | (8, 1) => 2,
         _ => 1,
     }
+}
+
+/// The rows of each tile of a block: at most [`Simd::TILE_ROWS`], and as even as can be, since a tile of few
+/// rows has too few sums to hide the latency of an addition.
+#[inline(always)]
+pub(crate) fn tile_ranges<S: Simd>(rows: usize) -> impl Iterator<Item = Range<usize>> {
+    let tiles = rows.div_ceil(S::TILE_ROWS);
+    let (least, longer) = (rows / tiles.max(1), rows % tiles.max(1));
+    (0..tiles).map(move |tile| {
+        let first = tile * least + tile.min(longer);
+        first..first + least + usize::from(tile < longer)
+    })
 }
 
 /// The tile function for `rows` in `1..=S::TILE_ROWS` and `vectors` of 1 or 2, or those of

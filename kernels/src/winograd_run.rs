@@ -17,7 +17,7 @@ use crate::math;
 use crate::pack::Panel;
 use crate::pixels::Pixel;
 use crate::simd::Simd;
-use crate::tile::{Start, Tile, tile_function};
+use crate::tile::{Start, Tile, tile_function, tile_ranges};
 use crate::winograd::{Winograd, apart};
 use crate::winograd_transforms::{
     FILTER_SIDE, POINTS, READ_SIDE, TILE_SIDE, read_tile, transform_filter, write_tile,
@@ -224,10 +224,9 @@ unsafe fn multiply_point<S: Simd>(
     // Four points share the weights of a tap.
     let tap = point / 4 * conv.in_channels as usize + point % 4 * inputs.len() / 4;
     let mut fetch = (ahead.wrapping_add(tap * width), width / 4);
-    let height = tiles.div_ceil(tiles.div_ceil(S::TILE_ROWS));
     let columns = width.min(2 * S::LANES);
-    for row in (0..tiles).step_by(height) {
-        let rows = height.min(tiles - row);
+    for tile_rows in tile_ranges::<S>(tiles) {
+        let (row, rows) = (tile_rows.start, tile_rows.len());
         for column in (0..width).step_by(columns) {
             let tile = Tile {
                 depth: inputs.len(),
