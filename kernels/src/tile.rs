@@ -91,11 +91,11 @@ pub(crate) fn tile_function<S: Simd>(rows: usize, vectors: usize) -> TileFn {
     macro_rules! table {
         ($($rows:literal)*) => {
             match (rows, vectors) {
-                $(($rows, 1) => tile::<S, $rows, 1>,)*
-                $(($rows, 2) => tile::<S, $rows, 2>,)*
+                $(($rows, 1) if const { $rows <= S::TILE_ROWS } => tile::<S, $rows, 1>,)*
+                $(($rows, 2) if const { $rows <= S::TILE_ROWS } => tile::<S, $rows, 2>,)*
                 (1, 8) => tile::<S, 1, 8>,
-                (2, 8) => tile::<S, 2, 8>,
-                (3, 4) => tile::<S, 3, 4>,
+                (2, 8) if const { S::LANES == 16 } => tile::<S, 2, 8>,
+                (3, 4) if const { S::LANES == 16 } => tile::<S, 3, 4>,
                 _ => unreachable!("the caller keeps to the largest tile"),
             }
         };
