@@ -7,7 +7,7 @@
 //!
 //! Selection is that of x86's `maxps`/`minps`: `max(a, b)` is `b` unless `a > b`. Hence which operand stands
 //! second decides what happens to NaN and to signed zeros; each function states it. NaN results carry an
-//! unspecified payload and sign. Denormal inputs and results are kept (no flush to zero).
+//! unspecified payload and sign. Denormal inputs and results are kept unless a function says otherwise.
 //!
 //! Errors against the exact value, over all finite inputs (the crate's tests sweep them): those of `math`;
 //! `softplus` 2 ulp; `silu` 3 ulp or 4e-37.

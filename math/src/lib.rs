@@ -3,8 +3,9 @@
 //! On `f32`, the formulas are those of machine code's vector functions, operation by operation: only
 //! `+ - * /`, `mul_add` (one rounding), comparisons that select, integer adds, shifts and masks of the bit
 //! pattern, exact conversions. So a value folded at compile time equals the one computed at run time.
-//! Denormals are kept. `max` and `min` are x86's: the second operand wins where the comparison fails, which
-//! decides what becomes of NaN and of signed zeros. A NaN result has an unspecified sign and payload.
+//! Denormals are kept unless a function says otherwise. `max` and `min` are x86's: the second operand wins
+//! where the comparison fails, which decides what becomes of NaN and of signed zeros. A NaN result has
+//! an unspecified sign and payload.
 //!
 //! Errors against the exact value, the greatest of all 2^32 inputs, in units of the last place: `exp` 0.85,
 //! `log` 0.81, `tanh` 1.36, `erf` 1.09, `sigmoid` 2.49 (but 0 where the result is denormal); `pow`,

@@ -26,9 +26,9 @@ const FUNCTIONS: [ScalarFunction; 16] = [
 /// sign.
 fn values() -> Vec<f32> {
     let special = [0.0, 1.0, f32::MIN_POSITIVE, f32::MAX, f32::INFINITY, f32::NAN, 1e-45, 6.0, 0.5];
-    let thresholds =
-        [88.72284, 87.33654, 103.97, 104.0, 89.0, 0.625, 10.0, 0.92, 4.0, 11.0, 12.0, 3.0, 0.707_106_77];
-    let edges = special.into_iter().chain(thresholds);
+    let of_powers = [88.72284, 88.55, 88.37626, 87.33654, 87.0, 103.97, 104.0, 89.0];
+    let thresholds = [0.625, 10.0, 0.92, 4.0, 11.0, 12.0, 3.0, 0.707_106_77];
+    let edges = special.into_iter().chain(of_powers).chain(thresholds);
     let near = edges.flat_map(|x| [x.to_bits().saturating_sub(1), x.to_bits(), x.to_bits() + 1]);
     let sweep = (0..0x7f80_0000u32).step_by(or_few(30_011, 30_011_111));
     near.chain(sweep).flat_map(|bits| [f32::from_bits(bits), -f32::from_bits(bits)]).collect()
