@@ -77,7 +77,8 @@ pub(crate) fn panels_at_once<S: Simd>(rows: usize) -> usize {
 #[inline(always)]
 pub(crate) fn tile_ranges<S: Simd>(rows: usize) -> impl Iterator<Item = Range<usize>> {
     let tiles = rows.div_ceil(S::TILE_ROWS);
-    let (least, longer) = (rows / tiles.max(1), rows % tiles.max(1));
+    let least = rows / tiles.max(1);
+    let longer = rows % tiles.max(1);
     (0..tiles).map(move |tile| {
         let first = tile * least + tile.min(longer);
         first..first + least + usize::from(tile < longer)

@@ -226,7 +226,8 @@ unsafe fn multiply_point<S: Simd>(
     let mut fetch = (ahead.wrapping_add(tap * width), width / 4);
     let columns = width.min(2 * S::LANES);
     for tile_rows in tile_ranges::<S>(tiles) {
-        let (row, rows) = (tile_rows.start, tile_rows.len());
+        let row = tile_rows.start;
+        let rows = tile_rows.len();
         for column in (0..width).step_by(columns) {
             let tile = Tile {
                 depth: inputs.len(),
