@@ -2,6 +2,7 @@
 //! nearest, ties to even, where they are stored; a NaN becomes a quiet one.
 
 use crate::simd::{Simd, prefetch};
+use crate::tile::LINE;
 
 /// How a tensor's numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +130,7 @@ impl Numbers {
     pub(crate) fn fetch(self, index: usize, count: usize) {
         let bytes = self.stored.bytes();
         let from = self.start.wrapping_add((self.first + index) * bytes);
-        for at in (0..count * bytes).step_by(64) {
+        for at in (0..count * bytes).step_by(LINE * size_of::<f32>()) {
             prefetch(from.wrapping_add(at).cast());
         }
     }

@@ -26,7 +26,7 @@ impl PackedProduct {
             let vectors = (self.columns - column).div_ceil(S::LANES).min(2);
             let lane = column % PANEL;
             let panel = column - lane;
-            for rows in tile_ranges::<S>(self.rows) {
+            for rows in tile_ranges(self.rows, S::TILE_ROWS) {
                 // SAFETY: the caller's promise; the tile is within the matrices.
                 unsafe {
                     let tile = Tile {

@@ -201,7 +201,7 @@ unsafe fn panel_block<S: Simd>(
     let mut column = 0;
     while column < count {
         let channel = panel.first + column;
-        for tile_rows in tile_ranges::<S>(rows) {
+        for tile_rows in tile_ranges(rows, S::TILE_ROWS) {
             let row = tile_rows.start;
             // SAFETY: rows and columns of the tile are inside the block and the panel, for each operand that
             // is not null.

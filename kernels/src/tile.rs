@@ -64,7 +64,7 @@ pub(crate) const LINE: usize = 16;
 /// The number of panels of a tile of `rows` rows. Few rows of one panel have too few sums to hide the latency
 /// of an addition: they get more panels, for up to 16 sums.
 #[inline(always)]
-pub(crate) fn panels_at_once<S: Simd>(rows: usize) -> usize {
+pub(crate) const fn panels_at_once<S: Simd>(rows: usize) -> usize {
     match (S::LANES, rows) {
         (16, 1 | 2) => 4,
         (16, 3) | (8, 1) => 2,
@@ -72,11 +72,11 @@ pub(crate) fn panels_at_once<S: Simd>(rows: usize) -> usize {
     }
 }
 
-/// The rows of each tile of a block: at most [`Simd::TILE_ROWS`], and as even as can be, since a tile of few
-/// rows has too few sums to hide the latency of an addition.
+/// The rows of each tile of a block: at most `most`, and as even as can be, since a tile of few rows has too
+/// few sums to hide the latency of an addition.
 #[inline(always)]
-pub(crate) fn tile_ranges<S: Simd>(rows: usize) -> impl Iterator<Item = Range<usize>> {
-    let tiles = rows.div_ceil(S::TILE_ROWS);
+pub(crate) fn tile_ranges(rows: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
+    let tiles = rows.div_ceil(most);
     let least = rows / tiles.max(1);
     let longer = rows % tiles.max(1);
     (0..tiles).map(move |tile| {
@@ -92,11 +92,11 @@ pub(crate) fn tile_function<S: Simd>(rows: usize, vectors: usize) -> TileFn {
     macro_rules! table {
         ($($rows:literal)*) => {
             match (rows, vectors) {
-                $(($rows, 1) if const { $rows <= S::TILE_ROWS } => tile::<S, $rows, 1>,)*
-                $(($rows, 2) if const { $rows <= S::TILE_ROWS } => tile::<S, $rows, 2>,)*
+                $(($rows, 1) => tile::<S, $rows, 1>,)*
+                $(($rows, 2) => tile::<S, $rows, 2>,)*
                 (1, 8) => tile::<S, 1, 8>,
-                (2, 8) if const { S::LANES == 16 } => tile::<S, 2, 8>,
-                (3, 4) if const { S::LANES == 16 } => tile::<S, 3, 4>,
+                (2, 8) => tile::<S, 2, 8>,
+                (3, 4) => tile::<S, 3, 4>,
                 _ => unreachable!("the caller keeps to the largest tile"),
             }
         };
@@ -108,6 +108,10 @@ pub(crate) fn tile_function<S: Simd>(rows: usize, vectors: usize) -> TileFn {
 /// The machine has `S`; `a`, `b` are valid for the tile's reads (`b` for whole vectors), bias and residual
 /// for its valid columns, `c` for reads and writes of them. The residual may be `c` itself.
 unsafe fn tile<S: Simd, const ROWS: usize, const VECTORS: usize>(tile: &Tile) {
+    if const { ROWS > S::TILE_ROWS || VECTORS > 2 && VECTORS * S::LANES != panels_at_once::<S>(ROWS) * PANEL }
+    {
+        unreachable!("the caller keeps to the largest tile");
+    }
     // SAFETY: the caller's promise.
     unsafe { S::vectorize(TileTask::<ROWS, VECTORS>(tile)) }
 }

@@ -225,7 +225,7 @@ unsafe fn multiply_point<S: Simd>(
     let tap = point / 4 * conv.in_channels as usize + point % 4 * inputs.len() / 4;
     let mut fetch = (ahead.wrapping_add(tap * width), width / 4);
     let columns = width.min(2 * S::LANES);
-    for tile_rows in tile_ranges::<S>(tiles) {
+    for tile_rows in tile_ranges(tiles, S::TILE_ROWS) {
         let row = tile_rows.start;
         let rows = tile_rows.len();
         for column in (0..width).step_by(columns) {

@@ -8,6 +8,7 @@ use crate::abi::piece;
 use crate::conv::Path;
 use crate::pack::Panel;
 use crate::simd::Simd;
+use crate::tile::tile_ranges;
 use std::ops::Range;
 
 /// Where a block's rows lie: element (row, k) at `start + row * stride + k`.
@@ -130,22 +131,21 @@ unsafe fn panel_block<S: Simd>(
 ) {
     let conv = &this.conv;
     let count = rows.len();
-    let height = count.div_ceil(count.div_ceil(tile_rows::<S>(this.at_once)));
+    let most = tile_rows::<S>(this.at_once);
     let columns = panel.width.min(2 * S::LANES);
     let pixel = conv.pixel(rows.start);
     let (output, residual) = (conv.strides.output, conv.strides.residual);
     let pairs = this.pairs();
     let inside = this.pairs_inside(pixel);
-    let tiles = count.div_ceil(height) * panel.count.div_ceil(columns);
+    let tiles = count.div_ceil(most) * panel.count.div_ceil(columns);
     let ahead_stride = panel.width.div_ceil(tiles);
     // The weights that come after this panel's.
     let mut ahead = images.weights.wrapping_add(panel.offset + pairs * panel.width);
     let mut column = 0;
     while column < panel.count {
         let channel = panel.first + column;
-        let mut row = 0;
-        while row < count {
-            let tile_rows = height.min(count - row);
+        for tile_rows in tile_ranges(count, most) {
+            let row = tile_rows.start;
             // SAFETY: rows and columns of the tile are inside the block and the panel, for each operand that
             // is not null.
             unsafe {
@@ -173,10 +173,9 @@ unsafe fn panel_block<S: Simd>(
                     ahead,
                     ahead_stride,
                 };
-                tile_function::<S>(tile_rows, columns / S::LANES, this.at_once)(&tile);
+                tile_function::<S>(tile_rows.len(), columns / S::LANES, this.at_once)(&tile);
             }
             ahead = ahead.wrapping_add(pairs * ahead_stride);
-            row += tile_rows;
         }
         column += columns;
     }
