@@ -87,6 +87,18 @@ fn products_of_one_row_agree() {
     }
 }
 
+/// Rows that are read in place, one and many, and rows that are copied (4096 bytes apart) with several blocks
+/// of K; the last columns fill no panel.
+#[test]
+fn a_function_that_is_not_computed_in_tiles_is_applied_once_to_each_of_many_panels() {
+    let n = or_few(700, 280);
+    for (seed, (m, k)) in [(1, 9), (3, 9), (20, 9), (13, or_few(2048, 1024))].into_iter().enumerate() {
+        for activation in [Activation::Gelu, Activation::Silu, Activation::LeakyRelu { alpha: 0.5 }] {
+            check(&GemmShape::dense(m, n, k), activation, seed as u64);
+        }
+    }
+}
+
 #[test]
 fn a_product_without_depth_is_the_bias_and_the_residual() {
     check(&GemmShape::dense(5, 7, 0), Activation::Relu, 0);
