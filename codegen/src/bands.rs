@@ -146,7 +146,15 @@ pub(crate) fn band_rows(op: OpRef<'_>, bands: Option<Bands>) -> Result<Option<i6
         return Err(malformed());
     }
     match bands {
-        Some(bands) if i64::try_from(bands.operand) == Ok(operand) => Ok(Some(rows)),
+        Some(bands) if i64::try_from(bands.operand) == Ok(operand) => {
+            let all = op.result_shape(0).and_then(|shape| shape.get(1).copied());
+            let is_whole = rows.unsigned_abs().is_multiple_of(bands.multiple)
+                || all.is_some_and(|all| rows.unsigned_abs() >= all);
+            let multiple = bands.multiple;
+            let message =
+                || format!("its kernel runs in bands of multiples of {multiple} rows, and not of {rows}");
+            is_whole.then_some(Some(rows)).ok_or_else(|| CodeRefusal::new(message()))
+        }
         _ => Err(CodeRefusal::new(format!("its kernel does not read operand {operand} row by row"))),
     }
 }

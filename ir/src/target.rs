@@ -130,6 +130,8 @@ pub struct FasterMethod {
     pub scratch_bytes: u64,
     /// The least room that it can run in, in bytes; it does not depend on the number of threads.
     pub least_room_bytes: u64,
+    /// How it can write result 0 over rows that it has read.
+    pub bands: Option<Bands>,
 }
 
 /// A kernel's ability to run in bands of rows: each band's rows of the result are written before a later band
@@ -141,6 +143,8 @@ pub struct FasterMethod {
 pub struct Bands {
     /// The operand that is read by rows.
     pub operand: usize,
-    /// Bands of at least this many rows cost almost no time.
+    /// Bands of at least this many rows cost almost no time; a multiple of `multiple`.
     pub free_rows: u64,
+    /// The rows of each band but the last one are a multiple of this.
+    pub multiple: u64,
 }

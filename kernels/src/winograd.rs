@@ -59,12 +59,12 @@ const MOST_TILES: usize = 56;
 /// Rows of a whole matrix tile.
 const WHOLE_TILES: usize = 14;
 /// The fewest tiles of a block, where scratch is scarce.
-const LEAST_TILES: usize = 7;
+const LEAST_TILES: usize = 6;
 /// The most input channels of a block: its transformed filters are 288 KiB, a third of the second-level
 /// cache.
 const MOST_DEPTH: usize = 64;
-/// The most where scratch is scarce.
-const NARROW_DEPTH: usize = 32;
+/// The most where scratch is scarce: fewer channels leave room for more tiles.
+const NARROW_DEPTHS: [usize; 2] = [32, 16];
 /// Floats between the points' blocks, beside their own: neighbours fall in different sets of the caches.
 const APART: usize = 16;
 
@@ -85,6 +85,10 @@ const DISTURBANCE: f64 = 0.25;
 const DIRECT_CYCLES: f64 = 1.2;
 
 impl Winograd {
+    /// Rows of pixels that a tile of the output has: parts of so many rows, but for the last one, have the
+    /// bits of the whole.
+    pub const TILE_ROWS: usize = TILE_SIDE;
+
     /// Whether it can compute a convolution of a shape: 3x3 with stride and dilation 1 and one group.
     pub fn computes(shape: &Conv2dShape) -> bool {
         let Conv2dShape { kernel, stride, dilation, groups, .. } = *shape;
@@ -131,32 +135,36 @@ impl Winograd {
 
     /// The same convolution, to the bit, with no more than `scratch_bytes` for each worker, or with as few as
     /// it can do with.
-    pub fn within(mut self, scratch_bytes: usize, threads: usize) -> Winograd {
-        let preferred = self;
-        for [depth, least] in self.narrower() {
-            if self.scratch_bytes() <= scratch_bytes {
-                break;
-            }
-            self = Winograd { block_depth: depth as u32, ..preferred };
-            let fits = |tiles: &usize| self.scratch_floats(*tiles) * 4 <= scratch_bytes;
-            let tiles = (least..=preferred.block_tiles as usize).rev().find(fits);
-            self.choose(tiles.unwrap_or(least), threads);
+    pub fn within(self, scratch_bytes: usize, threads: usize) -> Winograd {
+        if self.scratch_bytes() <= scratch_bytes {
+            return self;
         }
-        self
+        let (narrowest, least) = self.narrowest();
+        let mut best = narrowest;
+        let mut best_cost = best.choose(least, threads);
+        for depth in [self.block_depth as usize].into_iter().chain(NARROW_DEPTHS) {
+            let mut narrow = Winograd { block_depth: self.block_depth.min(depth as u32), ..self };
+            let fits = |tiles: &usize| narrow.scratch_floats(*tiles) * 4 <= scratch_bytes;
+            let Some(tiles) = (least..=self.block_tiles as usize).rev().find(fits) else { continue };
+            let cost = narrow.choose(tiles, threads);
+            if cost < best_cost {
+                (best, best_cost) = (narrow, cost);
+            }
+        }
+        best
     }
 
-    /// The depth of a block and its fewest tiles, for less and less scratch.
-    fn narrower(&self) -> [[usize; 2]; 3] {
-        let depth = self.block_depth as usize;
-        let narrow = depth.min(NARROW_DEPTH);
-        [[depth, WHOLE_TILES], [narrow, WHOLE_TILES], [narrow, LEAST_TILES]]
-            .map(|[depth, tiles]| [depth, tiles.min(self.block_tiles as usize)])
+    /// With the fewest channels of a block, and the fewest tiles.
+    fn narrowest(&self) -> (Winograd, usize) {
+        let [.., depth] = NARROW_DEPTHS;
+        let block_depth = self.block_depth.min(depth as u32);
+        (Winograd { block_depth, ..*self }, LEAST_TILES.min(self.block_tiles as usize))
     }
 
     /// The fewest bytes of scratch that each worker can do with.
     pub fn least_scratch_bytes(&self) -> usize {
-        let [_, _, [depth, tiles]] = self.narrower();
-        Winograd { block_depth: depth as u32, ..*self }.scratch_floats(tiles) * 4
+        let (narrowest, tiles) = self.narrowest();
+        narrowest.scratch_floats(tiles) * 4
     }
 
     /// How many times faster than [`crate::Conv2d`] it is about.
@@ -172,7 +180,7 @@ impl Winograd {
     }
 
     /// Tiles along each side of the output.
-    pub(crate) fn tile_grid(&self) -> [usize; 2] {
+    pub fn tile_grid(&self) -> [usize; 2] {
         [self.out_h, self.out_w].map(|size| (size as usize).div_ceil(TILE_SIDE))
     }
 
@@ -208,8 +216,9 @@ impl Winograd {
         self.pieces(tiles)[4]
     }
 
-    /// Blocks of at most that many tiles, and the parts for which the slowest worker finishes first.
-    fn choose(&mut self, block_tiles: usize, threads: usize) {
+    /// Blocks of at most that many tiles, and the parts for which the slowest worker finishes first; tells
+    /// about how many cycles that takes.
+    fn choose(&mut self, block_tiles: usize, threads: usize) -> f64 {
         self.block_tiles = block_tiles as u32;
         let tiles = self.tiles();
         let panels = self.panels().count();
@@ -226,6 +235,7 @@ impl Winograd {
             }
         }
         (self.tile_parts, self.panel_parts) = (best.2 as u32, best.1 as u32);
+        best.0
     }
 
     /// About how many cycles a part takes, by its tiles and panels.

@@ -126,10 +126,19 @@ impl OperandRows {
         excess.max().unwrap_or(0)
     }
 
-    /// The largest number of rows of a band, at least `at_least`, for which a distance suffices.
-    pub fn widest(&self, distance: i64, at_least: u64, order: RowOrder) -> u64 {
+    /// The largest number of rows of a band, at least `at_least`, for which a distance suffices: all rows, or
+    /// a multiple of `multiple`.
+    pub fn widest(&self, distance: i64, at_least: u64, multiple: u64, order: RowOrder) -> u64 {
         let fits = |rows: &u64| self.distance(*rows, order) <= distance;
-        (at_least + 1..=self.output).rev().find(fits).unwrap_or(at_least)
+        self.wider(at_least + 1, multiple).rev().find(fits).unwrap_or(at_least)
+    }
+
+    /// The numbers of rows, at least `at_least`, that a band may have: multiples of `multiple`, and all rows.
+    pub(crate) fn wider(&self, at_least: u64, multiple: u64) -> impl DoubleEndedIterator<Item = u64> {
+        let output = self.output;
+        let multiples = (at_least.div_ceil(multiple)..=output.saturating_sub(1) / multiple)
+            .map(move |count| count * multiple);
+        multiples.chain((at_least <= output).then_some(output))
     }
 }
 
@@ -181,8 +190,11 @@ mod tests {
 
     #[test]
     fn bands_grow_as_far_as_the_distance_allows() {
-        assert_eq!(rows(100, 1).widest(400, 1, RowOrder::Down), 3);
-        assert_eq!(rows(100, 1).widest(0, 1, RowOrder::Down), 1);
-        assert_eq!(rows(100, 1).widest(i64::MAX, 1, RowOrder::Up), 8);
+        assert_eq!(rows(100, 1).widest(400, 1, 1, RowOrder::Down), 3);
+        assert_eq!(rows(100, 1).widest(0, 1, 1, RowOrder::Down), 1);
+        assert_eq!(rows(100, 1).widest(i64::MAX, 1, 1, RowOrder::Up), 8);
+        assert_eq!(rows(100, 1).widest(400, 2, 2, RowOrder::Down), 2, "a multiple of 2");
+        assert_eq!(rows(100, 1).widest(700, 2, 2, RowOrder::Down), 6);
+        assert_eq!(rows(100, 1).widest(i64::MAX, 3, 3, RowOrder::Up), 8, "all rows are no multiple of 3");
     }
 }

@@ -39,12 +39,11 @@ impl Goal {
     pub const NAMES: &[&str] = &["memory", "balanced", "speed"];
     const ALL: [Goal; 3] = [Goal::Memory, Goal::Balanced, Goal::Speed];
 
-    /// Divisors `d`: operand and result may be up to 1 / d of the larger tensor apart, which allows wider
-    /// bands. Each is a candidate, tried until one meets its target.
-    pub(crate) fn band_shares(self) -> &'static [u64] {
+    /// How wide bands are planned to be: each is a candidate, tried until one meets its target.
+    pub(crate) fn band_widths(self) -> &'static [BandWidth] {
         match self {
-            Goal::Memory => &[256, 128, 64],
-            Goal::Balanced => &[1],
+            Goal::Memory => BandWidth::OF_MEMORY,
+            Goal::Balanced => BandWidth::BALANCED,
             Goal::Speed => &[],
         }
     }
@@ -57,6 +56,25 @@ impl Goal {
     /// The goal of a name of [`Goal::NAMES`].
     pub fn named(name: &str) -> Option<Goal> {
         Goal::ALL.into_iter().find(|goal| goal.name() == name)
+    }
+}
+
+/// How wide bands are planned to be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BandWidth {
+    /// Operand and result may be up to 1 / this of the larger tensor apart, which allows wider bands.
+    share: u64,
+    /// Whether bands are as wide as what is live at their own step allows. Narrower ones leave more places to
+    /// the steps around; they are made as wide as these places allow in the end.
+    is_fitted: bool,
+}
+
+impl BandWidth {
+    const OF_MEMORY: &[BandWidth] = &[BandWidth::fitted(256), BandWidth::fitted(128), BandWidth::fitted(64)];
+    const BALANCED: &[BandWidth] = &[BandWidth::fitted(1), BandWidth { share: 1, is_fitted: false }];
+
+    const fn fitted(share: u64) -> BandWidth {
+        BandWidth { share, is_fitted: true }
     }
 }
 
@@ -77,8 +95,9 @@ struct Need {
 /// A pair that may share bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct OverlapCandidate {
-    operand: usize,
     rows: OperandRows,
+    /// How the kernel runs in bands.
+    bands: Bands,
     /// The fewest rows of a band.
     band_rows: u64,
     /// Bytes of operand and result.
@@ -95,16 +114,23 @@ impl OverlapCandidate {
         share: u64,
     ) -> Option<OverlapCandidate> {
         let largest = sizes[0].max(sizes[1]) / share;
+        let multiple = bands.multiple;
+        let narrowest = rows.distance(multiple, RowOrder::Down);
         let band_rows = match goal {
-            Goal::Memory => rows.widest(rows.distance(1, RowOrder::Down) + largest as i64, 1, RowOrder::Down),
+            Goal::Memory => rows.widest(narrowest + largest as i64, multiple, multiple, RowOrder::Down),
             _ => bands.free_rows,
         };
-        let candidate = OverlapCandidate { operand: bands.operand, rows, band_rows, sizes };
-        (band_rows < rows.output && candidate.saved(band_rows) > 0).then_some(candidate)
+        let candidate = OverlapCandidate { rows, bands, band_rows, sizes };
+        (band_rows < rows.output && candidate.saved() > 0).then_some(candidate)
+    }
+
+    /// The bytes that both share, with the narrowest bands, in the better order.
+    pub(crate) fn saved(&self) -> u64 {
+        self.saved_by(self.band_rows)
     }
 
     /// The bytes that both share, with bands of that many rows, in the better order.
-    fn saved(&self, band_rows: u64) -> u64 {
+    fn saved_by(&self, band_rows: u64) -> u64 {
         let distance =
             |order| self.rows.distance(band_rows, order).max(0).unsigned_abs().next_multiple_of(ALIGN_BYTES);
         let [input, output] = self.sizes;
@@ -117,21 +143,24 @@ impl OverlapCandidate {
 impl Need {
     /// The bytes of the step, run as sparingly as it can be.
     fn least_bytes(&self) -> u64 {
-        self.live + self.least - self.overlap.map_or(0, |overlap| overlap.saved(overlap.band_rows))
+        self.live + self.least - self.overlap.map_or(0, |overlap| overlap.saved())
     }
 
     /// What the step saves so that it takes at most `target` bytes, if that can be: what it is written over,
     /// and the bytes of scratch.
-    fn savings(&self, target: u64) -> (Option<BandCandidate>, u64) {
+    fn savings(&self, target: u64, width: BandWidth) -> (Option<BandCandidate>, u64) {
         let scratch = |live: u64| target.saturating_sub(live) / ALIGN_BYTES * ALIGN_BYTES;
         match self.overlap {
             Some(overlap) if self.live + self.least > target => {
-                let fits = |rows: &u64| self.live - overlap.saved(*rows) + self.preferred <= target;
-                let wider = (overlap.band_rows..=overlap.rows.output).take_while(fits).last();
+                let fits = |rows: &u64| {
+                    width.is_fitted && self.live - overlap.saved_by(*rows) + self.preferred <= target
+                };
+                let OverlapCandidate { rows, bands: Bands { operand, multiple, .. }, .. } = overlap;
+                let wider = rows.wider(overlap.band_rows, multiple).take_while(fits).last();
                 let band_rows = wider.unwrap_or(overlap.band_rows);
-                let bytes = scratch(self.live - overlap.saved(band_rows)).clamp(self.least, self.preferred);
-                let OverlapCandidate { operand, rows, .. } = overlap;
-                (Some(BandCandidate { op: self.op, operand, band_rows, rows }), bytes)
+                let bytes =
+                    scratch(self.live - overlap.saved_by(band_rows)).clamp(self.least, self.preferred);
+                (Some(BandCandidate { op: self.op, operand, band_rows, multiple, rows }), bytes)
             }
             _ => (None, scratch(self.live).clamp(self.least, self.preferred)),
         }
@@ -144,6 +173,8 @@ pub(crate) struct BandCandidate {
     pub(crate) op: Op,
     pub(crate) operand: usize,
     pub(crate) band_rows: u64,
+    /// The rows of a band are a multiple of this.
+    pub(crate) multiple: u64,
     /// The rows of both.
     pub(crate) rows: OperandRows,
 }
@@ -174,18 +205,26 @@ pub(crate) trait Question {
     fn steps(&self) -> Vec<RunningStep>;
     /// The least scratch that a step can run with, and how it may run in bands.
     fn scratch(&self, op: Op, preferred: u64) -> (u64, Option<Bands>);
-    /// The operand and result that bands of a step may share, with bands that may take so large a share.
-    fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<OverlapCandidate>;
+    /// The rows of an operand and of result 0 of a step, and the bytes of both, where the two are buffers of
+    /// their own.
+    fn rows(&self, op: Op, operand: usize) -> Option<(OperandRows, [u64; 2])>;
+
+    /// The operand and result that bands of a step may share in a plan of a goal, with bands that may take so
+    /// large a share.
+    fn candidate(&self, goal: Goal, op: Op, bands: Bands, share: u64) -> Option<OverlapCandidate> {
+        let (rows, sizes) = self.rows(op, bands.operand)?;
+        OverlapCandidate::new(goal, rows, sizes, bands, share)
+    }
 }
 
 /// How the steps at the peak save what they must, with bands that may take that share; none if nothing is
 /// saved.
-pub(crate) fn trade_off(question: &impl Question, share: u64) -> Option<TradeOff> {
-    let needs = needs_near_peak(question, share);
+pub(crate) fn trade_off(question: &impl Question, width: BandWidth) -> Option<TradeOff> {
+    let needs = needs_near_peak(question, width.share);
     let target_bytes = target_bytes(&needs, question.goal());
     let (mut candidates, mut scratch) = (Vec::new(), Vec::new());
     for need in needs.iter().filter(|need| need.live + need.preferred > target_bytes) {
-        let (candidate, bytes) = need.savings(target_bytes);
+        let (candidate, bytes) = need.savings(target_bytes, width);
         candidates.extend(candidate);
         scratch.extend((bytes < need.preferred).then_some((need.op, bytes)));
     }
@@ -203,7 +242,7 @@ fn needs_near_peak(question: &impl Question, share: u64) -> Vec<Need> {
             break;
         }
         let (scratch, bands) = question.scratch(op, preferred);
-        let overlap = bands.and_then(|bands| question.candidate(op, bands, share));
+        let overlap = bands.and_then(|bands| question.candidate(question.goal(), op, bands, share));
         let need = Need { op, live, preferred, least: scratch.min(preferred), overlap };
         least = least.max(need.least_bytes());
         needs.push(need);
@@ -228,8 +267,8 @@ pub(crate) fn place<'a>(
 ) -> Result<(ArenaProblem<'a>, Placement), Vec<Diagnostic>> {
     let query = ArenaQuery::new(ctx, target, body, &arena, goal);
     let mut best: Option<(Placement, Problem, TradeOff)> = None;
-    for share in goal.band_shares() {
-        let Some(trade_off) = trade_off(&query, *share) else { break };
+    for width in goal.band_widths() {
+        let Some(trade_off) = trade_off(&query, *width) else { break };
         let problem = query.problem(&trade_off);
         let placement = placer.sketch(&problem);
         let is_met = placement.size_bytes <= trade_off.target_bytes;
@@ -255,7 +294,7 @@ pub(crate) fn place<'a>(
         body.set_attr(ctx, *op, attrs::MEM_SCRATCH, ctx.int_attr(*bytes as i64));
     }
     settle(ctx, body, &arena, &placement, &trade_off.candidates);
-    refine(ctx, body, (arena, placement), aliases, placer)
+    refine(ctx, body, (arena, placement), &trade_off.candidates, aliases, placer)
 }
 
 /// The most times that the problem is changed by what a placement of it settles.
@@ -267,6 +306,7 @@ fn refine<'a>(
     ctx: &Context,
     body: &mut Body,
     decided: (ArenaProblem<'a>, Placement),
+    candidates: &[BandCandidate],
     aliases: &'a AliasSets,
     placer: Placer,
 ) -> Result<(ArenaProblem<'a>, Placement), Vec<Diagnostic>> {
@@ -281,7 +321,7 @@ fn refine<'a>(
         } else {
             break;
         }
-        let candidates = settled_candidates(ctx, body, &best.0);
+        let candidates = settled_candidates(ctx, body, candidates);
         if !settle(ctx, body, &best.0, &best.1, &candidates) {
             break;
         }
@@ -289,13 +329,13 @@ fn refine<'a>(
     Ok(best)
 }
 
-/// The bands of the steps that run in bands.
-fn settled_candidates(ctx: &Context, body: &Body, arena: &ArenaProblem<'_>) -> Vec<BandCandidate> {
-    let candidate = |op: Op| {
-        let Banding { operand, rows: band_rows, .. } = Banding::of(body.at(ctx, op))?;
-        Some(BandCandidate { op, operand, band_rows, rows: OperandRows::of(ctx, body, op, operand)? })
+/// Those of the candidates that run in bands, with the bands that they have now.
+fn settled_candidates(ctx: &Context, body: &Body, candidates: &[BandCandidate]) -> Vec<BandCandidate> {
+    let settled = |candidate: &BandCandidate| {
+        let banding = Banding::of(body.at(ctx, candidate.op))?;
+        Some(BandCandidate { band_rows: banding.rows, ..*candidate })
     };
-    arena.steps().iter().filter_map(|(_, op)| candidate(op)).collect()
+    candidates.iter().filter_map(settled).collect()
 }
 
 /// The bytes that the smallest arena needs at the least, each step run as sparingly as it can be, and the
@@ -306,7 +346,7 @@ pub(crate) fn at_peak(
     body: &Body,
     arena: &ArenaProblem<'_>,
 ) -> Option<(u64, Vec<Op>)> {
-    let share = *Goal::Memory.band_shares().first()?;
+    let BandWidth { share, .. } = *Goal::Memory.band_widths().first()?;
     let needs = needs_near_peak(&ArenaQuery::new(ctx, target, body, arena, Goal::Memory), share);
     let bytes = needs.iter().map(Need::least_bytes).max()?;
     let at_peak = needs.iter().filter(|need| need.least_bytes() == bytes);
@@ -316,7 +356,7 @@ pub(crate) fn at_peak(
 /// The most bytes of tensors at a step, if results are written over operands wherever that can be: no arena
 /// is smaller, on however many threads. The question is that for the smallest arena.
 pub(crate) fn peak_of_tensors(question: &impl Question) -> u64 {
-    let share = *Goal::Memory.band_shares().last().expect("it has some");
+    let BandWidth { share, .. } = *Goal::Memory.band_widths().last().expect("it has some");
     let mut steps = question.steps();
     steps.sort_by_key(|step| std::cmp::Reverse(step.live));
     let mut peak = 0;
@@ -324,9 +364,9 @@ pub(crate) fn peak_of_tensors(question: &impl Question) -> u64 {
         if live <= peak {
             break;
         }
-        let overlap =
-            question.scratch(op, preferred).1.and_then(|bands| question.candidate(op, bands, share));
-        peak = peak.max(live - overlap.map_or(0, |overlap| overlap.saved(overlap.band_rows)));
+        let bands = question.scratch(op, preferred).1;
+        let overlap = bands.and_then(|bands| question.candidate(Goal::Memory, op, bands, share));
+        peak = peak.max(live - overlap.map_or(0, |overlap| overlap.saved()));
     }
     peak
 }
@@ -403,11 +443,10 @@ impl Question for ArenaQuery<'_> {
         choice.map_or((preferred, None), |choice| (choice.least_scratch_bytes, choice.bands))
     }
 
-    fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<OverlapCandidate> {
-        let pair = self.arena.pair(self.body, op, bands.operand)?;
-        let rows = OperandRows::of(self.ctx, self.body, op, bands.operand)?;
-        let sizes = [pair.0, pair.1].map(|id| self.arena.problem.buffers[id].size_bytes);
-        OverlapCandidate::new(self.goal, rows, sizes, bands, share)
+    fn rows(&self, op: Op, operand: usize) -> Option<(OperandRows, [u64; 2])> {
+        let pair = self.arena.pair(self.body, op, operand)?;
+        let rows = OperandRows::of(self.ctx, self.body, op, operand)?;
+        Some((rows, [pair.0, pair.1].map(|id| self.arena.problem.buffers[id].size_bytes)))
     }
 }
 
@@ -439,14 +478,15 @@ fn settle(
     candidates: &[BandCandidate],
 ) -> bool {
     let mut is_news = false;
-    for &BandCandidate { op, operand, band_rows, rows } in candidates {
+    for candidate in candidates {
+        let BandCandidate { op, operand, .. } = *candidate;
         let Some(pair) = arena.pair(body, op, operand) else { continue };
         let places = [pair.0, pair.1].map(|id| {
             let start = placement.offsets[id];
             start..start + arena.problem.buffers[id].size_bytes
         });
         let before = Banding::of(body.at(ctx, op));
-        match settled(rows, band_rows, places) {
+        match settled(candidate, places) {
             Some((rows, order)) => Banding { operand, rows, order }.write(ctx, body, op),
             None => body.remove_attr(ctx, op, attrs::MEM_OVERLAP),
         }
@@ -455,20 +495,19 @@ fn settle(
     is_news
 }
 
-/// How wide bands of at least `least` rows may be where an operand and a result are, and which is first; none
-/// if they share no byte.
+/// How wide bands may be where an operand and a result are, and which is first; none if they share no byte.
 pub(crate) fn settled(
-    rows: OperandRows,
-    band_rows: u64,
+    candidate: &BandCandidate,
     [input, output]: [Range<u64>; 2],
 ) -> Option<(u64, RowOrder)> {
+    let BandCandidate { rows, band_rows, multiple, .. } = *candidate;
     if input.end <= output.start || output.end <= input.start {
         return None;
     }
     let below = input.start as i64 - output.start as i64;
     let order = if rows.distance(band_rows, RowOrder::Down) <= below { RowOrder::Down } else { RowOrder::Up };
     let distance = if order == RowOrder::Down { below } else { -below };
-    Some((rows.widest(distance, band_rows, order), order))
+    Some((rows.widest(distance, band_rows, multiple, order), order))
 }
 
 /// Forgets what an earlier plan saved.

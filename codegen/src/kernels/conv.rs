@@ -228,7 +228,7 @@ impl Call2d {
 
     /// A convolution's call with these operands; `image` is what it reads row by row if it has rows.
     fn of(conv: Convolution, kernel: ConvKernel, operands: Vec<Pointer>, image: Option<usize>) -> Call2d {
-        let image = image.filter(|_| conv.slide().is_divisible(conv.shape.batch));
+        let image = image.filter(|_| conv.is_divisible());
         Call2d {
             conv,
             kernel,
@@ -246,11 +246,17 @@ impl Call2d {
 
     fn bands(&self, machine: &Machine) -> Option<Bands> {
         let free_rows = self.conv.work(self.weight_bytes).free_rows(machine.threads);
-        self.image.map(|operand| Bands { operand, free_rows })
+        self.image.map(|operand| Bands { operand, free_rows, multiple: 1 })
     }
 
     /// The call for a band, with so much scratch for each worker, if there is a limit.
     fn band(&self, band: Band, limit: Option<usize>, machine: &Machine) -> Result<LoweredCall, CodeRefusal> {
+        let (part, operands) = self.part(band);
+        Ok(part.kernel(limit, machine)?.call(operands))
+    }
+
+    /// The convolution of a band, with what it is called with.
+    fn part(&self, band: Band) -> (Convolution, Vec<Pointer>) {
         let ConvStrides { input, output, residual } = self.conv.strides;
         let mut part = self.conv;
         part.shape.input[0] = band.inputs;
@@ -260,7 +266,7 @@ impl Call2d {
         operands[0].advance(band.first as u64 * output.h * out.bytes() as u64);
         operands[1].advance(band.first_input as u64 * input.h * x.bytes() as u64);
         operands[4].advance(band.first as u64 * residual.h * added.bytes() as u64);
-        Ok(part.kernel(limit, machine)?.call(operands))
+        (part, operands)
     }
 
     fn rowwise(self, machine: Machine) -> Result<Rowwise, CodeRefusal> {
@@ -368,6 +374,11 @@ impl Convolution {
     fn stored(&self) -> ConvNumbers {
         let f32 = StoredFloat::F32;
         self.numbers.unwrap_or(ConvNumbers { input: f32, residual: f32, output: f32 })
+    }
+
+    /// Whether its rows can be written in bands.
+    fn is_divisible(&self) -> bool {
+        self.slide().is_divisible(self.shape.batch)
     }
 
     fn slide(&self) -> Slide {

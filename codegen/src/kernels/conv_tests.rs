@@ -189,6 +189,37 @@ fn winograds_algorithm_agrees_with_the_same_bits_at_any_number_of_threads() {
     assert_eq!(found.len(), 1);
 }
 
+/// The same in bands of so many rows.
+fn by_winograd_in_bands(rows: i64) -> (Net, Value, [Vec<f32>; 2]) {
+    let (mut net, y, inputs) = by_winograd("winograd");
+    let (ctx, group) = (net.ctx.clone(), net.body.defining_op(y).unwrap());
+    net.body.set_attr(&ctx, group, attrs::MEM_OVERLAP, ctx.ints_attr(&[0, rows]));
+    (net, y, inputs)
+}
+
+#[test]
+fn bands_of_whole_rows_of_tiles_change_no_bit_of_winograds_algorithm() {
+    let bits = |(net, y, inputs): (Net, Value, [Vec<f32>; 2])| {
+        let module = net.plan(&[y], crate::testing::THREADS);
+        let found = run(&module, &inputs.each_ref().map(|numbers| &numbers[..]));
+        found[0].iter().map(|number| number.to_bits()).collect::<Vec<u32>>()
+    };
+    let whole = bits(by_winograd("winograd"));
+    for rows in [4, 8, 16, 19, 100, -4, -12] {
+        assert!(bits(by_winograd_in_bands(rows)) == whole, "{rows} rows");
+    }
+}
+
+#[test]
+fn bands_of_parts_of_tiles_are_refused() {
+    for rows in [1, 6, 18, -5] {
+        let (net, y, _) = by_winograd_in_bands(rows);
+        let faults =
+            crate::compile(&net.plan(&[y], 1), "main", &crate::CodegenOptions::new(1)).err().unwrap();
+        assert!(faults[0].message.contains("bands of multiples of 4 rows"), "{}", faults[0].message);
+    }
+}
+
 #[test]
 fn a_method_that_is_not_known_is_refused() {
     let (net, y, _) = by_winograd("fourier");

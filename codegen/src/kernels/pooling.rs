@@ -71,7 +71,7 @@ fn pool(
     let pool = PoolKernel::new(op, kind)?;
     let slide = pool.slide();
     let free_rows = pool.work().free_rows(machine.threads);
-    let bands = slide.is_divisible(pool.shape.batch).then_some(Bands { operand: 0, free_rows });
+    let bands = slide.is_divisible(pool.shape.batch).then_some(Bands { operand: 0, free_rows, multiple: 1 });
     let calls = match band_rows(op, bands)? {
         None => vec![pool.call(pool.shape, [0, 0], machine)],
         Some(rows) => slide.bands(rows)?.into_iter().map(|band| pool.band(band, machine)).collect(),

@@ -22,7 +22,7 @@ use crate::overlap::{Banding, OperandRows, RowOrder};
 use crate::place::BufferId;
 use crate::place::orders::{BoundedPlacement, ENOUGH, Effort, KnownOrders};
 use crate::plan::too_small;
-use crate::tradeoff::{self, BandCandidate, Goal, TradeOff};
+use crate::tradeoff::{self, BandCandidate, Goal, Question, TradeOff};
 
 /// The places of all buffers at given sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,7 +178,8 @@ impl Assigner {
             let bands = needs[self.buffers.number(shared.op)?].bands?;
             let rows = OperandRows::of(ctx, body, shared.op, shared.operand)?;
             let &SharedRows { op, operand, band_rows, order, .. } = shared;
-            (bands.operand == operand).then_some((BandCandidate { op, operand, band_rows, rows }, order))
+            let candidate = BandCandidate { op, operand, band_rows, multiple: bands.multiple, rows };
+            shared.is_of(bands).then_some((candidate, order))
         };
         let candidates: Vec<(BandCandidate, RowOrder)> =
             bound.shared_rows().iter().filter_map(candidate).collect();
@@ -198,19 +199,19 @@ impl Assigner {
     ) -> Assignment {
         let sizes = self.sizes(at, needs);
         let asked = TradeOffQuery::new((ctx, body), &self.buffers, self.goal, needs, &sizes);
-        let trade_off = self.goal.band_shares().first().and_then(|share| tradeoff::trade_off(&asked, *share));
-        let Some(trade_off) = trade_off else {
+        let mut trade_offs = trade_offs(&asked);
+        let Some(trade_off) = trade_offs.next() else {
             return whole(self.orders.place(&sizes, Vec::new(), 0, Effort::AsNeeded), &sizes);
         };
-        let is_enough = |bytes: u64| bytes <= trade_off.target_bytes + trade_off.target_bytes / ENOUGH;
+        let is_enough = |bytes: u64| is_enough(bytes, &trade_off);
         let quickly = || self.orders.place(&sizes, Vec::new(), 0, Effort::Little);
         // No placement of whole tensors is smaller than what is live at the peak.
         let quick = asked.peak().is_none_or(is_enough).then(quickly);
         if let Some(quick) = quick.as_ref().filter(|quick| is_enough(quick.size_bytes)) {
             return whole(quick.clone(), &sizes);
         }
-        let saved = with_savings(&asked, &self.orders, &trade_off, Effort::Little);
-        if is_enough(saved.placed.size_bytes) {
+        let (trade_off, saved) = best_savings(&asked, &self.orders, trade_off, trade_offs, Effort::Little);
+        if self::is_enough(saved.placed.size_bytes, &trade_off) {
             return saved;
         }
         // A whole planner's walk through many buffers costs milliseconds.
@@ -235,8 +236,9 @@ impl Assigner {
         let needs = self.faster((ctx, body), at, running).needs(running.needs);
         let sizes = self.sizes(at, &needs);
         let asked = TradeOffQuery::new((ctx, body), &self.buffers, self.goal, &needs, &sizes);
-        let trade_off = self.goal.band_shares().first().and_then(|share| tradeoff::trade_off(&asked, *share));
-        let saved = trade_off.map(|trade_off| with_savings(&asked, &self.orders, &trade_off, Effort::Full));
+        let mut trade_offs = trade_offs(&asked);
+        let first = trade_offs.next();
+        let saved = first.map(|first| best_savings(&asked, &self.orders, first, trade_offs, Effort::Full).1);
         let whole = self.orders.place(&sizes, Vec::new(), 0, Effort::Full);
         for placed in saved.map(|saved| saved.placed).into_iter().chain([whole]) {
             self.orders.learn(&sizes, &placed);
@@ -270,10 +272,11 @@ fn settled(
     mut choices: Vec<StepChoice>,
     candidates: &[BandCandidate],
 ) -> Assignment {
-    for BandCandidate { op, operand, band_rows, rows } in candidates {
+    for candidate in candidates {
+        let BandCandidate { op, operand, .. } = candidate;
         let pair = buffers.pair(*op, *operand).expect("a candidate is a pair");
         let places = pair.map(|id| placed.offsets[id]..placed.offsets[id] + sizes[id]);
-        let Some((rows, order)) = tradeoff::settled(*rows, *band_rows, places) else { continue };
+        let Some((rows, order)) = tradeoff::settled(candidate, places) else { continue };
         let step = buffers.number(*op).expect("only runs are in bands");
         let banding = Some(Banding { operand: *operand, rows, order });
         match choices.iter_mut().find(|choice| choice.step == step) {
@@ -290,6 +293,39 @@ fn of_arena(
     choices: Vec<StepChoice>,
 ) -> Assignment {
     Assignment { placed, sizes, choices, given_up: 0, pools: Vec::new(), size_bytes: 0 }
+}
+
+/// What the steps at the peak may save, with bands as wide as the goal plans them, one after the other.
+fn trade_offs<'a>(asked: &'a TradeOffQuery<'a>) -> impl Iterator<Item = TradeOff> + 'a {
+    asked.goal().band_widths().iter().map_while(|width| tradeoff::trade_off(asked, *width))
+}
+
+/// Whether so small an arena is near what a trade-off may reach.
+fn is_enough(bytes: u64, trade_off: &TradeOff) -> bool {
+    bytes <= trade_off.target_bytes + trade_off.target_bytes / ENOUGH
+}
+
+/// The smallest of the placements in which the steps at the peak save memory, up to the first that is small
+/// enough, and what is saved there.
+fn best_savings(
+    asked: &TradeOffQuery<'_>,
+    orders: &KnownOrders,
+    first: TradeOff,
+    others: impl Iterator<Item = TradeOff>,
+    effort: Effort,
+) -> (TradeOff, Assignment) {
+    let saved = with_savings(asked, orders, &first, effort);
+    let mut best = (first, saved);
+    for other in others {
+        if is_enough(best.1.placed.size_bytes, &best.0) {
+            break;
+        }
+        let saved = with_savings(asked, orders, &other, effort);
+        if saved.placed.size_bytes < best.1.placed.size_bytes {
+            best = (other, saved);
+        }
+    }
+    best
 }
 
 /// The placement in which the steps at the peak save memory.

@@ -29,7 +29,7 @@ use super::shared_rows::SharedRows;
 use super::stacked::{BufferSizes, order_of};
 use super::structure::write_rows;
 use crate::overlap::RowOrder;
-use crate::place::{self, BufferId, PlannerOptions, Problem};
+use crate::place::{self, BufferId, Placement, PlannerOptions, Problem};
 use crate::tradeoff::{self, BandCandidate, Goal};
 
 /// Upper bounds for the buffers of a function at all its sizes.
@@ -140,11 +140,14 @@ impl Bound {
         &self.order
     }
 
-    /// Whether steps that are computed faster have no more scratch than here, and share no rows.
+    /// Whether steps that are computed faster have no more scratch than here, and share rows as they can.
     pub(super) fn has_room_for(&self, buffers: &Buffers, faster: &FasterSteps) -> bool {
         let has_room = |(id, bytes): (BufferId, u64)| self.scratch[id].is_some_and(|most| bytes <= most);
-        let shares = |rows: &SharedRows| buffers.number(rows.op).is_some_and(|step| faster.contains(step));
-        faster.scratch(buffers).all(has_room) && !self.shared_rows.iter().any(shares)
+        let shares = |rows: &SharedRows| {
+            let bands = buffers.number(rows.op).and_then(|step| faster.bands(step));
+            bands.is_none_or(|bands| bands.is_some_and(|bands| rows.is_of(bands)))
+        };
+        faster.scratch(buffers).all(has_room) && self.shared_rows.iter().all(shares)
     }
 
     /// The results that are written over rows of operands in that order.
@@ -170,16 +173,28 @@ fn share_rows(
 ) -> (Vec<BufferId>, Vec<SharedRows>) {
     let bytes: PrimaryMap<BufferId, u64> = problem.buffers.values().map(|buffer| buffer.size_bytes).collect();
     let asked = TradeOffQuery::new((ctx, at), buffers, goal, needs, &bytes);
-    let trade_off = goal.band_shares().first().and_then(|share| tradeoff::trade_off(&asked, *share));
-    let candidates: Vec<BandCandidate> = trade_off.map_or_else(Vec::new, |trade_off| trade_off.candidates);
-    let both = |candidate| [RowOrder::Down, RowOrder::Up].map(|order| overlap(buffers, candidate, order));
+    let both = |candidate: &BandCandidate| {
+        [RowOrder::Down, RowOrder::Up].map(|order| overlap(buffers, candidate, order))
+    };
+    let mut best: Option<(Vec<BandCandidate>, Placement)> = None;
+    for trade_off in goal.band_widths().iter().map_while(|width| tradeoff::trade_off(&asked, *width)) {
+        problem.overlaps = trade_off.candidates.iter().flat_map(both).collect();
+        let placement = place::place(&problem, &PlannerOptions::default());
+        let is_met = placement.size_bytes <= trade_off.target_bytes;
+        if best.as_ref().is_none_or(|best| placement.size_bytes < best.1.size_bytes) {
+            best = Some((trade_off.candidates, placement));
+        }
+        if is_met {
+            break;
+        }
+    }
+    let (candidates, placement) =
+        best.unwrap_or_else(|| (Vec::new(), place::place(&problem, &PlannerOptions::default())));
     problem.overlaps = candidates.iter().flat_map(both).collect();
-    let placement = place::place(&problem, &PlannerOptions::default());
     let shared = candidates.iter().filter_map(|candidate| {
         let [input, output] = buffers.pair(candidate.op, candidate.operand)?;
         let range = |id: BufferId| placement.offsets[id]..placement.offsets[id] + bytes[id];
-        let (_, order) =
-            tradeoff::settled(candidate.rows, candidate.band_rows, [range(input), range(output)])?;
+        let (_, order) = tradeoff::settled(candidate, [range(input), range(output)])?;
         let stacked = match order {
             RowOrder::Down => [output, input],
             RowOrder::Up => [input, output],

@@ -1,6 +1,6 @@
 //! Faster algorithms at given sizes, chosen by the rule of `plan::faster`.
 
-use ir::target::FasterMethod;
+use ir::target::{Bands, FasterMethod};
 
 use super::buffers::Buffers;
 use super::price::{StepChoice, StepNeeds, TradeOffQuery};
@@ -23,8 +23,16 @@ pub struct RunningSteps<'a> {
 /// The steps that are computed faster.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FasterSteps {
-    /// Each step, with its algorithm's name and its scratch in bytes.
-    steps: Vec<(usize, &'static str, u64)>,
+    steps: Vec<FasterChoice>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct FasterChoice {
+    number: usize,
+    /// Its algorithm.
+    name: &'static str,
+    scratch_bytes: u64,
+    bands: Option<Bands>,
 }
 
 impl FasterSteps {
@@ -33,9 +41,9 @@ impl FasterSteps {
     pub(super) fn of(asked: &TradeOffQuery<'_>, goal: Goal, faster: &FasterOf<'_>) -> FasterSteps {
         let Some(room) = Room::of(goal, asked) else { return FasterSteps::default() };
         let of = |(number, step): (usize, RunningStep)| {
-            let bytes = room.beside(step.live);
-            let method = faster(number, bytes)?;
-            Some((number, method.name, room.scratch(&method, bytes).ok()?))
+            let found = room.method(asked, &step, &|bytes| faster(number, bytes))?;
+            let FasterMethod { name, bands, .. } = found.method;
+            Some(FasterChoice { number, name, scratch_bytes: found.scratch.ok()?, bands })
         };
         FasterSteps { steps: asked.steps().into_iter().enumerate().filter_map(of).collect() }
     }
@@ -55,32 +63,32 @@ impl FasterSteps {
         self.steps.len()
     }
 
-    /// What all steps need, if these are computed faster: in no bands, and with other scratch.
+    /// What all steps need, if these are computed faster: in other bands, and with other scratch.
     pub(super) fn needs(&self, usual: &[StepNeeds]) -> Vec<StepNeeds> {
         let mut needs = usual.to_vec();
-        for (step, _, bytes) in &self.steps {
-            needs[*step] = StepNeeds { scratch_bytes: *bytes, least_scratch_bytes: *bytes, bands: None };
+        for &FasterChoice { number, scratch_bytes, bands, .. } in &self.steps {
+            needs[number] = StepNeeds { scratch_bytes, least_scratch_bytes: scratch_bytes, bands };
         }
         needs
     }
 
     /// What the steps do otherwise than usual, added to what is chosen beside.
     pub(super) fn write(&self, choices: &mut Vec<StepChoice>) {
-        choices.extend(self.steps.iter().map(|(step, name, bytes)| StepChoice {
-            step: *step,
-            scratch_bytes: Some(*bytes),
-            banding: None,
-            method: Some(name),
-        }));
+        for &FasterChoice { number, name, scratch_bytes, .. } in &self.steps {
+            let banded = choices.iter().position(|choice| choice.step == number);
+            let banding = banded.and_then(|index| choices.remove(index).banding);
+            let scratch_bytes = Some(scratch_bytes);
+            choices.push(StepChoice { step: number, scratch_bytes, banding, method: Some(name) });
+        }
     }
 
     /// The buffers of their scratch, with the bytes that these have.
     pub(super) fn scratch<'a>(&'a self, buffers: &'a Buffers) -> impl Iterator<Item = (BufferId, u64)> + 'a {
-        self.steps.iter().map(|(step, _, bytes)| (buffers.runs[*step].scratch, *bytes))
+        self.steps.iter().map(|step| (buffers.runs[step.number].scratch, step.scratch_bytes))
     }
 
-    /// Whether a step is one of them.
-    pub(super) fn contains(&self, step: usize) -> bool {
-        self.steps.iter().any(|faster| faster.0 == step)
+    /// How a step runs in bands, if it is one of them and can.
+    pub(super) fn bands(&self, step: usize) -> Option<Option<Bands>> {
+        self.steps.iter().find(|faster| faster.number == step).map(|faster| faster.bands)
     }
 }

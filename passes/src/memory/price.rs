@@ -10,7 +10,7 @@ use super::buffers::{BufferSize, Buffers};
 use crate::overlap::{Banding, OperandRows, RowOrder};
 use crate::place::{Buffer, BufferId, Overlap};
 use crate::plan::ALIGN_BYTES;
-use crate::tradeoff::{BandCandidate, Goal, OverlapCandidate, Question, RunningStep};
+use crate::tradeoff::{BandCandidate, Goal, Question, RunningStep};
 
 /// The needs of a step's kernel at given sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,10 +116,10 @@ impl Question for TradeOffQuery<'_> {
         needs.map_or((preferred, None), |needs| (needs.least_scratch_bytes, needs.bands))
     }
 
-    fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<OverlapCandidate> {
-        let pair = self.buffers.pair(op, bands.operand)?;
-        let rows = OperandRows::of(self.ctx, self.body, op, bands.operand)?;
-        OverlapCandidate::new(self.goal, rows, pair.map(|id| self.sizes[id]), bands, share)
+    fn rows(&self, op: Op, operand: usize) -> Option<(OperandRows, [u64; 2])> {
+        let pair = self.buffers.pair(op, operand)?;
+        let rows = OperandRows::of(self.ctx, self.body, op, operand)?;
+        Some((rows, pair.map(|id| self.sizes[id])))
     }
 }
 

@@ -8,6 +8,7 @@
 //! image, more than one row is written, and no window lies in the padding alone ([`ir::target::Bands`]).
 
 use ir::dims::{self, Ranges, SizeArithmetic};
+use ir::target::Bands;
 use ir::{Context, Dim, DimExpr, Ident, Op, Value};
 
 use super::buffers::{BufferSize, Buffers};
@@ -61,6 +62,11 @@ impl SharedRows {
         let &BandCandidate { op, operand, band_rows, .. } = candidate;
         let shared = SharedRows { op, operand, band_rows, order, buffers: stacked, sizes };
         sizes.has_windows_inside(ctx, ranges).then_some(shared)
+    }
+
+    /// Whether a kernel that runs in such bands can run in these.
+    pub(crate) fn is_of(&self, bands: Bands) -> bool {
+        bands.operand == self.operand && self.band_rows.is_multiple_of(bands.multiple)
     }
 
     /// How far above the lower one the upper one begins at the most, where the symbols lie in a part of their

@@ -5,8 +5,10 @@
 //! ```
 //!
 //! - `speed`: wherever the error of a sample of the step is at most 1e-3 of its largest number.
-//! - `balanced`: where that is at most 1e-4, and the scratch of four workers fits beside what is live at the
-//!   step beneath the peak, which no arena is below ([`tradeoff::peak_of_tensors`]).
+//! - `balanced`: where that is at most 1e-4, and the scratch of two workers fits beside what is live at the
+//!   step beneath the peak, which no arena is below ([`tradeoff::peak_of_tensors`]). Where it does not fit,
+//!   the step is written in bands over rows that it has read, if it fits then; and where it does not fit even
+//!   so, the arena may be a tenth above the peak for what is much faster.
 //! - `memory`: nowhere.
 //!
 //! A remark says what is computed faster, and what is not. Results must not depend on the number of threads,
@@ -35,6 +37,20 @@ pub(crate) struct Room {
     most_error: f64,
 }
 
+/// What a balanced plan's arena may grow by for algorithms that are much faster: 1 / this.
+const GROWTH: u64 = 10;
+/// How many times as fast these are at the least.
+const MUCH_FASTER: f64 = 1.5;
+
+/// A faster algorithm for a step in the room that there is.
+pub(crate) struct MethodInRoom {
+    pub(crate) method: FasterMethod,
+    /// Its scratch, or why the step is not computed so.
+    pub(crate) scratch: Result<u64, String>,
+    /// Whether there is room for that scratch only where the step is written over rows of an operand.
+    pub(crate) in_bands: bool,
+}
+
 impl Room {
     /// The room in a function of which the question for the smallest arena is asked; none if the goal allows
     /// no such algorithm.
@@ -49,16 +65,45 @@ impl Room {
         }
     }
 
-    /// The bytes of room for the scratch of a step at which `live` bytes of tensors are live.
-    pub(crate) fn beside(&self, live: u64) -> u64 {
-        self.most_bytes.map_or(u64::MAX, |most| most.saturating_sub(live))
+    /// The method of a step, as `faster` tells it from the bytes of room. Where there is too little room, the
+    /// step is written over rows of an operand if it can; where that is too little too, the arena may grow.
+    pub(crate) fn method(
+        &self,
+        question: &impl Question,
+        step: &RunningStep,
+        faster: &dyn Fn(u64) -> Option<FasterMethod>,
+    ) -> Option<MethodInRoom> {
+        let most = self.most_bytes.unwrap_or(u64::MAX);
+        let room = most.saturating_sub(step.live);
+        let found = faster(room);
+        if let Some(method) = found
+            && let Ok(scratch) = self.scratch(&method, room)
+        {
+            return Some(MethodInRoom { method, scratch: Ok(scratch), in_bands: false });
+        }
+        let method = found.or_else(|| faster(u64::MAX))?;
+        let candidate = method.bands.and_then(|bands| question.candidate(Goal::Balanced, step.op, bands, 1));
+        let saved = candidate.map_or(0, |candidate| candidate.saved());
+        let grown = most.saturating_add(most / GROWTH);
+        let others = [(most, saved, 0.0), (grown, 0, MUCH_FASTER), (grown, saved, MUCH_FASTER)];
+        let found = others.into_iter().find_map(|(most, saved, speedup)| {
+            let room = most.saturating_sub(step.live - saved);
+            let method = faster(room).filter(|method| method.speedup >= speedup)?;
+            let scratch = self.scratch(&method, room).ok()?;
+            Some(MethodInRoom { method, scratch: Ok(scratch), in_bands: saved > 0 })
+        });
+        let refused = || {
+            let refusal = self.scratch(&method, room).err()?;
+            Some(MethodInRoom { method, scratch: Err(refusal), in_bands: false })
+        };
+        found.or_else(refused)
     }
 
     /// The scratch of a step that may be computed by a method, with that room.
     ///
     /// # Errors
     /// Why it may not.
-    pub(crate) fn scratch(&self, method: &FasterMethod, room_bytes: u64) -> Result<u64, String> {
+    fn scratch(&self, method: &FasterMethod, room_bytes: u64) -> Result<u64, String> {
         let FasterMethod { error, scratch_bytes, least_room_bytes, .. } = *method;
         if least_room_bytes > room_bytes {
             return Err(format!(
@@ -76,9 +121,7 @@ impl Room {
 /// A step that could be computed faster.
 struct FasterStep {
     op: Op,
-    method: FasterMethod,
-    /// Its scratch, or why it is not computed so.
-    scratch: Result<u64, String>,
+    found: MethodInRoom,
 }
 
 /// Forgets what an earlier plan chose.
@@ -90,7 +133,8 @@ pub(super) fn forget(ctx: &Context, target: &dyn Target, body: &mut Body) {
     chosen.into_iter().for_each(|op| set(ctx, target, body, op, None));
 }
 
-/// Computes steps faster where the goal allows it; `arena` and `placement` are those without.
+/// Computes steps faster where the first goal allows it; `arena` and `placement` are those without. Where
+/// that needs bands, what all steps save is decided anew, for the second goal.
 ///
 /// # Errors
 /// If a size is not known.
@@ -100,25 +144,37 @@ pub(super) fn choose<'a>(
     body: &mut Body,
     (arena, placement): (ArenaProblem<'a>, Placement),
     aliases: &'a AliasSets,
-    (goal, placer, changes): (Goal, Placer, &Changes),
+    goals: [Goal; 2],
+    (placer, changes): (Placer, &Changes),
 ) -> Result<Placed<'a>, Vec<Diagnostic>> {
+    let [goal, traded] = goals;
     let steps = faster_steps(ctx, target, body, &arena, goal);
     let mut remarks = Vec::new();
     let mut earlier = Vec::new();
+    let mut needs_bands = false;
     for step in &steps {
-        remarks.push(remark(body, step, step.scratch.as_ref().err()));
-        let Ok(scratch) = step.scratch else { continue };
-        let name = step.method.name;
+        let MethodInRoom { method, scratch, in_bands } = &step.found;
+        remarks.push(remark(body, step, scratch.as_ref().err()));
+        let Ok(scratch) = *scratch else { continue };
+        let name = method.name;
         if changes.allow(|| format!("{} is computed by {name}", body.at(ctx, step.op).describe())) {
             earlier.push(EarlierChoice::of(ctx, body, step.op));
             set(ctx, target, body, step.op, Some((name, scratch)));
+            needs_bands |= in_bands;
         }
     }
     if earlier.is_empty() {
         return Ok((arena, placement, remarks));
     }
-    let problem = ArenaProblem::of(ctx, body, aliases)?;
-    let found = placer.place(&problem.problem);
+    let (problem, found) = if needs_bands {
+        earlier.extend(save_nothing(ctx, target, body, &arena));
+        let problem = ArenaProblem::of(ctx, body, aliases)?;
+        tradeoff::place(ctx, target, body, problem, aliases, traded, placer)?
+    } else {
+        let problem = ArenaProblem::of(ctx, body, aliases)?;
+        let found = placer.place(&problem.problem);
+        (problem, found)
+    };
     if arena.pool.capacity.is_none_or(|capacity| found.size_bytes <= capacity) {
         return Ok((problem, found, remarks));
     }
@@ -126,6 +182,27 @@ pub(super) fn choose<'a>(
     let why = format!("the arena would have {} bytes, more than its capacity", found.size_bytes);
     let remarks = steps.iter().map(|step| remark(body, step, Some(&why))).collect();
     Ok((arena, placement, remarks))
+}
+
+/// Has all steps that are computed as usual run whole, with the scratch that they prefer; tells what they did
+/// before.
+fn save_nothing(
+    ctx: &Context,
+    target: &dyn Target,
+    body: &mut Body,
+    arena: &ArenaProblem<'_>,
+) -> Vec<EarlierChoice> {
+    let mut earlier = Vec::new();
+    for (_, op) in arena.steps().iter() {
+        let whole = body.at(ctx, op);
+        let says = |name| whole.attr(name).is_some();
+        if (says(attrs::MEM_OVERLAP) || says(attrs::MEM_SCRATCH)) && !says(attrs::MEM_METHOD) {
+            earlier.push(EarlierChoice::of(ctx, body, op));
+            body.remove_attr(ctx, op, attrs::MEM_OVERLAP);
+            select_again(ctx, target, body, op);
+        }
+    }
+    earlier
 }
 
 /// The steps that could be computed faster.
@@ -139,16 +216,16 @@ fn faster_steps(
     let question = ArenaQuery::new(ctx, target, body, arena, Goal::Memory);
     let Some(room) = Room::of(goal, &question) else { return Vec::new() };
     let threads = attrs::threads(ctx, body).unwrap_or(1);
-    let of = |RunningStep { op, live, .. }: RunningStep| {
-        let bytes = room.beside(live);
-        let method = target.faster(body.at(ctx, op), threads, bytes)?;
-        Some(FasterStep { op, method, scratch: room.scratch(&method, bytes) })
+    let of = |step: RunningStep| {
+        let op = step.op;
+        let faster = |bytes| target.faster(body.at(ctx, op), threads, bytes);
+        Some(FasterStep { op, found: room.method(&question, &step, &faster)? })
     };
     question.steps().into_iter().filter_map(of).collect()
 }
 
 fn remark(body: &Body, step: &FasterStep, refusal: Option<&String>) -> Diagnostic {
-    let FasterMethod { name, speedup, .. } = step.method;
+    let FasterMethod { name, speedup, .. } = step.found.method;
     let message = match refusal {
         None => format!("computed by `{name}`, about {speedup:.1} times as fast"),
         Some(why) => format!("`{name}` would be about {speedup:.1} times as fast, but {why}"),

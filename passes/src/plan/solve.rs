@@ -40,8 +40,9 @@ pub fn plan(
         false => Goal::Speed,
     };
     let usual = tradeoff::place(ctx, target, body, arena, &aliases, traded, placer)?;
-    let how = (goal, placer, changes);
-    let (arena, mut placement, on_steps) = faster::choose(ctx, target, body, usual, &aliases, how)?;
+    let goals = [goal, traded];
+    let (arena, mut placement, on_steps) =
+        faster::choose(ctx, target, body, usual, &aliases, goals, (placer, changes))?;
     remarks.extend(on_steps);
     set_apart(ctx, body, &arena, &mut placement, changes);
     let others = arena.pools.iter().map(|pool| placer.place(&pool.problem));

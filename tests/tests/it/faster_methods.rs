@@ -82,13 +82,13 @@ fn planned(sizes: [u64; 2], options: &CompileOptions) -> (Vec<bool>, u64, Vec<Ar
 
 #[test]
 fn a_balanced_plan_computes_faster_what_fits_beneath_the_peak() {
-    // Those of the large image are at the peak.
-    let expected = [false, false, true, true];
+    // The second one of the large image is at the peak; for the first one the arena grows by a tenth.
+    let expected = [true, false, true, true];
     let (found, arena, bits) = planned([128, 128], &options(1, Goal::Balanced));
     assert_eq!(found, expected);
     // The second convolution is written over what it reads: there is one large image, and some rows.
     let image = 128 * 128 * 64 * 4;
-    assert!(arena <= image + image / 16, "{arena} bytes beside an image of {image}");
+    assert!(arena <= image + image / 7, "{arena} bytes beside an image of {image}");
     assert!(!planned([128, 128], &options(1, Goal::Memory)).0.contains(&true), "faster for memory's sake");
     assert_eq!(planned([128, 128], &options(1, Goal::Speed)).0, [true; 4]);
     for threads in [2, 3, 5] {
@@ -96,6 +96,88 @@ fn a_balanced_plan_computes_faster_what_fits_beneath_the_peak() {
         assert_eq!(again, expected, "on {threads} threads");
         assert!(others == bits, "other bits on {threads} threads");
     }
+}
+
+/// A convolution beneath the peak, which has no room for its scratch unless it is written over what it reads.
+fn beside_a_peak(image: Option<[u64; 2]>) -> String {
+    let ty = |channels: u64| match image {
+        Some([h, w]) => format!("tensor<1x{h}x{w}x{channels}xf32>"),
+        None => format!("tensor<1x?x?x{channels}xf32, #optc.dims<H, W>>"),
+    };
+    let (x, wide, wider) = (ty(16), ty(64), ty(128));
+    let conv = "{pads = array<i64: 1, 1, 1, 1>, layout = \"NHWC\"}";
+    let (first, filter) = ("tensor<64x16x3x3xf32>", "tensor<64x64x3x3xf32>");
+    let (point, last) = ("tensor<128x64x1x1xf32>", "tensor<16x128x1x1xf32>");
+    format!(
+        "func.func @main(%x: {x} {{optc.name = \"x\"}}) -> {x} {{
+  %a = nn.constant dense<0.03125> : {first}
+  %b = nn.constant dense<-0.015625> : {filter}
+  %c = nn.constant dense<0.0625> : {point}
+  %d = nn.constant dense<0.125> : {last}
+  %0 = nn.conv2d %x, %a {conv} : ({x}, {first}) -> {wide}
+  %1 = nn.conv2d %0, %b {conv} : ({wide}, {filter}) -> {wide}
+  %2 = nn.conv2d %1, %c {{layout = \"NHWC\"}} : ({wide}, {point}) -> {wider}
+  %3 = nn.conv2d %2, %d {{layout = \"NHWC\"}} : ({wider}, {last}) -> {x}
+  return %3 : {x}
+}}"
+    )
+}
+
+#[test]
+fn what_has_no_room_for_its_scratch_is_written_over_what_it_reads() {
+    let parse = |image| {
+        let module = ir::text::parse(&Arc::new(Context::new()), "beside.mlir", beside_a_peak(image));
+        module.unwrap_or_else(|faults| panic!("{}", faults[0].message))
+    };
+    // What each convolution does: whether it is computed faster, and in bands of how many rows.
+    let chosen = |module: &Module| {
+        let body = module.function("main").expect("it is there");
+        let mut chosen = Vec::new();
+        ir::flow::walk(&module.ctx, body, |op| {
+            let op = body.at(&module.ctx, op);
+            if op.text(attrs::MEM_KERNEL).is_some_and(|kernel| ["conv2d", "winograd"].contains(&kernel)) {
+                let rows = op.ints(attrs::MEM_OVERLAP).map(|list| list[1]);
+                chosen.push((op.attr(attrs::MEM_METHOD).is_some(), rows));
+            }
+        });
+        chosen
+    };
+    let wide = |[h, w]: [u64; 2]| h * w * 64 * 4;
+    let mut model = Model::compile(&mut parse(None), &options(2, Goal::Balanced))
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    let all = AllSizes::decide(&mut parse(None), &options(2, Goal::Balanced))
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    let mut in_bands = 0;
+    for sizes in [[112, 112], [160, 96]] {
+        let mut bits = None;
+        for threads in [1, 2, 3] {
+            let mut module = parse(Some(sizes));
+            let options = options(threads, Goal::Balanced);
+            let mut fixed =
+                Model::compile(&mut module, &options).unwrap_or_else(|failure| panic!("{failure}"));
+            let [_, second, ..] = chosen(&module)[..] else { panic!("there are four convolutions") };
+            let (is_faster, rows) = second;
+            assert!(is_faster, "{sizes:?} on {threads} threads");
+            assert!(rows.is_none_or(|rows| rows % 4 == 0), "{rows:?} at {sizes:?} on {threads} threads");
+            in_bands += usize::from(rows.is_some());
+            let arena = fixed.program().only().expect("its sizes are known").arena_bytes() as u64;
+            assert!(
+                arena <= 2 * wide(sizes) + wide(sizes) / 4,
+                "{arena} bytes at {sizes:?} on {threads} threads"
+            );
+            let found = fixed.run(&[image(sizes)]).unwrap_or_else(|failure| panic!("{failure}"));
+            assert!(*bits.get_or_insert_with(|| found.clone()) == found, "{sizes:?} on {threads} threads");
+        }
+        let number = |symbol: &runtime::Symbol| sizes[usize::from(symbol.name == "W")];
+        let at: Vec<u64> = all.symbols().iter().map(number).collect();
+        let printed = all.at(&at).unwrap_or_else(|failure| panic!("{failure}"));
+        let (is_faster, rows) = chosen(&printed)[1];
+        assert!(is_faster && rows.is_none_or(|rows| rows % 4 == 0), "{rows:?} at {sizes:?}");
+        in_bands += usize::from(rows.is_some());
+        let found = model.run(&[image(sizes)]).unwrap_or_else(|failure| panic!("{failure}"));
+        assert!(bits == Some(found), "other bits at {sizes:?} with names");
+    }
+    assert!(in_bands > 4, "{in_bands} of 8 run in bands");
 }
 
 #[test]
@@ -133,30 +215,34 @@ fn named_sizes_choose_at_each_size_what_known_ones_do() {
 /// small size is then larger than the arena of all sizes, in which the largest computes none faster.
 #[test]
 fn steps_for_which_all_sizes_have_no_room_are_counted() {
-    let (fixed, wide) = ("tensor<1x128x128x16xf32>", "tensor<1x128x128x64xf32>");
+    let (fixed, wide) = ("tensor<1x64x64x16xf32>", "tensor<1x64x64x256xf32>");
     let sized = |channels: u64| format!("tensor<1x?x?x{channels}xf32, #optc.dims<H, W>>");
-    let (y, own) = (sized(16), sized(64));
+    let (y, own) = (sized(16), sized(256));
     let conv = "{pads = array<i64: 1, 1, 1, 1>, layout = \"NHWC\"}";
-    let (first, filter) = ("tensor<64x16x3x3xf32>", "tensor<64x64x3x3xf32>");
+    let point = "{layout = \"NHWC\"}";
+    let first = "tensor<256x16x1x1xf32>";
+    let (second, filter) = ("tensor<256x256x1x1xf32>", "tensor<256x256x3x3xf32>");
     let text = format!(
         "func.func @main(%x: {fixed} {{optc.name = \"fixed\"}}, %y: {y} {{optc.name = \"x\"}})
     -> ({wide}, {own}) {{
   %a = nn.constant dense<0.03125> : {first}
-  %b = nn.constant dense<-0.015625> : {filter}
-  %0 = nn.conv2d %x, %a {conv} : ({fixed}, {first}) -> {wide}
-  %1 = nn.conv2d %0, %b {conv} : ({wide}, {filter}) -> {wide}
-  %2 = nn.conv2d %y, %a {conv} : ({y}, {first}) -> {own}
-  %3 = nn.conv2d %2, %b {conv} : ({own}, {filter}) -> {own}
+  %b = nn.constant dense<-0.015625> : {second}
+  %c = nn.constant dense<-0.015625> : {filter}
+  %0 = nn.conv2d %x, %a {point} : ({fixed}, {first}) -> {wide}
+  %1 = nn.conv2d %0, %b {point} : ({wide}, {second}) -> {wide}
+  %2 = nn.conv2d %y, %a {point} : ({y}, {first}) -> {own}
+  %3 = nn.conv2d %2, %c {conv} : ({own}, {filter}) -> {own}
   return %1, %3 : {wide}, {own}
 }}"
     );
     let given_up = |threads: usize| {
         let module = ir::text::parse(&Arc::new(Context::new()), "faster.mlir", text.clone());
         let mut options = options(threads, Goal::Balanced);
-        options.sizes.ranges = ["H", "W"].map(|name| (name.to_owned(), (4, 120))).into();
+        options.sizes.sample = vec![("H".to_owned(), 32), ("W".to_owned(), 32)];
+        options.sizes.ranges = ["H", "W"].map(|name| (name.to_owned(), (4, 64))).into();
         let mut model = Model::compile(&mut module.expect("it is read"), &options).expect("it is compiled");
         let bound = model.program().bound_bytes().expect("the sizes have greatest numbers");
-        let prepared = model.prepare_for(&[image([64, 64])]).expect("the sizes are allowed");
+        let prepared = model.prepare_for(&[image([32, 32])]).expect("the sizes are allowed");
         assert!(prepared.arena_bytes() <= bound as usize, "{} of {bound} bytes", prepared.arena_bytes());
         prepared.given_up()
     };

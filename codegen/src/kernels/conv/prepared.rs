@@ -100,7 +100,9 @@ impl PreparedConv {
         if !Winograd::computes(&self.conv.shape) {
             return None;
         }
-        winograd::of_convolution(&self.at(op, machine).ok()?, machine)
+        let conv = self.at(op, machine).ok()?;
+        let image = self.image.filter(|_| conv.is_divisible());
+        winograd::of_convolution(&conv, image, machine)
     }
 
     fn call(&self, op: OpRef<'_>, machine: &Machine) -> Result<Call2d, CodeRefusal> {

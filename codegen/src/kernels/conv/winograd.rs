@@ -1,14 +1,15 @@
 //! When a convolution may be computed by Winograd's algorithm, and what call that is.
 //!
-//! The algorithm reads the weights as the usual kernel packs them, and runs in no bands of rows: its tiles
-//! are counted from the corner of the image, and would be others in each band.
+//! The algorithm reads the weights as the usual kernel packs them. Its tiles are counted from the corner of
+//! the image; bands of rows are whole rows of tiles, so the tiles of a band are those of the image.
 
 use ir::body::OpRef;
 use ir::plan::attrs;
-use ir::target::FasterMethod;
+use ir::target::{Bands, FasterMethod};
 use kernels::{ConvPrologue, Kernel, Winograd};
 
 use super::{Call2d, Convolution};
+use crate::bands::{Band, band_rows};
 use crate::call::{Lowered, LoweredCall};
 use crate::group::Fused;
 use crate::refusal::CodeRefusal;
@@ -22,22 +23,40 @@ const LEAST_SPEEDUP: f64 = 1.15;
 
 /// Workers whose scratch must fit into the room that there is, however many there are: if more, each gets a
 /// share of the room, or the least that it can do with.
-const WORKERS: u64 = 4;
+const WORKERS: u64 = 2;
+/// Tiles of a band: filters are transformed for each band anew, which costs a tenth of these tiles' products.
+const BAND_TILES: usize = 56;
 
 /// Winograd's algorithm, where it computes the convolution.
 pub(super) fn faster(whole: OpRef<'_>, machine: &Machine) -> Option<FasterInRoom> {
     let fused = Fused::of(whole).ok()?;
     let call = Call2d::new(whole, &fused, machine).ok()?;
-    if call.packs.is_empty() { of_convolution(&call.conv, machine) } else { None }
+    if call.packs.is_empty() { of_convolution(&call.conv, call.image, machine) } else { None }
 }
 
 /// The same of a convolution that is read, whose filter is a weight.
-pub(super) fn of_convolution(conv: &Convolution, machine: &Machine) -> Option<FasterInRoom> {
+pub(super) fn of_convolution(
+    conv: &Convolution,
+    image: Option<usize>,
+    machine: &Machine,
+) -> Option<FasterInRoom> {
     // Results do not depend on the number of threads, so neither does the choice.
     let alone = self::kernel(conv, &Machine { threads: 1, ..*machine })?;
     let kernel = kernel(conv, machine)?;
     let machine = *machine;
-    Some(Box::new(move |room_bytes| in_room(alone, kernel, &machine, room_bytes)))
+    let bands = bands(&kernel, image);
+    Some(Box::new(move |room_bytes| {
+        let method = in_room(alone, kernel, &machine, room_bytes)?;
+        Some(FasterMethod { bands, ..method })
+    }))
+}
+
+/// How it runs in bands of an image that it reads row by row.
+fn bands(kernel: &Winograd, image: Option<usize>) -> Option<Bands> {
+    let [rows_of_tiles, columns] = kernel.tile_grid();
+    let rows = BAND_TILES.div_ceil(columns).min(rows_of_tiles) * Winograd::TILE_ROWS;
+    let multiple = Winograd::TILE_ROWS as u64;
+    image.map(|operand| Bands { operand, free_rows: rows as u64, multiple })
 }
 
 /// The algorithm in that room, where it is faster: the kernel for one worker, and for all.
@@ -55,6 +74,7 @@ fn in_room(alone: Winograd, kernel: Winograd, machine: &Machine, room_bytes: u64
         error: kernel.sample_error(),
         scratch_bytes: of_all_workers(kernel.scratch_bytes(), machine),
         least_room_bytes: alone.least_scratch_bytes().next_multiple_of(64) as u64 * WORKERS,
+        bands: None,
     })
 }
 
@@ -67,10 +87,23 @@ pub(super) fn lower(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result
         .filter(|_| call.packs.is_empty())
         .ok_or_else(|| CodeRefusal::new("Winograd's algorithm does not compute this convolution"))?;
     let limit = attrs::scratch_bytes(whole).map(|bytes| bytes as usize / machine.threads / 64 * 64);
-    let within = limit.map_or(kernel, |bytes| kernel.within(bytes, machine.threads));
+    let within = |kernel: Winograd| limit.map_or(kernel, |bytes| kernel.within(bytes, machine.threads));
+    let bands = bands(&kernel, call.image);
+    let calls = match band_rows(whole, bands)? {
+        None => vec![LoweredCall::kernel(&within(kernel), call.operands)],
+        Some(rows) => {
+            let of_band = |band: &Band| {
+                let (part, operands) = call.part(*band);
+                let kernel = self::kernel(&part, machine).expect("a part is as wide as the whole");
+                LoweredCall::kernel(&within(kernel), operands)
+            };
+            call.conv.slide().bands(rows)?.iter().map(of_band).collect()
+        }
+    };
     Ok(Lowered {
         least_scratch_bytes: Some(of_all_workers(kernel.least_scratch_bytes(), machine)),
-        ..Lowered::new(NAME, vec![LoweredCall::kernel(&within, call.operands)])
+        bands,
+        ..Lowered::new(NAME, calls)
     })
 }
 
