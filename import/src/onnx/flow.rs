@@ -32,7 +32,7 @@ pub enum ControlOperator {
 const MOST_TURNS: u64 = 1024;
 
 /// How many turns a loop may have.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum TripCount {
     /// As many as its condition says.
     Unlimited,
@@ -150,7 +150,7 @@ impl<'m> GraphLowering<'m> {
             if holds.is_some_and(|holds| holds == [0]) {
                 break;
             }
-            if turn == MOST_TURNS || (most == TripCount::Unlimited && condition.is_none()) {
+            if turn == MOST_TURNS {
                 return Err(format!("a loop of more than {MOST_TURNS} iterations").into());
             }
             let numbers = self.call(node, vec![], at, |call| {

@@ -8,7 +8,7 @@ use ir::plan::attrs::OPTC_OPEN;
 use crate::fixture::{faults, import_bytes};
 use crate::values::{check, compute};
 use crate::writer::{FLOAT, Graph, INT64, Message, graph, int, ints_tensor, model, raw_tensor, value_info};
-use crate::writer::{floats_tensor, ints, string};
+use crate::writer::{floats_tensor, ints, string, tensor};
 
 fn text(version: i64, graph: Graph) -> String {
     let module: Module =
@@ -150,6 +150,71 @@ fn a_computed_condition_ends_a_loop() {
 }
 
 #[test]
+fn a_loop_whose_condition_does_not_hold_has_no_turns() {
+    const HOLDS: &[(&str, &[&str], &str)] = &[("Identity", &["t"], "o")];
+    // The sum of 1, 2, 3 is 6; the first of them is the number of turns that is computed.
+    let whole = |limit: f32, known: i64, numbers: [&str; 2], ends: &[(&str, &[&str], &str)]| {
+        let whole = counted(Graph::default().input("x", &[3])).weight(number("limit", limit));
+        let whole = whole.weight(raw_tensor("known", INT64, &[], &known.to_le_bytes()));
+        let whole = whole.weight(raw_tensor("t", 9, &[], &[1])).weight(raw_tensor("f", 9, &[], &[0]));
+        let whole = whole.node("ReduceSum", &["x"], &["s"], &[int("keepdims", 0)]);
+        let whole = whole.node("Greater", &["s", "limit"], &["c"], &[]).weight(ints_tensor("list", &[1]));
+        let lists = |whole: Graph, name: &str| {
+            whole.node("Reshape", &[name, "list"], &[&format!("{name}_list")], &[])
+        };
+        let whole = ["known", "n", "c", "t", "f"].into_iter().fold(whole, lists);
+        whole.node("Loop", &[numbers[0], numbers[1], "x"], &["y"], &[body(ends)]).output("y")
+    };
+    for ends in [GOES_ON, HOLDS] {
+        for (name, known) in [("known", -1), ("known", 0), ("known", 3), ("known", 200), ("n", 1)] {
+            let after = [1.0, 2.0, 3.0].map(|x| x * (known.max(0) + 1) as f32);
+            // Both may be a number or a list of one.
+            for list in ["", "_list"] {
+                let whole = |limit: f32, condition: &str| {
+                    whole(limit, known, [&format!("{name}{list}"), &format!("{condition}{list}")], ends)
+                };
+                check(13, whole(5.0, "c"), &[3], &after);
+                check(13, whole(7.0, "c"), &[3], &[1.0, 2.0, 3.0]);
+                check(13, whole(0.0, "t"), &[3], &after);
+                check(13, whole(0.0, "f"), &[3], &[1.0, 2.0, 3.0]);
+            }
+        }
+    }
+    let two = Graph::default().input("x", &[3]).input("z", &[3, -1]).node("Shape", &["z"], &["n"], &[]);
+    let two = two.node("Loop", &["n", "", "x"], &["y"], &[body(GOES_ON)]).output("y");
+    let said = faults(&model(13, two)).join("\n");
+    assert!(said.contains("2 elements do not fit the shape []"), "{said}");
+}
+
+#[test]
+fn a_loop_without_turns_shows_no_slices() {
+    for most in [0i64, -1, i64::MIN] {
+        let whole =
+            Graph::default().input("x", &[3]).weight(raw_tensor("n", INT64, &[], &most.to_le_bytes()));
+        let whole = whole.node("Loop", &["n", "", "x"], &["y", "z"], &[showing_body(GOES_ON)]);
+        check(13, whole.clone().output("z"), &[0, 3], &[]);
+        check(13, whole.output("y"), &[3], &[1.0, 2.0, 3.0]);
+    }
+}
+
+#[test]
+fn what_a_loop_showed_is_as_long_as_it_says_where_shapes_are_computed() {
+    // Two turns show 4, 8, 12 and 6, 12, 18.
+    let whole = Graph::default().input("x", &[3]).weight(number("limit", 7.0));
+    let whole = whole.weight(raw_tensor("t", 9, &[], &[1])).weight(ints_tensor("most", &[5]));
+    let whole = whole.node("Loop", &["most", "t", "x"], &["y", "z"], &[showing_body(BELOW)]);
+    let whole = whole.node("Shape", &["z"], &["s"], &[]);
+    let sums = |graph: Graph| {
+        graph.node("ReduceSum", &["v"], &["r"], &[ints("axes", &[0]), int("keepdims", 0)]).output("r")
+    };
+    let one = tensor("value", &floats_tensor("", &[1], &[1.0]));
+    let ones = whole.clone().node("ConstantOfShape", &["s"], &["o"], &[one]);
+    check(11, sums(ones.node("Add", &["z", "o"], &["v"], &[])), &[3], &[12.0, 22.0, 32.0]);
+    let wide = whole.weight(number("w", 1.5)).node("Expand", &["w", "s"], &["v"], &[]);
+    check(11, sums(wide), &[3], &[3.0; 3]);
+}
+
+#[test]
 fn many_turns_are_a_loop_and_few_are_not() {
     let turns = |count: i64| {
         let whole = Graph::default().input("x", &[3]);
@@ -165,21 +230,24 @@ fn many_turns_are_a_loop_and_few_are_not() {
     assert!(!many.contains(OPTC_OPEN), "as many slices as turns are no question of data: {many}");
 }
 
+/// A loop in which a turn adds the first element of `x` to a state that is `x` before.
+fn grown_by(most: Graph, numbers: [&str; 2], condition: &[(&str, &[&str], &str)]) -> Graph {
+    let inputs = [value_info("i", INT64, &[]), value_info("p", 9, &[]), value_info("h", FLOAT, &[1])];
+    let mut inner = Graph { inputs: inputs.to_vec(), ..Graph::default() };
+    inner = inner.node("Concat", &["h", "row"], &["g"], &[int("axis", 0)]);
+    for (op, inputs, output) in condition {
+        let attributes: &[Message] = if *op == "ReduceMax" { &[int("keepdims", 0)] } else { &[] };
+        inner = inner.node(op, inputs, &[output], attributes);
+    }
+    let inner = graph("body", inner.output("o").output("g"));
+    let whole = most.weight(number("limit", 7.0)).weight(ints_tensor("zero", &[0]));
+    let whole = whole.node("Gather", &["x", "zero"], &["row"], &[int("axis", 0)]);
+    whole.node("Loop", &[numbers[0], numbers[1], "x"], &["y"], &[inner]).output("y")
+}
+
 #[test]
 fn a_state_that_grows_is_written_down_turn_by_turn_or_refused() {
-    let grown = |most: Graph, condition: &[(&str, &[&str], &str)]| {
-        let inputs = [value_info("i", INT64, &[]), value_info("p", 9, &[]), value_info("h", FLOAT, &[1])];
-        let mut inner = Graph { inputs: inputs.to_vec(), ..Graph::default() };
-        inner = inner.node("Concat", &["h", "row"], &["g"], &[int("axis", 0)]);
-        for (op, inputs, output) in condition {
-            let attributes: &[Message] = if *op == "ReduceMax" { &[int("keepdims", 0)] } else { &[] };
-            inner = inner.node(op, inputs, &[output], attributes);
-        }
-        let inner = graph("body", inner.output("o").output("g"));
-        let whole = most.weight(number("limit", 7.0)).weight(ints_tensor("zero", &[0]));
-        let whole = whole.node("Gather", &["x", "zero"], &["row"], &[int("axis", 0)]);
-        whole.node("Loop", &["n", "", "x"], &["y"], &[inner]).output("y")
-    };
+    let grown = |most: Graph, condition| grown_by(most, ["n", ""], condition);
     let known = |count: i64| {
         let count = raw_tensor("n", INT64, &[], &count.to_le_bytes());
         Graph::default().input("x", &[2]).weight(count)
@@ -188,10 +256,17 @@ fn a_state_that_grows_is_written_down_turn_by_turn_or_refused() {
         let all = [&[1.0, 2.0][..], &vec![1.0; count as usize]].concat();
         check(13, grown(known(count), GOES_ON), &[2 + count as u64], &all);
     }
+    // Without a number of turns, the body says when it ends.
+    let unlimited =
+        Graph::default().input("x", &[2]).weight(raw_tensor("two", INT64, &[], &2i64.to_le_bytes()));
+    let unlimited = |condition| grown_by(unlimited.clone(), ["", ""], condition);
+    check(13, unlimited(&[("Less", &["i", "two"], "o")]), &[5], &[1.0, 2.0, 1.0, 1.0, 1.0]);
     let refused = |whole: Graph| faults(&model(13, whole)).join(" ");
     let expected = "a state of type `tensor<2xf32>` that an iteration changes to `tensor<3xf32>`";
-    let too_many = refused(grown(known(2000), GOES_ON));
-    assert!(too_many.contains(expected) && too_many.contains("more than 1024 iterations"), "{too_many}");
+    for endless in [grown(known(2000), GOES_ON), unlimited(GOES_ON)] {
+        let too_many = refused(endless);
+        assert!(too_many.contains(expected) && too_many.contains("more than 1024 iterations"), "{too_many}");
+    }
     let ended = refused(grown(known(3), BELOW));
     assert!(ended.contains(expected), "{ended}");
     let computed = counted(Graph::default().input("x", &[2]));
@@ -209,6 +284,46 @@ fn a_name_in_a_graph_hides_one_outside() {
     let whole = whole.node("Loop", &["n", "", "x"], &["h"], &[inner]);
     let whole = whole.node("Sub", &["x", "h"], &["y"], &[]).output("y");
     check(13, whole, &[3], &[2.0, 4.0, 6.0]);
+}
+
+#[test]
+fn after_a_graph_names_stand_for_what_they_did_before_it() {
+    // Outside, `k` is a value, `v` and `w` are weights, of which `v` is read, and `q` is a sequence.
+    let outside = || {
+        let whole = Graph::default().input("x", &[2]).weight(number("v", 100.0)).weight(number("w", 1000.0));
+        let whole = whole.weight(raw_tensor("t", 9, &[], &[1])).weight(number("limit", 0.0));
+        let whole = whole.weight(raw_tensor("n", INT64, &[], &2i64.to_le_bytes()));
+        let whole = whole.weight(raw_tensor("at", INT64, &[], &0i64.to_le_bytes()));
+        let whole = whole.node("Mul", &["x", "v"], &["k"], &[]);
+        let whole = whole.node("SequenceConstruct", &["x", "k"], &["q"], &[]);
+        let whole = whole.node("ReduceSum", &["x"], &["s"], &[int("keepdims", 0)]);
+        whole.node("Greater", &["s", "limit"], &["c"], &[])
+    };
+    let after = |whole: Graph| {
+        let whole = whole.node("Add", &["b", "k"], &["s0"], &[]).node("Add", &["s0", "v"], &["s1"], &[]);
+        let whole = whole.node("Add", &["s1", "w"], &["s2"], &[]);
+        let whole = whole.node("SequenceAt", &["q", "at"], &["e"], &[]);
+        whole.node("Add", &["s2", "e"], &["y"], &[]).output("y")
+    };
+    let inner = |inner: Graph| {
+        let inner = inner.weight(number("v", 1.0)).weight(number("w", 2.0));
+        let inner = inner.node("Add", &["x", "v"], &["k"], &[]);
+        inner.node("Mul", &["k", "w"], &["q"], &[])
+    };
+    let branch = |name| graph(name, inner(Graph::default()).output("q"));
+    let branches = [branch("then_branch"), branch("else_branch")];
+    // (x + 1) 2, and of what stands outside 100 x, 100, 1000, and x.
+    for condition in ["t", "c"] {
+        check(13, after(outside().node("If", &[condition], &["b"], &branches)), &[2], &[1205.0, 1308.0]);
+    }
+    // A turn makes 2 (x + 1) of its state `x`.
+    let inputs = [value_info("i", INT64, &[]), value_info("p", 9, &[]), value_info("x", FLOAT, &[2])];
+    let body = inner(Graph { inputs: inputs.to_vec(), ..Graph::default() });
+    let body = graph("body", body.node("Identity", &["p"], &["o"], &[]).output("o").output("q"));
+    for condition in ["", "c"] {
+        let whole = outside().node("Loop", &["n", condition, "x"], &["b"], std::slice::from_ref(&body));
+        check(13, after(whole), &[2], &[1211.0, 1316.0]);
+    }
 }
 
 #[test]

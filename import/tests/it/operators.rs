@@ -315,3 +315,137 @@ fn a_tensor_is_an_optional_with_an_element() {
     check(18, graph(&[]), &[], &[0.0]);
     check(18, one_node("OptionalGetElement", &[2], &["x"], &[]), &[2], &[1.0, 2.0]);
 }
+
+#[test]
+fn what_surrounds_may_stand_at_one_side_of_one_axis() {
+    let row = |mode: &str, around: [i64; 2]| {
+        compute(19, with_weights("Pad", &[3], &[string("mode", mode)], &[w(0, &around)])).1
+    };
+    assert_eq!(row("edge", [2, 0]), [1.0, 1.0, 1.0, 2.0, 3.0]);
+    assert_eq!(row("reflect", [2, 0]), [3.0, 2.0, 1.0, 2.0, 3.0]);
+    assert_eq!(row("wrap", [2, 0]), [2.0, 3.0, 1.0, 2.0, 3.0]);
+    assert_eq!(row("edge", [0, 2]), [1.0, 2.0, 3.0, 3.0, 3.0]);
+    assert_eq!(row("reflect", [0, 2]), [1.0, 2.0, 3.0, 2.0, 1.0]);
+    assert_eq!(row("wrap", [0, 2]), [1.0, 2.0, 3.0, 1.0, 2.0]);
+    for mode in ["edge", "reflect", "wrap"] {
+        assert_eq!(row(mode, [0, 0]), [1.0, 2.0, 3.0]);
+        assert_eq!(row(mode, [-1, 0]), [2.0, 3.0]);
+        assert_eq!(row(mode, [0, -1]), [1.0, 2.0]);
+        // An axis that has no elements is left as it is.
+        let none = with_weights("Pad", &[0, 2], &[string("mode", mode)], &[w(0, &[0, 1, 0, 0])]);
+        check(19, none, &[0, 3], &[]);
+    }
+    let edges = |pads: &[i64]| with_weights("Pad", &[2, 2], &[string("mode", "edge")], &[w(0, pads)]);
+    check(19, edges(&[1, 0, 0, 0]), &[3, 2], &[1.0, 2.0, 1.0, 2.0, 3.0, 4.0]);
+    check(19, edges(&[0, 1, 0, 0]), &[2, 3], &[1.0, 1.0, 2.0, 3.0, 3.0, 4.0]);
+    check(19, edges(&[0, 0, 1, 0]), &[3, 2], &[1.0, 2.0, 3.0, 4.0, 3.0, 4.0]);
+    check(19, edges(&[0, 0, 0, 1]), &[2, 3], &[1.0, 2.0, 2.0, 3.0, 4.0, 4.0]);
+}
+
+/// The sums of the windows over 1, 2, ..., of which the last may hang over the end, as the standard says.
+fn sums_of_windows(size: i64, kernel: i64, stride: i64, dilation: i64, pads: [i64; 2]) -> Vec<f32> {
+    let room = size + pads[0] + pads[1] - (kernel - 1) * dilation - 1;
+    let starts = (0..).map(|window| window * stride).take_while(|start| *start < room + stride);
+    // What begins in the padding at the end is left out.
+    let starts = starts.filter(|start| *start < size + pads[0]);
+    let element = |at: i64| if (0..size).contains(&at) { (at + 1) as f32 } else { 0.0 };
+    let window = |start: i64| (0..kernel).map(|tap| element(start + tap * dilation - pads[0])).sum();
+    starts.map(window).collect()
+}
+
+#[test]
+fn a_last_window_hangs_over_the_end_if_it_begins_inside() {
+    let windows = [(1, 1), (2, 1), (2, 2), (3, 1)].into_iter();
+    let windows = windows.flat_map(|window| [1, 2, 3, 4].map(|stride| (window, stride)));
+    for ((kernel, dilation), stride) in windows {
+        let attributes = [("kernel_shape", kernel), ("strides", stride), ("dilations", dilation)];
+        let attributes = attributes.map(|(name, number)| ints(name, &[number]));
+        for (size, pads) in
+            [[0, 0], [1, 0], [0, 1], [1, 1]].iter().flat_map(|pads| (4..8).map(move |size| (size, pads)))
+        {
+            let attributes = [&attributes[..], &[ints("pads", pads), int("ceil_mode", 1)]].concat();
+            let text = format!("{kernel} by {dilation} of {size} in steps of {stride}, pads {pads:?}");
+            let expected = sums_of_windows(size, kernel, stride, dilation, *pads);
+            let shape = vec![1, 1, expected.len() as u64];
+            let sum = [&attributes[..], &[int("p", 1)]].concat();
+            let found = compute(18, one_node("LpPool", &[1, 1, size], &["x"], &sum));
+            assert_eq!(found, (shape.clone(), expected), "{text}");
+            // The largest elements stand at the places that are said, one below what they are.
+            let largest = Graph::default().input("x", &[1, 1, size]);
+            let largest = largest.node("MaxPool", &["x"], &["most", "i"], &attributes);
+            let largest = largest.node("Cast", &["i"], &["at"], &[int("to", 1)]);
+            let (of_largest, found) =
+                compute(18, largest.node("Sub", &["most", "at"], &["y"], &[]).output("y"));
+            assert_eq!(of_largest, shape, "{text}");
+            assert!(found.iter().all(|below| *below == 1.0 || below.is_infinite()), "{text}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn small_integers_are_convolved_along_any_number_of_axes() {
+    let convolved = |image: &[i64], filter: &[i64]| {
+        let bytes = |name: &str, dims: &[i64], bytes: &[u8]| raw_tensor(name, 2, dims, bytes);
+        let graph = Graph::default().input("x", image).weight(bytes("f", filter, &[1, 2]));
+        let graph = graph.weight(bytes("one", &[], &[1])).node("Cast", &["x"], &["i"], &[int("to", 2)]);
+        let graph = graph.node("ConvInteger", &["i", "f", "one"], &["c"], &[]);
+        graph.node("Cast", &["c"], &["y"], &[int("to", 1)]).output("y")
+    };
+    // The sums of an element and twice the next one, each less 1.
+    let sums = [2.0, 5.0, 8.0];
+    check(10, convolved(&[1, 1, 4], &[1, 1, 2]), &[1, 1, 3], &sums);
+    check(10, convolved(&[1, 1, 4, 1], &[1, 1, 2, 1]), &[1, 1, 3, 1], &sums);
+    check(10, convolved(&[1, 1, 1, 4], &[1, 1, 1, 2]), &[1, 1, 1, 3], &sums);
+    check(10, convolved(&[1, 1, 4, 1, 1], &[1, 1, 2, 1, 1]), &[1, 1, 3, 1, 1], &sums);
+    check(10, convolved(&[1, 1, 1, 1, 4], &[1, 1, 1, 1, 2]), &[1, 1, 1, 1, 3], &sums);
+    for (image, filter) in [(&[1, 4][..], &[1, 2][..]), (&[1, 1, 4], &[1, 2]), (&[1, 1, 4], &[1, 1, 1, 2])] {
+        let said = faults(&model(10, convolved(image, filter))).join("\n");
+        assert!(said.contains("an image or weights of another rank"), "{said}");
+    }
+}
+
+#[test]
+fn a_part_of_a_head_is_turned_and_the_rest_is_kept() {
+    let turned = |angles: [&[f32]; 2], attributes: &[Message]| {
+        let table = |name, angle: &[f32]| floats_tensor(name, &[1, 1, angle.len() as i64], angle);
+        let tables = [table("w0", angles[0]), table("w1", angles[1])];
+        with_weights("RotaryEmbedding", &[1, 1, 1, 4], attributes, &tables)
+    };
+    let whole = turned([&[0.5, 2.0], &[1.0, 3.0]], &[]);
+    check(23, whole.clone(), &[1, 1, 1, 4], &[-2.5, -8.0, 2.5, 14.0]);
+    let first = turned([&[0.5], &[1.0]], &[int("rotary_embedding_dim", 2)]);
+    check(23, first.clone(), &[1, 1, 1, 4], &[-1.5, 2.0, 3.0, 4.0]);
+    // Where there is no rest, none is joined.
+    let joins = |graph: Graph| {
+        let module = import_bytes(&model(23, graph).0, StrippedWeights::Refuse, &[]).expect("it is read");
+        ir::text::print(&module).matches("nn.concat").count()
+    };
+    assert_eq!([joins(whole), joins(first)], [1, 2]);
+}
+
+#[test]
+fn each_activation_of_a_recurrent_operator_has_its_own_numbers() {
+    // The states are the gates alone, of inputs 1 and 2 in each direction.
+    let states = |names: [&str; 2], numbers: &[Message]| {
+        let names = Message::default().bytes(1, "activations").int(20, 8).strings(9, &names);
+        let attributes = [names, string("direction", "bidirectional"), int("hidden_size", 1)];
+        let weights = [("w0", 1.0), ("w1", 0.0)].map(|(name, w)| floats_tensor(name, &[2, 1, 1], &[w; 2]));
+        with_weights("RNN", &[2, 1, 1], &[&attributes[..], numbers].concat(), &weights)
+    };
+    let alpha = "activation_alpha";
+    let beta = "activation_beta";
+    let both = [floats(alpha, &[2.0, 3.0]), floats(beta, &[10.0, 20.0])];
+    check(14, states(["Affine", "Affine"], &both), &[2, 2, 1, 1], &[12.0, 23.0, 14.0, 26.0]);
+    let factors = states(["Affine", "Affine"], &both[..1]);
+    check(14, factors, &[2, 2, 1, 1], &[2.0, 3.0, 4.0, 6.0]);
+    let sums = states(["Affine", "Relu"], &both[1..]);
+    check(14, sums, &[2, 2, 1, 1], &[11.0, 1.0, 12.0, 2.0]);
+    for numbers in [&[][..], &[2.0], &[2.0, 3.0, 4.0]] {
+        for name in [alpha, beta] {
+            let other = states(["Affine", "Affine"], &[floats(name, numbers)]);
+            let said = faults(&model(14, other)).join("\n");
+            let expected = format!("as many numbers in `{name}` as activations were expected");
+            assert!(said.contains(&expected), "{said}");
+        }
+    }
+}

@@ -52,7 +52,7 @@ impl Along {
         let last = room.div_ceil(self.stride);
         let begins_inside = last * self.stride < size + self.low;
         let last = if begins_inside { last } else { last.saturating_sub(1) };
-        self.high = self.high.max((last * self.stride + self.reach()).saturating_sub(size + self.low));
+        self.high = (last * self.stride + self.reach()).saturating_sub(size + self.low);
         self
     }
 }
