@@ -5,6 +5,7 @@ mod bad_input;
 mod boxes;
 mod control;
 mod doubles;
+mod edit;
 #[cfg(test)]
 mod elementwise;
 #[cfg(test)]

@@ -25,15 +25,20 @@ fn check(graph: Graph, ty: &str, shape: &[u64], elements: &[f32]) {
 
 /// The same, of an operator set.
 fn check_at(version: i64, graph: Graph, ty: &str, shape: &[u64], elements: &[f32]) {
-    let module = import_bytes(&model(version, graph).0, StrippedWeights::Refuse, &[]);
+    check_of(3, model(version, graph), ty, shape, elements);
+}
+
+/// The same of a model, where `x` has another number of rows.
+fn check_of(rows: u64, model: Message, ty: &str, shape: &[u64], elements: &[f32]) {
+    let module = import_bytes(&model.0, StrippedWeights::Refuse, &[]);
     let mut module = module.unwrap_or_else(|faults| panic!("{faults:?}"));
     let ctx = module.ctx.clone();
     let body = module.function("main").expect("a model is a function `main`");
     let end = body.last_op(body.entry(body.root()).expect("it has a block")).expect("it returns");
     assert_eq!(ir::text::type_text(&ctx, body.ty(body.operand(end, 0))), ty);
-    substitute(&mut module, &[(ctx.ident("x_0"), 3)].into()).expect("every size is one at 3");
+    substitute(&mut module, &[(ctx.ident("x_0"), rows)].into()).expect("every size is one at them");
     ir::verify::verify(&module).unwrap_or_else(|faults| panic!("{}", faults[0].message));
-    let x = Tensor::from_f32(&ctx, &[3, 4], &(1..=12).map(|x| x as f32).collect::<Vec<_>>());
+    let x = Tensor::from_f32(&ctx, &[rows, 4], &(1..=4 * rows).map(|x| x as f32).collect::<Vec<_>>());
     let result = run(&module, "main", &[x]).expect("it can be run").remove(0);
     assert_eq!(
         (ctx.static_shape(result.ty).expect("values have known sizes"), result.to_f32()),
@@ -259,4 +264,35 @@ fn sizes_that_are_compared_or_cut_are_known_where_that_is_proved() {
     let last = last.node("Concat", &["k", "two", "two"], &["t"], &[int("axis", 0)]);
     let last = last.node("Reshape", &["x", "t"], &["y"], &[]);
     check(last, "tensor<?x2x2xf32, #optc.dims<x_0>>", &[3, 2, 2], &counted);
+}
+
+#[test]
+fn a_slice_from_the_end_is_cut_at_the_start() {
+    let part = |bounds: [&str; 2]| {
+        let graph = graph().weight(ints_tensor("end", &[i64::MAX])).weight(ints_tensor("from", &[-2]));
+        model(17, graph.node("Slice", &["x", bounds[0], bounds[1], "zero"], &["y"], &[]))
+    };
+    let counted = |rows: std::ops::Range<u64>| (4 * rows.start + 1..=4 * rows.end).map(|x| x as f32);
+    for rows in 1u64..=4 {
+        let elements: Vec<f32> = counted(rows.saturating_sub(2)..rows).collect();
+        let ty = "tensor<?x4xf32, #optc.dims<x_0 - max(x_0, 2) + 2>>";
+        check_of(rows, part(["from", "end"]), ty, &[rows.min(2), 4], &elements);
+        let elements: Vec<f32> = counted(0..rows.saturating_sub(2)).collect();
+        let ty = "tensor<?x4xf32, #optc.dims<max(x_0, 2) - 2>>";
+        check_of(rows, part(["zero", "from"]), ty, &[rows.saturating_sub(2), 4], &elements);
+    }
+}
+
+#[test]
+fn a_named_size_stretches_to_a_number_that_is_not_1() {
+    let wide = |sizes: &[i64]| {
+        let graph = graph().weight(ints_tensor("sizes", sizes));
+        model(17, graph.node("Expand", &["x", "sizes"], &["y"], &[]))
+    };
+    let counted: Vec<f32> = (1..=12).map(|x| x as f32).collect();
+    check_of(1, wide(&[3, 1]), "tensor<3x4xf32>", &[3, 4], &counted[..4].repeat(3));
+    check_of(3, wide(&[3, 1]), "tensor<3x4xf32>", &[3, 4], &counted);
+    check_of(3, wide(&[1, 4]), "tensor<?x4xf32, #optc.dims<x_0>>", &[3, 4], &counted);
+    let twice = "tensor<2x?x4xf32, #optc.dims<x_0>>";
+    check_of(3, wide(&[2, 1, 1]), twice, &[2, 3, 4], &counted.repeat(2));
 }

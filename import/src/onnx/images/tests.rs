@@ -138,6 +138,25 @@ fn a_short_stream_of_many_pixels_takes_no_memory() {
 }
 
 #[test]
+fn a_jpeg_2000_of_more_samples_than_its_limit_is_refused() {
+    let samples = samples();
+    let sized = |name: &str, height: u32, width: u32| {
+        let mut stream = samples.iter().find(|sample| sample.name == name).unwrap().stream.clone();
+        let at = 8 + stream.windows(4).position(|bytes| bytes == b"\xFF\x4F\xFF\x51").unwrap();
+        stream[at..at + 4].copy_from_slice(&width.to_be_bytes());
+        stream[at + 4..at + 8].copy_from_slice(&height.to_be_bytes());
+        decode(&stream).unwrap_err()
+    };
+    let refusal = refused("a JPEG 2000 of more than 33554432 samples").to_string();
+    // As many as the limit are not refused: there are not as many tiles as that takes.
+    for (name, columns) in [("jpeg2000-RGBA", 4096), ("jpeg2000-L", 16384)] {
+        assert_eq!(sized(name, 2048, columns).to_string(), cut_short().to_string(), "{name}");
+        assert_eq!(sized(name, 2049, columns).to_string(), refusal, "{name}");
+    }
+    assert_eq!(sized("jpeg2000-RGB", 4096, 4096).to_string(), refusal);
+}
+
+#[test]
 fn each_scan_of_a_jpeg_adds_bits() {
     let samples = samples();
     let sample = samples.iter().find(|sample| sample.name == "jpeg-progressive-0").unwrap();
