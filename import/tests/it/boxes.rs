@@ -81,6 +81,7 @@ fn regions_are_means_or_maxima_of_samples() {
     // A sample in the middle of the box, of the box less half an element, and one a way beyond.
     let boxes = [0.0, 0.0, 2.0, 2.0, 7.0, 7.0, 9.0, 9.0];
     check(10, regions(&boxes, &size(1, 1, 1)), &[2, 1, 1, 1], &[6.0, 0.0]);
+    check(15, regions(&boxes, &size(1, 1, 1)), &[2, 1, 1, 1], &[6.0, 0.0]);
     check(16, regions(&boxes, &size(1, 1, 1)), &[2, 1, 1, 1], &[3.5, 0.0]);
     // Two samples in each direction, at 0.5 and 1.5.
     check(10, regions(&boxes[..4], &size(1, 1, 2)), &[1, 1, 1, 1], &[6.0]);
@@ -135,6 +136,19 @@ fn filters_read_at_moved_places() {
     check(22, graph(&[0.0; 4], &strides, &[("", mask.1.clone()), mask]), &[1, 1, 1, 2], &[1.0, 12.0]);
     let other = graph(&[0.0; 6], &strides, &[]);
     assert!(faults(&model(19, other))[0].contains("offsets that do not agree"));
+    for (name, count, numbers) in [
+        ("strides", 2, vec![1, -2]),
+        ("strides", 2, vec![1 << 20, 1]),
+        ("dilations", 2, vec![-1, 1]),
+        ("dilations", 2, vec![1, i64::MAX]),
+        ("dilations", 2, vec![1]),
+        ("pads", 4, vec![0, 0, 0, -1]),
+        ("pads", 4, vec![i64::MAX, 0, i64::MAX, 0]),
+        ("pads", 4, vec![0, 0]),
+    ] {
+        let said = faults(&model(19, graph(&[0.0; 18], &[ints(name, &numbers)], &[]))).join(" ");
+        assert!(said.contains(&format!("`{name}` is not {count} sizes")), "{name} {numbers:?}: {said}");
+    }
 }
 
 /// Result `index` of Unique of some numbers in a row.

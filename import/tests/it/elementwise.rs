@@ -37,19 +37,16 @@ fn what_cuts_numbers_off_keeps_nan() {
     for op in ["Relu", "HardSigmoid", "HardSwish", "LeakyRelu", "Elu", "Sign"] {
         assert!(of_numbers(18, op, &[f32::NAN], &[])[0].is_nan(), "{op}");
     }
-    let of_two =
-        |op: &str, a: &str, b: &str| {
+    let of_several =
+        |op: &str, operands: &[&str]| {
             let graph = Graph::default()
                 .weight(floats_tensor("nan", &[1], &[f32::NAN]))
                 .weight(floats_tensor("one", &[1], &[1.0]));
-            let graph = graph.input("x", &[1]).node("Mul", &["x", "nan"], &["n"], &[]).node(
-                "Mul",
-                &["x", "one"],
-                &["m"],
-                &[],
-            );
-            compute(18, graph.node(op, &[a, b], &["y"], &[]).output("y")).1
+            let graph = graph.input("x", &[1]).node("Mul", &["x", "nan"], &["n"], &[]);
+            let graph = graph.node("Mul", &["x", "one"], &["m"], &[]);
+            compute(18, graph.node(op, operands, &["y"], &[]).output("y")).1
         };
+    let of_two = |op: &str, a: &str, b: &str| of_several(op, &[a, b]);
     for op in ["Max", "Min", "Clip"] {
         assert!(of_two(op, "n", "one")[0].is_nan(), "{op} of NaN and a constant");
     }
@@ -59,6 +56,9 @@ fn what_cuts_numbers_off_keeps_nan() {
         assert!(of_two(op, "m", "n")[0].is_nan(), "{op} of a number and NaN");
         assert!(of_two(op, "nan", "m")[0].is_nan(), "{op} of a constant that is NaN");
         assert_eq!(of_two(op, "m", "one"), [1.0]);
+        for operands in [["one", "n", "m"], ["one", "m", "n"], ["n", "one", "m"], ["m", "n", "one"]] {
+            assert!(of_several(op, &operands)[0].is_nan(), "{op} of {operands:?}, where n is NaN");
+        }
     }
 }
 

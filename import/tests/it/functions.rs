@@ -81,6 +81,15 @@ fn calls_without_an_end_are_refused() {
 }
 
 #[test]
+fn attributes_of_a_call_count_as_no_nodes() {
+    let attributes: Vec<Message> = (0..5000).map(|index| float(&format!("a{index}"), 1.0)).collect();
+    let graph = called(Graph::default().input("x", &[3]), "Neg", &["x"], &["y"], &attributes).output("y");
+    let body = Graph::default().node("Neg", &["a"], &["b"], &[]);
+    let function = function("Neg", &["a"], &["b"], &[], body);
+    assert_eq!(compute_model(&with_functions(graph, &[function])).1, [-1.0, -2.0, -3.0]);
+}
+
+#[test]
 fn a_function_of_another_version_is_refused() {
     let main = called(Graph::default().input("x", &[3]), "Leaky", &["x"], &["y"], &[]).output("y");
     let said = faults(&model(18, main).messages(25, &[leaky()])).join("\n");

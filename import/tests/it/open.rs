@@ -8,7 +8,7 @@ use import::onnx::StrippedWeights;
 
 use crate::fixture::{faults, import_bytes};
 use crate::values::{check, compute};
-use crate::writer::{Graph, Message, int, ints, ints_tensor, model};
+use crate::writer::{Graph, Message, floats_tensor, int, ints, ints_tensor, model};
 
 /// Where `x` of 2 x 3 numbers from 1 on is not 2.
 fn found() -> Graph {
@@ -78,6 +78,39 @@ fn an_output_says_which_of_its_axes_is_open_and_where_its_size_is() {
     assert!(text.contains(results), "{text}");
 }
 
+#[test]
+fn a_fold_moves_an_open_axis_down_by_the_axes_before_it_that_are_gone() {
+    let folds = [
+        ("ReduceMax", ints("axes", &[0]), 1, "1x2x6", 2),
+        ("ReduceMax", ints("axes", &[0]), 0, "2x6", 1),
+        ("ReduceMax", ints("axes", &[0, 1]), 0, "6", 0),
+        ("ArgMax", int("axis", 1), 1, "1x1x6", 2),
+        ("ArgMax", int("axis", 1), 0, "1x6", 1),
+    ];
+    for (op, axes, keeps, shape, axis) in folds {
+        let graph = found().weight(ints_tensor("front", &[0]));
+        let graph = graph.node("Unsqueeze", &["i", "front"], &["u"], &[]);
+        let graph = graph.node(op, &["u"], &["y"], &[axes, int("keepdims", keeps)]).output("y");
+        let module = import_bytes(&model(13, graph).0, StrippedWeights::Refuse, &[]).unwrap();
+        let text = ir::text::print(&module);
+        let result = format!("tensor<{shape}xi64> {{optc.name = \"y\", optc.open = array<i64: {axis}, 1>}}");
+        assert!(text.contains(&result), "no {result} in:\n{text}");
+    }
+}
+
+#[test]
+fn what_is_computed_of_zeros_after_elements_need_not_be_zeros() {
+    // The places 1 and 2, and whether they are 0: behind them that is true, which is no index of one row.
+    let flags = floats_tensor("flags", &[4], &[0.0, 1.0, 1.0, 0.0]);
+    let graph = Graph::default().weight(flags).weight(floats_tensor("row", &[1], &[7.0]));
+    let graph = graph.node("NonZero", &["flags"], &["i"], &[]);
+    let graph = graph.node("Cast", &["i"], &["b"], &[int("to", 9)]).node("Not", &["b"], &["n"], &[]);
+    let graph = graph.node("Cast", &["n"], &["k"], &[int("to", 7)]);
+    let graph = graph.node("Gather", &["row", "k"], &["y"], &[]).output("y");
+    let (shape, found) = compute(13, graph);
+    assert_eq!((&shape[..], &found[..2]), (&[1, 4][..], &[7.0, 7.0][..]));
+}
+
 #[track_caller]
 fn check_refused(graph: Graph, reason: &str) {
     let faults = faults(&model(13, graph.output("y")));
@@ -140,6 +173,11 @@ fn shapes_that_do_not_follow_are_refused() {
     let image = image.node("Unsqueeze", &["f", "front"], &["image"], &[]);
     let pool = image.node("MaxPool", &["image"], &["y"], &[ints("kernel_shape", &[1, 1])]);
     check_refused(pool, WOULD_TAKE);
+    // The places as images, and as as many filters: the filters after the elements would make channels.
+    let image = found().node("Cast", &["i"], &["f"], &[int("to", 1)]).weight(ints_tensor("end", &[2, 3]));
+    let image = image.node("Transpose", &["f"], &["t_f"], &[]);
+    let image = image.node("Unsqueeze", &["t_f", "end"], &["image"], &[]);
+    check_refused(image.node("Conv", &["image", "image"], &["y"], &[]), WOULD_TAKE);
     let six = found().weight(ints_tensor("to", &[2, 6])).node("Expand", &["i", "to"], &["y"], &[]);
     check_refused(six, "which is to be another");
 }

@@ -449,3 +449,44 @@ fn each_activation_of_a_recurrent_operator_has_its_own_numbers() {
         }
     }
 }
+
+#[test]
+fn rates_of_linear_attention_are_those_of_all_heads_or_of_each() {
+    let outputs = |rates: &[f32]| {
+        let heads = [int("q_num_heads", 2), int("kv_num_heads", 2), string("update_rule", "delta")];
+        let graph = Graph::default().input("q", &[1, 1, 2]);
+        let graph = graph.weight(floats_tensor("k", &[1, 1, 2], &[3.0, 5.0]));
+        let graph = graph.weight(floats_tensor("v", &[1, 1, 2], &[7.0, 11.0]));
+        let graph = graph.weight(floats_tensor("rates", &[1, 1, rates.len() as i64], rates));
+        let operands = ["q", "k", "v", "", "", "rates"];
+        graph.node("LinearAttention", &operands, &["y", "state"], &heads).output("y")
+    };
+    // From no state a step gets to its rate times key times value, of which its query reads.
+    check(28, outputs(&[0.5]), &[1, 1, 2], &[10.5, 55.0]);
+    check(28, outputs(&[0.5, 2.0]), &[1, 1, 2], &[10.5, 220.0]);
+}
+
+#[test]
+fn a_determinant_takes_the_largest_pivot_and_ends_with_the_last() {
+    let graph = |size: i64, numbers: &[f32]| {
+        let count = numbers.len() as i64 / (size * size);
+        let graph = Graph::default().weight(floats_tensor("w", &[count, size, size], numbers));
+        graph.node("Det", &["w"], &["y"], &[]).output("y")
+    };
+    check(11, graph(1, &[3.0, -2.0]), &[2], &[3.0, -2.0]);
+    check(11, graph(2, &[1.0, 2.0, 4.0, 4.0, 0.0, 1.0, 0.0, 5.0]), &[2], &[-4.0, 0.0]);
+    check(11, graph(3, &[0.0, 2.0, 0.0, 0.0, 0.0, 4.0, 8.0, 0.0, 0.0]), &[1], &[64.0]);
+    let module = import_bytes(&model(11, graph(2, &[1.0; 4])).0, StrippedWeights::Refuse, &[]).unwrap();
+    let text = ir::text::print(&module);
+    assert!(!text.contains("x0x"), "rows without elements:\n{text}");
+}
+
+#[test]
+fn each_image_is_read_by_its_own_grid() {
+    // The first and the last of three pixels, and the last and the first of three others.
+    let places = [-1.0, 0.0, 1.0, 0.0, 1.0, 0.0, -1.0, 0.0];
+    let attributes = [string("mode", "nearest"), int("align_corners", 1)];
+    let graph = one_node("GridSample", &[2, 1, 1, 3], &["x", "grid"], &attributes);
+    let graph = graph.weight(floats_tensor("grid", &[2, 1, 2, 2], &places));
+    check(20, graph, &[2, 1, 1, 2], &[1.0, 3.0, 6.0, 4.0]);
+}

@@ -47,7 +47,9 @@ pub(crate) fn one_node(op: &str, shape: &[i64], inputs: &[&str], attributes: &[M
 #[test]
 fn clip_has_attributes_up_to_version_10_and_operands_from_11() {
     let attributes = [float("min", 2.0), float("max", 3.0)];
-    check(6, one_node("Clip", &[4], &["x"], &attributes), &[4], &[2.0, 2.0, 3.0, 3.0]);
+    for version in [6, 10] {
+        check(version, one_node("Clip", &[4], &["x"], &attributes), &[4], &[2.0, 2.0, 3.0, 3.0]);
+    }
     let bound = |name| floats_tensor(name, &[], &[2.5]);
     let least = one_node("Clip", &[4], &["x", "lo"], &[]).weight(bound("lo"));
     check(11, least, &[4], &[2.5, 2.5, 3.0, 4.0]);

@@ -152,8 +152,7 @@ pub(crate) fn identity(call: &mut NodeConversion<'_, '_>) -> Results {
 /// nothing is dropped: from version 12 on an operand says so, and another how much.
 pub(crate) fn dropout(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    if call.version >= 12
-        && call.known_ints(2)?.is_some_and(|training| training.iter().any(|&flag| flag != 0))
+    if call.known_ints(2)?.is_some_and(|training| training.iter().any(|&flag| flag != 0))
         && call.known_float(1)?.unwrap_or(0.5) != 0.0
     {
         return Err("training mode, expected inference".into());

@@ -135,6 +135,12 @@ fn a_short_stream_of_many_pixels_takes_no_memory() {
         matches!(sized("webp-lossy", 22, &[0xFF]), Err(ImageFault::Damaged(_))),
         "a partition is too long"
     );
+    let mut whole = samples().into_iter().find(|sample| sample.name == "webp-lossy").unwrap().stream;
+    // The length of its first partition, which is that of the chunk.
+    let length = u32::from_le_bytes(whole[16..20].try_into().unwrap()) << 5;
+    let tag = length.to_le_bytes();
+    (whole[20], whole[21], whole[22]) = (whole[20] & 31 | tag[0], tag[1], tag[2]);
+    assert_eq!(decode(&whole).unwrap_err().to_string(), cut_short().to_string());
 }
 
 #[test]
