@@ -45,6 +45,21 @@ fn two_ways_agree_on_rows() {
 }
 
 #[test]
+fn two_ways_agree_on_a_row_that_only_one_has_all_around_of() {
+    let [x, y, _] = values();
+    let (mut a, mut b) = (CheckedMemory::default(), CheckedMemory::default());
+    for memory in [&mut a, &mut b] {
+        memory.write(&rows(0, 8), Some(x));
+    }
+    b.write(&home(0, 8), Some(y));
+    b.write(&home(40, 48), Some(y));
+    for met in [a.meet(&b), b.meet(&a)] {
+        assert!(met.holds(&home(20, 28), x, 8), "{met:?}");
+        assert!(!met.holds(&home(0, 8), x, 0) && !met.holds(&home(40, 48), x, 16), "{met:?}");
+    }
+}
+
+#[test]
 fn rows_meet_where_one_byte_is_in_both() {
     assert!(!rows(0, 8).meets(&rows(8, 12)) && !rows(8, 12).meets(&rows(0, 8)));
     assert!(rows(0, 9).meets(&rows(8, 12)) && rows(8, 12).meets(&rows(0, 9)));

@@ -272,3 +272,75 @@ pub(crate) fn wholes(ctx: &Context, body: &Body) -> Vec<Op> {
     flow::walk(ctx, body, |op| wholes.extend((!parts(body.at(ctx, op)).is_empty()).then_some(op)));
     wholes
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ir::body::OpRef;
+    use ir::target::{GroupPosition, KernelChoice};
+
+    use super::*;
+
+    /// A target whose kernels leave no operand of a concatenation to its producer.
+    struct PartlessTarget;
+
+    impl Target for PartlessTarget {
+        fn name(&self) -> &str {
+            "partless"
+        }
+
+        fn layout(&self, _op: OpRef<'_>) -> Option<&'static str> {
+            None
+        }
+
+        fn fuses(&self, _root: OpRef<'_>, _op: OpRef<'_>, _place: GroupPosition) -> bool {
+            false
+        }
+
+        fn select(&self, op: OpRef<'_>, _threads: usize) -> Option<KernelChoice> {
+            parts(op).is_empty().then(|| KernelChoice {
+                kernel: "any".to_owned(),
+                scratch_bytes: 0,
+                least_scratch_bytes: 0,
+                most_scratch_bytes: 0,
+                packed_bytes: 0,
+                bands: None,
+            })
+        }
+    }
+
+    /// A slice that is copied, and half a concatenation that can be made in place.
+    const TEXT: &str = "func.func @main(%x: tensor<8x64xf32>, %y: tensor<8x1024xf32>, %n: tensor<?xf32, #optc.dims<N>>) -> (tensor<1x64xf32>, tensor<?xf32, #optc.dims<2 * N>>) {
+  %0 = nn.exp %x : tensor<8x64xf32>
+  %1 = nn.slice %0 {sizes = array<i64: 1, 64>, starts = array<i64: 2, 0>} : (tensor<8x64xf32>) -> tensor<1x64xf32>
+  %2 = nn.reduce_max %0 {axes = array<i64: 1>, keepdims} : (tensor<8x64xf32>) -> tensor<8x1xf32>
+  %3 = nn.add %2, %y : (tensor<8x1xf32>, tensor<8x1024xf32>) -> tensor<8x1024xf32>
+  %4 = nn.reduce_max %3 {axes = array<i64: 0, 1>, keepdims} : (tensor<8x1024xf32>) -> tensor<1x1xf32>
+  %5 = nn.mul %4, %1 : (tensor<1x1xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>
+  %6 = nn.exp %n : tensor<?xf32, #optc.dims<N>>
+  %7 = nn.concat %6, %n {axis = 0 : i64} : (tensor<?xf32, #optc.dims<N>>, tensor<?xf32, #optc.dims<N>>) -> tensor<?xf32, #optc.dims<2 * N>>
+  %8 = nn.neg %7 : tensor<?xf32, #optc.dims<2 * N>>
+  return %5, %8 : tensor<1x64xf32>, tensor<?xf32, #optc.dims<2 * N>>
+}";
+
+    #[test]
+    fn a_structure_without_kernels_is_dropped_with_its_copies() {
+        let ctx = Arc::new(Context::new());
+        let module = ir::text::parse(&ctx, "structure.mlir", TEXT.to_owned());
+        let module = module.unwrap_or_else(|faults| panic!("{}", faults[0].render(&ctx)));
+        let decided = |target: &dyn Target| {
+            let mut body = module.function("main").expect("it is there").clone();
+            let outcome = decide(&ctx, target, &mut body);
+            let is_copied =
+                outcome.remarks.iter().any(|remark| remark.message.contains("this part is copied"));
+            assert!(is_copied, "the copy is part of the structure");
+            (outcome.parts, wholes(&ctx, &body).len(), body.value_capacity())
+        };
+        let (parts, in_place, values) = decided(&crate::manager::PlainTarget);
+        assert_eq!((parts, in_place), (1, 1));
+        let given = module.function("main").expect("it is there").value_capacity();
+        assert!(values > given, "a copy is a new value");
+        assert_eq!(decided(&PartlessTarget), (0, 0, given));
+    }
+}

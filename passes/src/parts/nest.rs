@@ -54,3 +54,41 @@ fn begins_alike(ctx: &Context, body: &Body, op: Op, inner: Op, count: usize) -> 
     // The operands after begin where the inner result ends.
     first.0 == 0 && next.0 == bytes / next.2.max(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    /// How many operands a concatenation of three is left with, after one of the first two of them; the types
+    /// are those of the first two, the third, and both results.
+    fn operands(first: &str, third: &str, two: &str, three: &str) -> usize {
+        let text = format!(
+            "func.func @main(%a: tensor<{first}>, %b: tensor<{first}>, %c: tensor<{third}>) -> tensor<{three}> {{
+  %0 = nn.concat %a, %b {{axis = 1 : i64}} : (tensor<{first}>, tensor<{first}>) -> tensor<{two}>
+  %1 = nn.concat %a, %b, %c {{axis = 1 : i64}} : (tensor<{first}>, tensor<{first}>, tensor<{third}>) -> tensor<{three}>
+  return %1 : tensor<{three}>
+}}"
+        );
+        let ctx = Arc::new(Context::new());
+        let module = ir::text::parse(&ctx, "nest.mlir", text);
+        let module = module.unwrap_or_else(|faults| panic!("{}", faults[0].render(&ctx)));
+        let mut body = module.function("main").expect("it is there").clone();
+        let mut wholes = Vec::new();
+        ir::flow::walk(&ctx, &body, |op| {
+            wholes.extend((body.at(&ctx, op).name() == "nn.concat").then_some(op));
+        });
+        nest(&ctx, &mut body, &wholes);
+        body.operand_count(wholes[1])
+    }
+
+    #[test]
+    fn a_concatenation_is_made_of_an_earlier_one_if_its_rows_are_known_to_stay_where_they_are() {
+        assert_eq!(operands("2x3xf32", "2x4xf32", "2x6xf32", "2x10xf32"), 2);
+        assert_eq!(operands("2x4xi4", "2x4xi4", "2x8xi4", "2x12xi4"), 3, "half a byte");
+        let rows = |columns: u64| format!("?x{columns}xf32, #optc.dims<N>");
+        assert_eq!(operands(&rows(3), &rows(4), &rows(6), &rows(10)), 3, "rows of a named number");
+        assert_eq!(operands("2x3xf32", "2x0xf32", "2x6xf32", "2x6xf32"), 3, "nothing follows");
+    }
+}

@@ -88,7 +88,7 @@ fn every_planner_returns_at_once_when_told_to_stop() {
 
 /// The smallest size of all placements, found by placing the buffers in every order at the lowest offset that
 /// is free. That reaches every placement in which no buffer can be lowered, so one of the smallest.
-fn brute_force(problem: &Problem) -> u64 {
+pub(super) fn brute_force(problem: &Problem) -> u64 {
     let mut state = BruteForce {
         problem,
         offsets: problem.buffers.values().map(|b| b.pin.unwrap_or(0)).collect(),

@@ -161,9 +161,7 @@ impl<'p> StackSearch<'p> {
             .collect();
         offsets.sort_unstable_by_key(|(offset, is_on_previous)| (*offset, !is_on_previous));
         offsets.dedup_by_key(|(offset, _)| *offset);
-        let is_first_of_orders = |is_on_previous: bool| {
-            self.goes_up || is_on_previous || previous.is_none_or(|previous| previous < id)
-        };
+        let is_first_of_orders = |is_on_previous: bool| self.goes_up || is_on_previous || previous < Some(id);
         let fits = |(offset, is_on_previous): (u64, bool)| {
             let is_inside = offset >= floor && offset + this.size_bytes <= self.size_bytes;
             (is_inside && is_first_of_orders(is_on_previous) && self.is_free(id, offset)).then_some(offset)
@@ -180,5 +178,34 @@ impl<'p> StackSearch<'p> {
             let (low, high) = self.separations.forbidden(self.problem, id, other, at);
             !(lives && low < offset as i64 && (offset as i64) < high)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::laws::brute_force;
+    use super::super::lower_bound;
+    use super::super::testing::Family;
+    use super::*;
+
+    fn answer(problem: &Problem, size_bytes: u64) -> Answer {
+        StackSearch::new(problem, size_bytes, u64::MAX, &|| false).extend(0, None)
+    }
+
+    #[test]
+    fn the_smallest_size_is_found_and_none_below_it() {
+        let mut above_the_bound = 0;
+        for family in Family::ALL {
+            for seed in 0..60 {
+                let problem = family.draw(3 + seed as u32 % 4, seed);
+                let least = brute_force(&problem);
+                assert!(answer(&problem, least) == Answer::Found, "{family:?} seed {seed}: {least} bytes");
+                if least > lower_bound(&problem) {
+                    assert!(answer(&problem, least - 1) == Answer::None, "{family:?} seed {seed}");
+                    above_the_bound += 1;
+                }
+            }
+        }
+        assert!(above_the_bound > 20, "only {above_the_bound} problems need a proof");
     }
 }
