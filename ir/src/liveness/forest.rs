@@ -174,8 +174,7 @@ impl Forest {
         );
         let mut forest = Forest { loops: Vec::new(), of: vec![None; next.len()], preorder };
         let mut open: Vec<(Vec<usize>, Option<usize>)> = vec![((0..next.len()).collect(), None)];
-        let mut search =
-            Components { next, inside: vec![0; next.len()], round: 0, number: vec![0; next.len()] };
+        let mut search = Components { next, number: vec![u32::MAX; next.len()] };
         while let Some((places, around)) = open.pop() {
             for component in search.of(&places) {
                 if component.len() > 1 || next[component[0]].contains(&component[0]) {
@@ -259,19 +258,14 @@ impl Forest {
 /// biconnected components", 2000).
 struct Components<'a> {
     next: &'a [Vec<usize>],
-    /// In which round each place was last among them.
-    inside: Vec<u32>,
-    round: u32,
-    /// From 1 on, when each place was come to in this round; `u32::MAX` once its component is known.
+    /// From 1 on, when each place was come to; 0 if it was not yet; `u32::MAX` once its component is known,
+    /// and for all that are not among the places.
     number: Vec<u32>,
 }
 
 impl Components<'_> {
     fn of(&mut self, places: &[usize]) -> Vec<Vec<usize>> {
-        self.round += 1;
-        for place in places {
-            (self.inside[*place], self.number[*place]) = (self.round, 0);
-        }
+        places.iter().for_each(|place| self.number[*place] = 0);
         let mut found = Vec::new();
         let mut count = 0;
         let (mut path, mut roots, mut walk) = (Vec::new(), Vec::new(), Vec::new());
@@ -299,7 +293,6 @@ impl Components<'_> {
                 };
                 walk.push((place, way + 1));
                 match self.number[next] {
-                    _ if self.inside[next] != self.round => {}
                     0 => walk.push((next, 0)),
                     u32::MAX => {}
                     number => {
