@@ -139,19 +139,29 @@ impl Winograd {
         if self.scratch_bytes() <= scratch_bytes {
             return self;
         }
-        let (narrowest, least) = self.narrowest();
-        let mut best = narrowest;
-        let mut best_cost = best.choose(least, threads);
+        let (mut best, least) = self.narrowest();
+        best.block_tiles = least as u32;
+        let whole = |narrow: &Winograd| narrow.cost(narrow.tiles(), narrow.panels().count());
+        let mut best_cost = whole(&best);
         for depth in [self.block_depth as usize].into_iter().chain(NARROW_DEPTHS) {
             let mut narrow = Winograd { block_depth: self.block_depth.min(depth as u32), ..self };
-            let fits = |tiles: &usize| narrow.scratch_floats(*tiles) * 4 <= scratch_bytes;
-            let Some(tiles) = (least..=self.block_tiles as usize).rev().find(fits) else { continue };
-            let cost = narrow.choose(tiles, threads);
+            let Some(tiles) = narrow.tiles_within(scratch_bytes).filter(|tiles| *tiles >= least) else {
+                continue;
+            };
+            narrow.block_tiles = self.block_tiles.min(tiles as u32);
+            let cost = whole(&narrow);
             if cost < best_cost {
                 (best, best_cost) = (narrow, cost);
             }
         }
+        best.choose(best.block_tiles as usize, threads);
         best
+    }
+
+    /// The most tiles of a block that fit: scratch grows by the same for each.
+    fn tiles_within(&self, scratch_bytes: usize) -> Option<usize> {
+        let [none, one] = [0, 1].map(|tiles| self.scratch_floats(tiles));
+        Some((scratch_bytes / 4).checked_sub(none)? / (one - none))
     }
 
     /// With the fewest channels of a block, and the fewest tiles.
@@ -216,9 +226,8 @@ impl Winograd {
         self.pieces(tiles)[4]
     }
 
-    /// Blocks of at most that many tiles, and the parts for which the slowest worker finishes first; tells
-    /// about how many cycles that takes.
-    fn choose(&mut self, block_tiles: usize, threads: usize) -> f64 {
+    /// Blocks of at most that many tiles, and the parts for which the slowest worker finishes first.
+    fn choose(&mut self, block_tiles: usize, threads: usize) {
         self.block_tiles = block_tiles as u32;
         let tiles = self.tiles();
         let panels = self.panels().count();
@@ -235,7 +244,6 @@ impl Winograd {
             }
         }
         (self.tile_parts, self.panel_parts) = (best.2 as u32, best.1 as u32);
-        best.0
     }
 
     /// About how many cycles a part takes, by its tiles and panels.
