@@ -128,6 +128,8 @@ pub struct FasterMethod {
     pub error: f64,
     /// Scratch of all threads together, within the room that was offered, in bytes.
     pub scratch_bytes: u64,
+    /// The least scratch of all threads together that it can run with, if `mem.scratch` gives it less.
+    pub least_scratch_bytes: u64,
     /// The least room that it can run in, in bytes; it does not depend on the number of threads.
     pub least_room_bytes: u64,
     /// How it can write result 0 over rows that it has read.

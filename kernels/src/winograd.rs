@@ -85,8 +85,8 @@ const DISTURBANCE: f64 = 0.25;
 const DIRECT_CYCLES: f64 = 1.2;
 
 impl Winograd {
-    /// Rows of pixels that a tile of the output has: parts of so many rows, but for the last one, have the
-    /// bits of the whole.
+    /// The rows of the output in a tile. Computed in parts whose rows are a multiple of this (the last part
+    /// may have any number), the output has the same bits as when it is computed at once.
     pub const TILE_ROWS: usize = TILE_SIDE;
 
     /// Whether it can compute a convolution of a shape: 3x3 with stride and dilation 1 and one group.
@@ -158,13 +158,13 @@ impl Winograd {
         best
     }
 
-    /// The most tiles of a block that fit: scratch grows by the same for each.
+    /// The largest number of tiles of a block whose scratch fits: scratch is linear in it.
     fn tiles_within(&self, scratch_bytes: usize) -> Option<usize> {
         let [none, one] = [0, 1].map(|tiles| self.scratch_floats(tiles));
         Some((scratch_bytes / 4).checked_sub(none)? / (one - none))
     }
 
-    /// With the fewest channels of a block, and the fewest tiles.
+    /// The kernel with the fewest channels of a block, and the fewest tiles of one.
     fn narrowest(&self) -> (Winograd, usize) {
         let [.., depth] = NARROW_DEPTHS;
         let block_depth = self.block_depth.min(depth as u32);

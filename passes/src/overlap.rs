@@ -126,14 +126,14 @@ impl OperandRows {
         excess.max().unwrap_or(0)
     }
 
-    /// The largest number of rows of a band, at least `at_least`, for which a distance suffices: all rows, or
-    /// a multiple of `multiple`.
+    /// The largest number of rows of a band, at least `at_least`, for which a distance suffices. It is a
+    /// multiple of `multiple`, or all rows.
     pub fn widest(&self, distance: i64, at_least: u64, multiple: u64, order: RowOrder) -> u64 {
         let fits = |rows: &u64| self.distance(*rows, order) <= distance;
         self.wider(at_least + 1, multiple).rev().find(fits).unwrap_or(at_least)
     }
 
-    /// The numbers of rows, at least `at_least`, that a band may have: multiples of `multiple`, and all rows.
+    /// The possible rows of a band from `at_least` on: multiples of `multiple`, then all rows.
     pub(crate) fn wider(&self, at_least: u64, multiple: u64) -> impl DoubleEndedIterator<Item = u64> {
         let output = self.output;
         let multiples = (at_least.div_ceil(multiple)..=output.saturating_sub(1) / multiple)

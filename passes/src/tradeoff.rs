@@ -39,7 +39,7 @@ impl Goal {
     pub const NAMES: &[&str] = &["memory", "balanced", "speed"];
     const ALL: [Goal; 3] = [Goal::Memory, Goal::Balanced, Goal::Speed];
 
-    /// How wide bands are planned to be: each is a candidate, tried until one meets its target.
+    /// The widths of bands to try, until the placement of one meets its target.
     pub(crate) fn band_widths(self) -> &'static [BandWidth] {
         match self {
             Goal::Memory => BandWidth::OF_MEMORY,
@@ -59,13 +59,13 @@ impl Goal {
     }
 }
 
-/// How wide bands are planned to be.
+/// The width of bands before placement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BandWidth {
     /// Operand and result may be up to 1 / this of the larger tensor apart, which allows wider bands.
     share: u64,
-    /// Whether bands are as wide as what is live at their own step allows. Narrower ones leave more places to
-    /// the steps around; they are made as wide as these places allow in the end.
+    /// Whether bands are as wide as the target allows at their own step. Otherwise they have the least width,
+    /// which leaves the placement more freedom. After the placement, bands are widened in any case.
     is_fitted: bool,
 }
 
@@ -124,7 +124,7 @@ impl OverlapCandidate {
         (band_rows < rows.output && candidate.saved() > 0).then_some(candidate)
     }
 
-    /// The bytes that both share, with the narrowest bands, in the better order.
+    /// The bytes that both share, with the least width of bands, in the better order.
     pub(crate) fn saved(&self) -> u64 {
         self.saved_by(self.band_rows)
     }
@@ -209,8 +209,8 @@ pub(crate) trait Question {
     /// their own.
     fn rows(&self, op: Op, operand: usize) -> Option<(OperandRows, [u64; 2])>;
 
-    /// The operand and result that bands of a step may share in a plan of a goal, with bands that may take so
-    /// large a share.
+    /// The operand and result of a step that may overlap in a plan for `goal`; `share` is that of
+    /// [`BandWidth`].
     fn candidate(&self, goal: Goal, op: Op, bands: Bands, share: u64) -> Option<OverlapCandidate> {
         let (rows, sizes) = self.rows(op, bands.operand)?;
         OverlapCandidate::new(goal, rows, sizes, bands, share)
@@ -329,7 +329,7 @@ fn refine<'a>(
     Ok(best)
 }
 
-/// Those of the candidates that run in bands, with the bands that they have now.
+/// The candidates that run in bands now, with their current width.
 fn settled_candidates(ctx: &Context, body: &Body, candidates: &[BandCandidate]) -> Vec<BandCandidate> {
     let settled = |candidate: &BandCandidate| {
         let banding = Banding::of(body.at(ctx, candidate.op))?;

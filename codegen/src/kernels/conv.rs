@@ -255,7 +255,7 @@ impl Call2d {
         Ok(part.kernel(limit, machine)?.call(operands))
     }
 
-    /// The convolution of a band, with what it is called with.
+    /// The convolution of a band, and the operands of its call.
     fn part(&self, band: Band) -> (Convolution, Vec<Pointer>) {
         let ConvStrides { input, output, residual } = self.conv.strides;
         let mut part = self.conv;

@@ -189,7 +189,7 @@ fn winograds_algorithm_agrees_with_the_same_bits_at_any_number_of_threads() {
     assert_eq!(found.len(), 1);
 }
 
-/// The same in bands of so many rows.
+/// The same in bands of `rows` rows.
 fn by_winograd_in_bands(rows: i64) -> (Net, Value, [Vec<f32>; 2]) {
     let (mut net, y, inputs) = by_winograd("winograd");
     let (ctx, group) = (net.ctx.clone(), net.body.defining_op(y).unwrap());

@@ -100,7 +100,8 @@ fn a_fold_moves_an_open_axis_down_by_the_axes_before_it_that_are_gone() {
 
 #[test]
 fn what_is_computed_of_zeros_after_elements_need_not_be_zeros() {
-    // The places 1 and 2, and whether they are 0: behind them that is true, which is no index of one row.
+    // The places 1 and 2, compared with 0. The elements after them are 0, so the comparison is true there,
+    // which as an index is 1: outside of a single row.
     let flags = floats_tensor("flags", &[4], &[0.0, 1.0, 1.0, 0.0]);
     let graph = Graph::default().weight(flags).weight(floats_tensor("row", &[1], &[7.0]));
     let graph = graph.node("NonZero", &["flags"], &["i"], &[]);
@@ -173,7 +174,7 @@ fn shapes_that_do_not_follow_are_refused() {
     let image = image.node("Unsqueeze", &["f", "front"], &["image"], &[]);
     let pool = image.node("MaxPool", &["image"], &["y"], &[ints("kernel_shape", &[1, 1])]);
     check_refused(pool, WOULD_TAKE);
-    // The places as images, and as as many filters: the filters after the elements would make channels.
+    // The places are the images and also the filters: the zeros after them would become extra channels.
     let image = found().node("Cast", &["i"], &["f"], &[int("to", 1)]).weight(ints_tensor("end", &[2, 3]));
     let image = image.node("Transpose", &["f"], &["t_f"], &[]);
     let image = image.node("Unsqueeze", &["t_f", "end"], &["image"], &[]);

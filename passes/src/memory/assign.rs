@@ -295,18 +295,18 @@ fn of_arena(
     Assignment { placed, sizes, choices, given_up: 0, pools: Vec::new(), size_bytes: 0 }
 }
 
-/// What the steps at the peak may save, with bands as wide as the goal plans them, one after the other.
+/// The trade-offs for each width of bands that the goal tries, in this order.
 fn trade_offs<'a>(asked: &'a TradeOffQuery<'a>) -> impl Iterator<Item = TradeOff> + 'a {
     asked.goal().band_widths().iter().map_while(|width| tradeoff::trade_off(asked, *width))
 }
 
-/// Whether so small an arena is near what a trade-off may reach.
+/// Whether an arena of `bytes` is within 1 / [`ENOUGH`] of the trade-off's target.
 fn is_enough(bytes: u64, trade_off: &TradeOff) -> bool {
     bytes <= trade_off.target_bytes + trade_off.target_bytes / ENOUGH
 }
 
-/// The smallest of the placements in which the steps at the peak save memory, up to the first that is small
-/// enough, and what is saved there.
+/// The trade-off with the smallest placement, and that placement. The first one that is near its target ends
+/// the search.
 fn best_savings(
     asked: &TradeOffQuery<'_>,
     orders: &KnownOrders,

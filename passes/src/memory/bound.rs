@@ -140,13 +140,12 @@ impl Bound {
         &self.order
     }
 
-    /// Whether steps that are computed faster have no more scratch than here, and share rows as they can.
+    /// Whether steps that are computed faster need no more scratch than the bound has, and can write their
+    /// results over the rows that it says.
     pub(super) fn has_room_for(&self, buffers: &Buffers, faster: &FasterSteps) -> bool {
         let has_room = |(id, bytes): (BufferId, u64)| self.scratch[id].is_some_and(|most| bytes <= most);
-        let shares = |rows: &SharedRows| {
-            let bands = buffers.number(rows.op).and_then(|step| faster.bands(step));
-            bands.is_none_or(|bands| bands.is_some_and(|bands| rows.is_of(bands)))
-        };
+        let shares =
+            |rows: &SharedRows| buffers.number(rows.op).is_none_or(|step| faster.can_share(step, rows));
         faster.scratch(buffers).all(has_room) && self.shared_rows.iter().all(shares)
     }
 

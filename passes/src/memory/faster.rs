@@ -4,6 +4,7 @@ use ir::target::{Bands, FasterMethod};
 
 use super::buffers::Buffers;
 use super::price::{StepChoice, StepNeeds, TradeOffQuery};
+use super::shared_rows::SharedRows;
 use crate::place::BufferId;
 use crate::plan::faster::Room;
 use crate::tradeoff::{Goal, Question, RunningStep};
@@ -32,6 +33,8 @@ struct FasterChoice {
     /// Its algorithm.
     name: &'static str,
     scratch_bytes: u64,
+    /// The least scratch that it can run with.
+    least_scratch_bytes: u64,
     bands: Option<Bands>,
 }
 
@@ -42,8 +45,9 @@ impl FasterSteps {
         let Some(room) = Room::of(goal, asked) else { return FasterSteps::default() };
         let of = |(number, step): (usize, RunningStep)| {
             let found = room.method(asked, &step, &|bytes| faster(number, bytes))?;
-            let FasterMethod { name, bands, .. } = found.method;
-            Some(FasterChoice { number, name, scratch_bytes: found.scratch.ok()?, bands })
+            let FasterMethod { name, least_scratch_bytes, bands, .. } = found.method;
+            let scratch_bytes = found.scratch.ok()?;
+            Some(FasterChoice { number, name, scratch_bytes, least_scratch_bytes, bands })
         };
         FasterSteps { steps: asked.steps().into_iter().enumerate().filter_map(of).collect() }
     }
@@ -63,22 +67,27 @@ impl FasterSteps {
         self.steps.len()
     }
 
-    /// What all steps need, if these are computed faster: in other bands, and with other scratch.
+    /// The needs of all steps, if these are computed faster.
     pub(super) fn needs(&self, usual: &[StepNeeds]) -> Vec<StepNeeds> {
         let mut needs = usual.to_vec();
-        for &FasterChoice { number, scratch_bytes, bands, .. } in &self.steps {
-            needs[number] = StepNeeds { scratch_bytes, least_scratch_bytes: scratch_bytes, bands };
+        for &FasterChoice { number, scratch_bytes, least_scratch_bytes, bands, .. } in &self.steps {
+            needs[number] = StepNeeds { scratch_bytes, least_scratch_bytes, bands };
         }
         needs
     }
 
-    /// What the steps do otherwise than usual, added to what is chosen beside.
+    /// Adds the algorithms of the steps to what was chosen to save memory: bands, and less scratch.
     pub(super) fn write(&self, choices: &mut Vec<StepChoice>) {
         for &FasterChoice { number, name, scratch_bytes, .. } in &self.steps {
-            let banded = choices.iter().position(|choice| choice.step == number);
-            let banding = banded.and_then(|index| choices.remove(index).banding);
-            let scratch_bytes = Some(scratch_bytes);
-            choices.push(StepChoice { step: number, scratch_bytes, banding, method: Some(name) });
+            let saving = choices.iter().position(|choice| choice.step == number);
+            let saving = saving.map(|index| choices.remove(index));
+            let scratch_bytes = saving.and_then(|saving| saving.scratch_bytes).unwrap_or(scratch_bytes);
+            choices.push(StepChoice {
+                step: number,
+                scratch_bytes: Some(scratch_bytes),
+                banding: saving.and_then(|saving| saving.banding),
+                method: Some(name),
+            });
         }
     }
 
@@ -87,8 +96,9 @@ impl FasterSteps {
         self.steps.iter().map(|step| (buffers.runs[step.number].scratch, step.scratch_bytes))
     }
 
-    /// How a step runs in bands, if it is one of them and can.
-    pub(super) fn bands(&self, step: usize) -> Option<Option<Bands>> {
-        self.steps.iter().find(|faster| faster.number == step).map(|faster| faster.bands)
+    /// Whether the algorithm of a step, if it has one, can write its result over these rows.
+    pub(super) fn can_share(&self, step: usize, rows: &SharedRows) -> bool {
+        let of_step = self.steps.iter().filter(|faster| faster.number == step);
+        of_step.map(|faster| faster.bands).all(|bands| bands.is_some_and(|bands| rows.is_of(bands)))
     }
 }

@@ -64,7 +64,7 @@ impl SharedRows {
         sizes.has_windows_inside(ctx, ranges).then_some(shared)
     }
 
-    /// Whether a kernel that runs in such bands can run in these.
+    /// Whether a kernel that runs in `bands` can write its result over these rows.
     pub(crate) fn is_of(&self, bands: Bands) -> bool {
         bands.operand == self.operand && self.band_rows.is_multiple_of(bands.multiple)
     }

@@ -311,15 +311,19 @@ mod tests {
     }
 
     /// A slice that is copied, and half a concatenation that can be made in place.
-    const TEXT: &str = "func.func @main(%x: tensor<8x64xf32>, %y: tensor<8x1024xf32>, %n: tensor<?xf32, #optc.dims<N>>) -> (tensor<1x64xf32>, tensor<?xf32, #optc.dims<2 * N>>) {
+    const TEXT: &str = "
+func.func @main(%x: tensor<8x64xf32>, %y: tensor<8x1024xf32>, %n: tensor<?xf32, #optc.dims<N>>)
+    -> (tensor<1x64xf32>, tensor<?xf32, #optc.dims<2 * N>>) {
   %0 = nn.exp %x : tensor<8x64xf32>
-  %1 = nn.slice %0 {sizes = array<i64: 1, 64>, starts = array<i64: 2, 0>} : (tensor<8x64xf32>) -> tensor<1x64xf32>
+  %1 = nn.slice %0 {sizes = array<i64: 1, 64>, starts = array<i64: 2, 0>}
+    : (tensor<8x64xf32>) -> tensor<1x64xf32>
   %2 = nn.reduce_max %0 {axes = array<i64: 1>, keepdims} : (tensor<8x64xf32>) -> tensor<8x1xf32>
   %3 = nn.add %2, %y : (tensor<8x1xf32>, tensor<8x1024xf32>) -> tensor<8x1024xf32>
   %4 = nn.reduce_max %3 {axes = array<i64: 0, 1>, keepdims} : (tensor<8x1024xf32>) -> tensor<1x1xf32>
   %5 = nn.mul %4, %1 : (tensor<1x1xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>
   %6 = nn.exp %n : tensor<?xf32, #optc.dims<N>>
-  %7 = nn.concat %6, %n {axis = 0 : i64} : (tensor<?xf32, #optc.dims<N>>, tensor<?xf32, #optc.dims<N>>) -> tensor<?xf32, #optc.dims<2 * N>>
+  %7 = nn.concat %6, %n {axis = 0 : i64}
+    : (tensor<?xf32, #optc.dims<N>>, tensor<?xf32, #optc.dims<N>>) -> tensor<?xf32, #optc.dims<2 * N>>
   %8 = nn.neg %7 : tensor<?xf32, #optc.dims<2 * N>>
   return %5, %8 : tensor<1x64xf32>, tensor<?xf32, #optc.dims<2 * N>>
 }";

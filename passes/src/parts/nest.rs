@@ -61,13 +61,16 @@ mod tests {
 
     use super::*;
 
-    /// How many operands a concatenation of three is left with, after one of the first two of them; the types
-    /// are those of the first two, the third, and both results.
+    /// Concatenates two values, then the same two with a third; returns how many operands the second
+    /// concatenation has after nesting. The types are those of the two, of the third, and of both results.
     fn operands(first: &str, third: &str, two: &str, three: &str) -> usize {
         let text = format!(
-            "func.func @main(%a: tensor<{first}>, %b: tensor<{first}>, %c: tensor<{third}>) -> tensor<{three}> {{
+            "
+func.func @main(%a: tensor<{first}>, %b: tensor<{first}>, %c: tensor<{third}>)
+    -> tensor<{three}> {{
   %0 = nn.concat %a, %b {{axis = 1 : i64}} : (tensor<{first}>, tensor<{first}>) -> tensor<{two}>
-  %1 = nn.concat %a, %b, %c {{axis = 1 : i64}} : (tensor<{first}>, tensor<{first}>, tensor<{third}>) -> tensor<{three}>
+  %1 = nn.concat %a, %b, %c {{axis = 1 : i64}}
+    : (tensor<{first}>, tensor<{first}>, tensor<{third}>) -> tensor<{three}>
   return %1 : tensor<{three}>
 }}"
         );

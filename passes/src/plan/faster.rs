@@ -6,9 +6,10 @@
 //!
 //! - `speed`: wherever the error of a sample of the step is at most 1e-3 of its largest number.
 //! - `balanced`: where that is at most 1e-4, and the scratch of two workers fits beside what is live at the
-//!   step beneath the peak, which no arena is below ([`tradeoff::peak_of_tensors`]). Where it does not fit,
-//!   the step is written in bands over rows that it has read, if it fits then; and where it does not fit even
-//!   so, the arena may be a tenth above the peak for what is much faster.
+//!   step beneath the peak, which no arena is below ([`tradeoff::peak_of_tensors`]). If it does not fit, the
+//!   result is written in bands over the rows that were read ([`crate::overlap`]), which frees memory. If the
+//!   scratch still does not fit, and the algorithm is at least 1.5 times as fast, the arena may exceed the
+//!   peak by up to 10 %.
 //! - `memory`: nowhere.
 //!
 //! A remark says what is computed faster, and what is not. Results must not depend on the number of threads,
@@ -26,6 +27,15 @@ use crate::place::{Placement, Placer};
 use crate::select::select_again;
 use crate::tradeoff::{self, ArenaQuery, Goal, Question, RunningStep};
 
+/// What a plan is to be best at.
+#[derive(Clone, Copy)]
+pub(super) struct PlanGoals {
+    /// For the choice of algorithms.
+    pub(super) goal: Goal,
+    /// For the trade-off of memory for time.
+    pub(super) savings: Goal,
+}
+
 /// The problem that a placement solves, with the remarks on it.
 pub(super) type Placed<'a> = (ArenaProblem<'a>, Placement, Vec<Diagnostic>);
 
@@ -37,17 +47,17 @@ pub(crate) struct Room {
     most_error: f64,
 }
 
-/// What a balanced plan's arena may grow by for algorithms that are much faster: 1 / this.
+/// A balanced plan's arena may exceed the peak by 1 / this for an algorithm that is [`MUCH_FASTER`].
 const GROWTH: u64 = 10;
-/// How many times as fast these are at the least.
+/// The least speedup, as a ratio of times, for which the arena may grow.
 const MUCH_FASTER: f64 = 1.5;
 
-/// A faster algorithm for a step in the room that there is.
+/// A faster algorithm for a step, and whether there is room for its scratch.
 pub(crate) struct MethodInRoom {
     pub(crate) method: FasterMethod,
-    /// Its scratch, or why the step is not computed so.
+    /// The bytes of its scratch, or why the step uses the usual algorithm.
     pub(crate) scratch: Result<u64, String>,
-    /// Whether there is room for that scratch only where the step is written over rows of an operand.
+    /// Whether the scratch only fits if the result is written over rows of an operand.
     pub(crate) in_bands: bool,
 }
 
@@ -65,8 +75,8 @@ impl Room {
         }
     }
 
-    /// The method of a step, as `faster` tells it from the bytes of room. Where there is too little room, the
-    /// step is written over rows of an operand if it can; where that is too little too, the arena may grow.
+    /// The faster algorithm of a step, if there is one; `faster` gives it for a number of bytes of room.
+    /// Tries in this order: beneath the peak; the same in bands; the grown arena; the same in bands.
     pub(crate) fn method(
         &self,
         question: &impl Question,
@@ -133,8 +143,8 @@ pub(super) fn forget(ctx: &Context, target: &dyn Target, body: &mut Body) {
     chosen.into_iter().for_each(|op| set(ctx, target, body, op, None));
 }
 
-/// Computes steps faster where the first goal allows it; `arena` and `placement` are those without. Where
-/// that needs bands, what all steps save is decided anew, for the second goal.
+/// Uses faster algorithms where the goal allows it; `arena` and `placement` are those without. If one of them
+/// needs bands, the trade-off of memory for time is made again for all steps.
 ///
 /// # Errors
 /// If a size is not known.
@@ -144,10 +154,10 @@ pub(super) fn choose<'a>(
     body: &mut Body,
     (arena, placement): (ArenaProblem<'a>, Placement),
     aliases: &'a AliasSets,
-    goals: [Goal; 2],
+    goals: PlanGoals,
     (placer, changes): (Placer, &Changes),
 ) -> Result<Placed<'a>, Vec<Diagnostic>> {
-    let [goal, traded] = goals;
+    let PlanGoals { goal, savings } = goals;
     let steps = faster_steps(ctx, target, body, &arena, goal);
     let mut remarks = Vec::new();
     let mut earlier = Vec::new();
@@ -167,9 +177,9 @@ pub(super) fn choose<'a>(
         return Ok((arena, placement, remarks));
     }
     let (problem, found) = if needs_bands {
-        earlier.extend(save_nothing(ctx, target, body, &arena));
+        earlier.extend(undo_savings(ctx, target, body, &arena));
         let problem = ArenaProblem::of(ctx, body, aliases)?;
-        tradeoff::place(ctx, target, body, problem, aliases, traded, placer)?
+        tradeoff::place(ctx, target, body, problem, aliases, savings, placer)?
     } else {
         let problem = ArenaProblem::of(ctx, body, aliases)?;
         let found = placer.place(&problem.problem);
@@ -184,9 +194,9 @@ pub(super) fn choose<'a>(
     Ok((arena, placement, remarks))
 }
 
-/// Has all steps that are computed as usual run whole, with the scratch that they prefer; tells what they did
-/// before.
-fn save_nothing(
+/// Undoes the trade-off for all steps with their usual algorithm: no bands, and the preferred scratch.
+/// Returns what it undid.
+fn undo_savings(
     ctx: &Context,
     target: &dyn Target,
     body: &mut Body,

@@ -3,6 +3,7 @@
 use ir::alias::AliasSets;
 use ir::{Body, Context, Diagnostic, Target};
 
+use super::faster::PlanGoals;
 use super::{ArenaProblem, BufferContent, faster, pitch, separate_outputs};
 use crate::check::check;
 use crate::edit::entry;
@@ -35,12 +36,12 @@ pub fn plan(
         aliases = AliasSets::of(ctx, body);
     }
     let arena = ArenaProblem::of(ctx, body, &aliases)?;
-    let traded = match changes.allow(|| "results overlap operands, and scratch is smaller".to_owned()) {
+    let savings = match changes.allow(|| "results overlap operands, and scratch is smaller".to_owned()) {
         true => goal,
         false => Goal::Speed,
     };
-    let usual = tradeoff::place(ctx, target, body, arena, &aliases, traded, placer)?;
-    let goals = [goal, traded];
+    let usual = tradeoff::place(ctx, target, body, arena, &aliases, savings, placer)?;
+    let goals = PlanGoals { goal, savings };
     let (arena, mut placement, on_steps) =
         faster::choose(ctx, target, body, usual, &aliases, goals, (placer, changes))?;
     remarks.extend(on_steps);

@@ -24,7 +24,8 @@ const LEAST_SPEEDUP: f64 = 1.15;
 /// Workers whose scratch must fit into the room that there is, however many there are: if more, each gets a
 /// share of the room, or the least that it can do with.
 const WORKERS: u64 = 2;
-/// Tiles of a band: filters are transformed for each band anew, which costs a tenth of these tiles' products.
+/// The tiles of a band at the least. Each band transforms the filters again, which by the cost model takes a
+/// tenth of the time of the products of 56 tiles.
 const BAND_TILES: usize = 56;
 
 /// Winograd's algorithm, where it computes the convolution.
@@ -45,13 +46,10 @@ pub(super) fn of_convolution(
     let kernel = kernel(conv, machine)?;
     let machine = *machine;
     let bands = bands(&kernel, image);
-    Some(Box::new(move |room_bytes| {
-        let method = in_room(alone, kernel, &machine, room_bytes)?;
-        Some(FasterMethod { bands, ..method })
-    }))
+    Some(Box::new(move |room_bytes| in_room([alone, kernel], bands, &machine, room_bytes)))
 }
 
-/// How it runs in bands of an image that it reads row by row.
+/// Its bands of rows, if `image` is an operand that can be overwritten row by row.
 fn bands(kernel: &Winograd, image: Option<usize>) -> Option<Bands> {
     let [rows_of_tiles, columns] = kernel.tile_grid();
     let rows = BAND_TILES.div_ceil(columns).min(rows_of_tiles) * Winograd::TILE_ROWS;
@@ -60,21 +58,27 @@ fn bands(kernel: &Winograd, image: Option<usize>) -> Option<Bands> {
 }
 
 /// The algorithm in that room, where it is faster: the kernel for one worker, and for all.
-fn in_room(alone: Winograd, kernel: Winograd, machine: &Machine, room_bytes: u64) -> Option<FasterMethod> {
+fn in_room(
+    [alone, kernel]: [Winograd; 2],
+    bands: Option<Bands>,
+    machine: &Machine,
+    room_bytes: u64,
+) -> Option<FasterMethod> {
     let share = |workers: u64| (room_bytes / workers / 64 * 64) as usize;
     let alone = alone.within(share(WORKERS), 1);
     let speedup = alone.speedup(1);
     if speedup < LEAST_SPEEDUP {
         return None;
     }
-    let kernel = kernel.within(share(WORKERS.max(machine.threads as u64)), machine.threads);
+    let within = kernel.within(share(WORKERS.max(machine.threads as u64)), machine.threads);
     Some(FasterMethod {
         name: NAME,
         speedup,
         error: kernel.sample_error(),
-        scratch_bytes: of_all_workers(kernel.scratch_bytes(), machine),
+        scratch_bytes: of_all_workers(within.scratch_bytes(), machine),
+        least_scratch_bytes: of_all_workers(kernel.least_scratch_bytes(), machine),
         least_room_bytes: alone.least_scratch_bytes().next_multiple_of(64) as u64 * WORKERS,
-        bands: None,
+        bands,
     })
 }
 

@@ -154,7 +154,7 @@ fn a_jpeg_2000_of_more_samples_than_its_limit_is_refused() {
         decode(&stream).unwrap_err()
     };
     let refusal = refused("a JPEG 2000 of more than 33554432 samples").to_string();
-    // As many as the limit are not refused: there are not as many tiles as that takes.
+    // A count equal to the limit passes this check; the stream is refused later, since tiles are missing.
     for (name, columns) in [("jpeg2000-RGBA", 4096), ("jpeg2000-L", 16384)] {
         assert_eq!(sized(name, 2048, columns).to_string(), cut_short().to_string(), "{name}");
         assert_eq!(sized(name, 2049, columns).to_string(), refusal, "{name}");
