@@ -102,3 +102,53 @@ impl FasterSteps {
         of_step.map(|faster| faster.bands).all(|bands| bands.is_some_and(|bands| rows.is_of(bands)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ir::Context;
+
+    use super::*;
+    use crate::overlap::{Banding, RowOrder};
+
+    /// Step 1 has an algorithm that prefers 800 bytes of scratch, and runs in bands of operand 0.
+    fn of_one_step() -> FasterSteps {
+        let bands = Some(Bands { operand: 0, free_rows: 8, multiple: 4 });
+        let (scratch_bytes, least_scratch_bytes) = (800, 200);
+        let step = FasterChoice { number: 1, name: "fast", scratch_bytes, least_scratch_bytes, bands };
+        FasterSteps { steps: vec![step] }
+    }
+
+    #[test]
+    fn an_algorithm_may_get_as_little_scratch_as_it_can_run_with() {
+        let usual = StepNeeds { scratch_bytes: 64, least_scratch_bytes: 64, bands: None };
+        let [first, second] = of_one_step().needs(&[usual; 2])[..] else { panic!("two steps") };
+        assert_eq!(first, usual);
+        assert_eq!((second.scratch_bytes, second.least_scratch_bytes), (800, 200));
+        assert_eq!(second.bands.map(|bands| bands.multiple), Some(4));
+    }
+
+    #[test]
+    fn what_was_saved_at_a_step_stays_when_its_algorithm_is_added() {
+        let banding = Some(Banding { operand: 0, rows: 8, order: RowOrder::Up });
+        let saved = |step| StepChoice { step, scratch_bytes: Some(300), banding, method: None };
+        let mut choices = vec![saved(1), saved(2)];
+        of_one_step().write(&mut choices);
+        assert_eq!(choices, [saved(2), StepChoice { method: Some("fast"), ..saved(1) }]);
+        let mut choices = Vec::new();
+        of_one_step().write(&mut choices);
+        let whole = StepChoice { scratch_bytes: Some(800), banding: None, ..saved(1) };
+        assert_eq!(choices, [StepChoice { method: Some("fast"), ..whole }]);
+    }
+
+    #[test]
+    fn an_algorithm_shares_rows_in_its_own_bands_only() {
+        let ctx = Context::new();
+        let can_share = |step, operand, band_rows| {
+            of_one_step().can_share(step, &SharedRows::of_bands(&ctx, operand, band_rows))
+        };
+        assert!(can_share(1, 0, 4) && can_share(1, 0, 12));
+        assert!(!can_share(1, 0, 6), "no multiple of 4");
+        assert!(!can_share(1, 1, 4), "another operand");
+        assert!(can_share(0, 1, 6), "a step with its usual algorithm");
+    }
+}
