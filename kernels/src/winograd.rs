@@ -1,7 +1,9 @@
-//! Which blocking and parts a 3x3 convolution by Winograd's F(4x4, 3x3) has, and when it is faster.
+//! Which blocking and parts a convolution by Winograd's algorithm has, and when it is faster.
 //!
-//! The output is cut into tiles of 4 x 4 pixels, counted from its corner. For each of the 36 points, the
-//! tiles' transformed pixels (rows) meet the transformed filters (columns) in a matrix product over the input
+//! The output is cut into tiles, counted from its corner: of 4 x 4 pixels if the filter has 3 x 3 taps, 2 x 2
+//! for 5 x 5, and of 4, 2 or 4 pixels of a row or column if it has 3, 5 or 7 taps in one. Of a tile, 36, 6 or
+//! 10 sums are computed in the place of 144, 100, 12, 10 or 28. For each of these points, the tiles'
+//! transformed pixels (rows) meet the transformed filters (columns) in a matrix product over the input
 //! channels; [`crate::winograd_transforms`] has the algorithm and its source.
 //!
 //! The weights stay as [`crate::Conv2d`] packs them. A filter is transformed where it is used: a block of
@@ -19,9 +21,9 @@ use crate::map::{Activation, FunctionCode};
 use crate::pack::{PANEL, Panels};
 use crate::simd::Simd;
 use crate::winograd_run as run;
-use crate::winograd_transforms::{FILTER_SIDE, POINTS, TILE_SIDE};
+use crate::winograd_transforms::{Line, Square};
 
-/// A convolution by Winograd's F(4x4, 3x3).
+/// A convolution by Winograd's algorithm.
 ///
 /// Operands: `[out, x, packed weights, bias, residual]`, the weights as [`crate::Conv2d::pack`] packs them
 /// for the same shape. Bias (`out_channels`) and residual may be null. The residual may be the output itself
@@ -47,19 +49,109 @@ pub struct Winograd {
     pub(crate) tile_parts: u32,
     pub(crate) panel_parts: u32,
     pub(crate) isa: Isa,
-    /// Stands where there would be padding.
-    pub(crate) reserved: u32,
+    pub(crate) filter: WinogradFilter,
+}
+
+/// A filter for which there is an algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
+pub(crate) enum WinogradFilter {
+    Square3,
+    Square5,
+    Row3,
+    Row5,
+    Row7,
+    Column3,
+    Column5,
+    Column7,
+}
+
+impl WinogradFilter {
+    /// The filter of that height and width; none if there is no algorithm for it.
+    fn of(kernel: [usize; 2]) -> Option<WinogradFilter> {
+        Some(match kernel {
+            [3, 3] => WinogradFilter::Square3,
+            [5, 5] => WinogradFilter::Square5,
+            [1, 3] => WinogradFilter::Row3,
+            [1, 5] => WinogradFilter::Row5,
+            [1, 7] => WinogradFilter::Row7,
+            [3, 1] => WinogradFilter::Column3,
+            [5, 1] => WinogradFilter::Column5,
+            [7, 1] => WinogradFilter::Column7,
+            _ => return None,
+        })
+    }
+
+    /// Its height and width.
+    pub(crate) fn kernel(self) -> [usize; 2] {
+        match self {
+            WinogradFilter::Square3 => [3, 3],
+            WinogradFilter::Square5 => [5, 5],
+            WinogradFilter::Row3 => [1, 3],
+            WinogradFilter::Row5 => [1, 5],
+            WinogradFilter::Row7 => [1, 7],
+            WinogradFilter::Column3 => [3, 1],
+            WinogradFilter::Column5 => [5, 1],
+            WinogradFilter::Column7 => [7, 1],
+        }
+    }
+
+    /// The height and width of a tile.
+    pub(crate) fn tile(self) -> [usize; 2] {
+        self.kernel().map(|taps| match taps {
+            1 => 1,
+            5 => 2,
+            _ => 4,
+        })
+    }
+
+    /// The height and width of what a tile reads.
+    pub(crate) fn read(self) -> [usize; 2] {
+        let [kernel, tile] = [self.kernel(), self.tile()];
+        [0, 1].map(|side| kernel[side] + tile[side] - 1)
+    }
+
+    /// The products of a tile, for each pair of channels.
+    pub(crate) fn points(self) -> usize {
+        self.read().into_iter().product()
+    }
+
+    /// The cycles of its transforms.
+    fn costs(self) -> TransformCosts {
+        match self {
+            WinogradFilter::Square3 => TransformCosts { filter: 200.0, read: 300.0, write: 400.0 },
+            WinogradFilter::Square5 => TransformCosts { filter: 400.0, read: 300.0, write: 400.0 },
+            WinogradFilter::Row3 | WinogradFilter::Column3 => {
+                TransformCosts { filter: 40.0, read: 60.0, write: 100.0 }
+            }
+            WinogradFilter::Row5 | WinogradFilter::Column5 => {
+                TransformCosts { filter: 50.0, read: 60.0, write: 60.0 }
+            }
+            WinogradFilter::Row7 | WinogradFilter::Column7 => {
+                TransformCosts { filter: 80.0, read: 120.0, write: 150.0 }
+            }
+        }
+    }
+}
+
+/// What transforms cost, in cycles.
+struct TransformCosts {
+    /// Of 16 filters.
+    filter: f64,
+    /// Of reading 16 channels of a tile.
+    read: f64,
+    /// Of writing 16 channels of a tile.
+    write: f64,
 }
 
 /// Its bytes are told apart, and read by others: there is no padding among them.
 const _: () = assert!(size_of::<Winograd>() == size_of::<ConvStrides>() + 18 * size_of::<u32>());
 
-/// The most tiles of a block: then transforming the filters again costs a tenth of the products.
-const MOST_TILES: usize = 56;
-/// Rows of a whole matrix tile.
-const WHOLE_TILES: usize = 14;
-/// The fewest tiles of a block, where scratch is scarce.
-const LEAST_TILES: usize = 6;
+/// The most products of a block, of all points of its tiles, for each pair of channels: then transforming the
+/// filters again costs a tenth of the products.
+const MOST_PRODUCTS: usize = 56 * 36;
+/// The fewest products of a block, where scratch is scarce.
+const LEAST_PRODUCTS: usize = 6 * 36;
 /// The most input channels of a block: its transformed filters are 288 KiB, a third of the second-level
 /// cache.
 const MOST_DEPTH: usize = 64;
@@ -68,12 +160,9 @@ const NARROW_DEPTHS: [usize; 2] = [32, 16];
 /// Floats between the points' blocks, beside their own: neighbours fall in different sets of the caches.
 const APART: usize = 16;
 
-/// Cycles of parts of the work, fitted to the 3x3 layers of `examples/layers.rs` on an AMD EPYC (Zen 4,
-/// AVX-512, one thread): of transforming 16 filters, of reading 16 channels of a tile, and of writing them.
-const FILTER_CYCLES: f64 = 200.0;
-const READ_CYCLES: f64 = 300.0;
-const WRITE_CYCLES: f64 = 400.0;
-/// Of a step of a matrix tile, beside a cycle for each row and vector.
+/// Cycles of parts of the work, like those of [`TransformCosts`] fitted to layers of `examples/layers.rs` on
+/// AMD EPYCs (Zen 4 with AVX-512, Zen 3 with AVX2; one thread): of a step of a matrix tile, beside a cycle
+/// for each row and vector.
 const STEP_CYCLES: f64 = 2.0;
 /// Of a matrix tile, beside its steps.
 const TILE_CYCLES: f64 = 60.0;
@@ -87,12 +176,14 @@ const DIRECT_CYCLES: f64 = 1.2;
 impl Winograd {
     /// The rows of the output in a tile. Computed in parts whose rows are a multiple of this (the last part
     /// may have any number), the output has the same bits as when it is computed at once.
-    pub const TILE_ROWS: usize = TILE_SIDE;
+    pub fn tile_rows(&self) -> usize {
+        self.filter.tile()[0]
+    }
 
-    /// Whether it can compute a convolution of a shape: 3x3 with stride and dilation 1 and one group.
+    /// Whether it can compute a convolution of a shape: filters of 3x3, 5x5, or 3, 5 or 7 taps in a row or
+    /// column, with stride and dilation 1 and one group.
     pub fn computes(shape: &Conv2dShape) -> bool {
-        let Conv2dShape { kernel, stride, dilation, groups, .. } = *shape;
-        kernel == [FILTER_SIDE; 2] && [stride, dilation] == [[1; 2]; 2] && groups == 1
+        filter_of(shape).is_some()
     }
 
     /// The convolution of a shape; none if it can't compute that ([`Winograd::computes`]), or the input's
@@ -106,7 +197,8 @@ impl Winograd {
     ) -> Option<Winograd> {
         let [out_h, out_w] = shape.output();
         let count = shape.batch * out_h * out_w * shape.in_channels * shape.out_channels;
-        if !Winograd::computes(shape) || strides.input.c != 1 || count == 0 {
+        let filter = filter_of(shape)?;
+        if strides.input.c != 1 || count == 0 {
             return None;
         }
         let blocks = shape.in_channels.div_ceil(MOST_DEPTH);
@@ -126,10 +218,10 @@ impl Winograd {
             block_depth: shape.in_channels.div_ceil(blocks).next_multiple_of(16) as u32,
             tile_parts: 0,
             panel_parts: 0,
-            reserved: 0,
+            filter,
             isa,
         };
-        winograd.choose(MOST_TILES.min(winograd.tiles()), threads);
+        winograd.choose(winograd.most_tiles().min(winograd.tiles()), threads);
         Some(winograd)
     }
 
@@ -148,10 +240,13 @@ impl Winograd {
             let Some(tiles) = narrow.tiles_within(scratch_bytes).filter(|tiles| *tiles >= least) else {
                 continue;
             };
-            narrow.block_tiles = self.block_tiles.min(tiles as u32);
-            let cost = whole(&narrow);
-            if cost < best_cost {
-                (best, best_cost) = (narrow, cost);
+            let rows = self.matrix_tile_rows();
+            for tiles in [tiles, tiles / rows * rows].into_iter().filter(|tiles| *tiles >= least) {
+                narrow.block_tiles = self.block_tiles.min(tiles as u32);
+                let cost = whole(&narrow);
+                if cost < best_cost {
+                    (best, best_cost) = (narrow, cost);
+                }
             }
         }
         best.choose(best.block_tiles as usize, threads);
@@ -168,7 +263,13 @@ impl Winograd {
     fn narrowest(&self) -> (Winograd, usize) {
         let [.., depth] = NARROW_DEPTHS;
         let block_depth = self.block_depth.min(depth as u32);
-        (Winograd { block_depth, ..*self }, LEAST_TILES.min(self.block_tiles as usize))
+        let tiles = LEAST_PRODUCTS.div_ceil(self.filter.points());
+        (Winograd { block_depth, ..*self }, tiles.min(self.block_tiles as usize))
+    }
+
+    /// The most tiles that are computed at a time: with more, transforming filters takes hardly less time.
+    pub fn most_tiles(&self) -> usize {
+        MOST_PRODUCTS / self.filter.points()
     }
 
     /// The fewest bytes of scratch that each worker can do with.
@@ -191,7 +292,8 @@ impl Winograd {
 
     /// Tiles along each side of the output.
     pub fn tile_grid(&self) -> [usize; 2] {
-        [self.out_h, self.out_w].map(|size| (size as usize).div_ceil(TILE_SIDE))
+        let [height, width] = self.filter.tile();
+        [(self.out_h as usize).div_ceil(height), (self.out_w as usize).div_ceil(width)]
     }
 
     /// Tiles of all images.
@@ -202,8 +304,18 @@ impl Winograd {
 
     /// How the output channels are cut into panels of packed weights.
     pub(crate) fn panels(&self) -> Panels {
-        let depth = FILTER_SIDE * FILTER_SIDE * self.in_channels as usize;
+        let [height, width] = self.filter.kernel();
+        let depth = height * width * self.in_channels as usize;
         Panels::new(depth, self.out_channels as usize, 1, PANEL)
+    }
+
+    /// Rows of a matrix tile.
+    fn matrix_tile_rows(&self) -> usize {
+        match self.isa {
+            Isa::Avx512 => 14,
+            Isa::Avx2 => 6,
+            Isa::Scalar | Isa::Aarch64 => 4,
+        }
     }
 
     /// Blocks of input channels.
@@ -216,10 +328,11 @@ impl Winograd {
     pub(crate) fn pieces(&self, tiles: usize) -> [usize; 5] {
         let width = self.panels().get(0).width;
         let depth = self.block_depth as usize;
+        let points = self.filter.points();
         let read = (self.in_channels as usize).next_multiple_of(16);
-        let filters = read + self.depth_blocks() * POINTS * apart(tiles * depth);
-        let sums = filters + POINTS * apart(depth * width);
-        [0, read, filters, sums, sums + POINTS * apart(tiles * width)]
+        let filters = read + self.depth_blocks() * points * apart(tiles * depth);
+        let sums = filters + points * apart(depth * width);
+        [0, read, filters, sums, sums + points * apart(tiles * width)]
     }
 
     fn scratch_floats(&self, tiles: usize) -> usize {
@@ -249,17 +362,24 @@ impl Winograd {
     /// About how many cycles a part takes, by its tiles and panels.
     fn cost(&self, tiles: usize, panels: usize) -> f64 {
         let blocks = tiles.div_ceil(self.block_tiles as usize);
-        let heights = tiles.div_ceil(WHOLE_TILES).max(blocks) as f64;
+        let heights = (tiles.div_ceil(blocks).div_ceil(self.matrix_tile_rows()) * blocks) as f64;
         let [tiles, panels, blocks] = [tiles, panels, blocks].map(|count| count as f64);
         let channels = f64::from(self.in_channels);
         let vectors = panels * self.panels().get(0).width as f64 / 16.0;
         let steps = channels * (tiles * vectors + heights * panels * STEP_CYCLES);
         let matrix_tiles = heights * panels * self.depth_blocks() as f64 * TILE_CYCLES;
-        let filters = blocks * channels * vectors * FILTER_CYCLES;
-        let reads = tiles * (channels / 16.0).ceil() * READ_CYCLES;
-        let writes = tiles * vectors * WRITE_CYCLES;
-        POINTS as f64 * (steps + matrix_tiles) + filters + reads + writes + CALL_CYCLES
+        let costs = self.filter.costs();
+        let filters = blocks * channels * vectors * costs.filter;
+        let reads = tiles * (channels / 16.0).ceil() * costs.read;
+        let writes = tiles * vectors * costs.write;
+        self.filter.points() as f64 * (steps + matrix_tiles) + filters + reads + writes + CALL_CYCLES
     }
+}
+
+/// The filter of a convolution that it can compute.
+fn filter_of(shape: &Conv2dShape) -> Option<WinogradFilter> {
+    let Conv2dShape { kernel, stride, dilation, groups, .. } = *shape;
+    WinogradFilter::of(kernel).filter(|_| [stride, dilation] == [[1; 2]; 2] && groups == 1)
 }
 
 /// The floats from one point's block to the next's.
@@ -289,7 +409,21 @@ impl KernelBody for Winograd {
         // SAFETY: `KernelFn`'s promise, with the operands that `Winograd` documents.
         unsafe {
             let images = ConvOperands::new(operands, ConvPrologue::None);
-            run::run(s, self, &images, part as usize, scratch.cast());
+            let part = part as usize;
+            let scratch = scratch.cast();
+            match self.filter {
+                WinogradFilter::Square3 => run::run::<Square<Line<4, 3>>, S>(s, self, &images, part, scratch),
+                WinogradFilter::Square5 => run::run::<Square<Line<2, 5>>, S>(s, self, &images, part, scratch),
+                WinogradFilter::Row3 | WinogradFilter::Column3 => {
+                    run::run::<Line<4, 3>, S>(s, self, &images, part, scratch);
+                }
+                WinogradFilter::Row5 | WinogradFilter::Column5 => {
+                    run::run::<Line<2, 5>, S>(s, self, &images, part, scratch);
+                }
+                WinogradFilter::Row7 | WinogradFilter::Column7 => {
+                    run::run::<Line<4, 7>, S>(s, self, &images, part, scratch);
+                }
+            }
         }
     }
 }

@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use crate::abi::piece;
-use crate::conv::ConvOperands;
+use crate::conv::{ConvOperands, ImageStrides};
 use crate::map::{Finish, MapBody, apply};
 use crate::math;
 use crate::pack::Panel;
@@ -19,9 +19,12 @@ use crate::pixels::Pixel;
 use crate::simd::Simd;
 use crate::tile::{Start, Tile, tile_function, tile_ranges};
 use crate::winograd::{Winograd, apart};
-use crate::winograd_transforms::{
-    FILTER_SIDE, POINTS, READ_SIDE, TILE_SIDE, read_tile, transform_filter, write_tile,
-};
+use crate::winograd_transforms::WinogradTransform;
+
+/// The most pixels that a tile reads.
+const MOST_READ: usize = 36;
+/// The most pixels that a tile writes.
+const MOST_WRITTEN: usize = 16;
 
 /// The pieces of scratch.
 #[derive(Clone, Copy)]
@@ -50,12 +53,12 @@ impl WinogradScratch {
     }
 }
 
-/// Runs part `part`.
+/// Runs part `part`, by the transforms of the kernel's filter.
 ///
 /// # Safety
 /// That of [`crate::KernelFn`], with `Winograd`'s operands.
 #[inline(always)]
-pub(crate) unsafe fn run<S: Simd>(
+pub(crate) unsafe fn run<T: WinogradTransform, S: Simd>(
     s: S,
     conv: &Winograd,
     images: &ConvOperands,
@@ -74,13 +77,13 @@ pub(crate) unsafe fn run<S: Simd>(
         // SAFETY: the caller's promise; the block has at most `block_tiles` tiles.
         unsafe {
             for (row, tile) in block.clone().enumerate() {
-                read_pixels(s, conv, images, &scratch, tile, row);
+                read_pixels::<T, S>(s, conv, images, &scratch, tile, row);
             }
             for index in panels.clone() {
                 let panel = conv.panels().get(index);
-                multiply(s, conv, images, &scratch, block.len(), panel);
+                multiply::<T, S>(s, conv, images, &scratch, block.len(), panel);
                 for (row, tile) in block.clone().enumerate() {
-                    write_pixels(s, conv, images, &scratch, panel, tile, row);
+                    write_pixels::<T, S>(s, conv, images, &scratch, panel, tile, row);
                 }
             }
             if conv.activation.is_deferred() {
@@ -94,8 +97,9 @@ pub(crate) unsafe fn run<S: Simd>(
 #[inline(always)]
 fn corner(conv: &Winograd, tile: usize) -> Pixel {
     let [rows, columns] = conv.tile_grid();
+    let [height, width] = conv.filter.tile();
     let (line, x) = (tile / columns, tile % columns);
-    Pixel { n: line / rows, y: line % rows * TILE_SIDE, x: x * TILE_SIDE }
+    Pixel { n: line / rows, y: line % rows * height, x: x * width }
 }
 
 /// The input pixels that a tile reads, row by row; zeros where the image ends.
@@ -105,11 +109,12 @@ fn pixels_read(
     images: &ConvOperands,
     zeros: *const f32,
     tile: usize,
-) -> [[*const f32; READ_SIDE]; READ_SIDE] {
+) -> [*const f32; MOST_READ] {
     let Pixel { n, y, x } = corner(conv, tile);
     let (in_h, in_w) = (conv.in_h as usize, conv.in_w as usize);
-    let mut pixels = [[zeros; READ_SIDE]; READ_SIDE];
-    for (row, pixels) in pixels.iter_mut().enumerate() {
+    let [height, width] = conv.filter.read();
+    let mut pixels = [zeros; MOST_READ];
+    for (row, pixels) in pixels.chunks_exact_mut(width).enumerate().take(height) {
         // Rows and columns above and before the image wrap around, and lie outside then too.
         let y = (y + row).wrapping_sub(conv.pad_top as usize);
         for (column, pixel) in pixels.iter_mut().enumerate() {
@@ -124,7 +129,7 @@ fn pixels_read(
 
 /// Transforms all channels of the pixels that a tile reads, into row `row` of each point's block.
 #[inline(always)]
-unsafe fn read_pixels<S: Simd>(
+unsafe fn read_pixels<T: WinogradTransform, S: Simd>(
     s: S,
     conv: &Winograd,
     images: &ConvOperands,
@@ -137,21 +142,21 @@ unsafe fn read_pixels<S: Simd>(
     let point = apart(scratch.tiles * depth);
     for first in (0..channels).step_by(S::LANES) {
         let count = channels - first;
-        let block = first / depth * POINTS * point;
+        let block = first / depth * T::POINTS * point;
         let to = scratch.read.wrapping_add(block + row * depth + first % depth);
         // SAFETY: pixels inside the image have all channels, and so have the zeros; a point's block has
         // `depth` floats, whole vectors, for each tile.
-        read_tile(
+        T::read(
             s,
-            |y, x| unsafe { s.load_first(pixels[y][x].add(first), count) },
-            |y, x, value| unsafe { s.store(to.add((y * READ_SIDE + x) * point), value) },
+            |pixel| unsafe { s.load_first(pixels[pixel].add(first), count) },
+            |index, value| unsafe { s.store(to.add(index * point), value) },
         );
     }
 }
 
 /// The products of all points for a block of tiles and a panel, into the sums.
 #[inline(always)]
-unsafe fn multiply<S: Simd>(
+unsafe fn multiply<T: WinogradTransform, S: Simd>(
     s: S,
     conv: &Winograd,
     images: &ConvOperands,
@@ -165,11 +170,11 @@ unsafe fn multiply<S: Simd>(
         // SAFETY: passed on from `run`; the panel's filters are in the packed weights.
         unsafe {
             let weights = images.weights.add(panel.offset);
-            filters(s, conv, scratch, weights, &inputs, panel.width);
-            let next = if inputs.end < channels { inputs.end } else { FILTER_SIDE * FILTER_SIDE * channels };
+            filters::<T, S>(s, conv, scratch, weights, &inputs, panel.width);
+            let next = if inputs.end < channels { inputs.end } else { T::TAPS * channels };
             let ahead = weights.wrapping_add(next * panel.width);
-            for point in 0..POINTS {
-                multiply_point::<S>(conv, scratch, tiles, panel, &inputs, point, ahead);
+            for point in 0..T::POINTS {
+                multiply_point::<T, S>(conv, scratch, tiles, panel, &inputs, point, ahead);
             }
         }
     }
@@ -177,7 +182,7 @@ unsafe fn multiply<S: Simd>(
 
 /// Transforms a panel's filters of some input channels.
 #[inline(always)]
-unsafe fn filters<S: Simd>(
+unsafe fn filters<T: WinogradTransform, S: Simd>(
     s: S,
     conv: &Winograd,
     scratch: &WinogradScratch,
@@ -192,10 +197,10 @@ unsafe fn filters<S: Simd>(
         let to = scratch.filters.wrapping_add(index);
         // SAFETY: the panel has `width` weights, whole vectors, for each tap and channel; a point's block has
         // as many for each channel of the block.
-        transform_filter(
+        T::filter(
             s,
-            |y, x| unsafe { s.load(from.add((y * FILTER_SIDE + x) * tap)) },
-            |y, x, value| unsafe { s.store(to.add((y * READ_SIDE + x) * point), value) },
+            |index| unsafe { s.load(from.add(index * tap)) },
+            |index, value| unsafe { s.store(to.add(index * point), value) },
         );
     }
 }
@@ -203,7 +208,7 @@ unsafe fn filters<S: Simd>(
 /// The product of one point's block of tiles with its filters, added to its sums. `ahead` are the weights
 /// that are transformed next: the products of all points fetch them meanwhile.
 #[inline(always)]
-unsafe fn multiply_point<S: Simd>(
+unsafe fn multiply_point<T: WinogradTransform, S: Simd>(
     conv: &Winograd,
     scratch: &WinogradScratch,
     tiles: usize,
@@ -214,16 +219,17 @@ unsafe fn multiply_point<S: Simd>(
 ) {
     let (depth, width) = (conv.block_depth as usize, panel.width);
     let read_apart = apart(scratch.tiles * depth);
-    let read = scratch.read.wrapping_add((inputs.start / depth * POINTS + point) * read_apart);
+    let read = scratch.read.wrapping_add((inputs.start / depth * T::POINTS + point) * read_apart);
     let filters = scratch.filters.wrapping_add(point * apart(depth * width));
     let sums = scratch.sums.wrapping_add(point * apart(scratch.tiles * width));
     let start = match inputs.start {
         0 => Start::Fresh { bias: std::ptr::null(), residual: std::ptr::null(), residual_stride: 0 },
         _ => Start::Resume,
     };
-    // Four points share the weights of a tap.
-    let tap = point / 4 * conv.in_channels as usize + point % 4 * inputs.len() / 4;
-    let mut fetch = (ahead.wrapping_add(tap * width), width / 4);
+    // Some points share the weights of a tap.
+    let sharing = T::POINTS / T::TAPS;
+    let tap = point / sharing * conv.in_channels as usize + point % sharing * inputs.len() / sharing;
+    let mut fetch = (ahead.wrapping_add(tap * width), width / sharing);
     let columns = width.min(2 * S::LANES);
     for tile_rows in tile_ranges(tiles, S::TILE_ROWS) {
         let row = tile_rows.start;
@@ -252,9 +258,30 @@ unsafe fn multiply_point<S: Simd>(
     }
 }
 
+/// The offset of each pixel that a tile writes in an image; none outside of it.
+#[inline(always)]
+fn pixels_written<T: WinogradTransform>(
+    conv: &Winograd,
+    strides: &ImageStrides,
+    first: Pixel,
+) -> [Option<usize>; MOST_WRITTEN] {
+    let Pixel { y, x, .. } = first;
+    let [height, width] = [conv.out_h as usize - y, conv.out_w as usize - x];
+    let [_, columns] = conv.filter.tile();
+    let first = strides.offset(first);
+    let mut pixels = [None; MOST_WRITTEN];
+    for (index, pixel) in pixels.iter_mut().enumerate().take(T::OUTPUTS) {
+        let (y, x) = (index / columns, index % columns);
+        if y < height && x < width {
+            *pixel = Some(first + strides.offset(Pixel { n: 0, y, x }));
+        }
+    }
+    pixels
+}
+
 /// Writes the pixels of a tile, for the channels of a panel: `row` is the tile's row in the sums.
 #[inline(always)]
-unsafe fn write_pixels<S: Simd>(
+unsafe fn write_pixels<T: WinogradTransform, S: Simd>(
     s: S,
     conv: &Winograd,
     images: &ConvOperands,
@@ -265,7 +292,9 @@ unsafe fn write_pixels<S: Simd>(
 ) {
     let first = corner(conv, tile);
     let point = apart(scratch.tiles * panel.width);
-    let [height, width] = [conv.out_h as usize - first.y, conv.out_w as usize - first.x];
+    let written = pixels_written::<T>(conv, &conv.strides.output, first);
+    let added =
+        (!images.residual.is_null()).then(|| pixels_written::<T>(conv, &conv.strides.residual, first));
     let finish = conv.activation.finish();
     for lane in (0..panel.count).step_by(S::LANES) {
         let (channel, count) = (panel.first + lane, panel.count - lane);
@@ -275,23 +304,19 @@ unsafe fn write_pixels<S: Simd>(
         unsafe {
             let bias = images.bias.wrapping_add(channel);
             let bias = if images.bias.is_null() { s.splat(0.0) } else { s.load_first(bias, count) };
-            write_tile(
+            T::write(
                 s,
-                |y, x| s.load(from.add((y * READ_SIDE + x) * point)),
-                |y, x, value| {
-                    if y >= height || x >= width {
-                        return;
-                    }
-                    let pixel = Pixel { n: first.n, y: first.y + y, x: first.x + x };
+                |index| s.load(from.add(index * point)),
+                |index, value| {
+                    let Some(pixel) = written[index] else { return };
                     let mut value = s.add(value, bias);
-                    if !images.residual.is_null() {
-                        let residual = images.residual.add(conv.strides.residual.offset(pixel) + channel);
-                        value = s.add(value, s.load_first(residual, count));
+                    if let Some(residual) = added.as_ref().and_then(|added| added[index]) {
+                        value = s.add(value, s.load_first(images.residual.add(residual + channel), count));
                     }
                     if let Finish::Clip { lo, hi } = finish {
                         value = math::clip(s, value, lo, hi);
                     }
-                    s.store_first(images.out.add(conv.strides.output.offset(pixel) + channel), count, value);
+                    s.store_first(images.out.add(pixel + channel), count, value);
                 },
             );
         }
@@ -308,9 +333,10 @@ unsafe fn activate<S: Simd>(
 ) {
     let (first, last) = (conv.panels().get(panels.start), conv.panels().get(panels.end - 1));
     let channels = last.first + last.count - first.first;
+    let [height, width] = conv.filter.tile();
     for corner in tiles.clone().map(|tile| corner(conv, tile)) {
-        for y in corner.y..(conv.out_h as usize).min(corner.y + TILE_SIDE) {
-            for x in corner.x..(conv.out_w as usize).min(corner.x + TILE_SIDE) {
+        for y in corner.y..(conv.out_h as usize).min(corner.y + height) {
+            for x in corner.x..(conv.out_w as usize).min(corner.x + width) {
                 // SAFETY: these outputs were just written by this part.
                 unsafe {
                     let offset = conv.strides.output.offset(Pixel { n: corner.n, y, x });

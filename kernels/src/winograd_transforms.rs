@@ -1,108 +1,285 @@
-//! The transforms of Winograd's F(4x4, 3x3), on vectors of channels.
+//! The transforms of Winograd's algorithms, on vectors of channels.
 //!
-//! An output tile of 4 x 4 pixels is `A^T [(G g G^T) * (B^T d B)] A`, where `g` is the 3 x 3 filter, `d` the
-//! 6 x 6 pixels that the tile reads, and `*` multiplies elements: 36 products in the place of 144. The
-//! matrices are those of Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks" (2016), section
-//! 4.3, which interpolate at 0, 1, -1, 2, -2 and infinity:
+//! `F(m, r)` computes `m` pixels of a line of the output, with a filter of `r` taps, by `n = m + r - 1`
+//! products instead of `m r`: `A^T [(G g) * (B^T d)]`, where `g` is the filter, `d` the `n` pixels that are
+//! read, and `*` multiplies elements. `F(m x m, r x r)` is that on the columns, then on the rows. The
+//! matrices interpolate polynomials at `n - 1` points and infinity (Winograd, "Arithmetic Complexity of
+//! Computations", 1980; Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016). The
+//! points here are 0 and pairs `p`, `-p`. Of a pair, with `N = 2 p^2 prod (p^2 - q^2)` and
+//! `Q(x) = prod (x - q^2)` over the other pairs `q`:
 //!
-//! ```text
-//!       | 4  0 -5  0  1  0 |       | 1/4    0    0   |         | 1  1  1  1  1  0 |
-//!       | 0 -4 -4  1  1  0 |       |-1/6  -1/6 -1/6  |   A^T = | 0  1 -1  2 -2  0 |
-//! B^T = | 0  4 -4 -1  1  0 |   G = |-1/6   1/6 -1/6  |         | 0  1  1  4  4  0 |
-//!       | 0 -2 -1  2  1  0 |       | 1/24  1/12  1/6 |         | 0  1 -1  8 -8  1 |
-//!       | 0  2 -1 -2  1  0 |       | 1/24 -1/12  1/6 |
-//!       | 0  4  0 -5  0  1 |       |  0     0    1   |
-//! ```
+//! - the rows of `B^T` are the coefficients of `x (x + p) Q(x^2)` and `x (x - p) Q(x^2)`; those of 0 and
+//!   infinity are `P(x^2)` and `x P(x^2)`, where `P` is the product over all pairs;
+//! - the rows of `G` are the powers of `p` and of `-p`, divided by `N`; that of 0 is `1 / P(0)` of the first
+//!   tap, and that of infinity the last tap;
+//! - the rows of `A^T` are the powers of the points; infinity is added to the last.
 //!
-//! Each is applied to the columns, then to the rows. Which sums are rounded where is fixed here, so that all
-//! instruction sets give the same bits.
+//! So both rows of a pair are a sum and a difference of the same two numbers. `F(4, 3)` and `F(2, 5)` have
+//! the pairs 1 and 2, as in section 4.3 of Lavin and Gray; `F(4, 7)` has 1/2 and 3/4 too, with which errors
+//! in `f32` were the smallest of the sets of points that were tried.
+//!
+//! Which sums are rounded where is fixed here, so that all instruction sets give the same bits.
 
 use crate::simd::Simd;
 
-/// Output pixels along each side of a tile.
-pub(crate) const TILE_SIDE: usize = 4;
-/// Pixels along each side of what a tile reads.
-pub(crate) const READ_SIDE: usize = 6;
-/// Products of a tile, for each pair of channels.
-pub(crate) const POINTS: usize = READ_SIDE * READ_SIDE;
-/// Taps along each side of the filter.
-pub(crate) const FILTER_SIDE: usize = 3;
+/// The most pairs of points.
+const MOST_PAIRS: usize = 4;
+/// The pairs of points, by their positive numbers: an algorithm has the first ones.
+const PAIRS: [f64; MOST_PAIRS] = [1.0, 2.0, 0.5, 0.75];
+/// The most points along a side.
+const MOST_POINTS: usize = 2 * MOST_PAIRS + 2;
+/// The most of a tile of two sides.
+const MOST_SQUARE_SIDE: usize = 6;
 
-/// `B^T d`.
-#[inline(always)]
-fn read<S: Simd>(s: S, d: [S::F; READ_SIDE]) -> [S::F; READ_SIDE] {
-    let times = |factor: f32, x: S::F, sum: S::F| s.mul_add(s.splat(factor), x, sum);
-    let even = times(-4.0, d[2], d[4]);
-    let odd = times(-4.0, d[1], d[3]);
-    let even_2 = s.sub(d[4], d[2]);
-    let odd_2 = s.mul(s.splat(2.0), s.sub(d[3], d[1]));
-    [
-        times(4.0, d[0], times(-5.0, d[2], d[4])),
-        s.add(even, odd),
-        s.sub(even, odd),
-        s.add(even_2, odd_2),
-        s.sub(even_2, odd_2),
-        times(4.0, d[1], times(-5.0, d[3], d[5])),
-    ]
+/// The transforms of one algorithm. Each takes its numbers from `load(index)`, and gives all results to
+/// `store(index, value)`; those of two sides are row by row.
+pub(crate) trait WinogradTransform {
+    /// Taps of a filter.
+    const TAPS: usize;
+    /// Pixels that are read, and products.
+    const POINTS: usize;
+    /// Pixels that are written.
+    const OUTPUTS: usize;
+
+    /// `B^T d`.
+    fn read<S: Simd>(s: S, load: impl Fn(usize) -> S::F, store: impl FnMut(usize, S::F));
+
+    /// `G g`.
+    fn filter<S: Simd>(s: S, load: impl Fn(usize) -> S::F, store: impl FnMut(usize, S::F));
+
+    /// `A^T m`.
+    fn write<S: Simd>(s: S, load: impl Fn(usize) -> S::F, store: impl FnMut(usize, S::F));
 }
 
-/// `G g`.
-#[inline(always)]
-fn filter<S: Simd>(s: S, g: [S::F; FILTER_SIDE]) -> [S::F; READ_SIDE] {
-    let by = |factor: f32, x: S::F| s.mul(s.splat(factor), x);
-    let even = by(-1.0 / 6.0, s.add(g[0], g[2]));
-    let odd = by(1.0 / 6.0, g[1]);
-    let even_2 = s.mul_add(s.splat(1.0 / 24.0), g[0], by(1.0 / 6.0, g[2]));
-    let odd_2 = by(1.0 / 12.0, g[1]);
-    [by(0.25, g[0]), s.sub(even, odd), s.add(even, odd), s.add(even_2, odd_2), s.sub(even_2, odd_2), g[2]]
+/// `F(OUTPUTS, TAPS)`, along a line.
+pub(crate) struct Line<const OUTPUTS: usize, const TAPS: usize>;
+
+/// `F(m x m, r x r)`, where the line's algorithm is `F(m, r)`.
+pub(crate) struct Square<L>(std::marker::PhantomData<L>);
+
+/// The constants of an algorithm with some pairs of points.
+struct Constants {
+    /// The coefficients of `P`, from that of 1 on.
+    all: [f32; MOST_PAIRS + 1],
+    /// Of each pair, those of `Q`.
+    others: [[f32; MOST_PAIRS + 1]; MOST_PAIRS],
+    /// Of each pair, `1 / N`, as `f64`.
+    scales: [f64; MOST_PAIRS],
 }
 
-/// `A^T m`.
-#[inline(always)]
-fn write<S: Simd>(s: S, m: [S::F; READ_SIDE]) -> [S::F; TILE_SIDE] {
-    let times = |factor: f32, x: S::F, sum: S::F| s.mul_add(s.splat(factor), x, sum);
-    let even = s.add(m[1], m[2]);
-    let odd = s.sub(m[1], m[2]);
-    let even_2 = s.add(m[3], m[4]);
-    let odd_2 = s.sub(m[3], m[4]);
-    [
-        s.add(m[0], s.add(even, even_2)),
-        times(2.0, odd_2, odd),
-        times(4.0, even_2, even),
-        s.add(times(8.0, odd_2, odd), m[5]),
-    ]
+impl Constants {
+    const fn new(pairs: usize) -> Constants {
+        let mut others = [[0.0; MOST_PAIRS + 1]; MOST_PAIRS];
+        let mut scales = [0.0; MOST_PAIRS];
+        let mut pair = 0;
+        while pair < pairs {
+            others[pair] = product(pairs, pair);
+            let square = PAIRS[pair] * PAIRS[pair];
+            scales[pair] = 1.0 / (2.0 * square * value(pairs, pair, square));
+            pair += 1;
+        }
+        Constants { all: product(pairs, pairs), others, scales }
+    }
 }
 
-/// Applies a transform to the columns of what `load(row, column)` gives, then to the rows, and gives
-/// `store(row, column, value)` each result.
+/// The coefficients of `prod (x - q^2)` over the first pairs `q` without one of them.
+const fn product(pairs: usize, without: usize) -> [f32; MOST_PAIRS + 1] {
+    let mut exact = [0.0; MOST_PAIRS + 1];
+    exact[0] = 1.0;
+    let mut pair = 0;
+    while pair < pairs {
+        if pair != without {
+            let square = PAIRS[pair] * PAIRS[pair];
+            let mut power = MOST_PAIRS;
+            while power > 0 {
+                exact[power] = exact[power - 1] - square * exact[power];
+                power -= 1;
+            }
+            exact[0] *= -square;
+        }
+        pair += 1;
+    }
+    let mut rounded = [0.0; MOST_PAIRS + 1];
+    let mut power = 0;
+    while power <= MOST_PAIRS {
+        rounded[power] = exact[power] as f32;
+        power += 1;
+    }
+    rounded
+}
+
+/// The same product at a number.
+const fn value(pairs: usize, without: usize, x: f64) -> f64 {
+    let mut value = 1.0;
+    let mut pair = 0;
+    while pair < pairs {
+        if pair != without {
+            value *= x - PAIRS[pair] * PAIRS[pair];
+        }
+        pair += 1;
+    }
+    value
+}
+
+/// A point to a power.
+#[inline(always)]
+fn power(pair: usize, exponent: usize) -> f64 {
+    (0..exponent).fold(1.0, |power, _| power * PAIRS[pair])
+}
+
+/// `factor * x + sum`, rounded once.
+#[inline(always)]
+fn times<S: Simd>(s: S, factor: f32, x: S::F, sum: S::F) -> S::F {
+    match factor {
+        1.0 => s.add(x, sum),
+        -1.0 => s.sub(sum, x),
+        _ => s.mul_add(s.splat(factor), x, sum),
+    }
+}
+
+/// `factor * x`.
+#[inline(always)]
+fn scaled<S: Simd>(s: S, factor: f32, x: S::F) -> S::F {
+    if factor == 1.0 { x } else { s.mul(s.splat(factor), x) }
+}
+
+/// The first `count` numbers, before any result is stored.
+#[inline(always)]
+fn loaded<S: Simd>(s: S, count: usize, load: impl Fn(usize) -> S::F) -> [S::F; MOST_POINTS] {
+    let mut numbers = [s.splat(0.0); MOST_POINTS];
+    for (index, number) in numbers.iter_mut().enumerate().take(count) {
+        *number = load(index);
+    }
+    numbers
+}
+
+/// The sum of `coefficients` times every second number from `first` on, up to the coefficient of `degree`,
+/// which is 1.
+#[inline(always)]
+fn every_second<S: Simd>(
+    s: S,
+    numbers: &[S::F; MOST_POINTS],
+    first: usize,
+    coefficients: &[f32; MOST_PAIRS + 1],
+    degree: usize,
+) -> S::F {
+    let mut sum = numbers[first + 2 * degree];
+    for power in (0..degree).rev() {
+        sum = times(s, coefficients[power], numbers[first + 2 * power], sum);
+    }
+    sum
+}
+
+impl<const OUTPUTS: usize, const TAPS: usize> Line<OUTPUTS, TAPS> {
+    const COUNT: usize = (OUTPUTS + TAPS) / 2 - 1;
+    const CONSTANTS: Constants = Constants::new(Self::COUNT);
+
+    /// The sum of every second tap times the powers of a pair's positive point, divided by `N`.
+    #[inline(always)]
+    fn taps<S: Simd>(s: S, taps: &[S::F; MOST_POINTS], pair: usize, first: usize) -> S::F {
+        let factor = |tap: usize| (power(pair, tap) * Self::CONSTANTS.scales[pair]) as f32;
+        let mut sum = scaled(s, factor(first), taps[first]);
+        for tap in (first + 2..TAPS).step_by(2) {
+            sum = times(s, factor(tap), taps[tap], sum);
+        }
+        sum
+    }
+}
+
+impl<const OUTPUTS: usize, const TAPS: usize> WinogradTransform for Line<OUTPUTS, TAPS> {
+    const TAPS: usize = TAPS;
+    const POINTS: usize = OUTPUTS + TAPS - 1;
+    const OUTPUTS: usize = OUTPUTS;
+
+    #[inline(always)]
+    fn read<S: Simd>(s: S, load: impl Fn(usize) -> S::F, mut store: impl FnMut(usize, S::F)) {
+        let Constants { all, others, .. } = &Self::CONSTANTS;
+        let pixels = loaded(s, Self::POINTS, load);
+        store(0, every_second(s, &pixels, 0, all, Self::COUNT));
+        for pair in 0..Self::COUNT {
+            let even = every_second(s, &pixels, 2, &others[pair], Self::COUNT - 1);
+            let odd = every_second(s, &pixels, 1, &others[pair], Self::COUNT - 1);
+            let odd = scaled(s, PAIRS[pair] as f32, odd);
+            store(1 + 2 * pair, s.add(even, odd));
+            store(2 + 2 * pair, s.sub(even, odd));
+        }
+        store(Self::POINTS - 1, every_second(s, &pixels, 1, all, Self::COUNT));
+    }
+
+    #[inline(always)]
+    fn filter<S: Simd>(s: S, load: impl Fn(usize) -> S::F, mut store: impl FnMut(usize, S::F)) {
+        let at_zero = Self::CONSTANTS.all[0];
+        let taps = loaded(s, TAPS, load);
+        store(0, scaled(s, 1.0 / at_zero, taps[0]));
+        for pair in 0..Self::COUNT {
+            let even = Self::taps(s, &taps, pair, 0);
+            let odd = Self::taps(s, &taps, pair, 1);
+            store(1 + 2 * pair, s.add(even, odd));
+            store(2 + 2 * pair, s.sub(even, odd));
+        }
+        store(Self::POINTS - 1, taps[TAPS - 1]);
+    }
+
+    #[inline(always)]
+    fn write<S: Simd>(s: S, load: impl Fn(usize) -> S::F, mut store: impl FnMut(usize, S::F)) {
+        let sums = loaded(s, Self::POINTS, load);
+        let mut even = [s.splat(0.0); MOST_PAIRS];
+        let mut odd = even;
+        for pair in 0..Self::COUNT {
+            let [plus, minus] = [sums[1 + 2 * pair], sums[2 + 2 * pair]];
+            even[pair] = s.add(plus, minus);
+            odd[pair] = s.sub(plus, minus);
+        }
+        for output in 0..OUTPUTS {
+            let of_pairs = if output % 2 == 0 { &even } else { &odd };
+            let last = Self::COUNT - 1;
+            let mut sum = scaled(s, power(last, output) as f32, of_pairs[last]);
+            for pair in (0..last).rev() {
+                sum = times(s, power(pair, output) as f32, of_pairs[pair], sum);
+            }
+            if output == 0 {
+                sum = s.add(sums[0], sum);
+            }
+            if output == OUTPUTS - 1 {
+                sum = s.add(sum, sums[Self::POINTS - 1]);
+            }
+            store(output, sum);
+        }
+    }
+}
+
+/// Applies a line's transform of `FROM` numbers into `TO` to the columns, then to the rows.
 macro_rules! both_sides {
-    ($name:ident, $one:ident, $from:ident, $to:ident, $doc:literal) => {
-        #[doc = $doc]
-        #[inline(always)]
-        pub(crate) fn $name<S: Simd>(
-            s: S,
-            load: impl Fn(usize, usize) -> S::F,
-            mut store: impl FnMut(usize, usize, S::F),
-        ) {
-            let mut columns = [[s.splat(0.0); $from]; $to];
-            for column in 0..$from {
-                let mut values = [s.splat(0.0); $from];
-                for (row, value) in values.iter_mut().enumerate() {
-                    *value = load(row, column);
-                }
-                for (row, value) in $one(s, values).into_iter().enumerate() {
-                    columns[row][column] = value;
-                }
-            }
-            for (row, values) in columns.into_iter().enumerate() {
-                for (column, value) in $one(s, values).into_iter().enumerate() {
-                    store(row, column, value);
-                }
-            }
+    ($s:ident, $load:ident, $store:ident, $line:ident :: $transform:ident, $from:expr, $to:expr) => {
+        let mut columns = [[$s.splat(0.0); MOST_SQUARE_SIDE]; MOST_SQUARE_SIDE];
+        for column in 0..$from {
+            let from = |row: usize| $load(row * $from + column);
+            $line::$transform($s, from, |row, value| columns[row][column] = value);
+        }
+        for row in 0..$to {
+            let from = |column: usize| columns[row][column];
+            $line::$transform($s, from, |column, value| $store(row * $to + column, value));
         }
     };
 }
 
-both_sides!(read_tile, read, READ_SIDE, READ_SIDE, "`B^T d B` of the 6 x 6 pixels that a tile reads.");
-both_sides!(transform_filter, filter, FILTER_SIDE, READ_SIDE, "`G g G^T` of a 3 x 3 filter.");
-both_sides!(write_tile, write, READ_SIDE, TILE_SIDE, "`A^T m A` of a tile's 36 sums: its 4 x 4 pixels.");
+impl<L: WinogradTransform> WinogradTransform for Square<L> {
+    const TAPS: usize = L::TAPS * L::TAPS;
+    const POINTS: usize = L::POINTS * L::POINTS;
+    const OUTPUTS: usize = L::OUTPUTS * L::OUTPUTS;
+
+    #[inline(always)]
+    fn read<S: Simd>(s: S, load: impl Fn(usize) -> S::F, mut store: impl FnMut(usize, S::F)) {
+        both_sides!(s, load, store, L::read, L::POINTS, L::POINTS);
+    }
+
+    #[inline(always)]
+    fn filter<S: Simd>(s: S, load: impl Fn(usize) -> S::F, mut store: impl FnMut(usize, S::F)) {
+        both_sides!(s, load, store, L::filter, L::TAPS, L::POINTS);
+    }
+
+    #[inline(always)]
+    fn write<S: Simd>(s: S, load: impl Fn(usize) -> S::F, mut store: impl FnMut(usize, S::F)) {
+        both_sides!(s, load, store, L::write, L::POINTS, L::OUTPUTS);
+    }
+}

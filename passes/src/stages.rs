@@ -210,9 +210,10 @@ pub(crate) static PLAN: PassDef = PassDef {
             default: "balanced",
             doc: "What is traded: `memory` writes results over rows of operands that were read, and gives \
                  kernels little scratch, wherever that makes the arena smaller; `balanced` does so where it \
-                 costs next to no time; `speed` never does. Windows of 3x3 are computed by Winograd's \
-                 algorithm, which rounds otherwise, where that is faster: for `speed` with any scratch, for \
-                 `balanced` where its scratch fits beneath the peak, for `memory` never.",
+                 costs next to no time; `speed` never does. Windows of 3x3, of 5x5, and of 3, 5 or 7 \
+                 in a row or column are computed by Winograd's algorithm, which rounds otherwise, where that \
+                 is faster: for `speed` with any scratch, for `balanced` where its scratch fits beneath the \
+                 peak, for `memory` never.",
         },
         OptionDef {
             name: "pools",

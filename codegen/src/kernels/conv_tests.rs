@@ -161,19 +161,24 @@ fn bands_of_rows_change_no_bit() {
     }
 }
 
+/// Heights and widths of filters that Winograd's algorithm computes, with the rows of a tile.
+const BY_WINOGRAD: [([u64; 2], i64); 8] =
+    [([3, 3], 4), ([5, 5], 2), ([1, 3], 1), ([3, 1], 4), ([1, 5], 1), ([5, 1], 2), ([1, 7], 1), ([7, 1], 4)];
+
 /// A convolution with everything that Winograd's algorithm fuses, which it computes.
-fn by_winograd(method: &str) -> (Net, Value, [Vec<f32>; 2]) {
+fn by_winograd([height, width]: [u64; 2], method: &str) -> (Net, Value, [Vec<f32>; 2]) {
     let image = [1, 19, 13, 40];
     let mut net = Net::f32(&[&image, &image]);
-    let (w, b) = (weight(&mut net, &[40, 40, 3, 3], 1), weight(&mut net, &[40], 2));
-    let attrs = conv_attrs(&net, 1, 1, 1);
+    let (w, b) = (weight(&mut net, &[40, 40, height, width], 1), weight(&mut net, &[40], 2));
+    let ctx = net.ctx.clone();
+    let pads = [height, width, height, width].map(|side| (side / 2) as i64);
+    let attrs = [("pads", ctx.ints_attr(&pads)), ("layout", ctx.str_attr("NHWC"))];
     let y = net.group(&[net.arg(0), w, b, net.arg(1)], |builder, args| {
         let y = builder.value("nn.conv2d", &args[..3], &attrs).unwrap();
         let y = builder.value("nn.add", &[y, args[3]], &[]).unwrap();
         builder.value("nn.silu", &[y], &[]).unwrap()
     });
     let group = net.body.defining_op(y).unwrap();
-    let ctx = net.ctx.clone();
     net.body.set_attr(&ctx, group, attrs::MEM_METHOD, ctx.str_attr(method));
     let count = image.iter().product::<u64>() as usize;
     (net, y, [numbers(count, 6), numbers(count, 7)])
@@ -181,17 +186,19 @@ fn by_winograd(method: &str) -> (Net, Value, [Vec<f32>; 2]) {
 
 #[test]
 fn winograds_algorithm_agrees_with_the_same_bits_at_any_number_of_threads() {
-    let (net, y, inputs) = by_winograd("winograd");
-    close(net, &[y], &inputs.each_ref().map(|numbers| &numbers[..]), 2e-4);
-    // One thread is tried, too, and must give the same bits.
-    let (net, y, inputs) = by_winograd("winograd");
-    let found = net.run(&[y], &inputs.each_ref().map(|numbers| &numbers[..]));
-    assert_eq!(found.len(), 1);
+    for (kernel, _) in BY_WINOGRAD {
+        let (net, y, inputs) = by_winograd(kernel, "winograd");
+        close(net, &[y], &inputs.each_ref().map(|numbers| &numbers[..]), 2e-4);
+        // One thread is tried, too, and must give the same bits.
+        let (net, y, inputs) = by_winograd(kernel, "winograd");
+        let found = net.run(&[y], &inputs.each_ref().map(|numbers| &numbers[..]));
+        assert_eq!(found.len(), 1);
+    }
 }
 
 /// The same in bands of `rows` rows.
-fn by_winograd_in_bands(rows: i64) -> (Net, Value, [Vec<f32>; 2]) {
-    let (mut net, y, inputs) = by_winograd("winograd");
+fn by_winograd_in_bands(kernel: [u64; 2], rows: i64) -> (Net, Value, [Vec<f32>; 2]) {
+    let (mut net, y, inputs) = by_winograd(kernel, "winograd");
     let (ctx, group) = (net.ctx.clone(), net.body.defining_op(y).unwrap());
     net.body.set_attr(&ctx, group, attrs::MEM_OVERLAP, ctx.ints_attr(&[0, rows]));
     (net, y, inputs)
@@ -204,25 +211,30 @@ fn bands_of_whole_rows_of_tiles_change_no_bit_of_winograds_algorithm() {
         let found = run(&module, &inputs.each_ref().map(|numbers| &numbers[..]));
         found[0].iter().map(|number| number.to_bits()).collect::<Vec<u32>>()
     };
-    let whole = bits(by_winograd("winograd"));
-    for rows in [4, 8, 16, 19, 100, -4, -12] {
-        assert!(bits(by_winograd_in_bands(rows)) == whole, "{rows} rows");
+    for (kernel, tile_rows) in BY_WINOGRAD {
+        let whole = bits(by_winograd(kernel, "winograd"));
+        for rows in [1, 2, 4, -1, -3].map(|tiles| tiles * tile_rows).into_iter().chain([19, 100]) {
+            assert!(bits(by_winograd_in_bands(kernel, rows)) == whole, "{rows} rows by {kernel:?}");
+        }
     }
 }
 
 #[test]
 fn bands_of_parts_of_tiles_are_refused() {
-    for rows in [1, 6, 18, -5] {
-        let (net, y, _) = by_winograd_in_bands(rows);
-        let faults =
-            crate::compile(&net.plan(&[y], 1), "main", &crate::CodegenOptions::new(1)).err().unwrap();
-        assert!(faults[0].message.contains("bands of multiples of 4 rows"), "{}", faults[0].message);
+    for (kernel, tile_rows) in BY_WINOGRAD.into_iter().filter(|(_, tile_rows)| *tile_rows > 1) {
+        for rows in [1, tile_rows + 1, -tile_rows - 1] {
+            let (net, y, _) = by_winograd_in_bands(kernel, rows);
+            let faults =
+                crate::compile(&net.plan(&[y], 1), "main", &crate::CodegenOptions::new(1)).err().unwrap();
+            let expected = format!("bands of multiples of {tile_rows} rows");
+            assert!(faults[0].message.contains(&expected), "{}", faults[0].message);
+        }
     }
 }
 
 #[test]
 fn a_method_that_is_not_known_is_refused() {
-    let (net, y, _) = by_winograd("fourier");
+    let (net, y, _) = by_winograd([3, 3], "fourier");
     let faults = crate::compile(&net.plan(&[y], 1), "main", &crate::CodegenOptions::new(1)).err().unwrap();
     assert!(faults[0].message.contains("its `mem.method` is not `winograd`"), "{}", faults[0].message);
 }

@@ -32,6 +32,7 @@ pub(crate) struct Case {
 }
 
 /// The memory of a case; `out` holds the residual where it is the output.
+#[derive(Clone)]
 pub(crate) struct Data {
     pub(crate) x: Vec<f32>,
     pub(crate) weights: Vec<f32>,

@@ -29,9 +29,12 @@ fn kernel_result(case: &Case, data: &Data, isa: Isa, threads: usize, scratch: us
     out
 }
 
+/// Heights and widths of filters for which there is an algorithm.
+const KERNELS: [[usize; 2]; 8] = [[3, 3], [5, 5], [1, 3], [3, 1], [1, 5], [5, 1], [1, 7], [7, 1]];
+
 fn check(case: &Case, seed: u64) {
     let data = data(&mut Rng::new(seed), case);
-    // Numbers are at most 1: the error of F(4x4, 3x3) grows with the root of the channels.
+    // Numbers are at most 1: the errors of the algorithms grow with the root of the products.
     let further = 2e-5 * (case.shape.in_channels as f64 * 9.0).sqrt();
     let mut first: Option<Vec<f32>> = None;
     for (isa, threads) in ways() {
@@ -48,6 +51,7 @@ fn check(case: &Case, seed: u64) {
     }
 }
 
+/// A convolution with a filter of 3x3.
 fn shape(batch: usize, input: [usize; 2], channels: [usize; 2], pads: [usize; 4]) -> Conv2dShape {
     Conv2dShape {
         batch,
@@ -89,45 +93,92 @@ fn random_case(rng: &mut Rng, shape: Conv2dShape) -> Case {
 fn images_and_channels_of_all_sizes_agree() {
     let mut rng = Rng::new(21);
     for size in (1..=or_few(70, 36)).step_by(or_few(1, 14)) {
-        let pads = [0; 4].map(|_: usize| rng.between(0, 2));
-        let other = rng.between(3, or_few(12, 5));
-        let image = if size % 2 == 0 { [size, other] } else { [other, size.max(3)] };
-        let channels = [or_few(71 - size, size % 5 + 1), rng.between(1, or_few(70, 5))];
-        let batch = rng.between(1, 2);
-        // At the least one window fits.
-        let image = image.map(|side| side.max(3));
-        check(&random_case(&mut rng, shape(batch, image, channels, pads)), size as u64);
-        let channels = [rng.between(1, or_few(20, 2)), size];
-        check(&random_case(&mut rng, shape(1, [7, 5], channels, [1; 4])), size as u64);
+        for kernel in [[3, 3], KERNELS[size % KERNELS.len()]] {
+            let [height, width] = kernel;
+            let pads = [height, width, height, width].map(|side| rng.between(0, side - 1));
+            let other = rng.between(7, or_few(12, 8));
+            // At the least one window fits.
+            let image = if size % 2 == 0 { [size.max(7), other] } else { [other, size.max(7)] };
+            let channels = [or_few(71 - size, size % 5 + 1), rng.between(1, or_few(70, 5))];
+            let batch = rng.between(1, 2);
+            let case = Conv2dShape { kernel, ..shape(batch, image, channels, pads) };
+            check(&random_case(&mut rng, case), size as u64);
+            let channels = [rng.between(1, or_few(20, 2)), size];
+            let case = Conv2dShape { kernel, ..shape(1, [7, 5 + width / 7 * 2], channels, [1; 4]) };
+            check(&random_case(&mut rng, case), size as u64);
+        }
     }
 }
 
 #[test]
 fn images_smaller_than_the_filter_agree_where_padding_makes_up() {
     let mut rng = Rng::new(22);
-    for image in [[1, 1], [1, 9], [2, 3], [6, 1]] {
-        check(&random_case(&mut rng, shape(2, image, or_few([17, 18], [3, 2]), [1; 4])), 1);
+    for kernel in KERNELS {
+        let [height, width] = kernel.map(|side| side / 2);
+        for image in [[1, 1], [1, 9], [2, 3], [6, 1]] {
+            let case = shape(2, image, or_few([17, 18], [3, 2]), [height, width, height, width]);
+            check(&random_case(&mut rng, Conv2dShape { kernel, ..case }), 1);
+        }
     }
 }
 
 #[test]
 fn several_blocks_of_tiles_and_of_channels_agree() {
     let mut rng = Rng::new(23);
-    let case = random_case(&mut rng, shape(1, or_few([41, 37], [13, 9]), or_few([130, 40], [34, 2]), [1; 4]));
-    let winograd = Winograd::new(&case.shape, &case.strides, case.activation, Isa::Scalar, 3).unwrap();
-    assert!(cfg!(miri) || winograd.parts() > 3);
-    check(&case, 2);
+    for kernel in KERNELS {
+        let case = shape(1, or_few([41, 37], [13, 9]), or_few([130, 40], [34, 2]), [1; 4]);
+        let case = random_case(&mut rng, Conv2dShape { kernel, ..case });
+        let winograd = Winograd::new(&case.shape, &case.strides, case.activation, Isa::Scalar, 3).unwrap();
+        assert!(cfg!(miri) || winograd.parts() > 3);
+        check(&case, 2);
+    }
+}
+
+/// The rows of an output that is computed in bands have the bits that they have otherwise.
+#[test]
+fn bands_of_whole_rows_of_tiles_change_no_bit() {
+    let mut rng = Rng::new(24);
+    for kernel in KERNELS {
+        let height = 23;
+        let channels = or_few([19, 33], [2, 3]);
+        let whole = Conv2dShape { kernel, ..shape(1, [height, 9], channels, [0; 4]) };
+        let case = random_case(&mut rng, whole);
+        let case = Case { residual: Residual::Absent, strides: ConvStrides::dense(&whole), ..case };
+        let data = data(&mut rng, &case);
+        let expected = kernel_result(&case, &data, Isa::detect(), 1, usize::MAX);
+        let winograd = Winograd::new(&whole, &case.strides, case.activation, Isa::detect(), 1).unwrap();
+        let [rows, _] = whole.output();
+        let band = 2 * winograd.tile_rows();
+        let row = |shape: Conv2dShape| shape.output()[1] * shape.out_channels;
+        for first in (0..rows).step_by(band) {
+            let count = band.min(rows - first);
+            let part = Conv2dShape { input: [count + kernel[0] - 1, 9], ..whole };
+            let case = Case { shape: part, strides: ConvStrides::dense(&part), ..case };
+            let mut part_data = data.clone();
+            part_data.x.drain(..first * 9 * whole.in_channels);
+            part_data.out.truncate(count * row(part));
+            let found = kernel_result(&case, &part_data, Isa::detect(), 1, usize::MAX);
+            let expected = &expected[first * row(whole)..][..found.len()];
+            assert_same_bits(expected, &found, (kernel, first));
+        }
+    }
 }
 
 #[test]
-fn only_three_by_three_filters_at_stride_1_in_one_group_have_it() {
+fn only_some_filters_at_stride_1_in_one_group_have_it() {
     let fit = shape(1, [9, 9], [8, 8], [1; 4]);
     let is_had = |shape: &Conv2dShape, strides: &ConvStrides| {
         Winograd::new(shape, strides, Activation::None, Isa::Scalar, 1).is_some()
     };
-    assert!(is_had(&fit, &ConvStrides::dense(&fit)));
+    for kernel in KERNELS {
+        let fit = Conv2dShape { kernel, ..fit };
+        assert!(is_had(&fit, &ConvStrides::dense(&fit)), "{kernel:?}");
+    }
     for other in [
-        Conv2dShape { kernel: [3, 1], ..fit },
+        Conv2dShape { kernel: [3, 5], ..fit },
+        Conv2dShape { kernel: [1, 1], ..fit },
+        Conv2dShape { kernel: [7, 7], ..fit },
+        Conv2dShape { kernel: [2, 2], ..fit },
         Conv2dShape { stride: [1, 2], ..fit },
         Conv2dShape { dilation: [2, 1], ..fit },
         Conv2dShape { groups: 2, ..fit },

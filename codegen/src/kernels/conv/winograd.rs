@@ -21,12 +21,9 @@ const NAME: &str = "winograd";
 /// It must be this many times as fast, or what it takes is not worth it.
 const LEAST_SPEEDUP: f64 = 1.15;
 
-/// Workers whose scratch must fit into the room that there is, however many there are: if more, each gets a
-/// share of the room, or the least that it can do with.
+/// Workers whose scratch must fit into the room that there is, however many there are. Each gets its share of
+/// the room, or the least that it can do with.
 const WORKERS: u64 = 2;
-/// The tiles of a band at the least. Each band transforms the filters again, which by the cost model takes a
-/// tenth of the time of the products of 56 tiles.
-const BAND_TILES: usize = 56;
 
 /// Winograd's algorithm, where it computes the convolution.
 pub(super) fn faster(whole: OpRef<'_>, machine: &Machine) -> Option<FasterInRoom> {
@@ -52,8 +49,9 @@ pub(super) fn of_convolution(
 /// Its bands of rows, if `image` is an operand that can be overwritten row by row.
 fn bands(kernel: &Winograd, image: Option<usize>) -> Option<Bands> {
     let [rows_of_tiles, columns] = kernel.tile_grid();
-    let rows = BAND_TILES.div_ceil(columns).min(rows_of_tiles) * Winograd::TILE_ROWS;
-    let multiple = Winograd::TILE_ROWS as u64;
+    // Each band transforms the filters again: with as many tiles that takes a tenth of the time.
+    let rows = kernel.most_tiles().div_ceil(columns).min(rows_of_tiles) * kernel.tile_rows();
+    let multiple = kernel.tile_rows() as u64;
     image.map(|operand| Bands { operand, free_rows: rows as u64, multiple })
 }
 
@@ -70,7 +68,7 @@ fn in_room(
     if speedup < LEAST_SPEEDUP {
         return None;
     }
-    let within = kernel.within(share(WORKERS.max(machine.threads as u64)), machine.threads);
+    let within = kernel.within(share(machine.threads as u64), machine.threads);
     Some(FasterMethod {
         name: NAME,
         speedup,
