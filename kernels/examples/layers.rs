@@ -192,11 +192,11 @@ fn layer_time(
 /// with the least.
 fn print_winograd(shape: &Conv2dShape, images: [*mut u8; 3], isa: Isa, threads: usize) {
     let strides = ConvStrides::dense(shape);
-    let Some(winograd) = Winograd::new(shape, &strides, Activation::Relu, isa, threads) else { return };
+    let Some(winograd) = Winograd::new(shape, &strides, Activation::Relu, isa) else { return };
     let usual = Conv2d::new(shape, &strides, ConvPrologue::None, Activation::Relu, isa, threads);
     let packed_len = usual.packed_len();
-    let expected = winograd.speedup(threads);
-    for winograd in [winograd, winograd.within(0, threads)] {
+    let expected = winograd.speedup();
+    for winograd in [winograd, winograd.within(0)].map(|winograd| winograd.on(threads)) {
         let [mut usual_time, mut time] = [Duration::MAX; 2];
         // In turn, so that both meet the same machine.
         for _ in 0..3 {

@@ -186,14 +186,13 @@ impl Winograd {
         filter_of(shape).is_some()
     }
 
-    /// The convolution of a shape; none if it can't compute that ([`Winograd::computes`]), or the input's
-    /// channels lie apart.
+    /// The convolution of a shape, for one worker and with all the scratch that it prefers; none if it can't
+    /// compute that ([`Winograd::computes`]), or the input's channels lie apart.
     pub fn new(
         shape: &Conv2dShape,
         strides: &ConvStrides,
         activation: Activation,
         isa: Isa,
-        threads: usize,
     ) -> Option<Winograd> {
         let [out_h, out_w] = shape.output();
         let count = shape.batch * out_h * out_w * shape.in_channels * shape.out_channels;
@@ -216,18 +215,18 @@ impl Winograd {
             activation: activation.into(),
             block_tiles: 0,
             block_depth: shape.in_channels.div_ceil(blocks).next_multiple_of(16) as u32,
-            tile_parts: 0,
-            panel_parts: 0,
+            tile_parts: 1,
+            panel_parts: 1,
             filter,
             isa,
         };
-        winograd.choose(winograd.most_tiles().min(winograd.tiles()), threads);
+        winograd.block_tiles = winograd.most_tiles().min(winograd.tiles()) as u32;
         Some(winograd)
     }
 
     /// The same convolution, to the bit, with no more than `scratch_bytes` for each worker, or with as few as
     /// it can do with.
-    pub fn within(self, scratch_bytes: usize, threads: usize) -> Winograd {
+    pub fn within(self, scratch_bytes: usize) -> Winograd {
         if self.scratch_bytes() <= scratch_bytes {
             return self;
         }
@@ -249,8 +248,27 @@ impl Winograd {
                 }
             }
         }
-        best.choose(best.block_tiles as usize, threads);
         best
+    }
+
+    /// The same convolution, to the bit, in the parts for which the slowest of some workers finishes first.
+    pub fn on(self, threads: usize) -> Winograd {
+        let tiles = self.tiles();
+        let panels = self.panels().count();
+        let waiting = if threads > 1 { DISTURBANCE } else { 0.0 };
+        let most = if threads > 1 { threads * 4 } else { 1 };
+        let mut best = (f64::INFINITY, 1, 1);
+        for tile_parts in 1..=most.min(tiles) {
+            for panel_parts in 1..=(most / tile_parts).min(panels) {
+                let rounds = (tile_parts * panel_parts).div_ceil(threads) as f64 + waiting;
+                let cost = self.cost(tiles.div_ceil(tile_parts), panels.div_ceil(panel_parts)) * rounds;
+                if (cost, panel_parts, tile_parts) < best {
+                    best = (cost, panel_parts, tile_parts);
+                }
+            }
+        }
+        let (_, panel_parts, tile_parts) = best;
+        Winograd { tile_parts: tile_parts as u32, panel_parts: panel_parts as u32, ..self }
     }
 
     /// The largest number of tiles of a block whose scratch fits: scratch is linear in it.
@@ -278,16 +296,11 @@ impl Winograd {
         narrowest.scratch_floats(tiles) * 4
     }
 
-    /// How many times faster than [`crate::Conv2d`] it is about.
-    pub fn speedup(&self, threads: usize) -> f64 {
-        let threads = threads as f64;
-        let parts = f64::from(self.tile_parts * self.panel_parts);
-        let tiles = self.tiles().div_ceil(self.tile_parts as usize);
-        let panels = self.panels().count().div_ceil(self.panel_parts as usize);
-        let rounds = (parts / threads).ceil();
+    /// How many times faster than [`crate::Conv2d`] it is about, on one thread.
+    pub fn speedup(&self) -> f64 {
         let pixels = f64::from(self.batch * self.out_h * self.out_w);
         let vectors = (self.panels().packed_len() / 16) as f64;
-        pixels * vectors * DIRECT_CYCLES / threads / (self.cost(tiles, panels) * rounds)
+        pixels * vectors * DIRECT_CYCLES / self.cost(self.tiles(), self.panels().count())
     }
 
     /// Tiles along each side of the output.
@@ -337,26 +350,6 @@ impl Winograd {
 
     fn scratch_floats(&self, tiles: usize) -> usize {
         self.pieces(tiles)[4]
-    }
-
-    /// Blocks of at most that many tiles, and the parts for which the slowest worker finishes first.
-    fn choose(&mut self, block_tiles: usize, threads: usize) {
-        self.block_tiles = block_tiles as u32;
-        let tiles = self.tiles();
-        let panels = self.panels().count();
-        let waiting = if threads > 1 { DISTURBANCE } else { 0.0 };
-        let most = if threads > 1 { threads * 4 } else { 1 };
-        let mut best = (f64::INFINITY, 1, 1);
-        for tile_parts in 1..=most.min(tiles) {
-            for panel_parts in 1..=(most / tile_parts).min(panels) {
-                let rounds = (tile_parts * panel_parts).div_ceil(threads) as f64 + waiting;
-                let cost = self.cost(tiles.div_ceil(tile_parts), panels.div_ceil(panel_parts)) * rounds;
-                if (cost, panel_parts, tile_parts) < best {
-                    best = (cost, panel_parts, tile_parts);
-                }
-            }
-        }
-        (self.tile_parts, self.panel_parts) = (best.2 as u32, best.1 as u32);
     }
 
     /// About how many cycles a part takes, by its tiles and panels.

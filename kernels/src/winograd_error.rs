@@ -72,7 +72,7 @@ fn computed(shape: &Conv2dShape, x: &[f32], weights: &[f32]) -> Vec<f32> {
     let conv = Conv2d::new(shape, &strides, ConvPrologue::None, Activation::None, isa, 1);
     let mut packed = vec![0.0; conv.packed_len()];
     conv.pack(weights, WeightStrides::oihw(shape.in_channels, shape.kernel), &mut packed);
-    let winograd = Winograd::new(shape, &strides, Activation::None, isa, 1).expect("the shape is fit for it");
+    let winograd = Winograd::new(shape, &strides, Activation::None, isa).expect("the shape is fit for it");
     let mut scratch = vec![[0u64; 8]; winograd.scratch_bytes() / 64 + 2];
     let aligned = scratch.as_ptr().cast::<u8>().align_offset(64);
     let [height, width] = shape.output();
@@ -133,7 +133,7 @@ mod tests {
                 groups: 1,
             };
             let strides = ConvStrides::dense(&shape);
-            let winograd = Winograd::new(&shape, &strides, Activation::Relu, Isa::detect(), 2).unwrap();
+            let winograd = Winograd::new(&shape, &strides, Activation::Relu, Isa::detect()).unwrap();
             let error = winograd.sample_error();
             assert!((1e-8..5e-5).contains(&error), "{error} with {inputs} channels by {kernel:?}");
         }

@@ -11,8 +11,8 @@ use kernels::{
 /// Runs the kernel on a copy of the output, with so much scratch for each worker.
 fn kernel_result(case: &Case, data: &Data, isa: Isa, threads: usize, scratch: usize) -> Vec<f32> {
     let Case { shape, strides, activation, .. } = case;
-    let winograd = Winograd::new(shape, strides, *activation, isa, threads);
-    let winograd = winograd.expect("the shape is fit for it").within(scratch, threads);
+    let winograd = Winograd::new(shape, strides, *activation, isa);
+    let winograd = winograd.expect("the shape is fit for it").within(scratch).on(threads);
     assert!(winograd.scratch_bytes() <= scratch.max(winograd.least_scratch_bytes()));
     let conv = Conv2d::new(shape, strides, ConvPrologue::None, *activation, isa, threads);
     let mut packed = vec![f32::NAN; conv.packed_len()];
@@ -128,7 +128,7 @@ fn several_blocks_of_tiles_and_of_channels_agree() {
     for kernel in KERNELS {
         let case = shape(1, or_few([41, 37], [13, 9]), or_few([130, 40], [34, 2]), [1; 4]);
         let case = random_case(&mut rng, Conv2dShape { kernel, ..case });
-        let winograd = Winograd::new(&case.shape, &case.strides, case.activation, Isa::Scalar, 3).unwrap();
+        let winograd = Winograd::new(&case.shape, &case.strides, case.activation, Isa::Scalar).unwrap().on(3);
         assert!(cfg!(miri) || winograd.parts() > 3);
         check(&case, 2);
     }
@@ -146,7 +146,7 @@ fn bands_of_whole_rows_of_tiles_change_no_bit() {
         let case = Case { residual: Residual::Absent, strides: ConvStrides::dense(&whole), ..case };
         let data = data(&mut rng, &case);
         let expected = kernel_result(&case, &data, Isa::detect(), 1, usize::MAX);
-        let winograd = Winograd::new(&whole, &case.strides, case.activation, Isa::detect(), 1).unwrap();
+        let winograd = Winograd::new(&whole, &case.strides, case.activation, Isa::detect()).unwrap();
         let [rows, _] = whole.output();
         let band = 2 * winograd.tile_rows();
         let row = |shape: Conv2dShape| shape.output()[1] * shape.out_channels;
@@ -168,7 +168,7 @@ fn bands_of_whole_rows_of_tiles_change_no_bit() {
 fn only_some_filters_at_stride_1_in_one_group_have_it() {
     let fit = shape(1, [9, 9], [8, 8], [1; 4]);
     let is_had = |shape: &Conv2dShape, strides: &ConvStrides| {
-        Winograd::new(shape, strides, Activation::None, Isa::Scalar, 1).is_some()
+        Winograd::new(shape, strides, Activation::None, Isa::Scalar).is_some()
     };
     for kernel in KERNELS {
         let fit = Conv2dShape { kernel, ..fit };

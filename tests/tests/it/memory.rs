@@ -129,6 +129,26 @@ fn a_pool_that_is_too_small_is_named_with_what_it_needs() {
 }
 
 #[test]
+fn a_pool_that_is_just_full_at_the_largest_size_holds_all() {
+    let _alone = alone();
+    let text = BUSY.replacen("%x :", "%x {mem.pool = [\"vtcm\"]} :", 1);
+    let text = text.replace("tensor<64xf32>", "tensor<?xf32, #optc.dims<N>>");
+    let pools = MemoryPool::parse_all("vtcm:capacity=256").expect("a pool");
+    let mut options = CompileOptions { threads: 1, pools, ..CompileOptions::default() };
+    options.sizes.ranges = [("N".to_owned(), (1, 64))].into();
+    let mut model = Model::compile(&mut parse(&text), &options).unwrap_or_else(|failure| panic!("{failure}"));
+    for size in [64u16, 48, 1, 64] {
+        let input = array("x", &[size.into()], &vec![-4.0; size.into()]);
+        let found = model.run(&[input]).unwrap_or_else(|failure| panic!("{failure}"));
+        assert_eq!(floats(&found[0]), [8.0 * f32::from(size)]);
+    }
+    options.sizes.ranges = [("N".to_owned(), (1, 65))].into();
+    let failure = Model::compile(&mut parse(&text), &options).err().map(|failure| failure.to_string());
+    let failure = failure.expect("65 numbers do not fit");
+    assert!(failure.contains("the pool `vtcm` holds 256 bytes, but"), "{failure}");
+}
+
+#[test]
 fn a_name_that_is_no_input_is_not_donated() {
     let _alone = alone();
     let mut module = parse("func.func @main(%x: tensor<f32>) -> tensor<f32> {\n  return %x : tensor<f32>\n}");

@@ -38,12 +38,10 @@ pub(super) fn of_convolution(
     image: Option<usize>,
     machine: &Machine,
 ) -> Option<FasterInRoom> {
-    // Results do not depend on the number of threads, so neither does the choice.
-    let alone = self::kernel(conv, &Machine { threads: 1, ..*machine })?;
     let kernel = kernel(conv, machine)?;
     let machine = *machine;
     let bands = bands(&kernel, image);
-    Some(Box::new(move |room_bytes| in_room([alone, kernel], bands, &machine, room_bytes)))
+    Some(Box::new(move |room_bytes| in_room(kernel, bands, &machine, room_bytes)))
 }
 
 /// Its bands of rows, if `image` is an operand that can be overwritten row by row.
@@ -55,27 +53,27 @@ fn bands(kernel: &Winograd, image: Option<usize>) -> Option<Bands> {
     image.map(|operand| Bands { operand, free_rows: rows as u64, multiple })
 }
 
-/// The algorithm in that room, where it is faster: the kernel for one worker, and for all.
+/// The algorithm in that room, where it is faster.
 fn in_room(
-    [alone, kernel]: [Winograd; 2],
+    kernel: Winograd,
     bands: Option<Bands>,
     machine: &Machine,
     room_bytes: u64,
 ) -> Option<FasterMethod> {
     let share = |workers: u64| (room_bytes / workers / 64 * 64) as usize;
-    let alone = alone.within(share(WORKERS), 1);
-    let speedup = alone.speedup(1);
+    // Results do not depend on the number of threads, so neither does the choice.
+    let speedup = kernel.within(share(WORKERS)).speedup();
     if speedup < LEAST_SPEEDUP {
         return None;
     }
-    let within = kernel.within(share(machine.threads as u64), machine.threads);
+    let within = kernel.within(share(machine.threads as u64));
     Some(FasterMethod {
         name: NAME,
         speedup,
         error: kernel.sample_error(),
         scratch_bytes: of_all_workers(within.scratch_bytes(), machine),
         least_scratch_bytes: of_all_workers(kernel.least_scratch_bytes(), machine),
-        least_room_bytes: alone.least_scratch_bytes().next_multiple_of(64) as u64 * WORKERS,
+        least_room_bytes: kernel.least_scratch_bytes().next_multiple_of(64) as u64 * WORKERS,
         bands,
     })
 }
@@ -89,15 +87,15 @@ pub(super) fn lower(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result
         .filter(|_| call.packs.is_empty())
         .ok_or_else(|| CodeRefusal::new("Winograd's algorithm does not compute this convolution"))?;
     let limit = attrs::scratch_bytes(whole).map(|bytes| bytes as usize / machine.threads / 64 * 64);
-    let within = |kernel: Winograd| limit.map_or(kernel, |bytes| kernel.within(bytes, machine.threads));
+    let cut = |kernel: Winograd| limit.map_or(kernel, |bytes| kernel.within(bytes)).on(machine.threads);
     let bands = bands(&kernel, call.image);
     let calls = match band_rows(whole, bands)? {
-        None => vec![LoweredCall::kernel(&within(kernel), call.operands)],
+        None => vec![LoweredCall::kernel(&cut(kernel), call.operands)],
         Some(rows) => {
             let of_band = |band: &Band| {
                 let (part, operands) = call.part(*band);
                 let kernel = self::kernel(&part, machine).expect("a part is as wide as the whole");
-                LoweredCall::kernel(&within(kernel), operands)
+                LoweredCall::kernel(&cut(kernel), operands)
             };
             call.conv.slide().bands(rows)?.iter().map(of_band).collect()
         }
@@ -115,7 +113,7 @@ fn kernel(conv: &Convolution, machine: &Machine) -> Option<Winograd> {
     if prologue != ConvPrologue::None || numbers.is_some() {
         return None;
     }
-    Winograd::new(&shape, &strides, activation, machine.isa, machine.threads)
+    Winograd::new(&shape, &strides, activation, machine.isa)
 }
 
 /// Each worker's piece is a multiple of 64.
