@@ -118,9 +118,14 @@ impl Buffers {
         select(ctx, target, &mut at, threads);
         let aliases = AliasSets::of(ctx, &at);
         let ranges = Ranges::of_function(ctx, body);
-        let arena = ArenaProblem::at_some_sizes(ctx, &at, &aliases, SizeRanges { body, ranges: &ranges })?;
+        let mut arena =
+            ArenaProblem::at_some_sizes(ctx, &at, &aliases, SizeRanges { body, ranges: &ranges })?;
         let buffers = BufferMaker { ctx, body, arena: &arena }.make()?;
         let placed = place::place(&arena.problem, &PlannerOptions::default());
+        if !structure::has_greatest(ctx, body) {
+            // The sizes that were chosen are none that the program must be able to have.
+            arena.set_no_capacities();
+        }
         let mut planned = at.clone();
         arena.write_alone(ctx, &mut planned, placed)?;
         let faults = check(ctx, &planned);

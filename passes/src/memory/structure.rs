@@ -118,6 +118,12 @@ pub(crate) fn choice(ctx: &Context, body: &Body) -> Option<Bindings> {
     candidates(ctx, body).into_iter().find(|sizes| at_sizes(ctx, body, sizes).is_ok())
 }
 
+/// Whether every named size of a function has a greatest number.
+pub(crate) fn has_greatest(ctx: &Context, body: &Body) -> bool {
+    let ranges = Ranges::of_function(ctx, body);
+    dims::symbols_in(ctx, body).iter().all(|symbol| ranges.of(*symbol).1 != u64::MAX)
+}
+
 /// Sizes at which the structure is tried, each with the function: the first is the one for which it is
 /// chosen.
 pub(crate) fn probes(ctx: &Context, body: &Body) -> Vec<(Bindings, Body)> {
@@ -133,8 +139,7 @@ fn candidates(ctx: &Context, body: &Body) -> Vec<Bindings> {
         let numbers = symbols.iter().enumerate();
         numbers.map(|(index, symbol)| (*symbol, number(index, ranges.of(*symbol)))).collect()
     };
-    let has_greatest = symbols.iter().all(|symbol| ranges.of(*symbol).1 != u64::MAX);
-    let greatest = if has_greatest { of(&|_, (_, high)| high) } else { dims::nominal(ctx, body) };
+    let greatest = if has_greatest(ctx, body) { of(&|_, (_, high)| high) } else { dims::nominal(ctx, body) };
     let primes = of(&|index, (low, high)| PRIMES[index % PRIMES.len()].clamp(low, high));
     let candidates = [greatest, dims::nominal(ctx, body), primes.clone(), of(&|_, (low, _)| low)];
     let one_least = symbols.iter().filter(|_| symbols.len() > 1).map(|symbol| {

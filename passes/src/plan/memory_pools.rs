@@ -118,6 +118,12 @@ impl ArenaProblem<'_> {
         if faults.is_empty() { Ok(PoolPlacements { placements, pools }) } else { Err(faults) }
     }
 
+    /// Lets every pool hold whatever it needs.
+    pub(crate) fn set_no_capacities(&mut self) {
+        let others = self.pools.iter_mut().map(|pool| &mut pool.pool);
+        std::iter::once(&mut self.pool).chain(others).for_each(|pool| pool.capacity = None);
+    }
+
     /// The arena for 0, then the others.
     fn problem_of(&self, index: usize) -> (&MemoryPool, &Problem, &PrimaryMap<BufferId, BufferContent>) {
         match index.checked_sub(1).map(|index| &self.pools[index]) {

@@ -149,6 +149,32 @@ fn a_pool_that_is_just_full_at_the_largest_size_holds_all() {
 }
 
 #[test]
+fn a_pool_holds_a_sample_and_the_sizes_of_a_run_if_none_is_the_largest() {
+    let _alone = alone();
+    for (pool, capacity, fits) in [("vtcm", 256, [64u16, 48]), ("arena", 1024, [100, 60])] {
+        let text = BUSY.replacen("%x :", &format!("%x {{mem.pool = [\"{pool}\"]}} :"), 1);
+        let text = text.replace("tensor<64xf32>", "tensor<?xf32, #optc.dims<N>>");
+        let pools = MemoryPool::parse_all(&format!("{pool}:capacity={capacity}")).expect("a pool");
+        let mut options = CompileOptions { threads: 1, pools, ..CompileOptions::default() };
+        options.sizes.sample = vec![("N".to_owned(), fits[0].into())];
+        let mut model =
+            Model::compile(&mut parse(&text), &options).unwrap_or_else(|failure| panic!("{failure}"));
+        for size in [fits[0], 1000, fits[1]] {
+            let found = model.run(&[array("x", &[size.into()], &vec![-4.0; size.into()])]);
+            match found {
+                Ok(found) if size < 1000 => assert_eq!(floats(&found[0]), [8.0 * f32::from(size)]),
+                Ok(_) => panic!("{size} numbers do not fit into `{pool}`"),
+                Err(failure) => {
+                    let failure = failure.to_string();
+                    let expected = format!("the pool `{pool}` holds {capacity} bytes, but");
+                    assert!(size == 1000 && failure.contains(&expected), "{failure}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn a_name_that_is_no_input_is_not_donated() {
     let _alone = alone();
     let mut module = parse("func.func @main(%x: tensor<f32>) -> tensor<f32> {\n  return %x : tensor<f32>\n}");
