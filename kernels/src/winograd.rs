@@ -67,19 +67,20 @@ pub(crate) enum WinogradFilter {
 }
 
 impl WinogradFilter {
+    const ALL: [WinogradFilter; 8] = [
+        WinogradFilter::Square3,
+        WinogradFilter::Square5,
+        WinogradFilter::Row3,
+        WinogradFilter::Row5,
+        WinogradFilter::Row7,
+        WinogradFilter::Column3,
+        WinogradFilter::Column5,
+        WinogradFilter::Column7,
+    ];
+
     /// The filter of that height and width; none if there is no algorithm for it.
     fn of(kernel: [usize; 2]) -> Option<WinogradFilter> {
-        Some(match kernel {
-            [3, 3] => WinogradFilter::Square3,
-            [5, 5] => WinogradFilter::Square5,
-            [1, 3] => WinogradFilter::Row3,
-            [1, 5] => WinogradFilter::Row5,
-            [1, 7] => WinogradFilter::Row7,
-            [3, 1] => WinogradFilter::Column3,
-            [5, 1] => WinogradFilter::Column5,
-            [7, 1] => WinogradFilter::Column7,
-            _ => return None,
-        })
+        WinogradFilter::ALL.into_iter().find(|filter| filter.kernel() == kernel)
     }
 
     /// Its height and width.
@@ -134,7 +135,8 @@ impl WinogradFilter {
     }
 }
 
-/// What transforms cost, in cycles.
+/// About what transforms cost, in cycles: of 3x3 fitted like [`STEP_CYCLES`], of the others estimated from
+/// the numbers of their operations.
 struct TransformCosts {
     /// Of 16 filters.
     filter: f64,
@@ -160,9 +162,9 @@ const NARROW_DEPTHS: [usize; 2] = [32, 16];
 /// Floats between the points' blocks, beside their own: neighbours fall in different sets of the caches.
 const APART: usize = 16;
 
-/// Cycles of parts of the work, like those of [`TransformCosts`] fitted to layers of `examples/layers.rs` on
-/// AMD EPYCs (Zen 4 with AVX-512, Zen 3 with AVX2; one thread): of a step of a matrix tile, beside a cycle
-/// for each row and vector.
+/// Cycles of parts of the work, fitted to the 3x3 layers of `examples/layers.rs` on an AMD EPYC (Zen 4,
+/// AVX-512, one thread): of a step of a matrix tile, beside a cycle for each row and vector. On a Zen 3 with
+/// AVX2, nine of ten layers of all filters took from 0.9 to 1.9 times as long as expected.
 const STEP_CYCLES: f64 = 2.0;
 /// Of a matrix tile, beside its steps.
 const TILE_CYCLES: f64 = 60.0;

@@ -65,6 +65,8 @@ pub(crate) unsafe fn run<T: WinogradTransform, S: Simd>(
     part: usize,
     scratch: *mut f32,
 ) {
+    debug_assert_eq!(T::POINTS, conv.filter.points(), "the transforms are those of the filter");
+    debug_assert_eq!(T::OUTPUTS, conv.filter.tile().into_iter().product::<usize>());
     let panel_parts = conv.panel_parts as usize;
     let panels = piece(conv.panels().count(), panel_parts, part % panel_parts);
     let tiles = piece(conv.tiles(), conv.tile_parts as usize, part / panel_parts);
