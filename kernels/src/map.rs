@@ -2,7 +2,7 @@
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::isa::Isa;
-use crate::simd::{Simd, Task};
+use crate::simd::{Lanewise, Several, Simd, Task};
 use crate::{math, scalar};
 
 /// A function of one `f32`; [`crate::scalar`] says what each computes, to the bit.
@@ -168,19 +168,21 @@ impl FunctionCode {
     }
 }
 
-/// Loads, computes and stores `n` elements, whole vectors first.
+/// Loads, computes and stores `n` elements, as many as possible several vectors at once.
 macro_rules! strip {
-    ($s:ident, $from:ident, $to:ident, $n:ident, |$x:ident| $value:expr) => {{
+    ($s:ident, $from:ident, $to:ident, $n:ident, |$v:ident, $x:ident| $value:expr) => {{
         let mut i = 0;
-        while i + S::LANES <= $n {
-            let $x = $s.load($from.add(i));
-            $s.store($to.add(i), $value);
-            i += S::LANES;
+        while i + Several::<S>::LANES <= $n {
+            let $v = Several($s);
+            let $x = $v.load($from.add(i));
+            $v.store($to.add(i), $value);
+            i += Several::<S>::LANES;
         }
-        if i < $n {
-            let mask = $s.mask($n - i);
-            let $x = $s.load_masked($from.add(i), mask);
-            $s.store_masked($to.add(i), mask, $value);
+        while i < $n {
+            let $v = $s;
+            let $x = $v.load_first($from.add(i), $n - i);
+            $v.store_first($to.add(i), $n - i, $value);
+            i += S::LANES;
         }
     }};
 }
@@ -213,22 +215,22 @@ impl<S: Simd> Task<S> for MapBody {
         // SAFETY: `strip!` accesses elements below `n` only.
         unsafe {
             match kind {
-                kind::RELU => strip!(s, from, to, n, |x| math::relu(s, x)),
-                kind::CLIP => strip!(s, from, to, n, |x| math::clip(s, x, a, b)),
-                kind::SIGMOID => strip!(s, from, to, n, |x| math::sigmoid(s, x)),
-                kind::SILU => strip!(s, from, to, n, |x| math::silu(s, x)),
-                kind::HARD_SIGMOID => strip!(s, from, to, n, |x| math::hard_sigmoid(s, x, a, b)),
-                kind::HARD_SWISH => strip!(s, from, to, n, |x| math::hard_swish(s, x)),
-                kind::TANH => strip!(s, from, to, n, |x| math::tanh(s, x)),
-                kind::GELU => strip!(s, from, to, n, |x| math::gelu(s, x)),
-                kind::GELU_TANH => strip!(s, from, to, n, |x| math::gelu_tanh(s, x)),
-                kind::LEAKY_RELU => strip!(s, from, to, n, |x| math::leaky_relu(s, x, a)),
-                kind::EXP => strip!(s, from, to, n, |x| math::exp(s, x)),
-                kind::LOG => strip!(s, from, to, n, |x| math::log(s, x)),
-                kind::ERF => strip!(s, from, to, n, |x| math::erf(s, x)),
-                kind::SOFTPLUS => strip!(s, from, to, n, |x| math::softplus(s, x)),
-                kind::SQRT => strip!(s, from, to, n, |x| s.sqrt(x)),
-                _ => strip!(s, from, to, n, |x| x),
+                kind::RELU => strip!(s, from, to, n, |v, x| math::relu(v, x)),
+                kind::CLIP => strip!(s, from, to, n, |v, x| math::clip(v, x, a, b)),
+                kind::SIGMOID => strip!(s, from, to, n, |v, x| math::sigmoid(v, x)),
+                kind::SILU => strip!(s, from, to, n, |v, x| math::silu(v, x)),
+                kind::HARD_SIGMOID => strip!(s, from, to, n, |v, x| math::hard_sigmoid(v, x, a, b)),
+                kind::HARD_SWISH => strip!(s, from, to, n, |v, x| math::hard_swish(v, x)),
+                kind::TANH => strip!(s, from, to, n, |v, x| math::tanh(v, x)),
+                kind::GELU => strip!(s, from, to, n, |v, x| math::gelu(v, x)),
+                kind::GELU_TANH => strip!(s, from, to, n, |v, x| math::gelu_tanh(v, x)),
+                kind::LEAKY_RELU => strip!(s, from, to, n, |v, x| math::leaky_relu(v, x, a)),
+                kind::EXP => strip!(s, from, to, n, |v, x| math::exp(v, x)),
+                kind::LOG => strip!(s, from, to, n, |v, x| math::log(v, x)),
+                kind::ERF => strip!(s, from, to, n, |v, x| math::erf(v, x)),
+                kind::SOFTPLUS => strip!(s, from, to, n, |v, x| math::softplus(v, x)),
+                kind::SQRT => strip!(s, from, to, n, |v, x| v.sqrt(x)),
+                _ => strip!(s, from, to, n, |v, x| x),
             }
         }
     }

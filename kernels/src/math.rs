@@ -4,11 +4,11 @@
 //! Each function here mirrors the one of that name there, statement by statement; what it means is documented
 //! there.
 
-use crate::simd::Simd;
+use crate::simd::Lanewise;
 use std::f32::consts::LOG2_E;
 
 #[inline(always)]
-fn poly<S: Simd, const N: usize>(s: S, x: S::F, coefficients: &[f32; N]) -> S::F {
+fn poly<S: Lanewise, const N: usize>(s: S, x: S::F, coefficients: &[f32; N]) -> S::F {
     let mut sum = s.splat(coefficients[0]);
     for &coefficient in &coefficients[1..] {
         sum = s.mul_add(sum, x, s.splat(coefficient));
@@ -17,7 +17,7 @@ fn poly<S: Simd, const N: usize>(s: S, x: S::F, coefficients: &[f32; N]) -> S::F
 }
 
 #[inline(always)]
-fn exp_in_two<S: Simd>(s: S, x: S::F) -> [S::F; 2] {
+fn exp_in_two<S: Lanewise>(s: S, x: S::F) -> [S::F; 2] {
     use math::coefficients::{EXP, LN2_HI, LN2_LO, ROUND};
     let shifted = s.mul_add(x, s.splat(LOG2_E), s.splat(ROUND));
     let n = s.sub(shifted, s.splat(ROUND));
@@ -26,7 +26,7 @@ fn exp_in_two<S: Simd>(s: S, x: S::F) -> [S::F; 2] {
 }
 
 #[inline(always)]
-pub(crate) fn exp<S: Simd>(s: S, x: S::F) -> S::F {
+pub(crate) fn exp<S: Lanewise>(s: S, x: S::F) -> S::F {
     let x = s.min(s.splat(89.0), s.max(s.splat(-104.0), x));
     let [mantissa, shifted] = exp_in_two(s, x);
     s.scale(mantissa, shifted)
@@ -34,32 +34,32 @@ pub(crate) fn exp<S: Simd>(s: S, x: S::F) -> S::F {
 
 /// [`exp_or_infinity`] of an `x` whose power is normal.
 #[inline(always)]
-fn exp_normal<S: Simd>(s: S, x: S::F) -> S::F {
+fn exp_normal<S: Lanewise>(s: S, x: S::F) -> S::F {
     let [mantissa, shifted] = exp_in_two(s, x);
     s.scale_normal(mantissa, shifted)
 }
 
 #[inline(always)]
-fn exp_or_infinity<S: Simd>(s: S, x: S::F) -> S::F {
+fn exp_or_infinity<S: Lanewise>(s: S, x: S::F) -> S::F {
     let [mantissa, shifted] = exp_in_two(s, x);
     s.mul(mantissa, power_of_two(s, shifted))
 }
 
 /// 2^n of `ROUND + n`: infinity for 128, and the bits of a negative number below -127.
 #[inline(always)]
-fn power_of_two<S: Simd>(s: S, shifted: S::F) -> S::F {
+fn power_of_two<S: Lanewise>(s: S, shifted: S::F) -> S::F {
     use math::coefficients::ONE_BITS;
     s.float(s.add_int(s.shift_left::<23>(s.bits(shifted)), s.splat_int(ONE_BITS)))
 }
 
 #[inline(always)]
-pub(crate) fn exp_or_zero<S: Simd>(s: S, x: S::F) -> S::F {
+pub(crate) fn exp_or_zero<S: Lanewise>(s: S, x: S::F) -> S::F {
     let [mantissa, shifted] = exp_in_two(s, x);
     s.mul(mantissa, s.max(s.splat(0.0), power_of_two(s, shifted)))
 }
 
 #[inline(always)]
-pub(crate) fn log<S: Simd>(s: S, x: S::F) -> S::F {
+pub(crate) fn log<S: Lanewise>(s: S, x: S::F) -> S::F {
     use math::coefficients::{LN2_HI, LN2_LO, LOG, SQRT_HALF_BITS};
     let (zero, smallest) = (s.splat(0.0), s.splat(f32::MIN_POSITIVE));
     let scaled = s.select_gt(smallest, x, s.mul(x, s.splat(8_388_608.0)), x);
@@ -79,7 +79,7 @@ pub(crate) fn log<S: Simd>(s: S, x: S::F) -> S::F {
 }
 
 #[inline(always)]
-pub(crate) fn tanh<S: Simd>(s: S, x: S::F) -> S::F {
+pub(crate) fn tanh<S: Lanewise>(s: S, x: S::F) -> S::F {
     use math::coefficients::{TANH, TANH_NEAR, TANH_ONE};
     let size = s.abs(x);
     let square = s.mul(x, x);
@@ -91,7 +91,7 @@ pub(crate) fn tanh<S: Simd>(s: S, x: S::F) -> S::F {
 }
 
 #[inline(always)]
-pub(crate) fn erf<S: Simd>(s: S, x: S::F) -> S::F {
+pub(crate) fn erf<S: Lanewise>(s: S, x: S::F) -> S::F {
     use math::coefficients::{ERF, ERF_FAR, ERF_NEAR};
     let size = s.min(s.splat(4.0), s.abs(x));
     let near = s.mul_add(poly(s, s.mul(size, size), &ERF), size, size);
@@ -102,36 +102,36 @@ pub(crate) fn erf<S: Simd>(s: S, x: S::F) -> S::F {
 
 /// -|x|.
 #[inline(always)]
-fn minus_abs<S: Simd>(s: S, x: S::F) -> S::F {
+fn minus_abs<S: Lanewise>(s: S, x: S::F) -> S::F {
     s.copysign(x, s.splat(-1.0))
 }
 
 #[inline(always)]
-pub(crate) fn sigmoid<S: Simd>(s: S, x: S::F) -> S::F {
+pub(crate) fn sigmoid<S: Lanewise>(s: S, x: S::F) -> S::F {
     let minus = s.sub(s.splat(0.0), x);
     let e = exp_or_infinity(s, s.min(s.splat(89.0), s.max(s.splat(-87.0), minus)));
     s.div(s.splat(1.0), s.add(s.splat(1.0), e))
 }
 
 #[inline(always)]
-pub(crate) fn silu<S: Simd>(s: S, x: S::F) -> S::F {
+pub(crate) fn silu<S: Lanewise>(s: S, x: S::F) -> S::F {
     s.mul(x, sigmoid(s, x))
 }
 
 #[inline(always)]
-pub(crate) fn gelu<S: Simd>(s: S, x: S::F) -> S::F {
+pub(crate) fn gelu<S: Lanewise>(s: S, x: S::F) -> S::F {
     use math::coefficients::{GELU_ZERO, LN_NORMAL};
     let below = s.max(s.splat(GELU_ZERO), minus_abs(s, x));
     s.mul_add(below, exp_or_zero(s, poly(s, below, &LN_NORMAL)), positive_part(s, x))
 }
 
 #[inline(always)]
-fn positive_part<S: Simd>(s: S, x: S::F) -> S::F {
+fn positive_part<S: Lanewise>(s: S, x: S::F) -> S::F {
     s.mul_add(s.abs(x), s.splat(0.5), s.mul(s.splat(0.5), x))
 }
 
 #[inline(always)]
-pub(crate) fn gelu_tanh<S: Simd>(s: S, x: S::F) -> S::F {
+pub(crate) fn gelu_tanh<S: Lanewise>(s: S, x: S::F) -> S::F {
     use math::coefficients::{GELU_TANH, GELU_TANH_ZERO};
     let below = s.max(s.splat(GELU_TANH_ZERO), minus_abs(s, x));
     let e = exp_or_zero(s, s.mul(below, poly(s, s.mul(below, below), &GELU_TANH)));
@@ -139,7 +139,7 @@ pub(crate) fn gelu_tanh<S: Simd>(s: S, x: S::F) -> S::F {
 }
 
 #[inline(always)]
-pub(crate) fn softplus<S: Simd>(s: S, x: S::F) -> S::F {
+pub(crate) fn softplus<S: Lanewise>(s: S, x: S::F) -> S::F {
     let e = exp(s, minus_abs(s, x));
     let one_more = s.add(s.splat(1.0), e);
     let lost = s.sub(e, s.sub(one_more, s.splat(1.0)));
@@ -148,26 +148,26 @@ pub(crate) fn softplus<S: Simd>(s: S, x: S::F) -> S::F {
 }
 
 #[inline(always)]
-pub(crate) fn relu<S: Simd>(s: S, x: S::F) -> S::F {
+pub(crate) fn relu<S: Lanewise>(s: S, x: S::F) -> S::F {
     s.max(s.splat(0.0), x)
 }
 
 #[inline(always)]
-pub(crate) fn clip<S: Simd>(s: S, x: S::F, lo: f32, hi: f32) -> S::F {
+pub(crate) fn clip<S: Lanewise>(s: S, x: S::F, lo: f32, hi: f32) -> S::F {
     s.min(s.splat(hi), s.max(s.splat(lo), x))
 }
 
 #[inline(always)]
-pub(crate) fn leaky_relu<S: Simd>(s: S, x: S::F, alpha: f32) -> S::F {
+pub(crate) fn leaky_relu<S: Lanewise>(s: S, x: S::F, alpha: f32) -> S::F {
     s.select_gt(x, s.splat(0.0), x, s.mul(s.splat(alpha), x))
 }
 
 #[inline(always)]
-pub(crate) fn hard_sigmoid<S: Simd>(s: S, x: S::F, alpha: f32, beta: f32) -> S::F {
+pub(crate) fn hard_sigmoid<S: Lanewise>(s: S, x: S::F, alpha: f32, beta: f32) -> S::F {
     clip(s, s.mul_add(s.splat(alpha), x, s.splat(beta)), 0.0, 1.0)
 }
 
 #[inline(always)]
-pub(crate) fn hard_swish<S: Simd>(s: S, x: S::F) -> S::F {
+pub(crate) fn hard_swish<S: Lanewise>(s: S, x: S::F) -> S::F {
     s.mul(x, hard_sigmoid(s, x, 1.0 / 6.0, 0.5))
 }

@@ -4,7 +4,7 @@
 //! of a block joins accumulator `k mod 16`; the accumulators are joined halves with halves. A row whose
 //! scores are all -infinity so far has powers that are zero, not NaN: a later block may have others.
 
-use crate::simd::Simd;
+use crate::simd::{Lanewise, Several, Simd};
 use crate::{math, scalar};
 
 /// Accumulators of a sum.
@@ -87,23 +87,38 @@ unsafe fn largest_of<S: Simd>(s: S, scores: *const f32, padded: usize) -> f32 {
     lanes.into_iter().fold(f32::NEG_INFINITY, |largest, x| scalar::max(x, largest))
 }
 
+/// e to the difference of scores from `base`.
+#[inline(always)]
+fn power<S: Lanewise>(s: S, scores: S::F, base: f32) -> S::F {
+    math::exp_or_zero(s, s.max(s.splat(LEAST), s.sub(scores, s.splat(base))))
+}
+
 /// Replaces scores by powers of e of their differences from `base`; their sum.
 #[inline(always)]
 unsafe fn powers<S: Simd>(s: S, scores: *mut f32, padded: usize, base: f32) -> f32 {
-    let base = s.splat(base);
+    let vectors = ACCUMULATORS / S::LANES;
     let mut sums = [s.splat(0.0); 2];
     let mut lanes = [0.0; ACCUMULATORS];
+    let mut at = 0;
     // SAFETY: the caller's promise; one vector has 16 lanes, or two have.
     unsafe {
-        for at in (0..padded).step_by(ACCUMULATORS) {
-            for (number, sum) in sums.iter_mut().enumerate().take(ACCUMULATORS / S::LANES) {
-                let at = scores.add(at + number * S::LANES);
-                let power = math::exp_or_zero(s, s.max(s.splat(LEAST), s.sub(s.load(at), base)));
-                s.store(at, power);
-                *sum = s.add(*sum, power);
+        while at + Several::<S>::LANES <= padded {
+            let several = Several(s);
+            let powers = power(several, several.load(scores.add(at)), base);
+            several.store(scores.add(at), powers);
+            for (number, power) in powers.into_iter().enumerate() {
+                sums[number % vectors] = s.add(sums[number % vectors], power);
             }
+            at += Several::<S>::LANES;
         }
-        for (number, sum) in sums.into_iter().enumerate().take(ACCUMULATORS / S::LANES) {
+        while at < padded {
+            let power = power(s, s.load(scores.add(at)), base);
+            s.store(scores.add(at), power);
+            let sum = &mut sums[at / S::LANES % vectors];
+            *sum = s.add(*sum, power);
+            at += S::LANES;
+        }
+        for (number, sum) in sums.into_iter().enumerate().take(vectors) {
             s.store(lanes.as_mut_ptr().add(number * S::LANES), sum);
         }
     }

@@ -1,6 +1,8 @@
 //! How the vector operations map to AVX2 with FMA.
 
-use super::{Simd, Task};
+use super::{Lanewise, Simd, Task};
+#[cfg(not(miri))]
+use std::arch::asm;
 use std::arch::x86_64::*;
 
 /// Proof that the machine has AVX2 and FMA.
@@ -16,6 +18,18 @@ unsafe fn vectorize<T: Task<Avx2>>(task: T) {
 /// Eight set words before eight clear ones: a window into it is a mask of the first lanes.
 static MASKS: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
 
+/// [`Lanewise::together`].
+#[cfg(not(miri))]
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn together(mut a: __m256, mut b: __m256) -> [__m256; 2] {
+    // SAFETY: no instruction is emitted.
+    unsafe {
+        asm!("/* {0} {1} */", inout(ymm_reg) a, inout(ymm_reg) b, options(pure, nomem, nostack, preserves_flags));
+    }
+    [a, b]
+}
+
 macro_rules! map {
     ($($name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $value:expr;)*) => {$(
         #[inline(always)]
@@ -26,17 +40,15 @@ macro_rules! map {
     )*};
 }
 
-impl Simd for Avx2 {
-    const LANES: usize = 8;
-    const TILE_ROWS: usize = 6;
+impl Lanewise for Avx2 {
     type F = __m256;
     type I = __m256i;
-    type Mask = __m256i;
 
+    #[cfg(not(miri))]
     #[inline(always)]
-    unsafe fn vectorize<T: Task<Self>>(task: T) {
-        // SAFETY: the caller's promise.
-        unsafe { vectorize(task) }
+    fn together(self, a: __m256, b: __m256) -> [__m256; 2] {
+        // SAFETY: the token proves that the machine has AVX2.
+        unsafe { together(a, b) }
     }
 
     map! {
@@ -65,8 +77,6 @@ impl Simd for Avx2 {
         add_int(a: __m256i, b: __m256i) -> __m256i = _mm256_add_epi32(a, b);
         sub_int(a: __m256i, b: __m256i) -> __m256i = _mm256_sub_epi32(a, b);
         and_int(a: __m256i, b: __m256i) -> __m256i = _mm256_and_si256(a, b);
-        permute(a: __m256, lanes: __m256i) -> __m256 = _mm256_permutevar8x32_ps(a, lanes);
-        mask(count: usize) -> __m256i = _mm256_loadu_si256(MASKS.as_ptr().add(8 - count.min(8)).cast());
     }
 
     #[inline(always)]
@@ -79,6 +89,23 @@ impl Simd for Avx2 {
     fn shift_left<const N: u32>(self, a: __m256i) -> __m256i {
         // SAFETY: the token proves that the machine has the instruction.
         unsafe { _mm256_sll_epi32(a, _mm_cvtsi32_si128(N as i32)) }
+    }
+}
+
+impl Simd for Avx2 {
+    const LANES: usize = 8;
+    const TILE_ROWS: usize = 6;
+    type Mask = __m256i;
+
+    #[inline(always)]
+    unsafe fn vectorize<T: Task<Self>>(task: T) {
+        // SAFETY: the caller's promise.
+        unsafe { vectorize(task) }
+    }
+
+    map! {
+        permute(a: __m256, lanes: __m256i) -> __m256 = _mm256_permutevar8x32_ps(a, lanes);
+        mask(count: usize) -> __m256i = _mm256_loadu_si256(MASKS.as_ptr().add(8 - count.min(8)).cast());
     }
 
     #[inline(always)]

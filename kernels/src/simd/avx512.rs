@@ -1,7 +1,9 @@
 //! How the vector operations map to AVX-512.
 
-use super::{Simd, Task};
+use super::{Lanewise, Simd, Task};
 use math::coefficients::ROUND;
+#[cfg(not(miri))]
+use std::arch::asm;
 use std::arch::x86_64::*;
 
 /// Proof that the machine has AVX-512 F, VL, BW and DQ (and AVX2 and FMA).
@@ -20,6 +22,18 @@ unsafe fn vectorize_pairs<T: Task<Avx512>>(task: T) {
     unsafe { task.run(Avx512(())) }
 }
 
+/// [`Lanewise::together`].
+#[cfg(not(miri))]
+#[inline]
+#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma")]
+fn together(mut a: __m512, mut b: __m512) -> [__m512; 2] {
+    // SAFETY: no instruction is emitted.
+    unsafe {
+        asm!("/* {0} {1} */", inout(zmm_reg) a, inout(zmm_reg) b, options(pure, nomem, nostack, preserves_flags));
+    }
+    [a, b]
+}
+
 macro_rules! map {
     ($($name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $value:expr;)*) => {$(
         #[inline(always)]
@@ -30,18 +44,15 @@ macro_rules! map {
     )*};
 }
 
-impl Simd for Avx512 {
-    const LANES: usize = 16;
-    const TILE_ROWS: usize = 14;
-    const MAY_PAIR: bool = true;
+impl Lanewise for Avx512 {
     type F = __m512;
     type I = __m512i;
-    type Mask = __mmask16;
 
+    #[cfg(not(miri))]
     #[inline(always)]
-    unsafe fn vectorize<T: Task<Self>>(task: T) {
-        // SAFETY: the caller's promise.
-        unsafe { vectorize(task) }
+    fn together(self, a: __m512, b: __m512) -> [__m512; 2] {
+        // SAFETY: the token proves that the machine has AVX-512.
+        unsafe { together(a, b) }
     }
 
     map! {
@@ -72,7 +83,6 @@ impl Simd for Avx512 {
         add_int(a: __m512i, b: __m512i) -> __m512i = _mm512_add_epi32(a, b);
         sub_int(a: __m512i, b: __m512i) -> __m512i = _mm512_sub_epi32(a, b);
         and_int(a: __m512i, b: __m512i) -> __m512i = _mm512_and_si512(a, b);
-        permute(a: __m512, lanes: __m512i) -> __m512 = _mm512_permutexvar_ps(lanes, a);
     }
 
     #[inline(always)]
@@ -96,6 +106,23 @@ impl Simd for Avx512 {
     fn shift_left<const N: u32>(self, a: __m512i) -> __m512i {
         // SAFETY: the token proves that the machine has the instruction.
         unsafe { _mm512_slli_epi32::<N>(a) }
+    }
+}
+
+impl Simd for Avx512 {
+    const LANES: usize = 16;
+    const TILE_ROWS: usize = 14;
+    const MAY_PAIR: bool = true;
+    type Mask = __mmask16;
+
+    #[inline(always)]
+    unsafe fn vectorize<T: Task<Self>>(task: T) {
+        // SAFETY: the caller's promise.
+        unsafe { vectorize(task) }
+    }
+
+    map! {
+        permute(a: __m512, lanes: __m512i) -> __m512 = _mm512_permutexvar_ps(lanes, a);
     }
 
     #[inline(always)]

@@ -10,10 +10,12 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;
+mod several;
 
 use math::coefficients::{ONE_BITS, ROUND};
 
 pub(crate) use portable::Portable;
+pub(crate) use several::Several;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use {avx2::Avx2, avx512::Avx512};
 #[cfg(not(target_arch = "x86_64"))]
@@ -28,27 +30,15 @@ pub(crate) trait Task<S> {
     unsafe fn run(self, simd: S);
 }
 
-/// Vectors of `f32`, of `i32` bit patterns, and masks of their first lanes.
+/// Operations on vectors of `f32` and of `i32` bit patterns whose lanes do not meet.
 ///
 /// The float operations round once and to nearest, as `f32`'s do; `max`, `min` and the selections are those
 /// of [`crate::scalar`].
-pub(crate) trait Simd: Copy + 'static {
-    /// Lanes of a vector: 8 or 16.
-    const LANES: usize;
-    /// Rows of the largest contraction tile that is two vectors wide and fits the registers.
-    const TILE_ROWS: usize;
-    /// `LANES` floats.
+pub(crate) trait Lanewise: Copy + 'static {
+    /// Floats.
     type F: Copy;
-    /// `LANES` 32-bit integers.
+    /// As many 32-bit integers.
     type I: Copy;
-    /// Which of the first lanes are meant.
-    type Mask: Copy;
-
-    /// Runs `task` compiled with this instruction set.
-    ///
-    /// # Safety
-    /// The machine has the instruction set, and what the task asks for holds.
-    unsafe fn vectorize<T: Task<Self>>(task: T);
 
     fn splat(self, x: f32) -> Self::F;
     fn add(self, a: Self::F, b: Self::F) -> Self::F;
@@ -67,6 +57,13 @@ pub(crate) trait Simd: Copy + 'static {
     fn select_gt(self, a: Self::F, b: Self::F, yes: Self::F, no: Self::F) -> Self::F;
     /// Per lane `a == b ? yes : no`.
     fn select_eq(self, a: Self::F, b: Self::F, yes: Self::F, no: Self::F) -> Self::F;
+
+    /// The same vectors, of which the compiler knows only that each is computed from both: so neither is
+    /// computed much later than the other.
+    #[inline(always)]
+    fn together(self, a: Self::F, b: Self::F) -> [Self::F; 2] {
+        [a, b]
+    }
 
     fn splat_int(self, x: i32) -> Self::I;
     fn bits(self, a: Self::F) -> Self::I;
@@ -98,6 +95,22 @@ pub(crate) trait Simd: Copy + 'static {
         let power = self.shift_left::<23>(self.bits(shifted));
         self.mul(a, self.float(self.add_int(power, self.splat_int(ONE_BITS))))
     }
+}
+
+/// Vectors, masks of their first lanes, and memory.
+pub(crate) trait Simd: Lanewise {
+    /// Lanes of a vector: 8 or 16.
+    const LANES: usize;
+    /// Rows of the largest contraction tile that is two vectors wide and fits the registers.
+    const TILE_ROWS: usize;
+    /// Which of the first lanes are meant.
+    type Mask: Copy;
+
+    /// Runs `task` compiled with this instruction set.
+    ///
+    /// # Safety
+    /// The machine has the instruction set, and what the task asks for holds.
+    unsafe fn vectorize<T: Task<Self>>(task: T);
 
     /// Lane `i` of the result is lane `lanes[i]` of `a`; every index is below `LANES`.
     fn permute(self, a: Self::F, lanes: Self::I) -> Self::F;

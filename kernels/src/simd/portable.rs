@@ -1,6 +1,6 @@
 //! What the vector operations mean, in plain Rust: arrays of eight, lane by lane.
 
-use super::{Simd, Task};
+use super::{Lanewise, Simd, Task};
 use crate::scalar;
 #[cfg(not(miri))]
 use std::array::from_fn;
@@ -36,18 +36,9 @@ macro_rules! lanewise {
     )*};
 }
 
-impl Simd for Portable {
-    const LANES: usize = LANES;
-    const TILE_ROWS: usize = 4;
+impl Lanewise for Portable {
     type F = F;
     type I = I;
-    type Mask = usize;
-
-    #[inline(always)]
-    unsafe fn vectorize<T: Task<Self>>(task: T) {
-        // SAFETY: the caller's promise.
-        unsafe { task.run(Portable) }
-    }
 
     #[inline(always)]
     fn mul_add(self, a: F, b: F, c: F) -> F {
@@ -92,6 +83,18 @@ impl Simd for Portable {
     #[inline(always)]
     fn shift_left<const N: u32>(self, a: I) -> I {
         from_fn(|lane| a[lane].wrapping_shl(N))
+    }
+}
+
+impl Simd for Portable {
+    const LANES: usize = LANES;
+    const TILE_ROWS: usize = 4;
+    type Mask = usize;
+
+    #[inline(always)]
+    unsafe fn vectorize<T: Task<Self>>(task: T) {
+        // SAFETY: the caller's promise.
+        unsafe { task.run(Portable) }
     }
 
     #[inline(always)]
