@@ -86,19 +86,21 @@ impl Tree {
         tree
     }
 
-    /// What cargo says of the copy: each message as JSON.
-    fn cargo(&self, arguments: &[&str]) -> Vec<Value> {
+    /// What cargo says of the copy, each message as JSON, and whether it succeeded.
+    fn cargo(&self, arguments: &[&str]) -> (Vec<Value>, bool) {
         let output = Command::new("nice")
             .args(["-n", "5", "cargo"])
             .args(arguments)
             .args(["--offline", "--message-format=json", "--target-dir"])
             .arg(&self.target)
             .current_dir(&self.root)
+            // A mutant may be what a lint denies, such as 256 for the greatest byte.
+            .env("RUSTFLAGS", "--cap-lints=allow")
             .stderr(std::process::Stdio::inherit())
             .output()
             .expect("cargo starts");
         let text = String::from_utf8(output.stdout).expect("JSON is text");
-        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+        (text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect(), output.status.success())
     }
 
     /// The mutants that do not compile; empty if the libraries do.
@@ -108,7 +110,7 @@ impl Tree {
     pub fn faults(&self) -> BTreeSet<u32> {
         let mut found = BTreeSet::new();
         let mut others = Vec::new();
-        for message in self.cargo(&["check", "--workspace", "--keep-going"]) {
+        for message in self.cargo(&["check", "--workspace", "--keep-going"]).0 {
             let message = &message["message"];
             if message["level"] != "error" {
                 continue;
@@ -135,8 +137,14 @@ impl Tree {
     }
 
     /// Builds all test programs.
+    ///
+    /// # Panics
+    /// If one does not compile: what it reaches would count as reached by no test.
     pub fn tests(&self) -> Vec<TestProgram> {
-        let messages = self.cargo(&["test", "--workspace", "--no-run"]);
+        let (messages, is_built) = self.cargo(&["test", "--workspace", "--no-run"]);
+        let errors = messages.iter().filter(|message| message["message"]["level"] == "error");
+        let errors = errors.filter_map(|message| message["message"]["rendered"].as_str());
+        assert!(is_built, "the tests do not compile:\n{}", errors.collect::<String>());
         let programs = messages.iter().filter_map(|message| {
             let path = PathBuf::from(message["executable"].as_str()?);
             let manifest = PathBuf::from(message["manifest_path"].as_str()?);
