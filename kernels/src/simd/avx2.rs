@@ -40,6 +40,48 @@ macro_rules! map {
     )*};
 }
 
+/// [`Simd::transpose`] of 4 or 8 rows.
+///
+/// # Safety
+/// As there.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+pub(super) unsafe fn transpose<const N: usize>(
+    from: *const f32,
+    from_stride: isize,
+    to: *mut f32,
+    to_stride: isize,
+) {
+    const { assert!(N == 4 || N == 8) };
+    // SAFETY: the caller's promise.
+    unsafe {
+        if N == 4 {
+            let row = |row: isize| _mm_loadu_ps(from.offset(row * from_stride));
+            let [a, b, c, d] = [row(0), row(1), row(2), row(3)];
+            let (ab_low, ab_high) = (_mm_unpacklo_ps(a, b), _mm_unpackhi_ps(a, b));
+            let (cd_low, cd_high) = (_mm_unpacklo_ps(c, d), _mm_unpackhi_ps(c, d));
+            _mm_storeu_ps(to, _mm_movelh_ps(ab_low, cd_low));
+            _mm_storeu_ps(to.offset(to_stride), _mm_movehl_ps(cd_low, ab_low));
+            _mm_storeu_ps(to.offset(2 * to_stride), _mm_movelh_ps(ab_high, cd_high));
+            _mm_storeu_ps(to.offset(3 * to_stride), _mm_movehl_ps(cd_high, ab_high));
+            return;
+        }
+        // Rows `i` and `i + 4` side by side in halves, each half a square of four.
+        let half = |row: isize, half: isize| _mm_loadu_ps(from.offset(row * from_stride + 4 * half));
+        for side in 0..2 {
+            let row = |row: isize| _mm256_set_m128(half(row + 4, side), half(row, side));
+            let [a, b, c, d] = [row(0), row(1), row(2), row(3)];
+            let (ab_low, ab_high) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+            let (cd_low, cd_high) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+            let to = to.offset(4 * side * to_stride);
+            _mm256_storeu_ps(to, _mm256_shuffle_ps::<0b01_00_01_00>(ab_low, cd_low));
+            _mm256_storeu_ps(to.offset(to_stride), _mm256_shuffle_ps::<0b11_10_11_10>(ab_low, cd_low));
+            _mm256_storeu_ps(to.offset(2 * to_stride), _mm256_shuffle_ps::<0b01_00_01_00>(ab_high, cd_high));
+            _mm256_storeu_ps(to.offset(3 * to_stride), _mm256_shuffle_ps::<0b11_10_11_10>(ab_high, cd_high));
+        }
+    }
+}
+
 impl Lanewise for Avx2 {
     type F = __m256;
     type I = __m256i;
@@ -106,6 +148,18 @@ impl Simd for Avx2 {
     map! {
         permute(a: __m256, lanes: __m256i) -> __m256 = _mm256_permutevar8x32_ps(a, lanes);
         mask(count: usize) -> __m256i = _mm256_loadu_si256(MASKS.as_ptr().add(8 - count.min(8)).cast());
+    }
+
+    #[inline(always)]
+    unsafe fn transpose<const N: usize>(
+        self,
+        from: *const u32,
+        from_stride: isize,
+        to: *mut u32,
+        to_stride: isize,
+    ) {
+        // SAFETY: the caller's promise; the token proves that the machine has the instructions.
+        unsafe { transpose::<N>(from.cast(), from_stride, to.cast(), to_stride) }
     }
 
     #[inline(always)]

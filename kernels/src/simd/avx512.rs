@@ -131,6 +131,18 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn transpose<const N: usize>(
+        self,
+        from: *const u32,
+        from_stride: isize,
+        to: *mut u32,
+        to_stride: isize,
+    ) {
+        // SAFETY: the caller's promise; the token proves that the machine has the instructions.
+        unsafe { super::avx2::transpose::<N>(from.cast(), from_stride, to.cast(), to_stride) }
+    }
+
+    #[inline(always)]
     unsafe fn load_upper(self, from: *const u16, count: usize) -> __m512i {
         // SAFETY: the caller's promise; masked lanes are not accessed.
         unsafe {

@@ -186,6 +186,27 @@ pub(crate) trait Simd: Lanewise {
         unsafe { self.store_upper(to, count, self.nearest_bf16(a)) }
     }
 
+    /// Transposes a square of words: word `j` of row `i` becomes word `i` of row `j`, the rows with these
+    /// strides in words. Rows are written one after the other, so they may overlap.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of the rows, and `to` for writes; the two do not overlap.
+    #[inline(always)]
+    unsafe fn transpose<const N: usize>(
+        self,
+        from: *const u32,
+        from_stride: isize,
+        to: *mut u32,
+        to_stride: isize,
+    ) {
+        for row in 0..N as isize {
+            for column in 0..N as isize {
+                // SAFETY: the caller's promise.
+                unsafe { *to.offset(row * to_stride + column) = *from.offset(column * from_stride + row) }
+            }
+        }
+    }
+
     /// # Safety
     /// `from` is valid for reads of `LANES` floats.
     unsafe fn load(self, from: *const f32) -> Self::F;
