@@ -7,7 +7,7 @@ func.func @main(%arg0: tensor<4xf32>) -> (tensor<4x4xf32>, tensor<1x4xf32>) {
   %1 = nn.reshape %0 {shape = array<i64: 1, 4>} : (tensor<4xf32>) -> tensor<1x4xf32>
   %2 = nn.reshape %0 {shape = array<i64: 4, 1>} : (tensor<4xf32>) -> tensor<4x1xf32>
   %3 = nn.mul %1, %2 : (tensor<1x4xf32>, tensor<4x1xf32>) -> tensor<4x4xf32>
-  %4 = nn.neg %1 : tensor<1x4xf32>
+  %4 = nn.max %1, %1 : tensor<1x4xf32>
   return %3, %4 : tensor<4x4xf32>, tensor<1x4xf32>
 }
 // ----- output
@@ -17,7 +17,7 @@ func.func @main(%arg0: tensor<4xf32>) -> (tensor<4x4xf32>, tensor<1x4xf32>) {
 //     %1 = nn.reshape %0 {mem.kernel = "copy", shape = array<i64: 1, 4>} : (tensor<4xf32>) -> tensor<1x4xf32>
 //     %2 = nn.reshape %0 {mem.kernel = "copy", shape = array<i64: 4, 1>} : (tensor<4xf32>) -> tensor<4x1xf32>
 //     %3 = nn.mul %1, %2 {mem.kernel = "pointwise"} : (tensor<1x4xf32>, tensor<4x1xf32>) -> tensor<4x4xf32>
-//     %4 = nn.neg %1 {mem.kernel = "pointwise", mem.tie = array<i64: 0>} : tensor<1x4xf32>
+//     %4 = nn.max %1, %1 {mem.kernel = "pointwise", mem.tie = array<i64: 0>} : tensor<1x4xf32>
 //     return %3, %4 : tensor<4x4xf32>, tensor<1x4xf32>
 //   }
 // }

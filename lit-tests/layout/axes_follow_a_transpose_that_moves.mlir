@@ -18,8 +18,7 @@ func.func @main(%arg0: tensor<1x3x6x6xf32>) -> tensor<1x16xf32> {
 //     %2 = nn.conv2d %1, %0 {layout = "NHWC"} : (tensor<1x6x6x3xf32>, tensor<8x3x1x1xf32>) -> tensor<1x6x6x8xf32>
 //     %3 = nn.concat %2, %2 {axis = 3 : i64} : (tensor<1x6x6x8xf32>, tensor<1x6x6x8xf32>) -> tensor<1x6x6x16xf32>
 //     %4 = nn.reduce_mean %3 {axes = array<i64: 1, 2>, keepdims} : (tensor<1x6x6x16xf32>) -> tensor<1x1x1x16xf32>
-//     %5 = nn.reshape %4 {shape = array<i64: 1, 16, 1, 1>} : (tensor<1x1x1x16xf32>) -> tensor<1x16x1x1xf32>
-//     %6 = nn.reshape %5 {shape = array<i64: 1, 16>} : (tensor<1x16x1x1xf32>) -> tensor<1x16xf32>
-//     return %6 : tensor<1x16xf32>
+//     %5 = nn.reshape %4 {shape = array<i64: 1, 16>} : (tensor<1x1x1x16xf32>) -> tensor<1x16xf32>
+//     return %5 : tensor<1x16xf32>
 //   }
 // }

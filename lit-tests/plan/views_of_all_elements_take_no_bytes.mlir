@@ -19,8 +19,8 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<32xf32> {
 //     %2 = nn.reshape %1 {mem.kernel = "copy", shape = array<i64: 32, 1>} : (tensor<1x32xf32>) -> tensor<32x1xf32>
 //     %3 = nn.slice %2 {mem.kernel = "copy", sizes = array<i64: 32, 1>, starts = array<i64: 0, 0>} : tensor<32x1xf32>
 //     %4 = nn.broadcast %3 {mem.kernel = "copy", shape = array<i64: 32, 1>} : tensor<32x1xf32>
-//     %5 = nn.reshape %4 {mem.kernel = "copy", shape = array<i64: 32>} : (tensor<32x1xf32>) -> tensor<32xf32>
-//     %6 = nn.neg %5 {mem.kernel = "pointwise", mem.place = [["out", 0, 128]]} : tensor<32xf32>
+//     %5 = nn.neg %4 {mem.kernel = "pointwise", mem.place = [["out", 0, 128]]} : tensor<32x1xf32>
+//     %6 = nn.reshape %5 {mem.kernel = "copy", shape = array<i64: 32>} : (tensor<32x1xf32>) -> tensor<32xf32>
 //     return %6 : tensor<32xf32>
 //   }
 // }

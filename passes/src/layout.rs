@@ -12,7 +12,10 @@
 //! than not (at nominal sizes, where sizes are named: either is right); a transpose of a transpose becomes
 //! one, and nothing where they cancel. So in a convolutional network two transposes are left: at the input
 //! and at the output. One that only moves axes of size 1 becomes a reshape, which is free: those made here at
-//! the end, because no operation moves before a reshape.
+//! the end, because few operations move before a reshape.
+//!
+//! A reshape that only adds or drops axes of size 1, as around a convolution of rows, moves before a
+//! transpose and behind an operation on single elements: so neither keeps a convolution from what follows it.
 
 use ir::builder::InsertPoint;
 use ir::dims::{self, Bindings};
@@ -104,9 +107,17 @@ impl LayoutChooser<'_> {
                 false => Ok(()),
             };
         }
+        if let Some(shape) = self.shape_of_ones(op) {
+            return self.raise_reshape(op, &shape);
+        }
         match self.profitable_permutation(op) {
             Some(permutation) if self.may(op, "stands before the transpose that it read") => {
                 self.sink_transpose(op, &permutation)
+            }
+            _ if self.body.result_count(op) == 1 => {
+                let new = self.before_reshape(op)?;
+                self.replace(op, new);
+                Ok(())
             }
             _ => Ok(()),
         }
@@ -129,6 +140,59 @@ impl LayoutChooser<'_> {
             self.replace(op, new);
         }
         Ok(())
+    }
+
+    /// The shape of the result of a reshape that only adds or drops axes of size 1.
+    fn shape_of_ones(&self, op: Op) -> Option<Vec<Dim>> {
+        (self.body.at(self.ctx, op).name() == "nn.reshape").then_some(())?;
+        let [from, to] = [self.body.operand(op, 0), self.body.result(op, 0)].map(|value| self.dims(value));
+        let is_same = without_ones(&from).eq(without_ones(&to)) && !from.contains(&Dim::Unknown);
+        is_same.then_some(to)
+    }
+
+    /// Rewrites the `reshape(transpose(x))` that adds or drops axes of size 1 as `transpose(reshape(x))`.
+    fn raise_reshape(&mut self, op: Op, shape: &[Dim]) -> Result<(), InferError> {
+        let transpose = self.body.defining_op(self.body.operand(op, 0));
+        let found = transpose.and_then(|op| Some((op, permutation(self.ctx, self.body, op)?)));
+        let Some((transpose, permutation)) = found else { return Ok(()) };
+        if !self.may(op, "stands before the transpose that it read") {
+            return Ok(());
+        }
+        let source = self.body.operand(transpose, 0);
+        let (raised, order) = raised(&self.dims(source), &permutation, shape);
+        let reshaped = self.reshaped(source, &raised, op);
+        let new = self.transposed(reshaped, &order, op)?;
+        self.replace(op, new);
+        Ok(())
+    }
+
+    /// `value` in another shape, through reshapes that it came from; made before `at`.
+    fn reshaped(&mut self, value: Value, shape: &[Dim], at: Op) -> Value {
+        let mut source = value;
+        while let Some(op) = self.body.defining_op(source).filter(|op| self.shape_of_ones(*op).is_some()) {
+            source = self.body.operand(op, 0);
+        }
+        if self.dims(source) == shape { source } else { reshape(self.ctx, self.body, source, shape, at) }
+    }
+
+    /// What an operation computes: if it is one on single elements that reads a reshape that adds or drops
+    /// axes of size 1, by a copy before that, and the reshape.
+    fn before_reshape(&mut self, op: Op) -> Result<Value, InferError> {
+        let result = self.body.result(op, 0);
+        let is_unary = matches!(self.body.at(self.ctx, op).kind(), Kind::Elementwise(_))
+            && self.body.operand_count(op) == 1;
+        let operand = is_unary.then(|| self.body.operand(op, 0));
+        let reshape = operand.and_then(|operand| self.body.defining_op(operand));
+        let Some(reshape) = reshape.filter(|reshape| self.shape_of_ones(*reshape).is_some()) else {
+            return Ok(result);
+        };
+        if !self.may(op, "stands before the reshape that it read") {
+            return Ok(result);
+        }
+        let source = self.body.operand(reshape, 0);
+        let properties = self.body.properties(op);
+        let copy = rebuild(self.ctx, self.body, op, &[source], properties, InsertPoint::Before(op))?;
+        Ok(self.reshaped(self.body.result(copy, 0), &self.dims(result), op))
     }
 
     fn turn_to_nhwc(&mut self, op: Op) -> Result<(), InferError> {
@@ -224,7 +288,7 @@ impl LayoutChooser<'_> {
         }
         let properties = self.permuted_attrs(op, permutation);
         let copy = rebuild(self.ctx, self.body, op, &operands, properties, InsertPoint::Before(op))?;
-        let result = self.body.result(copy, 0);
+        let result = self.before_reshape(copy)?;
         let rank = self.ctx.type_data(self.body.ty(result)).tensor_shape().map_or(0, <[_]>::len);
         let back = if rank == permutation.len() {
             permutation.to_vec()
@@ -289,6 +353,33 @@ impl LayoutChooser<'_> {
         sorted.sort_unstable();
         kept.iter().map(|axis| sorted.binary_search(axis).expect("a kept axis")).collect()
     }
+}
+
+/// The axes of other sizes than 1.
+fn without_ones(shape: &[Dim]) -> impl Iterator<Item = &Dim> {
+    shape.iter().filter(|dim| **dim != Dim::Known(1))
+}
+
+/// A shape, and how its axes are permuted, so that `transpose(reshape(x))` by them is what a reshape to `to`
+/// makes of the transpose of an `x` of the shape `from`. The reshape adds or drops axes of size 1 only: those
+/// that begin `to` come first, and others before the axis that they precede in `to`.
+fn raised(from: &[Dim], permutation: &[usize], to: &[Dim]) -> (Vec<Dim>, Vec<usize>) {
+    let is_one = |size: &Dim| *size == Dim::Known(1);
+    let first = to.iter().position(|size| !is_one(size)).unwrap_or(to.len());
+    let mut kept = permutation.iter().rev().filter(|axis| !is_one(&from[**axis]));
+    // Of each axis of `to` from the last one on, the axis of `from` that it is, or before which it comes.
+    let mut next = from.len();
+    let mut places = Vec::new();
+    for (axis, size) in to.iter().enumerate().rev() {
+        if !is_one(size) {
+            next = *kept.next().expect("as many axes of other sizes");
+        }
+        places.push((axis >= first, next, !is_one(size)));
+    }
+    places.reverse();
+    let mut axes: Vec<usize> = (0..to.len()).collect();
+    axes.sort_by_key(|axis| places[*axis]);
+    (axes.iter().map(|axis| to[*axis]).collect(), inverse(&axes))
 }
 
 fn inverse(permutation: &[usize]) -> Vec<usize> {
