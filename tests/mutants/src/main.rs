@@ -209,7 +209,7 @@ fn main() {
     let programs: Vec<Known> = tree.tests().into_iter().map(know).collect();
     for known in &programs {
         let name = &known.program.name;
-        let seconds = known.time.as_secs_f32();
+        let seconds = known.times.values().sum::<Duration>().as_secs_f32();
         println!("{name}: {seconds:.1} s, reaches {}, skips {:?}", known.reached.len(), known.failing);
     }
     if let Ok(only) = std::env::var("ONLY") {

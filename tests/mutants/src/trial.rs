@@ -19,12 +19,10 @@ pub struct Known {
     pub program: TestProgram,
     /// Tests that fail there, as those of the tree's own text do.
     pub failing: BTreeSet<String>,
-    /// For each mutant the tests that reach its place; `?` stands for the whole program.
+    /// For each mutant the tests that reach its place.
     pub reached: BTreeMap<u32, BTreeSet<String>>,
     /// How long each test takes.
     pub times: BTreeMap<String, Duration>,
-    /// How long it takes.
-    pub time: Duration,
 }
 
 /// How a test program ended.
@@ -44,34 +42,38 @@ fn start(program: &TestProgram, variables: &[(&str, String)], arguments: &[Strin
     command.spawn().expect("a test program starts")
 }
 
-/// Runs all tests of a program once, one by one, and notes what fails and which places are reached.
+/// Runs each test of a program once, in a process of its own, and notes what fails and which places are
+/// reached, on any thread.
 pub fn know(program: TestProgram) -> Known {
     let log = std::env::temp_dir().join(format!("mutants-{}", std::process::id()));
-    let _ = fs::remove_file(&log);
-    let begun = Instant::now();
-    let arguments = ["--test-threads=1".to_owned()];
-    let mut child = start(&program, &[("MUTANT_REACHED", log.display().to_string())], &arguments);
-    let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
+    let variables = [("MUTANT_REACHED", log.display().to_string())];
     let mut failing = BTreeSet::new();
     let mut times = BTreeMap::new();
-    let mut last = begun;
-    for (name, is_right) in lines.filter_map(|line| ended(&line)) {
-        times.insert(name.clone(), last.elapsed());
-        last = Instant::now();
-        if !is_right {
-            failing.insert(name);
-        }
-    }
-    let _ = child.wait();
     let mut reached: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
-    for line in fs::read_to_string(&log).unwrap_or_default().lines() {
-        let Some((number, test)) = line.split_once(' ') else { continue };
-        if let Ok(number) = number.parse() {
-            let is_test = times.contains_key(test);
-            reached.entry(number).or_default().insert(if is_test { test.to_owned() } else { "?".into() });
+    for name in names(&program) {
+        let _ = fs::remove_file(&log);
+        let begun = Instant::now();
+        let child = start(&program, &variables, &["--exact".to_owned(), name.clone()]);
+        let output = child.wait_with_output().expect("a child ends");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let Some((_, is_right)) = text.lines().filter_map(ended).find(|(ended, _)| *ended == name) else {
+            continue;
+        };
+        times.insert(name.clone(), begun.elapsed());
+        failing.extend((!is_right).then(|| name.clone()));
+        for number in fs::read_to_string(&log).unwrap_or_default().lines() {
+            let number = number.parse().expect("each line is a number");
+            reached.entry(number).or_default().insert(name.clone());
         }
     }
-    Known { program, failing, reached, times, time: begun.elapsed() }
+    Known { program, failing, reached, times }
+}
+
+/// The names of a program's tests.
+fn names(program: &TestProgram) -> Vec<String> {
+    let output = start(program, &[], &["--list".to_owned()]).wait_with_output().expect("a child ends");
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().filter_map(|line| Some(line.strip_suffix(": test")?.to_owned())).collect()
 }
 
 /// The test that a line of a program's output says has ended, and whether it passed.
@@ -92,12 +94,6 @@ pub fn trials(programs: &[Known], mutant: u32) -> Vec<Trial<'_>> {
     let mut found = Vec::new();
     for known in programs {
         let Some(tests) = known.reached.get(&mutant) else { continue };
-        if tests.contains("?") {
-            let skip = known.failing.iter().flat_map(|name| ["--skip".to_owned(), name.clone()]);
-            let arguments = std::iter::once("--exact".to_owned()).chain(skip).collect();
-            found.push(Trial { known, arguments, time: known.time });
-            continue;
-        }
         let (long, quick): (Vec<&String>, Vec<&String>) =
             tests.difference(&known.failing).partition(|name| known.times[*name] > LONG);
         let each = long.into_iter().map(|name| vec![name]);
