@@ -116,7 +116,9 @@ impl LayoutChooser<'_> {
             }
             _ if self.body.result_count(op) == 1 => {
                 let new = self.before_reshape(op)?;
-                self.replace(op, new);
+                if new != self.body.result(op, 0) {
+                    self.replace(op, new);
+                }
                 Ok(())
             }
             _ => Ok(()),

@@ -66,6 +66,7 @@ fn elements_are_put_in_and_taken_out() {
     let before = graph.clone().node("SequenceInsert", &["s", "b", "last"], &["q"], &[]);
     check(17, concat(before, "q", 1, 1), &[2, 3], &[1.0, 1.0, -1.0, 2.0, 2.0, -2.0]);
     let erased = graph.clone().node("SequenceErase", &["t", "one"], &["u"], &[]);
+    check(17, concat(erased.clone(), "u", 0, 0), &[4], &[1.0, 2.0, -1.0, -2.0]);
     let erased = erased.node("SequenceErase", &["u"], &["v"], &[]).node("Identity", &["v"], &["w"], &[]);
     check(17, concat(erased, "w", 0, 0), &[2], &[1.0, 2.0]);
     let empty = Graph::default().input("a", &[2]).node("SequenceEmpty", &[], &["e"], &[]);
