@@ -58,8 +58,10 @@ pub(super) unsafe fn transpose<const N: usize>(
         if N == 4 {
             let row = |row: isize| _mm_loadu_ps(from.offset(row * from_stride));
             let [a, b, c, d] = [row(0), row(1), row(2), row(3)];
-            let (ab_low, ab_high) = (_mm_unpacklo_ps(a, b), _mm_unpackhi_ps(a, b));
-            let (cd_low, cd_high) = (_mm_unpacklo_ps(c, d), _mm_unpackhi_ps(c, d));
+            let ab_low = _mm_unpacklo_ps(a, b);
+            let ab_high = _mm_unpackhi_ps(a, b);
+            let cd_low = _mm_unpacklo_ps(c, d);
+            let cd_high = _mm_unpackhi_ps(c, d);
             _mm_storeu_ps(to, _mm_movelh_ps(ab_low, cd_low));
             _mm_storeu_ps(to.offset(to_stride), _mm_movehl_ps(cd_low, ab_low));
             _mm_storeu_ps(to.offset(2 * to_stride), _mm_movelh_ps(ab_high, cd_high));
@@ -71,8 +73,10 @@ pub(super) unsafe fn transpose<const N: usize>(
         for side in 0..2 {
             let row = |row: isize| _mm256_set_m128(half(row + 4, side), half(row, side));
             let [a, b, c, d] = [row(0), row(1), row(2), row(3)];
-            let (ab_low, ab_high) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
-            let (cd_low, cd_high) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+            let ab_low = _mm256_unpacklo_ps(a, b);
+            let ab_high = _mm256_unpackhi_ps(a, b);
+            let cd_low = _mm256_unpacklo_ps(c, d);
+            let cd_high = _mm256_unpackhi_ps(c, d);
             let to = to.offset(4 * side * to_stride);
             _mm256_storeu_ps(to, _mm256_shuffle_ps::<0b01_00_01_00>(ab_low, cd_low));
             _mm256_storeu_ps(to.offset(to_stride), _mm256_shuffle_ps::<0b11_10_11_10>(ab_low, cd_low));
