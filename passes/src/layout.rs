@@ -144,12 +144,14 @@ impl LayoutChooser<'_> {
         Ok(())
     }
 
-    /// The shape of the result of a reshape that only adds or drops axes of size 1.
+    /// The shape of the result of an operation that only adds or drops axes of size 1.
     fn shape_of_ones(&self, op: Op) -> Option<Vec<Dim>> {
-        (self.body.at(self.ctx, op).name() == "nn.reshape").then_some(())?;
-        let [from, to] = [self.body.operand(op, 0), self.body.result(op, 0)].map(|value| self.dims(value));
+        self.body.at(self.ctx, op).has(Traits::SAME_ORDER).then_some(())?;
+        let ends = [self.body.operand(op, 0), self.body.result(op, 0)];
+        let [from, to] = ends.map(|value| self.dims(value));
+        let [read, made] = ends.map(|value| self.ctx.type_data(self.body.ty(value)).elem());
         let is_same = without_ones(&from).eq(without_ones(&to)) && !from.contains(&Dim::Unknown);
-        is_same.then_some(to)
+        (is_same && read.is_some() && read == made).then_some(to)
     }
 
     /// Rewrites the `reshape(transpose(x))` that adds or drops axes of size 1 as `transpose(reshape(x))`.
