@@ -6,7 +6,7 @@
 
 use crate::abi::piece;
 use crate::conv::{Conv2d, ConvOperands};
-use crate::map::{Finish, MapBody, apply};
+use crate::map::{Finish, apply_rows};
 use crate::math;
 use crate::pack::PANEL;
 use crate::pixels::Pixel;
@@ -105,17 +105,11 @@ unsafe fn activate<S: Simd>(conv: &Conv2d, images: &ConvOperands, line: &OutputL
     }
     let (first, last) = (conv.panels().get(panels.start), conv.panels().get(panels.end - 1));
     let channels = last.first + last.count - first.first;
-    let stride = conv.strides.output.w as usize;
-    let width = conv.out_w as usize;
-    // Pixels that touch are one.
-    let (count, n) = if stride == channels { (1, width * channels) } else { (width, channels) };
+    let output = conv.strides.output;
     // SAFETY: the pixels' channels are outputs of this part.
     unsafe {
-        let start = conv.strides.output.offset(Pixel { n: line.n, y: line.y, x: 0 }) + first.first;
-        for x in 0..count {
-            let at = images.out.add(start + x * stride);
-            apply::<S>(MapBody { code: conv.activation, from: at, to: at, n });
-        }
+        let start = images.out.add(output.offset(Pixel { n: line.n, y: line.y, x: 0 }) + first.first);
+        apply_rows::<S>(conv.activation, start, [conv.out_w as usize, channels], output.w as usize);
     }
 }
 

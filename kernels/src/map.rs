@@ -208,6 +208,27 @@ pub(crate) unsafe fn apply<S: Simd>(apply: MapBody) {
     unsafe { S::vectorize(apply) }
 }
 
+/// Applies a function in place to `count` rows of `n` floats, `stride` floats apart. Rows that touch are one.
+///
+/// # Safety
+/// The rows are valid for reads and writes. The machine has `S`.
+#[inline(always)]
+pub(crate) unsafe fn apply_rows<S: Simd>(
+    code: FunctionCode,
+    start: *mut f32,
+    [count, n]: [usize; 2],
+    stride: usize,
+) {
+    let [count, n] = if stride == n { [1, count * n] } else { [count, n] };
+    for row in 0..count {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let at = start.add(row * stride);
+            apply::<S>(MapBody { code, from: at, to: at, n });
+        }
+    }
+}
+
 impl<S: Simd> Task<S> for MapBody {
     #[inline(always)]
     unsafe fn run(self, s: S) {

@@ -9,7 +9,7 @@
 use crate::abi::piece;
 use crate::conv::{Conv2d, ConvOperands, Path};
 use crate::gather::Gather;
-use crate::map::{Finish, MapBody, apply};
+use crate::map::{Finish, apply_rows};
 use crate::pack::{PANEL, Panel};
 use crate::simd::Simd;
 use crate::tile::{Start, Tile, panels_at_once, tile_function, tile_ranges};
@@ -117,16 +117,11 @@ unsafe fn row_block<S: Simd>(
 unsafe fn activate<S: Simd>(conv: &Conv2d, images: &ConvOperands, rows: Range<usize>, panels: Range<usize>) {
     let (first, last) = (conv.panels().get(panels.start), conv.panels().get(panels.end - 1));
     let channels = last.first + last.count - first.first;
-    let stride = conv.strides.output.w as usize;
-    // Rows that touch are one.
-    let (count, n) = if stride == channels { (1, rows.len() * channels) } else { (rows.len(), channels) };
+    let output = conv.strides.output;
     // SAFETY: the caller's promise; the rows follow each other at the stride of a pixel.
     unsafe {
-        let start = images.out.add(conv.strides.output.offset(conv.pixel(rows.start)) + first.first);
-        for row in 0..count {
-            let at = start.add(row * stride);
-            apply::<S>(MapBody { code: conv.activation, from: at, to: at, n });
-        }
+        let start = images.out.add(output.offset(conv.pixel(rows.start)) + first.first);
+        apply_rows::<S>(conv.activation, start, [rows.len(), channels], output.w as usize);
     }
 }
 

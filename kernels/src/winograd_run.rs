@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use crate::abi::piece;
 use crate::conv::{ConvOperands, ImageStrides};
-use crate::map::{Finish, MapBody, apply};
+use crate::map::{Finish, apply_rows};
 use crate::math;
 use crate::pack::Panel;
 use crate::pixels::Pixel;
@@ -336,15 +336,14 @@ unsafe fn activate<S: Simd>(
     let (first, last) = (conv.panels().get(panels.start), conv.panels().get(panels.end - 1));
     let channels = last.first + last.count - first.first;
     let [height, width] = conv.filter.tile();
+    let output = conv.strides.output;
     for corner in tiles.clone().map(|tile| corner(conv, tile)) {
+        let pixels = width.min(conv.out_w as usize - corner.x);
         for y in corner.y..(conv.out_h as usize).min(corner.y + height) {
-            for x in corner.x..(conv.out_w as usize).min(corner.x + width) {
-                // SAFETY: these outputs were just written by this part.
-                unsafe {
-                    let offset = conv.strides.output.offset(Pixel { n: corner.n, y, x });
-                    let at = images.out.add(offset + first.first);
-                    apply::<S>(MapBody { code: conv.activation, from: at, to: at, n: channels });
-                }
+            // SAFETY: these outputs were just written by this part.
+            unsafe {
+                let start = images.out.add(output.offset(Pixel { y, ..corner }) + first.first);
+                apply_rows::<S>(conv.activation, start, [pixels, channels], output.w as usize);
             }
         }
     }

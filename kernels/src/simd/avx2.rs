@@ -25,7 +25,12 @@ static MASKS: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 
 fn together(mut a: __m256, mut b: __m256) -> [__m256; 2] {
     // SAFETY: no instruction is emitted.
     unsafe {
-        asm!("/* {0} {1} */", inout(ymm_reg) a, inout(ymm_reg) b, options(pure, nomem, nostack, preserves_flags));
+        asm!(
+            "/* {0} {1} */",
+            inout(ymm_reg) a,
+            inout(ymm_reg) b,
+            options(pure, nomem, nostack, preserves_flags)
+        );
     }
     [a, b]
 }

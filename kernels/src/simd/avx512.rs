@@ -29,7 +29,12 @@ unsafe fn vectorize_pairs<T: Task<Avx512>>(task: T) {
 fn together(mut a: __m512, mut b: __m512) -> [__m512; 2] {
     // SAFETY: no instruction is emitted.
     unsafe {
-        asm!("/* {0} {1} */", inout(zmm_reg) a, inout(zmm_reg) b, options(pure, nomem, nostack, preserves_flags));
+        asm!(
+            "/* {0} {1} */",
+            inout(zmm_reg) a,
+            inout(zmm_reg) b,
+            options(pure, nomem, nostack, preserves_flags)
+        );
     }
     [a, b]
 }
