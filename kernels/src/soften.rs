@@ -164,3 +164,67 @@ pub(crate) unsafe fn divide_row<S: Simd>(s: S, row: *mut f32, count: usize, sum:
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::Isa;
+    use crate::simd::{Avx2, Avx512, Portable, Task};
+
+    /// A row that is turned into powers in one block.
+    struct Row {
+        scores: *mut f32,
+        count: usize,
+        state: SoftmaxState,
+    }
+
+    impl<S: Simd> Task<S> for Row {
+        #[inline(always)]
+        unsafe fn run(self, s: S) {
+            // SAFETY: the caller's promise.
+            unsafe { soften(s, self.scores, self.count, BlockTurn::First, self.state, 0) };
+        }
+    }
+
+    /// The sum by its definition: score `k` joins accumulator `k mod 16`, then halves join halves.
+    fn sum(powers: &[f32]) -> f32 {
+        let mut accumulators = [0.0; ACCUMULATORS];
+        for (k, power) in powers.iter().enumerate() {
+            accumulators[k % ACCUMULATORS] += power;
+        }
+        let mut count = ACCUMULATORS;
+        while count > 1 {
+            count /= 2;
+            for lane in 0..count {
+                accumulators[lane] += accumulators[lane + count];
+            }
+        }
+        accumulators[0]
+    }
+
+    #[test]
+    fn powers_and_their_sum_have_the_bits_of_the_definition_at_every_count() {
+        for count in if cfg!(miri) { 30..36_usize } else { 1..200 } {
+            let x: Vec<f32> = (0..count).map(|k| -((k * 37 % 101) as f32) * 0.31).collect();
+            let most = x.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let powers: Vec<f32> = x.iter().map(|x| scalar::exp(x - most)).collect();
+            for isa in Isa::available() {
+                let mut scores = x.clone();
+                scores.resize(count.next_multiple_of(ACCUMULATORS), 0.0);
+                let [mut largest, mut total] = [0.0; 2];
+                let state = SoftmaxState { largest: &raw mut largest, sums: &raw mut total };
+                let row = Row { scores: scores.as_mut_ptr(), count, state };
+                // SAFETY: the machine has the instructions; the scores are padded.
+                unsafe {
+                    match isa {
+                        Isa::Avx512 => Avx512::vectorize(row),
+                        Isa::Avx2 => Avx2::vectorize(row),
+                        Isa::Scalar | Isa::Aarch64 => Portable::vectorize(row),
+                    }
+                }
+                assert_eq!((largest, total), (most, sum(&powers)), "{count} scores, {isa:?}");
+                assert_eq!(scores[..count], powers, "{count} scores, {isa:?}");
+            }
+        }
+    }
+}
