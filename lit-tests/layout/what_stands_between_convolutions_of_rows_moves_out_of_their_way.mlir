@@ -1,6 +1,6 @@
 // RUN: optc --passes=layout
 // As Whisper is exported: convolutions of rows are those of images of one line, between reshapes that add and
-// drop its axis. These move before transposes and behind GELU, so that no transpose is left but the input's.
+// drop its axis. These move before transposes and after GELU, so that no transpose is left but the input's.
 
 func.func @main(%x: tensor<1x8x12xf32>, %p: tensor<1x12x16xf32>) -> tensor<1x12x16xf32> {
   %w = nn.constant dense<0.5> : tensor<16x8x1x3xf32>

@@ -15,7 +15,7 @@
 //! the end, because few operations move before a reshape.
 //!
 //! A reshape that only adds or drops axes of size 1, as around a convolution of rows, moves before a
-//! transpose and behind an operation on single elements: so neither keeps a convolution from what follows it.
+//! transpose and after an operation on single elements: so neither keeps a convolution from what follows it.
 
 use ir::builder::InsertPoint;
 use ir::dims::{self, Bindings};
