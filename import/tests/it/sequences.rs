@@ -43,6 +43,12 @@ fn a_tensor_is_split_into_slices_or_parts() {
     check(17, part(ints_tensor("p", &[1, 2, 3]), 1), &[2, 2], &[3.0, 4.0, 5.0, 6.0]);
     let short = faults(&model(17, part(ints_tensor("p", &[1, 2]), 1))).join("\n");
     assert!(short.contains("parts of [1, 2] of an axis of 6"), "{short}");
+    // Sizes of parts that only a run knows: these are no slices.
+    let computed = Graph::default().input("x", &[6, 2]).input("f", &[2]);
+    let computed = computed.node("Cast", &["f"], &["p"], &[int("to", 7)]);
+    let computed = computed.node("SplitToSequence", &["x", "p"], &["s"], &[]);
+    let computed = faults(&model(17, concat(computed, "s", 0, 0))).join("\n");
+    assert!(computed.contains("sizes of parts that are not known"), "{computed}");
     let counted = parts(&["x", "p"], &[]).weight(ints_tensor("p", &[1, 2]));
     let counted = counted.node("SequenceLength", &["s"], &["n"], &[]);
     let counted = counted.node("Cast", &["n"], &["y"], &[int("to", 1)]).output("y");
