@@ -43,10 +43,19 @@ pub struct AliasSets {
     wholes: SecondaryMap<Value, Option<(Value, Option<ByteWindow>)>>,
     /// Values that are written into bytes of which a part was written before.
     later_parts: SecondaryMap<Value, bool>,
-    /// The operations whose results have bytes of other values, in text order.
-    sharing: Vec<Op>,
-    /// The operations of which operands are written in place, in text order.
-    assembled: Vec<Op>,
+    /// Which values have bytes of others, in text order.
+    shared: Vec<Shared>,
+    /// The operations of which operands are written in place, with these operands, in text order.
+    assembled: Vec<(Op, Vec<usize>)>,
+}
+
+/// Why a value has bytes of another.
+#[derive(Clone, Copy)]
+enum Shared {
+    /// It has all of them at all sizes: a tie, or the result of a loop.
+    Whole { value: Value, operand: Value },
+    /// It is the result of this view.
+    View(Op),
 }
 
 #[derive(Clone, Copy, Default)]
@@ -77,7 +86,7 @@ impl AliasSets {
             bytes: SecondaryMap::with_capacity(values),
             wholes: SecondaryMap::new(),
             later_parts: SecondaryMap::new(),
-            sharing: Vec::new(),
+            shared: Vec::new(),
             assembled: Vec::new(),
         };
         for &block in body.blocks(body.root()) {
@@ -87,9 +96,8 @@ impl AliasSets {
         walk(ctx, body, |op| {
             sets.add(ctx, body, op);
             let at = body.at(ctx, op);
-            let is_shared = body.results(op).any(|result| sets.near_root(result) != result);
-            sets.sharing.extend(is_shared.then_some(op));
-            sets.assembled.extend((!parts(at).is_empty()).then_some(op));
+            let parts = parts(at);
+            sets.assembled.extend((!parts.is_empty()).then_some((op, parts)));
             pitched.extend(at.attr(attrs::MEM_PITCH).map(|_| op));
         });
         sets.add_all_parts(ctx, body);
@@ -100,18 +108,19 @@ impl AliasSets {
         sets
     }
 
-    /// Recomputes the windows of values after only sizes have changed, those of `resized`. The views that
-    /// need a copy must be the same as before, and only rows of operands in place may have a pitch.
-    pub fn resize(&mut self, ctx: &Context, body: &Body, resized: impl Iterator<Item = Value>) {
-        for value in resized {
-            self.bytes[value] = tensor_bytes(ctx, body.ty(value));
+    /// Recomputes the windows of values after only sizes have changed: `resized` are the values that may take
+    /// other bytes than before, with these. The views that need a copy must be the same as before, and only
+    /// rows of operands in place may have a pitch.
+    pub fn resize(
+        &mut self,
+        ctx: &Context,
+        body: &Body,
+        resized: impl Iterator<Item = (Value, Option<u64>)>,
+    ) {
+        resized.for_each(|(value, bytes)| self.bytes[value] = bytes);
+        for index in 0..self.shared.len() {
+            self.add_shared(ctx, body, self.shared[index]);
         }
-        let sharing = std::mem::take(&mut self.sharing);
-        for op in &sharing {
-            body.results(*op).for_each(|result| self.lies[result] = Lie::Dense);
-            self.add(ctx, body, *op);
-        }
-        self.sharing = sharing;
         self.wholes.clear();
         self.add_all_parts(ctx, body);
     }
@@ -119,7 +128,7 @@ impl AliasSets {
     /// The last first: a whole may be a part itself.
     fn add_all_parts(&mut self, ctx: &Context, body: &Body) {
         let assembled = std::mem::take(&mut self.assembled);
-        assembled.iter().rev().for_each(|op| self.add_parts(body.at(ctx, *op)));
+        assembled.iter().rev().for_each(|(op, parts)| self.add_parts(body.at(ctx, *op), parts));
         self.assembled = assembled;
     }
 
@@ -203,9 +212,12 @@ impl AliasSets {
         if op_ref.is_structured() {
             return self.add_structured(op_ref);
         }
-        self.add_view(op_ref);
+        if matches!(op_ref.kind(), Kind::View(View::OfOperand(_))) {
+            self.add_if_shared(op_ref, Shared::View(op));
+        }
         for (result, operand) in ties(op_ref) {
-            self.share(body.result(op, result), op_ref.operand(operand), 0);
+            let operand = op_ref.operand(operand);
+            self.add_if_shared(op_ref, Shared::Whole { value: body.result(op, result), operand });
         }
     }
 
@@ -218,17 +230,37 @@ impl AliasSets {
             Kind::Region(RegionFlow::While) => flow::region_args(op.body, op.op, 1).into(),
             _ => return,
         };
-        op.body.results(op.op).zip(carried).for_each(|(result, arg)| self.share(result, arg, 0));
+        for (value, operand) in op.body.results(op.op).zip(carried) {
+            self.add_if_shared(op, Shared::Whole { value, operand });
+        }
     }
 
-    fn add_view(&mut self, op: OpRef<'_>) {
-        let Kind::View(View::OfOperand(map)) = op.kind() else { return };
+    fn add_if_shared(&mut self, op: OpRef<'_>, shared: Shared) {
+        if self.add_shared(op.ctx, op.body, shared) {
+            self.shared.push(shared);
+        }
+    }
+
+    /// Finds where a value lies in the bytes of another; whether it lies there.
+    fn add_shared(&mut self, ctx: &Context, body: &Body, shared: Shared) -> bool {
+        match shared {
+            Shared::Whole { value, operand } => {
+                self.share(value, operand, 0);
+                true
+            }
+            Shared::View(op) => self.add_view(body.at(ctx, op)),
+        }
+    }
+
+    fn add_view(&mut self, op: OpRef<'_>) -> bool {
+        let Kind::View(View::OfOperand(map)) = op.kind() else { return false };
         let offset = view_offset_bytes(op);
         let value = op.body.result(op.op, 0);
         let operand = op.body.operands(op.op).next();
-        let Some(operand) = operand.filter(|_| offset.is_some() || is_marked_view(op)) else { return };
+        let Some(operand) = operand.filter(|_| offset.is_some() || is_marked_view(op)) else { return false };
         if let (Some(offset), Lie::Dense) = (offset, &self.lies[operand]) {
-            return self.share(value, operand, offset);
+            self.share(value, operand, offset);
+            return true;
         }
         self.share(value, operand, 0);
         let layout = self.layout(op, operand).and_then(|from| map(op, 0, &from));
@@ -236,6 +268,7 @@ impl AliasSets {
         let window = layout.as_ref().zip(bits).and_then(|(layout, bits)| ByteWindow::covering(layout, bits));
         let strided = layout.zip(window).map(Box::new);
         self.lies[value] = strided.map_or(Lie::Unknown, Lie::Strided);
+        true
     }
 
     /// How an operand's elements lie, counted from the first of its root.
@@ -255,18 +288,20 @@ impl AliasSets {
         let base = self.aliases[operand].offset_bytes;
         self.aliases[value] =
             AliasEntry { root: self.near_root(operand).into(), offset_bytes: base + offset_bytes };
-        if !matches!(self.lies[operand], Lie::Dense) {
+        if !matches!((&self.lies[operand], &self.lies[value]), (Lie::Dense, Lie::Dense)) {
             self.lies[value] = self.lies[operand].clone();
         }
     }
 
-    fn add_parts(&mut self, op: OpRef<'_>) {
-        for index in parts(op) {
+    fn add_parts(&mut self, op: OpRef<'_>, parts: &[usize]) {
+        let whole = op.result(0);
+        let (root, outer) = (self.root(whole), self.window(whole));
+        let layout = op.result_shape(0).map(|shape| Strided::row_major(0, shape));
+        for &index in parts {
             let near = self.near_root(op.operand(index));
-            let whole = op.result(0);
-            let outer = self.window(whole);
-            let window = part_window(op, index).zip(outer).and_then(|(window, outer)| window.within(&outer));
-            self.wholes[near] = Some((self.root(whole), window));
+            let window = layout.as_ref().and_then(|layout| part_window_in(op, index, layout));
+            let window = window.zip(outer).and_then(|(window, outer)| window.within(&outer));
+            self.wholes[near] = Some((root, window));
         }
     }
 
@@ -309,7 +344,12 @@ pub fn part_layout(op: OpRef<'_>, index: usize, whole: &Strided) -> Option<Strid
 /// The rows that an operand of a concatenation or a padding occupies in the result; none if they are no
 /// regular rows, or a size is not known.
 pub fn part_window(op: OpRef<'_>, index: usize) -> Option<ByteWindow> {
-    let layout = part_layout(op, index, &Strided::row_major(0, op.result_shape(0)?))?;
+    part_window_in(op, index, &Strided::row_major(0, op.result_shape(0)?))
+}
+
+/// The same in a result of this layout.
+fn part_window_in(op: OpRef<'_>, index: usize, whole: &Strided) -> Option<ByteWindow> {
+    let layout = part_layout(op, index, whole)?;
     ByteWindow::of_layout(&layout, storage_bits(op.ctx, op.ctx.elem(op.result_type(0)))?)
 }
 

@@ -90,7 +90,9 @@ impl Context {
 
     /// The dictionary with this entry set.
     pub fn dict_set(&self, dict: Attr, name: Ident, value: Attr) -> Attr {
-        let mut entries = self.dict_entries(dict).to_vec();
+        let known = self.dict_entries(dict);
+        let mut entries = Vec::with_capacity(known.len() + 1);
+        entries.extend_from_slice(known);
         match entries.binary_search_by(|entry| self.str(entry.0).cmp(self.str(name))) {
             Ok(index) => entries[index].1 = value,
             Err(index) => entries.insert(index, (name, value)),

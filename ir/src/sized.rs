@@ -11,8 +11,9 @@
 //! What is verified for symbols need not hold for numbers: a window may not fit a small image, and sizes that
 //! are not provably different may differ. So each kind of operation whose laws do not follow from its
 //! symbolic types is inferred again at the numbers. They do follow where an elementwise operation's operands
-//! have the result's own sizes, known ones of it, or 1; and a window of rounding down fits wherever its
-//! result has a row; where a size is 0, these are inferred again, too.
+//! have the result's own sizes, known ones of it, or 1; a window of rounding down fits wherever its result
+//! has a row; and parts of a concatenation that have one size at each axis, or known ones, have them at all
+//! sizes. Where a size is 0, these are inferred again, too.
 
 use crate::plan::attrs;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -26,7 +27,8 @@ use crate::context::Context;
 use crate::dims::{SizeId, SizeTable, SizeValues, evaluate, symbols};
 use crate::entities::{Attr, DimExpr, Ident, Op, OpName, Type, Value};
 use crate::flow;
-use crate::opdef::{Infer, Kind, Traits};
+use crate::opdef::{Infer, Kind, Traits, View};
+use crate::size::tensor_bytes;
 use crate::types::{Dim, TypeData};
 
 /// A function's types and sizes, as a table of distinct expressions.
@@ -249,6 +251,7 @@ fn holds_for_all(op: OpRef<'_>) -> bool {
         Kind::Elementwise(_) => op.body.operands(op.op).all(|operand| stretches(op, operand)),
         // Its body is looked at, and takes and gives what it does; and a source gives what sizes say.
         Kind::Group | Kind::Structure | Kind::Source => true,
+        Kind::View(View::OfResult(_)) => are_parts(op),
         _ => {
             op.has(Traits::WINDOW)
                 && slides(op)
@@ -263,6 +266,18 @@ fn stretches(op: OpRef<'_>, operand: Value) -> bool {
     let Some((from, to)) = shape(operand).zip(shape(op.result(0))) else { return false };
     let mut pairs = from.iter().rev().zip(to.iter().rev());
     from.len() <= to.len() && pairs.all(|(from, to)| from == to || *from == Dim::Known(1))
+}
+
+/// Whether at each axis all operands have the same size, or known ones.
+fn are_parts(op: OpRef<'_>) -> bool {
+    let shapes = op.body.operands(op.op).map(|part| op.ctx.type_data(op.body.ty(part)).tensor_shape());
+    let Some(shapes) = shapes.collect::<Option<Vec<_>>>() else { return false };
+    let Some((first, others)) = shapes.split_first() else { return false };
+    let is_equal = |axis: usize, other: &[Dim]| {
+        let (first, other) = (first.get(axis), other.get(axis));
+        first == other || [first, other].iter().all(|dim| dim.is_some_and(|dim| dim.known().is_some()))
+    };
+    (0..first.len()).all(|axis| others.iter().all(|other| is_equal(axis, other)))
 }
 
 /// Whether an operation's window fits wherever its result has a row: it rounds down, and channels are known.
@@ -288,6 +303,8 @@ pub struct SizedBody {
     at: AtSizes,
     /// The operations that write result 0 into a concatenation, with their attributes but for `mem.pitch`.
     makers: Vec<(Op, Attr)>,
+    /// The attributes of makers at the sizes, by those before and the rows.
+    pitched: FxHashMap<(Attr, [u64; 2]), Attr>,
     /// Where values lie in the bytes of others at the sizes, if some do otherwise than from the first byte
     /// on.
     aliases: Option<AliasSets>,
@@ -313,6 +330,7 @@ impl SizedBody {
             properties,
             at: AtSizes::default(),
             makers: makers.into_iter().map(|op| (op, body.attrs(op))).collect(),
+            pitched: FxHashMap::default(),
             aliases: None,
             has_windows: has_windows(ctx, body),
         }
@@ -346,13 +364,14 @@ impl SizedBody {
     /// Finds where values lie in the bytes of others, and says it of the rows of those in concatenations.
     fn set_windows(&mut self) {
         let mut aliases = self.aliases.take().unwrap_or_else(|| AliasSets::of(&self.ctx, &self.body));
-        aliases.resize(&self.ctx, &self.body, self.values.iter().map(|(value, _)| *value));
-        let mut known: FxHashMap<(Attr, [u64; 2]), Attr> = FxHashMap::default();
+        let bytes: Vec<Option<u64>> = self.at.types.iter().map(|ty| tensor_bytes(&self.ctx, *ty)).collect();
+        aliases.resize(&self.ctx, &self.body, self.values.iter().map(|(value, ty)| (*value, bytes[*ty])));
+        let name = self.ctx.ident(attrs::MEM_PITCH);
+        self.pitched.clear();
         for (op, attrs) in &self.makers {
             let pitched = pitch_in_whole(&self.ctx, &self.body, &aliases, *op).map(|[row, pitch]| {
-                *known.entry((*attrs, [row, pitch])).or_insert_with(|| {
-                    let pitch = self.ctx.ints_attr(&[row as i64, pitch as i64]);
-                    self.ctx.dict_set(*attrs, self.ctx.ident(attrs::MEM_PITCH), pitch)
+                *self.pitched.entry((*attrs, [row, pitch])).or_insert_with(|| {
+                    self.ctx.dict_set(*attrs, name, self.ctx.ints_attr(&[row as i64, pitch as i64]))
                 })
             });
             if let Some(pitched) = pitched {
@@ -472,6 +491,20 @@ mod tests {
         let (types, mut body) = sized(text, &["N", "M", "K"]);
         assert!(body.set(&types, &[2, 3, 3]).is_some());
         assert!(body.set(&types, &[2, 3, 4]).is_none(), "3 columns, 4 rows");
+    }
+
+    #[test]
+    fn parts_of_a_concatenation_that_may_differ_are_compared_at_each_size() {
+        let text = "func.func @main(%x: tensor<?x3xf32, #optc.dims<N>>, %y: tensor<?x4xf32, #optc.dims<M>>, %z: tensor<5x4xf32>) -> (tensor<?x7xf32, #optc.dims<N>>, tensor<5x8xf32>) {
+  %0 = nn.concat %x, %y {axis = 1 : i64} : (tensor<?x3xf32, #optc.dims<N>>, tensor<?x4xf32, #optc.dims<M>>) -> tensor<?x7xf32, #optc.dims<N>>
+  %1 = nn.concat %y, %z {axis = 1 : i64} : (tensor<?x4xf32, #optc.dims<M>>, tensor<5x4xf32>) -> tensor<5x8xf32>
+  return %0, %1 : tensor<?x7xf32, #optc.dims<N>>, tensor<5x8xf32>
+}";
+        let (types, mut body) = sized(text, &["N", "M"]);
+        assert!(body.set(&types, &[5, 5]).is_some());
+        for numbers in [[4, 5], [5, 4], [4, 4]] {
+            assert!(body.set(&types, &numbers).is_none(), "{numbers:?}");
+        }
     }
 
     #[test]

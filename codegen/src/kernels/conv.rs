@@ -149,7 +149,10 @@ fn lower_call(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lower
     let bands = call.bands(machine);
     let mut calls = call.packs.clone();
     match band_rows(whole, bands)? {
-        None => calls.push(kernel.call(call.operands)),
+        None => {
+            calls.reserve_exact(1);
+            calls.push(kernel.call(call.operands));
+        }
         Some(rows) => {
             let bands = call.conv.slide().bands(rows)?;
             for band in bands {

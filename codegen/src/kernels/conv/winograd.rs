@@ -62,11 +62,13 @@ fn in_room(
 ) -> Option<FasterMethod> {
     let share = |workers: u64| (room_bytes / workers / 64 * 64) as usize;
     // Results do not depend on the number of threads, so neither does the choice.
-    let speedup = kernel.within(share(WORKERS)).speedup();
+    let asked = kernel.within(share(WORKERS));
+    let speedup = asked.speedup();
     if speedup < LEAST_SPEEDUP {
         return None;
     }
-    let within = kernel.within(share(machine.threads as u64));
+    let threads = machine.threads as u64;
+    let within = if threads == WORKERS { asked } else { kernel.within(share(threads)) };
     Some(FasterMethod {
         name: NAME,
         speedup,
