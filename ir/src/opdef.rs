@@ -504,8 +504,8 @@ pub enum View {
     /// The result is a view of operand 0. The function computes the result's layout from the operand's; none
     /// if no strides describe it.
     OfOperand(fn(OpRef<'_>, usize, &Strided) -> Option<Strided>),
-    /// Each operand is a part of the result, as in a concatenation. The function computes an operand's layout
-    /// from the result's.
+    /// Each operand is a part of the result, as in a concatenation: of each axis its rule of types asks that
+    /// sizes are equal, or adds them. The function computes an operand's layout from the result's.
     OfResult(fn(OpRef<'_>, usize, &Strided) -> Option<Strided>),
 }
 

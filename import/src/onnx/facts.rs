@@ -96,8 +96,8 @@ impl<'m> SizeFacts<'m> {
         std::mem::take(&mut self.news)
     }
 
-    /// Limits a size; says whether that is news. A size that none can be is left to what refuses it.
-    fn limit(&mut self, symbol: Ident, low: u64, high: u64) -> bool {
+    /// Limits a size. A size that none can be is left to what refuses it.
+    fn limit(&mut self, symbol: Ident, low: u64, high: u64) {
         let (least, most) = self.ranges.of(symbol);
         let is_new = !self.equal.contains_key(&symbol) && (low > least || high < most);
         let is_possible = low.max(least) <= high.min(most);
@@ -105,7 +105,6 @@ impl<'m> SizeFacts<'m> {
             self.ranges.declare(symbol, low.max(least), high);
             self.news.push(symbol);
         }
-        is_new && is_possible
     }
 
     /// Says what a size is; says whether that is news. What was known of its range must then hold of what it

@@ -132,11 +132,12 @@ mod tests {
     fn packed_and_unpacked_numbers_are_the_same() {
         for bytes in [&b"\x08\x01\x08\x96\x01"[..], b"\x0a\x03\x01\x96\x01", b"\x08\x01\x0a\x02\x96\x01"] {
             let mut numbers = NumberField::default();
+            assert!(numbers.is_empty());
             for field in fields(bytes) {
                 numbers.append(field, "dims", Encoding::Varint).unwrap();
             }
             assert_eq!(numbers.varints().collect::<Vec<_>>(), [1, 150]);
-            assert_eq!(numbers.len(), 2);
+            assert_eq!((numbers.len(), numbers.is_empty()), (2, false));
         }
     }
 

@@ -18,6 +18,16 @@ fn learned(op: &str, shape: &[i64], weights: &[Message], attributes: &[Message])
     Message::default().int(1, 8).message(8, &set).message(7, &graph.message())
 }
 
+/// A model of a graph, and after it one node of `ai.onnx.ml` of an input of that makes `y`.
+fn learned_after(graph: Graph, input: &str, op: &str, attributes: &[Message]) -> Message {
+    let graph = graph.output("y");
+    let node = Message::default().strings(1, &[input]).strings(2, &["y"]).bytes(3, "n").bytes(4, op);
+    let node = node.bytes(7, "ai.onnx.ml").messages(5, attributes);
+    let graph = Graph { nodes: [&graph.nodes[..], &[node]].concat(), ..graph };
+    let sets = [("ai.onnx.ml", 5), ("", 17)].map(|(name, set)| Message::default().bytes(1, name).int(2, set));
+    Message::default().int(1, 8).messages(8, &sets).message(7, &graph.message())
+}
+
 #[test]
 fn features_are_picked_and_thresholds_passed() {
     let picked = learned("ArrayFeatureExtractor", &[2, 3], &[ints_tensor("w", &[2, 0])], &[]);
@@ -44,12 +54,24 @@ fn labels_stand_beside_their_keys() {
     refuses(labels(&[1.0, 1.0], &[1.0, 2.0], &[]), "a key that is there twice");
     refuses(labels(&[f32::NAN], &[1.0], &[]), "a key that is NaN");
     refuses(labels(&[1.0, 2.0], &[1.0], &[]), "2 keys of 1 values");
-    let ints = [ints("keys_int64s", &[1]), ints("values_int64s", &[1])];
-    refuses(learned("LabelEncoder", &[2], &[], &ints), "keys of another type than the input");
+    let whole = [ints("keys_int64s", &[1]), ints("values_int64s", &[1])];
+    refuses(learned("LabelEncoder", &[2], &[], &whole), "keys of another type than the input");
+    // Keys of 8 bytes each: that all differ is not seen in their bytes one by one.
+    let numbers = |keys: &[i64]| {
+        let cast = Graph::default().input("x", &[3]).node("Cast", &["x"], &["k"], &[int("to", 7)]);
+        let attributes = [ints("keys_int64s", keys), floats("values_floats", &vec![0.5; keys.len()])];
+        learned_after(cast, "k", "LabelEncoder", &[&attributes[..], &[float("default_float", 9.0)]].concat())
+    };
+    assert_eq!(compute_model(&numbers(&[3, 1, 1 << 32])).1, [0.5, 9.0, 0.5]);
+    refuses(numbers(&[3, 1 << 40, 3]), "a key that is there twice");
 }
 
 /// A tree of two conditions: the first at the root, the second where that holds.
 fn trees(modes: [u8; 2], more: &[Message]) -> Message {
+    learned("TreeEnsemble", &[3, 2], &[], &two_conditions(modes, more))
+}
+
+fn two_conditions(modes: [u8; 2], more: &[Message]) -> Vec<Message> {
     let attributes = [
         int("n_targets", 2),
         ints("tree_roots", &[0]),
@@ -63,7 +85,7 @@ fn trees(modes: [u8; 2], more: &[Message]) -> Message {
         ints("leaf_targetids", &[0, 1, 1]),
         tensor("leaf_weights", &floats_tensor("", &[3], &[10.0, 20.0, 30.0])),
     ];
-    learned("TreeEnsemble", &[3, 2], &[], &[&attributes[..], more].concat())
+    [&attributes[..], more].concat()
 }
 
 #[test]
@@ -77,6 +99,20 @@ fn trees_are_walked_for_each_row() {
     assert_eq!(compute_model(&trees([0, 6], &member)).1, [10.0, 0.0, 10.0, 0.0, 0.0, 30.0]);
     let mean = compute_model(&trees([0, 0], &[int("aggregate_function", 0)])).1;
     assert_eq!(mean, found.1);
+}
+
+#[test]
+fn a_missing_value_goes_where_its_condition_says() {
+    let found = |tracks: &[Message]| {
+        let graph = Graph::default().input("x", &[1, 2]).node("Sub", &["x", "x"], &["zero"], &[]);
+        let graph = graph.node("Div", &["zero", "zero"], &["missing"], &[]);
+        compute_model(&learned_after(graph, "missing", "TreeEnsemble", &two_conditions([0, 0], tracks))).1
+    };
+    let tracks = |tracks: &[i64]| found(&[ints("nodes_missing_value_tracks_true", tracks)]);
+    assert_eq!(found(&[]), [0.0, 30.0]);
+    assert_eq!(tracks(&[0, 0]), [0.0, 30.0]);
+    assert_eq!(tracks(&[1, 0]), [0.0, 20.0]);
+    assert_eq!(tracks(&[1, 1]), [10.0, 0.0]);
 }
 
 #[test]

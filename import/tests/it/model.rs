@@ -105,6 +105,23 @@ fn graphs_nest_only_so_deep() {
     assert!(ModelProto::read(&writer::model(17, nest(MAX_DEPTH)).0).is_ok());
     let error = ModelProto::read(&writer::model(17, nest(MAX_DEPTH + 1)).0).unwrap_err();
     assert_eq!(error.message, format!("graphs nested deeper than {MAX_DEPTH}"));
+    let graphs = |inner: Graph| Message::default().bytes(1, "g").message(11, &inner.message()).int(20, 10);
+    let nest = |depth| {
+        (1..depth).fold(Graph::default(), |inner, _| Graph::default().node("If", &[], &[], &[graphs(inner)]))
+    };
+    assert!(ModelProto::read(&writer::model(17, nest(MAX_DEPTH)).0).is_ok());
+    let error = ModelProto::read(&writer::model(17, nest(MAX_DEPTH + 1)).0).unwrap_err();
+    assert_eq!(error.message, format!("graphs nested deeper than {MAX_DEPTH}"));
+}
+
+#[test]
+fn an_attribute_without_a_type_has_that_of_its_value() {
+    let read = |attribute: Message| {
+        let graph = Graph::default().node("Cast", &[], &[], &[attribute.bytes(1, "a")]);
+        ModelProto::read(&writer::model(17, graph).0).map(|_| ()).map_err(|error| error.message)
+    };
+    assert_eq!(read(Message::default().int(3, 5)), Ok(()));
+    assert_eq!(read(Message::default().int(12, 5)), Err("attribute `a` has no value".to_owned()));
 }
 
 #[test]

@@ -112,6 +112,48 @@ fn what_is_computed_of_zeros_after_elements_need_not_be_zeros() {
     assert_eq!((&shape[..], &found[..2]), (&[1, 4][..], &[7.0, 7.0][..]));
 }
 
+#[test]
+fn products_from_the_last_element_on_begin_at_the_last_of_an_open_axis() {
+    let graph = found().weight(ints_tensor("axis", &[1])).weight(ints_tensor("one", &[1]));
+    let graph = graph.node("Add", &["i", "one"], &["k"], &[]).node("Cast", &["k"], &["f"], &[int("to", 1)]);
+    let graph = graph.node("CumProd", &["f", "axis"], &["y"], &[int("reverse", 1)]).output("y");
+    let (shape, found) = compute(26, graph);
+    // Rows 1 1 2 2 2 and columns 1 3 1 2 3.
+    assert_eq!(
+        (&shape[..], &found[..5], &found[6..11]),
+        (&[2, 6][..], &[8.0, 8.0, 8.0, 4.0, 2.0][..], &[18.0, 18.0, 6.0, 6.0, 3.0][..])
+    );
+}
+
+/// The sizes of one place in another order: those of a slice are 1, so any of them may be the open one.
+#[test]
+fn a_new_shape_may_keep_a_size_where_another_becomes_the_open_one() {
+    let one_of_three = floats_tensor("flags", &[3], &[0.0, 5.0, 0.0]);
+    let graph = Graph::default().weight(one_of_three).node("NonZero", &["flags"], &["i"], &[]);
+    let graph = graph.node("Transpose", &["i"], &["rows"], &[]).node("Shape", &["rows"], &["s"], &[]);
+    let graph = graph.weight(ints_tensor("first", &[0])).node("Gather", &["s", "first"], &["n"], &[]);
+    let graph = graph.node("Concat", &["first", "n"], &["to"], &[int("axis", 0)]);
+    let graph = graph.node("Reshape", &["rows", "to"], &["line"], &[]);
+    check(13, as_floats(graph, "line"), &[1, 3], &[1.0, 0.0, 0.0]);
+}
+
+#[test]
+fn parts_have_zeros_after_their_elements_if_each_of_them_has() {
+    // The places 1 and 2, after which are zeros; and zeros, after which are fives: outside of a row of three.
+    let flags = floats_tensor("flags", &[4], &[0.0, 1.0, 1.0, 0.0]);
+    let graph = Graph::default().weight(flags).weight(floats_tensor("row", &[3], &[7.0, 8.0, 9.0]));
+    let graph = graph.node("NonZero", &["flags"], &["i"], &[]).weight(ints_tensor("five", &[5]));
+    let graph = graph.node("Cast", &["i"], &["b"], &[int("to", 9)]).node("Not", &["b"], &["n"], &[]);
+    let graph = graph.node("Cast", &["n"], &["c"], &[int("to", 7)]).node("Mul", &["c", "five"], &["k"], &[]);
+    for (parts, [first, second]) in
+        [(["i", "k"], [[8.0, 9.0], [7.0, 7.0]]), (["k", "i"], [[7.0, 7.0], [8.0, 9.0]])]
+    {
+        let both = graph.clone().node("Concat", &parts, &["both"], &[int("axis", 0)]);
+        let (shape, found) = compute(13, both.node("Gather", &["row", "both"], &["y"], &[]).output("y"));
+        assert_eq!((&shape[..], &found[..2], &found[4..6]), (&[2, 4][..], &first[..], &second[..]));
+    }
+}
+
 #[track_caller]
 fn check_refused(graph: Graph, reason: &str) {
     let faults = faults(&model(13, graph.output("y")));

@@ -254,6 +254,9 @@ fn sizes_that_are_compared_or_cut_are_known_where_that_is_proved() {
     let clipped = graph().node("Min", &["m", "two"], &["k"], &[]).node("Max", &["k", "one"], &["e"], &[]);
     let clipped = clipped.node("Slice", &["x", "zero", "e", "zero"], &["y"], &[]);
     check(clipped, "tensor<?x4xf32, #optc.dims<max(min(x_0, 2), 1)>>", &[2, 4], &counted[..8]);
+    // The 0 of a relu is a number, too.
+    let above = graph().node("Relu", &["m"], &["e"], &[]).node("Slice", &["x", "zero", "e"], &["y"], &[]);
+    check(above, "tensor<?x4xf32, #optc.dims<x_0>>", &[3, 4], &counted);
     let rest = graph().node("Mod", &["m", "two"], &["k"], &[]).node("Sub", &["m", "k"], &["e"], &[]);
     let rest = rest.node("Slice", &["x", "zero", "e", "zero"], &["y"], &[]);
     check(rest, "tensor<?x4xf32, #optc.dims<2 * (x_0 floordiv 2)>>", &[2, 4], &counted[..8]);
@@ -264,6 +267,30 @@ fn sizes_that_are_compared_or_cut_are_known_where_that_is_proved() {
     let last = last.node("Concat", &["k", "two", "two"], &["t"], &[int("axis", 0)]);
     let last = last.node("Reshape", &["x", "t"], &["y"], &[]);
     check(last, "tensor<?x2x2xf32, #optc.dims<x_0>>", &[3, 2, 2], &counted);
+}
+
+#[test]
+fn the_rows_of_a_turned_matrix_meet_those_of_the_other() {
+    let graph = Graph::default().input("x", &[-1, 4]).weight(floats_tensor("w", &[6, 2], &[1.0; 12]));
+    let graph = graph.node("Gemm", &["x", "w"], &["y"], &[int("transA", 1)]).output("y");
+    let module = import_bytes(&model(17, graph).0, StrippedWeights::Refuse, &[]);
+    let text = ir::text::print(&module.unwrap_or_else(|faults| panic!("{faults:?}")));
+    assert!(text.contains("tensor<6x4xf32> {optc.name = \"x\"}"), "{text}");
+}
+
+#[test]
+fn pixels_are_repeated_a_whole_number_of_times_if_their_number_is_open() {
+    let sizes = |columns: i64| {
+        let sizes = graph().weight(ints_tensor("columns", &[columns]));
+        let sizes = sizes.node("Concat", &["m", "columns"], &["t"], &[int("axis", 0)]);
+        let corners = string("coordinate_transformation_mode", "asymmetric");
+        sizes.node("Resize", &["x", "", "", "t"], &["y"], &[corners, string("nearest_mode", "floor")])
+    };
+    let rows =
+        |times: usize| -> Vec<f32> { (1..=12).flat_map(|x| std::iter::repeat_n(x as f32, times)).collect() };
+    check(sizes(8), "tensor<?x8xf32, #optc.dims<x_0>>", &[3, 8], &rows(2));
+    let said = crate::fixture::faults(&model(17, sizes(0))).join("\n");
+    assert!(said.contains("0 elements along axis 1"), "{said}");
 }
 
 #[test]

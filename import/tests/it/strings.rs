@@ -108,3 +108,21 @@ fn strings_are_not_computed_with() {
         Graph::default().weight(Message::default().packed(1, &[1]).int(2, 8).bytes(8, "w").bytes(6, [0xff]));
     refuses(undefined.node("Identity", &["w"], &["y"], &[]).output("y"), "a string that is not UTF-8");
 }
+
+#[test]
+fn an_expression_matches_whole_strings_and_its_options_are_for_letters_of_ascii() {
+    let matches = |pattern: &str, given: &[&str]| {
+        let graph = Graph::default().weight(words("w", &[given.len() as i64], given));
+        let graph = graph.node("RegexFullMatch", &["w"], &["m"], &[string("pattern", pattern)]);
+        graph.node("Cast", &["m"], &["y"], &[int("to", 1)]).output("y")
+    };
+    let check = |pattern: &str, given: &[&str], expected: &[f32]| {
+        assert_eq!(compute(matches(pattern, given), &[]).1.to_f32(), expected, "{pattern}");
+    };
+    check("a|bc", &["a", "bc", "abc", "b"], &[1.0, 1.0, 0.0, 0.0]);
+    check("(?i)ab", &["aB", "b"], &[1.0, 0.0]);
+    check("\u{e4}+", &["\u{e4}\u{e4}", "a"], &[1.0, 0.0]);
+    for (pattern, given) in [("(?i)a", "\u{e4}"), ("(?i)\u{e4}", "a")] {
+        refuses(matches(pattern, &[given]), "an expression with options, of more than letters of ASCII");
+    }
+}

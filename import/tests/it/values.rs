@@ -45,6 +45,65 @@ pub(crate) fn one_node(op: &str, shape: &[i64], inputs: &[&str], attributes: &[M
 }
 
 #[test]
+fn shapes_are_equal_before_version_7_unless_a_node_says_that_one_is_stretched() {
+    let graph = |attributes: &[Message]| {
+        one_node("Add", &[2, 2], &["x", "w"], attributes).weight(floats_tensor("w", &[2], &[10.0, 20.0]))
+    };
+    check(6, graph(&[int("broadcast", 1)]), &[2, 2], &[11.0, 22.0, 13.0, 24.0]);
+    check(6, graph(&[int("broadcast", 1), int("axis", 0)]), &[2, 2], &[11.0, 12.0, 23.0, 24.0]);
+    let said = crate::fixture::faults(&model(6, graph(&[]))).join("\n");
+    assert!(said.contains("shapes [2, 2] and [2], expected equal ones without `broadcast`"), "{said}");
+    check(7, graph(&[]), &[2, 2], &[11.0, 22.0, 13.0, 24.0]);
+}
+
+/// Small numbers without a sign, as bytes.
+fn bytes_tensor(name: &str, dims: &[i64], bytes: &[u8]) -> Message {
+    raw_tensor(name, 2, dims, bytes)
+}
+
+#[test]
+fn each_row_and_each_column_may_have_a_zero_and_a_scale_of_its_own() {
+    let matrices = || {
+        let graph = Graph::default().weight(bytes_tensor("a", &[2, 2], &[1, 2, 3, 4]));
+        graph.weight(bytes_tensor("b", &[2, 2], &[5, 6, 7, 8]))
+    };
+    let graph = matrices().weight(bytes_tensor("a0", &[], &[0])).weight(bytes_tensor("b0", &[2], &[1, 2]));
+    let graph = graph.node("MatMulInteger", &["a", "b", "a0", "b0"], &["i"], &[]);
+    let graph = graph.node("Cast", &["i"], &["y"], &[int("to", 1)]).output("y");
+    check(10, graph, &[2, 2], &[16.0, 16.0, 36.0, 36.0]);
+    let one = |name| floats_tensor(name, &[], &[1.0]);
+    let graph =
+        matrices().weight(bytes_tensor("a0", &[2], &[0, 1])).weight(bytes_tensor("b0", &[2], &[5, 6]));
+    let graph =
+        graph.weight(floats_tensor("as", &[2], &[1.0, 2.0])).weight(floats_tensor("bs", &[2], &[1.0, 3.0]));
+    let graph = graph.weight(one("ys")).weight(bytes_tensor("y0", &[], &[7]));
+    let graph = graph.node("QLinearMatMul", &["a", "as", "a0", "b", "bs", "b0", "ys", "y0"], &["i"], &[]);
+    let graph = graph.node("Cast", &["i"], &["y"], &[int("to", 1)]).output("y");
+    // (1 2, 4 6) times (0 0, 2 6), and 7.
+    check(10, graph, &[2, 2], &[11.0, 19.0, 19.0, 43.0]);
+}
+
+#[test]
+fn a_window_of_no_size_is_refused() {
+    let window = |size: i64| {
+        let size = raw_tensor("size", 7, &[], &size.to_le_bytes());
+        Graph::default().weight(size).node("HannWindow", &["size"], &["y"], &[]).output("y")
+    };
+    check(17, window(4), &[4], &[0.0, 0.5, 1.0, 0.5]);
+    let said = crate::fixture::faults(&model(17, window(0))).join("\n");
+    assert!(said.contains("input 0 is no size"), "{said}");
+}
+
+#[test]
+fn concat_has_a_default_axis_before_version_4() {
+    let graph = |attributes: &[Message]| one_node("Concat", &[1, 2, 2], &["x", "x"], attributes);
+    check(1, graph(&[]), &[1, 4, 2], &[1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
+    check(1, graph(&[int("axis", 2)]), &[1, 2, 4], &[1.0, 2.0, 1.0, 2.0, 3.0, 4.0, 3.0, 4.0]);
+    let said = crate::fixture::faults(&model(4, graph(&[]))).join("\n");
+    assert!(said.contains("`axis` is left out"), "{said}");
+}
+
+#[test]
 fn clip_has_attributes_up_to_version_10_and_operands_from_11() {
     let attributes = [float("min", 2.0), float("max", 3.0)];
     for version in [6, 10] {
@@ -193,16 +252,21 @@ fn numbers(module: &ir::Module, tensor: &Tensor) -> Vec<f64> {
 
 #[test]
 fn stripped_weights_and_constants_are_made_by_their_rules() {
-    let rules =
-        r#"{"w": {"dtype": 1, "shape": [2], "fill": 0.5}, "const:c": {"dtype": 1, "shape": [2], "fill": 4}}"#;
+    let rules = ["w", "const:c", "v", "u"].iter().zip(["0.5", "4", "7", "7"]);
+    let rules = rules.map(|(key, fill)| format!(r#""{key}": {{"dtype": 1, "shape": [2], "fill": {fill}}}"#));
+    let rules = format!("{{{}}}", rules.collect::<Vec<_>>().join(", "));
     let empty = |name| raw_tensor(name, 1, &[2], &[]);
     let graph = one_node("Add", &[2], &["x", "w"], &[]).weight(empty("w"));
     let graph = graph.node("Constant", &[], &["c"], &[tensor("value", &empty(""))]);
-    let graph = Graph { outputs: vec![], ..graph }.node("Mul", &["y", "c"], &["z"], &[]).output("z");
-    let bytes = model(17, graph).message(14, &property("stripped_weights", rules)).0;
+    let graph = Graph { outputs: vec![], ..graph }.node("Mul", &["y", "c"], &["z"], &[]);
+    // Weights that the file has are no other ones for that there is a rule.
+    let there = raw_tensor("v", 1, &[2], &[10.0f32, 20.0].map(f32::to_le_bytes).concat());
+    let graph = graph.weight(there).weight(floats_tensor("u", &[2], &[100.0, 200.0]));
+    let graph = graph.node("Add", &["z", "v"], &["s"], &[]).node("Add", &["s", "u"], &["t"], &[]).output("t");
+    let bytes = model(17, graph).message(14, &property("stripped_weights", &rules)).0;
     let module = import_bytes(&bytes, StrippedWeights::Synthesize, &[]).unwrap();
     let ones = Tensor::from_f32(&module.ctx, &[2], &[1.0, 2.0]);
-    assert_eq!(run(&module, "main", &[ones]).unwrap()[0].to_f32(), [6.0, 10.0]);
+    assert_eq!(run(&module, "main", &[ones]).unwrap()[0].to_f32(), [116.0, 230.0]);
 }
 
 #[test]

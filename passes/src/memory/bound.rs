@@ -115,11 +115,6 @@ impl Bound {
         self.size_bytes
     }
 
-    /// Whether some sizes reach the bound, with all buffers in these orders.
-    pub fn is_exact(&self) -> bool {
-        self.maximum.is_exact && self.pools.iter().all(PoolBound::is_constant)
-    }
-
     /// Whether some sizes reach the bound of the arena alone, with its buffers in this order.
     pub fn is_arena_exact(&self) -> bool {
         self.maximum.is_exact

@@ -142,6 +142,71 @@ impl RowSizes {
 }
 
 #[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One image of `H` rows, of which as many are written as `output` says of `H`.
+    fn rows(ctx: &Context, output: impl Fn(&Context, DimExpr) -> Option<DimExpr>) -> RowSizes {
+        let height = dims::symbol(ctx, "H");
+        let [one, row] = [1, 12].map(|number| dims::constant(ctx, number));
+        let output = output(ctx, height).expect("it is a size");
+        RowSizes {
+            images: one,
+            input: height,
+            input_bytes: row,
+            output,
+            output_bytes: row,
+            extent: 3,
+            stride: 1,
+            pad_top: 1,
+        }
+    }
+
+    /// As many rows as `H`, and that many more.
+    fn longer(more: i64) -> impl Fn(&Context, DimExpr) -> Option<DimExpr> {
+        move |ctx, height| dims::add(ctx, height, dims::constant(ctx, more))
+    }
+
+    #[test]
+    fn a_window_that_may_lie_in_the_padding_alone_is_not_in_bands() {
+        let ctx = Context::new();
+        let mut ranges = Ranges::default();
+        ranges.declare(ctx.ident("H"), 2, 100);
+        let is_inside = |sizes: RowSizes| sizes.has_windows_inside(&ctx, &ranges);
+        // The last window begins at row H - 1, H + 1 - 1, ...
+        assert!(is_inside(rows(&ctx, longer(0))));
+        assert!(is_inside(rows(&ctx, longer(1))));
+        assert!(!is_inside(rows(&ctx, longer(2))), "the last begins beyond the image");
+        assert!(is_inside(RowSizes { pad_top: 2, ..rows(&ctx, longer(2)) }));
+        assert!(
+            !is_inside(RowSizes { pad_top: 3, ..rows(&ctx, longer(2)) }),
+            "the first ends before the image"
+        );
+        assert!(!is_inside(RowSizes { stride: 2, ..rows(&ctx, longer(0)) }), "steps of two rows");
+    }
+
+    #[test]
+    fn a_distance_at_all_sizes_is_none_of_theirs_exceeded() {
+        let ctx = Context::new();
+        let names = [ctx.ident("H")];
+        let halves = |ctx: &Context, height| dims::floor_div(ctx, height, dims::constant(ctx, 2));
+        for (order, band_rows) in [(RowOrder::Up, 2), (RowOrder::Up, 3), (RowOrder::Down, 4)] {
+            for sizes in [rows(&ctx, longer(0)), RowSizes { stride: 2, ..rows(&ctx, halves) }] {
+                let shared = SharedRows { sizes, order, ..SharedRows::of_bands(&ctx, 0, band_rows) };
+                let distance = |low, high| shared.distance(&ctx, &names, &[(low, high)]);
+                let all = distance(4, 40).expect("they may be in bands");
+                assert!((4..=40).all(|height| distance(height, height).expect("so here") <= all));
+                assert_eq!(distance(4, 1 << 31), None, "numbers that may overflow");
+                assert_eq!(distance(1, 40), None, "a single row");
+                let images = dims::symbol(&ctx, "H");
+                let many = SharedRows { sizes: RowSizes { images, ..sizes }, ..shared };
+                assert_eq!(many.distance(&ctx, &names, &[(4, 40)]), None, "several images");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
 impl SharedRows {
     /// Rows of an operand that a result overwrites in bands; all sizes are 1.
     pub(crate) fn of_bands(ctx: &Context, operand: usize, band_rows: u64) -> SharedRows {

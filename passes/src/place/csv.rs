@@ -354,6 +354,15 @@ mod tests {
     }
 
     #[test]
+    fn sizes_are_below_a_limit() {
+        let sized = |size: u64| format!("id,lower,upper,size\na,0,1,{size}\n");
+        let largest = read(&sized((1 << 62) - 1)).expect("it is below");
+        assert_eq!(largest.problem.buffers[BufferId::from_u32(0)].size_bytes, (1 << 62) - 1);
+        let expected = "2:7: `4611686018427387904` is no size: expected a whole number below 2^62\n";
+        assert_eq!(errors(&sized(1 << 62)), expected);
+    }
+
+    #[test]
     fn all_errors_are_located() {
         assert_eq!(errors(""), "1:1: no header: expected id,lower,upper,size\n");
         assert_eq!(errors("id,lower,upper\n"), "1:1: the header has no column `size`\n");

@@ -353,6 +353,20 @@ mod tests {
         assert!(!is_right(&[0, 8, 16], 16), "beyond the end");
     }
 
+    #[test]
+    fn only_buffers_of_an_overlap_share_bytes_and_as_far_apart_as_it_wants() {
+        let orders = orders(&[(0, 1), (1, 2), (2, 3)]);
+        let mut problem = orders.sized(&sizes(&[8, 8, 8]));
+        let [input, output] = [0, 1].map(BufferId::new);
+        problem.overlaps.push(Overlap { input, output, min_distance_bytes: 4 });
+        let is_right = |offsets: &[u64]| orders.is_right(&problem, &sizes(offsets), 24);
+        assert!(is_right(&[4, 0, 8]));
+        assert!(!is_right(&[3, 0, 8]), "nearer than that");
+        assert!(!is_right(&[0, 4, 12]), "the other is above");
+        assert!(!is_right(&[4, 0, 7]), "a third shares a byte");
+        assert!(!is_right(&[12, 4, 8]), "a third shares some bytes, as far apart");
+    }
+
     /// Some buffers' live ranges, each at most five steps after it begins.
     fn lives(random: &mut Random, count: usize) -> Vec<(u32, u32)> {
         let life = |_| {

@@ -41,8 +41,17 @@ const FILES: &[&str] = &[
 ];
 
 /// Files that only tests read.
-const TESTS: [&str; 7] =
-    ["tests.rs", "_tests.rs", "testing.rs", "cases.rs", "families.rs", "/tests/", "place/laws.rs"];
+const TESTS: [&str; 9] = [
+    "tests.rs",
+    "_tests.rs",
+    "testing.rs",
+    "cases.rs",
+    "families.rs",
+    "/tests/",
+    "place/laws.rs",
+    "laws/conditions.rs",
+    "laws/random.rs",
+];
 
 /// A mutant of one file.
 struct Candidate {

@@ -464,3 +464,15 @@ pub(crate) fn center_crop_pad(call: &mut NodeConversion<'_, '_>) -> Results {
     }
     Ok(vec![x])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_steps_as_the_limit_are_not_refused() {
+        assert!(check_steps(MOST_STEPS).is_ok());
+        let Err(refusal) = check_steps(MOST_STEPS + 1) else { panic!("it is above the limit") };
+        assert_eq!(refusal.message, "4097 steps, expected at most 4096");
+    }
+}

@@ -310,3 +310,24 @@ fn check_style(mut style: BoxReader<'_>, precincts: u8, stream: &Stream) -> Resu
 fn check_quantization(style: u8) -> Result<(), ImageFault> {
     if style & 31 == 0 { Ok(()) } else { Err(refused("a quantized JPEG 2000")) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_precinct_takes_a_byte() {
+        let check = |[height, width]: [u32; 2], edges: &[u8], bytes: usize| {
+            let levels = edges.len() as u8 - 1;
+            let style = [&[levels, 4, 4, 0, 1], edges].concat();
+            let size = ImageSize { height, width, components: 1 };
+            check_style(BoxReader { rest: &style }, 1, &Stream { size, bytes, tiles: 1 })
+        };
+        // Of 2 columns and 4 rows: 5 x 2 precincts; at half the size, of one pixel each, 5 x 4 more.
+        for (edges, least) in [(&[0x21][..], 10), (&[0x00, 0x21], 30), (&[0xFF], 1)] {
+            assert!(check([8, 10], edges, least).is_ok(), "{edges:x?}");
+            let fault = check([8, 10], edges, least - 1).expect_err("a byte is missing");
+            assert_eq!(fault.to_string(), cut_short().to_string(), "{edges:x?}");
+        }
+    }
+}

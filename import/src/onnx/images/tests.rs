@@ -163,6 +163,39 @@ fn a_jpeg_2000_of_more_samples_than_its_limit_is_refused() {
 }
 
 #[test]
+fn a_jpeg_of_more_scans_than_its_limit_is_refused() {
+    let samples = samples();
+    let stream = &samples.iter().find(|sample| sample.name == "jpeg-gray").unwrap().stream;
+    let [begin, end] = [stream.windows(2).rposition(|pair| pair == [0xFF, 0xDA]).unwrap(), stream.len() - 2];
+    let of_scans = |count: usize| {
+        decode(&[&stream[..begin], &stream[begin..end].repeat(count), &stream[end..]].concat())
+    };
+    assert!(of_scans(1000).is_ok());
+    let refusal = of_scans(1001).map(|_| ()).unwrap_err();
+    assert_eq!(refusal.to_string(), refused("it has more than 1000 scans").to_string());
+}
+
+#[test]
+fn a_jpeg_2000_says_its_channels_in_their_order() {
+    let samples = samples();
+    let stream = &samples.iter().find(|sample| sample.name == "jpeg2000-RGBA").unwrap().stream;
+    // Of each of the four channels its number, its kind and its colour, after their count.
+    let channels = 6 + stream.windows(4).position(|kind| kind == b"cdef").unwrap();
+    let changed = |channel: usize, word: usize, number: u8| {
+        let mut stream = stream.clone();
+        stream[channels + channel * 6 + word * 2 + 1] = number;
+        decode(&stream).map(|_| ()).map_err(|fault| fault.to_string())
+    };
+    let refusal = Err(refused("a JPEG 2000 of channels in another order").to_string());
+    assert_eq!(changed(3, 1, 2), Ok(()), "colours that are multiplied by alpha already");
+    for (channel, word, number) in
+        [(0, 0, 1), (3, 0, 2), (1, 1, 1), (3, 1, 0), (3, 1, 3), (1, 2, 3), (3, 2, 1)]
+    {
+        assert_eq!(changed(channel, word, number), refusal, "word {word} of channel {channel}: {number}");
+    }
+}
+
+#[test]
 fn each_scan_of_a_jpeg_adds_bits() {
     let samples = samples();
     let sample = samples.iter().find(|sample| sample.name == "jpeg-progressive-0").unwrap();
