@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use kernels::{ArgSort, Direction, Isa, NumberType};
+use kernels::{ArgSort, Direction, Isa, Kernel, NumberType};
 
 use crate::common::{or_few, run};
 
@@ -13,6 +13,7 @@ fn check<T: PartialOrd + Copy + Debug>(number: NumberType, elements: &[T]) {
     for isa in Isa::available() {
         for direction in [Direction::Forward, Direction::Backward] {
             let kernel = ArgSort::new([1, elements.len(), 1], number, direction, isa, 1);
+            assert_eq!(kernel.scratch_bytes(), 8 * elements.len(), "an index for each element");
             let mut found = vec![0_i64; elements.len()];
             let mut given = elements.to_vec();
             run(&kernel, &[found.as_mut_ptr().cast(), given.as_mut_ptr().cast()]);

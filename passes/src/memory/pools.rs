@@ -77,11 +77,6 @@ impl PoolBound {
     pub fn is_exact(&self) -> bool {
         self.is_exact
     }
-
-    /// Whether the bytes are the same at all sizes, as those of states are.
-    pub(super) fn is_constant(&self) -> bool {
-        self.order.is_none()
-    }
 }
 
 /// What places the buffers of a pool at any sizes.

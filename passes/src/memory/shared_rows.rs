@@ -142,6 +142,26 @@ impl RowSizes {
 }
 
 #[cfg(test)]
+impl SharedRows {
+    /// Rows of an operand that a result overwrites in bands; all sizes are 1.
+    pub(crate) fn of_bands(ctx: &Context, operand: usize, band_rows: u64) -> SharedRows {
+        let one = dims::constant(ctx, 1);
+        let sizes = RowSizes {
+            images: one,
+            input: one,
+            input_bytes: one,
+            output: one,
+            output_bytes: one,
+            extent: 1,
+            stride: 1,
+            pad_top: 0,
+        };
+        let buffers = [0, 1].map(BufferId::from_u32);
+        SharedRows { op: Op::from_u32(0), operand, band_rows, order: RowOrder::Down, buffers, sizes }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -203,25 +223,5 @@ mod tests {
                 assert_eq!(many.distance(&ctx, &names, &[(4, 40)]), None, "several images");
             }
         }
-    }
-}
-
-#[cfg(test)]
-impl SharedRows {
-    /// Rows of an operand that a result overwrites in bands; all sizes are 1.
-    pub(crate) fn of_bands(ctx: &Context, operand: usize, band_rows: u64) -> SharedRows {
-        let one = dims::constant(ctx, 1);
-        let sizes = RowSizes {
-            images: one,
-            input: one,
-            input_bytes: one,
-            output: one,
-            output_bytes: one,
-            extent: 1,
-            stride: 1,
-            pad_top: 0,
-        };
-        let buffers = [0, 1].map(BufferId::from_u32);
-        SharedRows { op: Op::from_u32(0), operand, band_rows, order: RowOrder::Down, buffers, sizes }
     }
 }

@@ -69,3 +69,26 @@ pub(super) fn improve(problem: &Problem, options: &PlannerOptions, stop: Stop<'_
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Family;
+    use super::*;
+
+    #[test]
+    fn placing_the_full_steps_first_meets_bounds_that_no_order_meets() {
+        let never = &|| false;
+        let problems: Vec<Problem> = (0..40).map(|seed| Family::Uniform.draw(150, seed)).collect();
+        let mut left: Vec<(&Problem, Best)> = Vec::new();
+        for problem in &problems {
+            let mut best = Best::new(problem);
+            try_orders(problem, &mut best, never, ..);
+            left.extend((!best.is_enough()).then_some((problem, best)));
+        }
+        assert!(left.len() > 10, "orders meet all but {} bounds", left.len());
+        for (problem, mut best) in left {
+            improve(problem, &PlannerOptions::default(), never, &mut best);
+            assert!(best.is_enough(), "{} of {}", best.size_bytes, best.lower_bound_bytes);
+        }
+    }
+}
