@@ -11,7 +11,7 @@ use ir::interp::{Tensor, run};
 use crate::fixture::import_bytes;
 use crate::writer::{
     Graph, Message, float, floats, floats_tensor, int, ints, ints_tensor, model, packed_floats, property,
-    raw_tensor, tensor,
+    raw_tensor, string, tensor,
 };
 
 /// The sizes of the first result, and its elements, where every argument counts 1, 2, 3, ...
@@ -90,8 +90,47 @@ fn a_window_of_no_size_is_refused() {
         Graph::default().weight(size).node("HannWindow", &["size"], &["y"], &[]).output("y")
     };
     check(17, window(4), &[4], &[0.0, 0.5, 1.0, 0.5]);
+    check(17, window(1), &[1], &[0.0]);
     let said = crate::fixture::faults(&model(17, window(0))).join("\n");
     assert!(said.contains("input 0 is no size"), "{said}");
+}
+
+#[test]
+fn small_deviations_are_no_more_than_others_beside_an_epsilon() {
+    let small = Graph::default().input("x", &[1, 1, 1, 2]).weight(floats_tensor("k", &[], &[1e-5]));
+    let small = small.node("Mul", &["x", "k"], &["s"], &[]);
+    let small = small.node("MeanVarianceNormalization", &["s"], &["n"], &[]);
+    // -1 and 1 but for 2 in ten thousand, of which thousandths are left.
+    let thousand = small.weight(floats_tensor("t", &[], &[1000.0])).node("Mul", &["n", "t"], &["m"], &[]);
+    let (_, found) = compute(13, thousand.node("Round", &["m"], &["y"], &[]).output("y"));
+    assert_eq!(found, [-1000.0, 1000.0]);
+}
+
+#[test]
+fn an_expansion_to_sizes_that_do_not_fit_is_refused() {
+    let expanded =
+        |shape: &[i64]| one_node("Expand", &[2, 3], &["x", "to"], &[]).weight(ints_tensor("to", shape));
+    check(13, expanded(&[1, 3]), &[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    for (shape, said) in [
+        (&[2, 2][..], "sizes 3 and 2 of axis 1"),
+        (&[6], "sizes 3 and 6 of axis 1"),
+        (&[4, 1], "sizes 2 and 4 of axis 0"),
+    ] {
+        let found = crate::fixture::faults(&model(13, expanded(shape))).join("\n");
+        assert!(found.contains(said), "no `{said}` in: {found}");
+    }
+}
+
+#[test]
+fn pixels_are_not_repeated_more_along_one_axis_if_the_ratio_is_kept() {
+    let resized = |policy: &str| {
+        let policy = string("keep_aspect_ratio_policy", policy);
+        let graph = one_node("Resize", &[1, 2], &["x", "", "", "to"], &[string("mode", "nearest"), policy]);
+        graph.weight(ints_tensor("to", &[2, 6]))
+    };
+    check(18, resized("stretch"), &[2, 6], &[1.0, 1.0, 1.0, 2.0, 2.0, 2.0].repeat(2));
+    check(18, resized("not_larger"), &[2, 4], &[1.0, 1.0, 2.0, 2.0].repeat(2));
+    check(18, resized("not_smaller"), &[3, 6], &[1.0, 1.0, 1.0, 2.0, 2.0, 2.0].repeat(3));
 }
 
 #[test]

@@ -244,6 +244,9 @@ pub(crate) fn expand(call: &mut NodeConversion<'_, '_>) -> Results {
         let other = (axis + wanted.len()).checked_sub(rank).map_or(one, |axis| wanted[axis]);
         shape.push(match (own, other) {
             (Dim::Known(1), size) | (size, Dim::Known(1)) => size,
+            (Dim::Known(own), Dim::Known(other)) if own != other && open.is_none() => {
+                return Err(format!("sizes {own} and {other} of axis {axis}, of which none stretches").into());
+            }
             _ if sizes.are_equal(own, other) || sizes.are_different(own, one) => own,
             _ if sizes.are_different(other, one) => other,
             _ => {

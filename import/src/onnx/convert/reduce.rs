@@ -355,8 +355,15 @@ pub(crate) fn mean_variance_normalization(call: &mut NodeConversion<'_, '_>) -> 
     let rank = call.rank(x)?;
     let axes = call.node.ints("axes")?.unwrap_or(&[0, 2, 3]);
     let axes = axes.iter().map(|axis| call.axis(*axis, rank)).collect::<Result<Vec<_>, _>>()?;
-    let [y, ..] = normalised(call, x, &axes, 1e-9)?;
-    Ok(vec![y])
+    let folding = ReducedAxes::kept(&axes);
+    let mean = folding.emit(call, "mean", x)?;
+    let centred = call.two("nn.sub", x, mean)?;
+    let square = call.emit("nn.square", &[centred], &[])?;
+    let variance = folding.emit(call, "mean", square)?;
+    let deviation = call.emit("nn.sqrt", &[variance], &[])?;
+    // Beside the deviation, where other normalisations have it beside the variance.
+    let deviation = call.with_number("nn.add", deviation, 1e-9)?;
+    Ok(vec![call.two("nn.div", centred, deviation)?])
 }
 
 /// RMSNormalization over the axes from `axis` on, times the second operand.

@@ -44,8 +44,10 @@ pub(crate) fn resize(call: &mut NodeConversion<'_, '_>) -> Results {
     let shape = call.dims(x)?;
     let mode = ResizeMode::of(call)?;
     let all_axes = call.node.ints("axes")?.is_none();
+    let keeps_ratio = call.node.text("keep_aspect_ratio_policy")?.is_some_and(|policy| policy != "stretch");
     if mode.interpolation == "nearest"
         && all_axes
+        && !keeps_ratio
         && is_plain(&mode)
         && let Ok(times) = whole_factors(call, &shape)
     {

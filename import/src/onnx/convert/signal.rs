@@ -51,7 +51,7 @@ fn window(call: &mut NodeConversion<'_, '_>, weights: &[f64]) -> Results {
         let terms = weights.iter().enumerate().map(|(order, weight)| weight * (angle * order as f64).cos());
         terms.sum::<f64>()
     };
-    let numbers: Vec<f64> = if size == 1 { vec![1.0] } else { (0..size).map(number).collect() };
+    let numbers: Vec<f64> = (0..size).map(number).collect();
     let elem = output_type(call)?;
     Ok(vec![table(call, &numbers, &[size], elem)?])
 }
