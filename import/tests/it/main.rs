@@ -21,12 +21,15 @@ mod images;
 mod learned;
 #[cfg(test)]
 mod model;
+mod networks;
+mod numbers;
 mod open;
 mod operators;
 mod random;
 mod required;
 mod resize;
 mod sequences;
+mod shapes;
 mod sizes;
 #[cfg(test)]
 mod strings;
@@ -36,5 +39,6 @@ mod synth;
 mod text;
 #[cfg(test)]
 mod values;
+mod windows;
 #[cfg(test)]
 mod writer;
