@@ -268,7 +268,15 @@ fn a_range_of_more_elements_than_are_written_down_is_refused() {
     refused(-9_079_256_848_778_919_936, 4, 1);
     refused(i64::MIN, i64::MAX, 1);
     refused(i64::MAX, i64::MIN, -1);
-    assert!(range(i64::MIN, i64::MAX, i64::MAX).is_ok() && range(3, 3, 0).is_ok());
+    assert!(range(i64::MIN, i64::MAX, i64::MAX).is_ok() && range(3, 3, -1).is_ok());
+    for limit in [3, 4] {
+        let said = range(3, limit, 0).err().expect("it is refused").join("\n");
+        assert!(said.contains("a range in steps of 0"), "{said}");
+        let float = |name, number: i64| floats_tensor(name, &[], &[number as f32]);
+        let graph = Graph::default().weight(float("a", 4)).weight(float("b", limit)).weight(float("c", 0));
+        let said = faults(&model(17, graph.node("Range", &["a", "b", "c"], &["y"], &[]).output("y")));
+        assert!(said.join("\n").contains("a range in steps of 0"), "{said:?}");
+    }
 }
 
 #[test]

@@ -26,6 +26,8 @@ mod numbers;
 mod open;
 mod operators;
 mod random;
+#[cfg(test)]
+mod reading;
 mod required;
 mod resize;
 mod sequences;

@@ -432,6 +432,9 @@ pub(crate) fn range(call: &mut NodeConversion<'_, '_>) -> Results {
     let [Ok(Some(start)), Ok(Some(limit)), Ok(Some(step))] = known else {
         return Err("a start, limit or step that is computed, expected constants".into());
     };
+    if step == 0.0 {
+        return Err(no_step());
+    }
     let count = ((limit - start) / step).ceil().max(0.0);
     let count = if count <= MOST_IN_RANGE as f64 { count as u64 } else { return Err(too_many_in_range()) };
     let values = (0..count).flat_map(|index| ((start + index as f64 * step) as f32).to_le_bytes()).collect();
@@ -448,11 +451,18 @@ fn too_many_in_range() -> Refusal {
     format!("a range of more than {MOST_IN_RANGE} elements").into()
 }
 
+fn no_step() -> Refusal {
+    "a range in steps of 0".into()
+}
+
 /// How many integers are between two in steps.
 fn range_count(start: i64, limit: i64, step: i64) -> Result<i64, Refusal> {
+    if step == 0 {
+        return Err(no_step());
+    }
     let room = i128::from(limit) - i128::from(start);
     let step = i128::from(step);
-    let is_towards = step != 0 && room != 0 && (step > 0) == (room > 0);
+    let is_towards = room != 0 && (step > 0) == (room > 0);
     let count = if is_towards { (room.abs() + step.abs() - 1) / step.abs() } else { 0 };
     i64::try_from(count).ok().filter(|count| *count <= MOST_IN_RANGE).ok_or_else(too_many_in_range)
 }

@@ -126,7 +126,7 @@ impl Bitmap<'_> {
         let grays = colours.iter().enumerate();
         let is_gray =
             grays.into_iter().all(|(at, colour)| at * step < 256 && *colour == [(at * step) as u8; 3]);
-        if is_gray && self.bits != if self.colours <= 2 { 1 } else { 8 } {
+        if is_gray && self.bits != if self.colours == 2 { 1 } else { 8 } {
             return Err(refused("a palette of grays that are not samples"));
         }
         let mask = (1 << self.bits) - 1;

@@ -91,7 +91,10 @@ impl<'s> BoxReader<'s> {
         let kind = self.take()?;
         let content = match length {
             0 => self.rest.len(),
-            1 => usize::try_from(u64::from_be_bytes(self.take()?)).unwrap_or(usize::MAX).saturating_sub(16),
+            1 => {
+                let length = usize::try_from(u64::from_be_bytes(self.take()?)).unwrap_or(usize::MAX);
+                length.checked_sub(16).ok_or_else(|| damaged("a box without its header"))?
+            }
             length => (length as usize).checked_sub(8).ok_or_else(|| damaged("a box without its header"))?,
         };
         Ok(Some(FileBox { kind, content: self.bytes(content)? }))
@@ -329,5 +332,23 @@ mod tests {
             let fault = check([8, 10], edges, least - 1).expect_err("a byte is missing");
             assert_eq!(fault.to_string(), cut_short().to_string(), "{edges:x?}");
         }
+    }
+
+    #[test]
+    fn a_box_is_as_long_as_its_header_at_least() {
+        let content = |length: u32, long: &[u8]| {
+            let rest = [&length.to_be_bytes()[..], b"kind", long, &[7; 20]].concat();
+            let mut reader = BoxReader { rest: &rest };
+            reader
+                .next_box()
+                .map(|found| found.expect("there is one").content.len())
+                .map_err(|fault| fault.to_string())
+        };
+        let headless = Err(damaged("a box without its header").to_string());
+        assert_eq!([content(0, &[]), content(8, &[]), content(11, &[])], [Ok(20), Ok(0), Ok(3)]);
+        assert_eq!(content(7, &[]), headless);
+        assert_eq!([16u64, 18].map(|length| content(1, &length.to_be_bytes())), [Ok(0), Ok(2)]);
+        assert_eq!(content(1, &15u64.to_be_bytes()), headless);
+        assert_eq!(content(1, &u64::MAX.to_be_bytes()), Err(cut_short().to_string()));
     }
 }

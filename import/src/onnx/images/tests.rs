@@ -228,3 +228,240 @@ fn luma_and_inks_are_those_of_pillow() {
     assert_eq!(rgb_of_inks([0, 128, 255, 0]), [255, 127, 0]);
     assert_eq!(rgb_of_inks([10, 20, 30, 55]), [192, 184, 176]);
 }
+
+/// What is said of a stream: whether it is damaged or refused, and why.
+fn said(stream: &[u8]) -> String {
+    match decode(stream) {
+        Ok(_) => "decoded".to_owned(),
+        Err(ImageFault::Damaged(why)) => format!("damaged: {why}"),
+        Err(ImageFault::Refused(why)) => format!("refused: {why}"),
+    }
+}
+
+fn in_format(stream: &[u8], format: PixelFormat) -> Vec<u8> {
+    decode(stream).unwrap().into_bytes(format)
+}
+
+fn as_gray(stream: &[u8]) -> Vec<u8> {
+    in_format(stream, PixelFormat::Grayscale)
+}
+
+fn as_rgb(stream: &[u8]) -> Vec<u8> {
+    in_format(stream, PixelFormat::Rgb)
+}
+
+const CUT_SHORT: &str = "damaged: it ends too early";
+
+#[test]
+fn luma_and_inks_are_rounded_to_the_nearest() {
+    let lumas = [[18, 191, 0], [139, 97, 0], [199, 0, 0], [200, 100, 0], [0, 100, 200], [0, 0, 250]];
+    assert_eq!(lumas.map(|pixel| luma(&pixel)), [118, 98, 60, 118, 82, 28]);
+    assert_eq!(rgb_of_inks([1, 0, 128, 127]), [127, 128, 64]);
+    assert_eq!(rgb_of_inks([1, 255, 254, 128]), [127, 0, 0]);
+}
+
+#[test]
+fn an_image_has_a_pixel_and_at_most_its_bytes() {
+    assert_eq!(pixel_count(89_478_485, 1).unwrap(), 89_478_485);
+    assert_eq!(pixel_count(5, 7).unwrap(), 35);
+    for [width, height] in [[1, 89_478_486], [usize::MAX, usize::MAX]] {
+        let refusal = format!("{height} rows of {width} pixels have more than 268435456 bytes");
+        assert_eq!(pixel_count(width, height).unwrap_err().to_string(), refusal);
+    }
+    for [width, height] in [[0, 5], [5, 0]] {
+        assert_eq!(pixel_count(width, height).unwrap_err().to_string(), "it has no pixels");
+    }
+}
+
+#[test]
+fn a_pnm_header_has_numbers_between_spaces_and_comments() {
+    assert_eq!(as_gray(b"P5\x0B1\x0C1\t255\rA"), [65]);
+    assert_eq!(as_gray(b"P5 1 1 0000000255 A"), [65]);
+    assert_eq!(as_gray(b"P1 1#ten\r0 1 1010101010"), [0, 255].repeat(5));
+    let number = "damaged: a number is missing or has other characters than digits";
+    for stream in [&b"P5 1 1 00000000255 A"[..], b"P2 #", b"P5 1 x 255 A", b"P5 -1 1 255 A", b"P2 1 1 9 x"] {
+        assert_eq!(said(stream), number, "{stream:?}");
+    }
+    for stream in [&b"P5"[..], b"P5\x081 1 255 A", b"P5\x0E1 1 255 A", b"P51 1 255 A"] {
+        assert_eq!(said(stream), "damaged: after its magic number there is no space", "{stream:?}");
+    }
+    for stream in [&b"P7 "[..], b"PF ", b"Pf "] {
+        assert_eq!(said(stream), "refused: a file of PAM or PFM");
+    }
+    for stream in [&b"P"[..], b"P0 1 1 1", b"P8 1 1 1"] {
+        assert_eq!(said(stream), "damaged: it begins like no format of images");
+    }
+    assert_eq!(said(b"P5 0 1 255 "), "damaged: it has no pixels");
+}
+
+#[test]
+fn pnm_samples_are_scaled_from_their_greatest() {
+    assert_eq!(as_gray(b"P5 4 1 15 \x00\x07\x0F\x10"), [0, 119, 255, 255]);
+    assert_eq!(as_gray(b"P5 2 1 2 \x01\x02"), [128, 255]);
+    assert_eq!(as_gray(b"P2 2 1 1 0 1"), [0, 255]);
+    assert_eq!(as_rgb(b"P6 1 1 256 \x01\x00\x00\x80\x00\x01"), [255, 128, 1]);
+    assert_eq!(as_rgb(b"P6 1 1 65535 \xFF\xFF\x80\x00\x00\x80"), [255, 128, 0]);
+    assert_eq!(as_rgb(b"P3 1 1 65535 65535 0 32768"), [255, 0, 128]);
+    assert_eq!(as_gray(b"P2 1 1 9 0000000009"), [255]);
+    for stream in [&b"P3 1 1 65536 1 1 1"[..], b"P2 1 1 0 0"] {
+        assert_eq!(said(stream), "damaged: its greatest sample is not 1 to 65535");
+    }
+    assert_eq!(said(b"P2 1 1 256 0"), "refused: gray samples of more than 8 bits");
+    assert_eq!(said(b"P2 2 1 9 9 10"), "damaged: a sample is above the greatest");
+    for stream in [&b"P6 1 1 256 \0\0\0\0\0"[..], b"P5 2 1 255 A", b"P2 3 1 9 1 2", b"P3 1 1 9 1 2"] {
+        assert_eq!(said(stream), CUT_SHORT, "{stream:?}");
+    }
+}
+
+#[test]
+fn pnm_bits_are_black_where_they_are_1() {
+    assert_eq!(as_gray(b"P1 3 1 101"), [0, 255, 0]);
+    assert_eq!(as_gray(b"P1 2 1 0 1 1 0"), [255, 0]);
+    assert_eq!(said(b"P1 3 1 10"), CUT_SHORT);
+    assert_eq!(said(b"P1 1 1 2"), "damaged: a sample is neither 0 nor 1");
+    let rows = [[255, 255, 255, 255, 0, 0, 0, 0], [0, 255, 0, 255, 0, 255, 0, 255]];
+    assert_eq!(as_gray(b"P4 8 2 \x0F\xAA"), rows.concat());
+    assert_eq!(said(b"P4 9 2 \0\0\0"), CUT_SHORT);
+    // A comment takes the end of its line with it.
+    assert_eq!(as_gray(b"P2 2 1 9 9 # x # y\n0"), [255, 0]);
+    assert_eq!(as_gray(b"P2 1 1 99 1#x\n2"), [31]);
+}
+
+/// A bitmap with a header of 40 bytes, whose pixels begin after it or after its palette.
+fn bitmap(size: [i32; 2], bits: u32, compression: u32, colours: u32, rest: &[u8]) -> Vec<u8> {
+    let [width, height] = size.map(i32::cast_unsigned);
+    let header = [40, width, height, 1 | bits << 16, compression, 0, 0, 0, colours, 0];
+    let header = header.map(u32::to_le_bytes).concat();
+    [&b"BM\0\0\0\0\0\0\0\0\x36\0\0\0"[..], &header, rest].concat()
+}
+
+#[test]
+fn rows_of_a_bitmap_are_multiples_of_four_bytes_from_the_last_one_up() {
+    let rows = [1, 2, 3, 0, 4, 5, 6, 0];
+    assert_eq!(as_rgb(&bitmap([1, 2], 24, 0, 0, &rows)), [6, 5, 4, 3, 2, 1]);
+    assert_eq!(as_rgb(&bitmap([1, -2], 24, 0, 0, &rows)), [3, 2, 1, 6, 5, 4]);
+    assert_eq!(as_rgb(&bitmap([2, 1], 32, 0, 0, &rows)), [3, 2, 1, 6, 5, 4]);
+    let halves = [0x1F, 0x7C, 0xE0, 0x83, 0x10, 0x42, 0, 0];
+    assert_eq!(as_rgb(&bitmap([3, 1], 16, 0, 0, &halves)), [255, 0, 255, 0, 255, 0, 131, 131, 131]);
+}
+
+#[test]
+fn a_bitmap_of_another_kind_is_damaged_or_refused() {
+    let of = |bits: u32, compression: u32| said(&bitmap([1, 1], bits, compression, 0, &[1; 12]));
+    assert_eq!(of(2, 0), "damaged: a bitmap of another number of bits");
+    assert_eq!(of(8, 3), "damaged: a bitmap of masks with a palette");
+    assert_eq!(of(32, 3), "refused: a bitmap with unusual masks");
+    assert_eq!(of(8, 1), "refused: a compressed bitmap");
+    assert_eq!(said(&bitmap([0, 1], 24, 0, 0, &[0; 4])), "damaged: it has no pixels");
+    let changed = |at: usize, byte: u8| {
+        let mut stream = bitmap([1, 1], 24, 0, 0, &[0; 4]);
+        stream[at] = byte;
+        said(&stream)
+    };
+    assert_eq!(changed(14, 41), "damaged: a bitmap with a header of unknown length");
+    assert_eq!(changed(14, 124), CUT_SHORT);
+    assert_eq!(changed(10, 0), "refused: a bitmap that does not say where its pixels begin");
+}
+
+#[test]
+fn masks_of_a_bitmap_say_where_its_channels_are() {
+    // Those of a header of 40 bytes are after it, the others in it.
+    let masked = |header_bytes: u8, bits: u32, masks: &[u32], pixel: &[u8]| {
+        let masks: Vec<u8> = masks.iter().flat_map(|mask| mask.to_le_bytes()).collect();
+        let mut stream = bitmap([1, 1], bits, 3, 0, &[&masks[..], pixel].concat());
+        stream[14] = header_bytes;
+        stream[10] = 54 + masks.len() as u8;
+        stream
+    };
+    let bgr = [0xFF_0000, 0xFF00, 0xFF];
+    let pixel = [1, 2, 3, 9];
+    let with_alpha = |masks: [u32; 3], alpha: u32| {
+        let [first, second, third] = masks;
+        masked(56, 32, &[first, second, third, alpha], &pixel)
+    };
+    assert_eq!(as_rgb(&masked(40, 16, &[0xF800, 0x7E0, 0x1F], &[0x10, 0x84])), [131, 129, 131]);
+    assert_eq!(as_rgb(&masked(40, 24, &bgr, &pixel)), [3, 2, 1]);
+    assert_eq!(as_rgb(&masked(52, 32, &bgr, &pixel)), [3, 2, 1], "there is no mask of alpha");
+    for (masks, alpha, rgb) in [
+        (bgr, 0, [3, 2, 1]),
+        (bgr, 0xFF00_0000, [3, 2, 1]),
+        ([0; 3], 0, [3, 2, 1]),
+        ([0xFF00_0000, 0xFF_0000, 0xFF00], 0, [9, 3, 2]),
+        ([0xFF00_0000, 0xFF_0000, 0xFF00], 0xFF, [9, 3, 2]),
+        ([0xFF, 0xFF00, 0xFF_0000], 0xFF00_0000, [1, 2, 3]),
+    ] {
+        assert_eq!(as_rgb(&with_alpha(masks, alpha)), rgb, "{masks:x?} {alpha:x}");
+    }
+    for (masks, alpha) in [(bgr, 0xFF), ([0; 3], 0xFF00_0000), ([0xFF, 0xFF00, 0xFF_0000], 0)] {
+        let found = said(&with_alpha(masks, alpha));
+        assert_eq!(found, "refused: a bitmap with unusual masks", "{masks:x?} {alpha:x}");
+    }
+}
+
+#[test]
+fn a_palette_has_the_colours_of_a_bitmap() {
+    let with = |bits: u32, colours: &[[u8; 4]], row: [u8; 4]| {
+        bitmap([2, 1], bits, 0, colours.len() as u32, &[&colours.concat()[..], &row].concat())
+    };
+    let two = [[1, 2, 3, 0], [4, 5, 6, 0]];
+    assert_eq!(as_rgb(&with(8, &two, [0, 1, 0, 0])), [3, 2, 1, 6, 5, 4]);
+    assert_eq!(as_rgb(&with(4, &two, [0x10, 0, 0, 0])), [6, 5, 4, 3, 2, 1]);
+    assert_eq!(said(&with(8, &two, [0, 2, 0, 0])), "refused: a pixel that is not in its palette");
+    let grays: Vec<[u8; 4]> = (0..=255).map(|gray| [gray, gray, gray, 0]).collect();
+    let ends = [grays[0], grays[255]];
+    assert_eq!(as_rgb(&with(1, &ends, [0x40, 0, 0, 0])), [0, 0, 0, 255, 255, 255]);
+    assert_eq!(as_rgb(&with(4, &grays[..2], [1, 0, 0, 0])), [0, 0, 0, 1, 1, 1]);
+    assert_eq!(as_rgb(&with(8, &grays[..3], [2, 1, 0, 0])), [2, 2, 2, 1, 1, 1]);
+    let as_many_as_bits_say = bitmap([2, 1], 8, 0, 0, &[&grays.concat()[..], &[200, 7, 0, 0]].concat());
+    assert_eq!(as_rgb(&as_many_as_bits_say), [200, 200, 200, 7, 7, 7]);
+    for stream in [with(4, &ends, [0; 4]), with(8, &ends, [0; 4]), with(4, &grays[..3], [0; 4])] {
+        assert_eq!(said(&stream), "refused: a palette of grays that are not samples");
+    }
+    assert_eq!(said(&bitmap([2, 1], 8, 0, 3, &[0; 11])), CUT_SHORT);
+    let mut most = vec![[0; 4]; 65536];
+    most[5] = [1, 2, 3, 0];
+    assert_eq!(as_rgb(&with(8, &most, [5, 0, 0, 0])), [3, 2, 1, 0, 0, 0]);
+    let too_many = said(&bitmap([2, 1], 8, 0, 65537, &[0; 4]));
+    assert_eq!(too_many, "damaged: a palette without colours, or with too many");
+}
+
+/// A chunk of a PNG, with its check sum.
+fn png_chunk(kind: &[u8; 4], content: &[u8]) -> Vec<u8> {
+    let checked = [&kind[..], content].concat();
+    let shifted = |sum: u32| if sum & 1 == 1 { sum >> 1 ^ 0xEDB8_8320 } else { sum >> 1 };
+    let add = |sum: u32, byte: &u8| (0..8).fold(sum ^ u32::from(*byte), |sum, _| shifted(sum));
+    let sum = !checked.iter().fold(u32::MAX, add);
+    [&(content.len() as u32).to_be_bytes()[..], &checked, &sum.to_be_bytes()].concat()
+}
+
+/// A PNG of so many columns and rows, bits and kind of colours, with another chunk before its rows.
+fn png_of(size: [u32; 2], bits_and_colours: [u8; 2], chunk: &[u8], rows: &[u8]) -> Vec<u8> {
+    let header = [&size.map(u32::to_be_bytes).concat()[..], &bits_and_colours, &[0; 3]].concat();
+    let rows = png_chunk(b"IDAT", &miniz_oxide::deflate::compress_to_vec_zlib(rows, 6));
+    let header = png_chunk(b"IHDR", &header);
+    [&b"\x89PNG\r\n\x1A\n"[..], &header, chunk, &rows, &png_chunk(b"IEND", &[])].concat()
+}
+
+#[test]
+fn png_samples_become_bytes() {
+    let rows = [0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 9, 10, 11, 12, 13, 14, 15, 16];
+    assert_eq!(as_rgb(&png_of([1, 2], [16, 6], &[], &rows)), [1, 3, 5, 9, 11, 13]);
+    assert_eq!(as_rgb(&png_of([2, 1], [8, 2], &[], &rows[..7])), [1, 2, 3, 4, 5, 6]);
+    let palette = png_chunk(b"PLTE", &[10, 20, 30, 40, 50, 60]);
+    let indexed = |bits: u8, byte: u8| png_of([2, 1], [bits, 3], &palette, &[0, byte]);
+    assert_eq!(as_rgb(&indexed(1, 0x80)), [40, 50, 60, 10, 20, 30]);
+    assert_eq!(as_rgb(&indexed(4, 0x01)), [10, 20, 30, 40, 50, 60]);
+    assert_eq!(said(&indexed(2, 0x80)), "refused: a pixel that is not in its palette");
+    let animation = png_chunk(b"acTL", &[0, 0, 0, 1, 0, 0, 0, 0]);
+    assert_eq!(said(&png_of([1, 1], [8, 0], &animation, &[0, 7])), "refused: an animated PNG");
+    assert_eq!(said(&png_of([1, 1], [16, 0], &[], &[0, 7, 7])), "refused: gray samples of 16 bits");
+    // The stream is as long for any number of columns.
+    let columns = |count: usize| png_of([count as u32, 1], [8, 0], &[], &[0, 0]);
+    let most = 1040 * columns(1).len() + 1039;
+    let too_short = "damaged: it is too short for its pixels";
+    assert_eq!(said(&columns(most + 1)), too_short);
+    assert_ne!(said(&columns(most)), too_short);
+}
+
+#[path = "stream_tests.rs"]
+mod stream_tests;
