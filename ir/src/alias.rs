@@ -44,14 +44,14 @@ pub struct AliasSets {
     /// Values that are written into bytes of which a part was written before.
     later_parts: SecondaryMap<Value, bool>,
     /// Which values have bytes of others, in text order.
-    shared: Vec<Shared>,
+    shared: Vec<ByteSharing>,
     /// The operations of which operands are written in place, with these operands, in text order.
     assembled: Vec<(Op, Vec<usize>)>,
 }
 
 /// Why a value has bytes of another.
 #[derive(Clone, Copy)]
-enum Shared {
+enum ByteSharing {
     /// It has all of them at all sizes: a tie, or the result of a loop.
     Whole { value: Value, operand: Value },
     /// It is the result of this view.
@@ -213,11 +213,11 @@ impl AliasSets {
             return self.add_structured(op_ref);
         }
         if matches!(op_ref.kind(), Kind::View(View::OfOperand(_))) {
-            self.add_if_shared(op_ref, Shared::View(op));
+            self.add_if_shared(op_ref, ByteSharing::View(op));
         }
         for (result, operand) in ties(op_ref) {
             let operand = op_ref.operand(operand);
-            self.add_if_shared(op_ref, Shared::Whole { value: body.result(op, result), operand });
+            self.add_if_shared(op_ref, ByteSharing::Whole { value: body.result(op, result), operand });
         }
     }
 
@@ -231,24 +231,24 @@ impl AliasSets {
             _ => return,
         };
         for (value, operand) in op.body.results(op.op).zip(carried) {
-            self.add_if_shared(op, Shared::Whole { value, operand });
+            self.add_if_shared(op, ByteSharing::Whole { value, operand });
         }
     }
 
-    fn add_if_shared(&mut self, op: OpRef<'_>, shared: Shared) {
+    fn add_if_shared(&mut self, op: OpRef<'_>, shared: ByteSharing) {
         if self.add_shared(op.ctx, op.body, shared) {
             self.shared.push(shared);
         }
     }
 
     /// Finds where a value lies in the bytes of another; whether it lies there.
-    fn add_shared(&mut self, ctx: &Context, body: &Body, shared: Shared) -> bool {
+    fn add_shared(&mut self, ctx: &Context, body: &Body, shared: ByteSharing) -> bool {
         match shared {
-            Shared::Whole { value, operand } => {
+            ByteSharing::Whole { value, operand } => {
                 self.share(value, operand, 0);
                 true
             }
-            Shared::View(op) => self.add_view(body.at(ctx, op)),
+            ByteSharing::View(op) => self.add_view(body.at(ctx, op)),
         }
     }
 
@@ -295,7 +295,8 @@ impl AliasSets {
 
     fn add_parts(&mut self, op: OpRef<'_>, parts: &[usize]) {
         let whole = op.result(0);
-        let (root, outer) = (self.root(whole), self.window(whole));
+        let root = self.root(whole);
+        let outer = self.window(whole);
         let layout = op.result_shape(0).map(|shape| Strided::row_major(0, shape));
         for &index in parts {
             let near = self.near_root(op.operand(index));
