@@ -495,9 +495,13 @@ mod tests {
 
     #[test]
     fn parts_of_a_concatenation_that_may_differ_are_compared_at_each_size() {
-        let text = "func.func @main(%x: tensor<?x3xf32, #optc.dims<N>>, %y: tensor<?x4xf32, #optc.dims<M>>, %z: tensor<5x4xf32>) -> (tensor<?x7xf32, #optc.dims<N>>, tensor<5x8xf32>) {
-  %0 = nn.concat %x, %y {axis = 1 : i64} : (tensor<?x3xf32, #optc.dims<N>>, tensor<?x4xf32, #optc.dims<M>>) -> tensor<?x7xf32, #optc.dims<N>>
-  %1 = nn.concat %y, %z {axis = 1 : i64} : (tensor<?x4xf32, #optc.dims<M>>, tensor<5x4xf32>) -> tensor<5x8xf32>
+        let text = "
+func.func @main(%x: tensor<?x3xf32, #optc.dims<N>>, %y: tensor<?x4xf32, #optc.dims<M>>, %z: tensor<5x4xf32>)
+    -> (tensor<?x7xf32, #optc.dims<N>>, tensor<5x8xf32>) {
+  %0 = nn.concat %x, %y {axis = 1 : i64}
+    : (tensor<?x3xf32, #optc.dims<N>>, tensor<?x4xf32, #optc.dims<M>>) -> tensor<?x7xf32, #optc.dims<N>>
+  %1 = nn.concat %y, %z {axis = 1 : i64}
+    : (tensor<?x4xf32, #optc.dims<M>>, tensor<5x4xf32>) -> tensor<5x8xf32>
   return %0, %1 : tensor<?x7xf32, #optc.dims<N>>, tensor<5x8xf32>
 }";
         let (types, mut body) = sized(text, &["N", "M"]);

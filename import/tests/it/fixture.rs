@@ -10,7 +10,7 @@ use import::onnx::{ImportOptions, StrippedWeights, import};
 use ir::SharedBytes;
 use ir::{Context, Diagnostic, Module};
 
-use crate::writer::Message;
+use crate::writer::{Graph, Message, model};
 
 /// The module that a model becomes, or the text of each fault.
 pub(crate) fn import_bytes(
@@ -49,4 +49,17 @@ pub(crate) fn faults(model: &Message) -> Vec<String> {
         Ok(_) => panic!("the model imports"),
         Err(faults) => faults,
     }
+}
+
+/// Checks that a model of a graph, with a version of ONNX's own operators, is refused, and why.
+#[track_caller]
+pub(crate) fn refuses(version: i64, graph: Graph, reason: &str) {
+    refuses_model(&model(version, graph), reason);
+}
+
+/// The same of a model.
+#[track_caller]
+pub(crate) fn refuses_model(model: &Message, reason: &str) {
+    let said = faults(model).join("\n");
+    assert!(said.contains(reason), "no `{reason}` in: {said}");
 }

@@ -3,28 +3,11 @@
 //!
 //! The oracle is the operator's text at onnx.ai/onnx/operators; inputs count 1, 2, 3, ...
 
-use crate::fixture::faults;
-use crate::values::{check, compute, compute_model, one_node};
+use crate::fixture::{refuses, refuses_model};
+use crate::values::{check, close, compute, compute_model, one_node};
 use crate::writer::{
-    Graph, Message, float, floats, floats_tensor, int, ints, ints_tensor, model, raw_tensor, string, tensor,
+    Graph, Message, float, floats, floats_tensor, int, ints, ints_tensor, raw_tensor, string, tensor,
 };
-
-fn refuses(version: i64, graph: Graph, expected: &str) {
-    refuses_model(&model(version, graph), expected);
-}
-
-fn refuses_model(model: &Message, expected: &str) {
-    let said = faults(model).join("\n");
-    assert!(said.contains(expected), "no `{expected}` in: {said}");
-}
-
-fn close((_, found): (Vec<u64>, Vec<f32>), expected: &[f32]) {
-    let is_close = |(found, expected): (&f32, &f32)| (found - expected).abs() < 1e-5;
-    assert!(
-        found.len() == expected.len() && found.iter().zip(expected).all(is_close),
-        "{found:?}, expected {expected:?}"
-    );
-}
 
 /// An attribute of kind STRINGS.
 fn texts(name: &str, texts: &[&str]) -> Message {

@@ -3,24 +3,9 @@
 //!
 //! The oracle is the operator's text at onnx.ai/onnx/operators; inputs count 1, 2, 3, ...
 
-use crate::fixture::faults;
-use crate::values::{check, compute, one_node};
-use crate::writer::{
-    Graph, Message, float, floats_tensor, int, ints, ints_tensor, model, raw_tensor, string,
-};
-
-fn refuses(version: i64, graph: Graph, expected: &str) {
-    let said = faults(&model(version, graph)).join("\n");
-    assert!(said.contains(expected), "no `{expected}` in: {said}");
-}
-
-fn close((_, found): (Vec<u64>, Vec<f32>), expected: &[f32]) {
-    let is_close = |(found, expected): (&f32, &f32)| (found - expected).abs() < 1e-5;
-    assert!(
-        found.len() == expected.len() && found.iter().zip(expected).all(is_close),
-        "{found:?}, expected {expected:?}"
-    );
-}
+use crate::fixture::refuses;
+use crate::values::{check, close, compute, one_node, with_constants};
+use crate::writer::{Graph, Message, float, floats_tensor, int, ints, ints_tensor, raw_tensor, string};
 
 fn scalar(name: &str, number: i64) -> Message {
     raw_tensor(name, 7, &[], &number.to_le_bytes())
@@ -28,13 +13,6 @@ fn scalar(name: &str, number: i64) -> Message {
 
 fn bytes(name: &str, dims: &[i64], bytes: &[u8]) -> Message {
     raw_tensor(name, 2, dims, bytes)
-}
-
-/// One node with constants after its first operand `x`.
-fn with(op: &str, shape: &[i64], weights: &[Message], attributes: &[Message]) -> Graph {
-    let names = ["x", "w0", "w1", "w2", "w3"];
-    let graph = one_node(op, shape, &names[..=weights.len()], attributes);
-    weights.iter().cloned().fold(graph, Graph::weight)
 }
 
 /// One node of constants alone.
@@ -81,8 +59,8 @@ fn a_transform_is_as_long_as_asked_for_and_has_a_half_and_an_inverse() {
     let dft = |shape: &[i64], length: Option<i64>, flags: &[&str]| {
         let attributes: Vec<Message> = flags.iter().map(|flag| int(flag, 1)).collect();
         match length {
-            Some(length) => with("DFT", shape, &[scalar("w0", length)], &attributes),
-            None => with("DFT", shape, &[], &attributes),
+            Some(length) => with_constants("DFT", shape, &[scalar("w0", length)], &attributes),
+            None => with_constants("DFT", shape, &[], &attributes),
         }
     };
     let half = ["onesided"];
@@ -132,7 +110,7 @@ fn frames_begin_each_step_and_end_inside_the_signal() {
 #[test]
 fn sequences_are_reversed_along_the_first_two_axes_alone() {
     let reversed = |shape: &[i64], lengths: &[i64], attributes: &[Message]| {
-        with("ReverseSequence", shape, &[ints_tensor("w0", lengths)], attributes)
+        with_constants("ReverseSequence", shape, &[ints_tensor("w0", lengths)], attributes)
     };
     check(10, reversed(&[3, 2], &[3, 1], &[]), &[3, 2], &[5.0, 2.0, 3.0, 4.0, 1.0, 6.0]);
     let batch_first = [int("batch_axis", 0), int("time_axis", -2)];
@@ -164,7 +142,7 @@ fn a_loss_is_a_mean_unless_said_and_ignores_a_class() {
         if !weights.is_empty() {
             all.push(floats_tensor("w1", &[weights.len() as i64], weights));
         }
-        with("NegativeLogLikelihoodLoss", &[2, 3], &all, attributes)
+        with_constants("NegativeLogLikelihoodLoss", &[2, 3], &all, attributes)
     };
     let weights = [1.0, 2.0, 4.0];
     let ignored = |class: i64| int("ignore_index", class);
@@ -178,7 +156,7 @@ fn a_loss_is_a_mean_unless_said_and_ignores_a_class() {
     check(13, loss(&[2, 0], &weights, &[ignored(0), how("none")]), &[2], &[-12.0, 0.0]);
     check(13, loss(&[2, -1], &[], &[ignored(-1)]), &[], &[-3.0]);
     refuses(13, loss(&[2, 0], &[], &[how("max")]), "`reduction` \"max\", expected");
-    let single = with("NegativeLogLikelihoodLoss", &[3], &[scalar("w0", 1)], &[]);
+    let single = with_constants("NegativeLogLikelihoodLoss", &[3], &[scalar("w0", 1)], &[]);
     refuses(13, single, "an input without classes");
 }
 
@@ -197,8 +175,8 @@ fn masks_stand_for_indices_of_any_sign() {
     check(9, eye(-1), &[2, 3], &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
     check(9, eye(2), &[2, 3], &[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
     refuses(9, one_node("EyeLike", &[3], &["x"], &[]), "an input that is no matrix");
-    let upper = |k: i64| with("Trilu", &[2, 3], &[scalar("w0", k)], &[]);
-    let lower = |k: i64| with("Trilu", &[2, 3], &[scalar("w0", k)], &[int("upper", 0)]);
+    let upper = |k: i64| with_constants("Trilu", &[2, 3], &[scalar("w0", k)], &[]);
+    let lower = |k: i64| with_constants("Trilu", &[2, 3], &[scalar("w0", k)], &[int("upper", 0)]);
     check(14, one_node("Trilu", &[2, 3], &["x"], &[]), &[2, 3], &[1.0, 2.0, 3.0, 0.0, 5.0, 6.0]);
     check(14, upper(1), &[2, 3], &[0.0, 2.0, 3.0, 0.0, 0.0, 6.0]);
     check(14, lower(0), &[2, 3], &[1.0, 0.0, 0.0, 4.0, 5.0, 0.0]);
@@ -214,7 +192,7 @@ fn walks_along_an_axis_have_defaults_by_version() {
     check(12, most(&[int("axis", -2)]), &[2, 2, 2], &of_planes);
     check(13, most(&[]), &[2, 2, 2], &[0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0]);
     let sums = |axes: &[i64], attributes: &[Message]| {
-        with("CumSum", &[2, 2], &[ints_tensor("w0", axes)], attributes)
+        with_constants("CumSum", &[2, 2], &[ints_tensor("w0", axes)], attributes)
     };
     check(14, sums(&[-2], &[]), &[2, 2], &[1.0, 2.0, 4.0, 6.0]);
     check(14, sums(&[1], &[int("exclusive", 1)]), &[2, 2], &[0.0, 1.0, 0.0, 3.0]);
@@ -272,7 +250,12 @@ fn groups_have_factors_up_to_version_20_and_channels_from_21() {
         let factors = [[1.0, 10.0, 1.0, 1.0], [0.0, 0.5, 0.0, 0.0]];
         let row = |at: usize| &factors[at][..count as usize];
         let weights = [0, 1].map(|at| floats_tensor(&format!("w{at}"), &[count], row(at)));
-        with("GroupNormalization", shape, &weights, &[&[float("epsilon", 0.0)], attributes].concat())
+        with_constants(
+            "GroupNormalization",
+            shape,
+            &weights,
+            &[&[float("epsilon", 0.0)], attributes].concat(),
+        )
     };
     let two = [int("num_groups", 2)];
     close(compute(20, group(&[1, 4, 1], 2, &two)), &[-1.0, 1.0, -9.5, 10.5]);
@@ -281,7 +264,7 @@ fn groups_have_factors_up_to_version_20_and_channels_from_21() {
     refuses(21, group(&[1, 4, 1], 4, &[int("num_groups", 0)]), "`num_groups` does not divide 4 channels");
     refuses(21, group(&[1, 4, 1], 4, &[]), "`num_groups` is left out");
     let flat = [floats_tensor("w0", &[2], &[1.0; 2]), floats_tensor("w1", &[2], &[0.0; 2])];
-    let flat = with("InstanceNormalization", &[1, 2], &flat, &[]);
+    let flat = with_constants("InstanceNormalization", &[1, 2], &flat, &[]);
     refuses(17, flat, "an input of 2 dimensions, expected 3 or more");
 }
 
@@ -319,7 +302,7 @@ fn gemm_adds_rows_columns_and_numbers() {
     let sum = |dims: &[i64], attributes: &[Message]| {
         let count = dims.iter().product::<i64>() as usize;
         let bias = floats_tensor("w1", dims, &[10.0, 20.0, 30.0, 40.0][..count]);
-        with("Gemm", &[2, 2], &[unit.clone(), bias], attributes)
+        with_constants("Gemm", &[2, 2], &[unit.clone(), bias], attributes)
     };
     check(13, sum(&[2], &[]), &[2, 2], &[11.0, 22.0, 13.0, 24.0]);
     check(13, sum(&[2, 1], &[]), &[2, 2], &[11.0, 12.0, 23.0, 24.0]);
@@ -330,9 +313,9 @@ fn gemm_adds_rows_columns_and_numbers() {
     check(13, sum(&[2], &[float("alpha", 3.0)]), &[2, 2], &[13.0, 26.0, 19.0, 32.0]);
     let turned = [int("transA", 1), int("transB", 1)];
     let weights = [floats_tensor("w0", &[1, 3], &[1.0, 10.0, 100.0]), floats_tensor("w1", &[1], &[0.5])];
-    check(13, with("Gemm", &[3, 2], &weights, &turned), &[2, 1], &[531.5, 642.5]);
+    check(13, with_constants("Gemm", &[3, 2], &weights, &turned), &[2, 1], &[531.5, 642.5]);
     let statistics = ["w0", "w1", "w2", "w3"].map(|name| floats_tensor(name, &[1], &[1.0]));
-    let spatial = with("BatchNormalization", &[1, 1, 2], &statistics, &[int("spatial", 0)]);
+    let spatial = with_constants("BatchNormalization", &[1, 1, 2], &statistics, &[int("spatial", 0)]);
     refuses(7, spatial, "`spatial` 0");
 }
 
@@ -354,7 +337,7 @@ fn products_of_wide_integers_are_those_of_vectors_too() {
 #[test]
 fn an_equation_says_which_axes_are_summed() {
     let sum = |equation: &str, shape: &[i64], weights: &[Message]| {
-        with("Einsum", shape, weights, &[string("equation", equation)])
+        with_constants("Einsum", shape, weights, &[string("equation", equation)])
     };
     let line = [floats_tensor("w0", &[3], &[1.0, 10.0, 100.0])];
     let turned = [1.0, 4.0, 2.0, 5.0, 3.0, 6.0];
@@ -390,7 +373,7 @@ fn an_axis_of_broadcasting_up_to_version_6_must_fit() {
     let graph = |shape: &[i64], dims: &[i64], axis: i64| {
         let count = dims.iter().product::<i64>() as usize;
         let weight = floats_tensor("w0", dims, &[10.0, 20.0, 30.0, 40.0][..count]);
-        with("Add", shape, &[weight], &[int("broadcast", 1), int("axis", axis)])
+        with_constants("Add", shape, &[weight], &[int("broadcast", 1), int("axis", axis)])
     };
     let middle = [11.0, 12.0, 23.0, 24.0, 15.0, 16.0, 27.0, 28.0];
     check(6, graph(&[2, 2, 2], &[2], 1), &[2, 2, 2], &middle);

@@ -5,20 +5,14 @@
 use import::onnx::StrippedWeights;
 
 use crate::fixture::{faults, import_bytes};
-use crate::values::{check, compute, one_node};
+use crate::values::{check, compute, one_node, w, with_constants};
 use crate::writer::{
     Graph, Message, float, floats, floats_tensor, int, ints, ints_tensor, model, raw_tensor, string, tensor,
 };
 
 /// One node, with constants after its first operand `x`.
 fn with_weights(op: &str, shape: &[i64], attributes: &[Message], weights: &[Message]) -> Graph {
-    let names = ["x", "w0", "w1", "w2", "w3"];
-    let graph = one_node(op, shape, &names[..=weights.len()], attributes);
-    weights.iter().cloned().fold(graph, Graph::weight)
-}
-
-fn w(index: usize, numbers: &[i64]) -> Message {
-    ints_tensor(&format!("w{index}"), numbers)
+    with_constants(op, shape, weights, attributes)
 }
 
 /// What an operator makes of 1, 2, 3 less 2: of -1, 0 and 1.

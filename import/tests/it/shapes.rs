@@ -6,22 +6,11 @@
 use import::onnx::StrippedWeights;
 use ir::interp::{Tensor, run};
 
-use crate::fixture::{faults, import_bytes};
-use crate::values::{check, one_node};
+use crate::fixture::{import_bytes, refuses};
+use crate::values::{check, one_node, w, with_constants};
 use crate::writer::{
     FLOAT, Graph, INT64, Message, float, floats_tensor, int, ints, ints_tensor, model, raw_tensor, string,
 };
-
-/// One node, with constants `w0`, `w1`, ... after its first operand `x`.
-fn of_weights(op: &str, shape: &[i64], weights: &[Message], attributes: &[Message]) -> Graph {
-    let names = ["x", "w0", "w1", "w2", "w3"];
-    let graph = one_node(op, shape, &names[..=weights.len()], attributes);
-    weights.iter().cloned().fold(graph, Graph::weight)
-}
-
-fn w(index: usize, numbers: &[i64]) -> Message {
-    ints_tensor(&format!("w{index}"), numbers)
-}
 
 /// Integers in a shape.
 fn table(name: &str, shape: &[i64], numbers: &[i64]) -> Message {
@@ -32,12 +21,6 @@ fn table(name: &str, shape: &[i64], numbers: &[i64]) -> Message {
 /// The result `name` as floats, which is the only one of the model.
 fn as_floats(graph: Graph, name: &str) -> Graph {
     Graph { outputs: vec![], ..graph }.node("Cast", &[name], &["f"], &[int("to", FLOAT.into())]).output("f")
-}
-
-#[track_caller]
-fn refused(version: i64, graph: Graph, reason: &str) {
-    let said = faults(&model(version, graph)).join("\n");
-    assert!(said.contains(reason), "{said}");
 }
 
 /// A model with an input `x` of ones that is read, but whose run fails.
@@ -53,7 +36,7 @@ fn fails(version: i64, graph: Graph, shape: &[u64]) {
 fn a_slice_in_steps_ends_at_the_first_or_last_element() {
     let slice = |start: i64, end: i64, step: i64, elements: &[f32]| {
         let bounds = [w(0, &[start]), w(1, &[end]), w(2, &[0]), w(3, &[step])];
-        check(13, of_weights("Slice", &[5], &bounds, &[]), &[elements.len() as u64], elements);
+        check(13, with_constants("Slice", &[5], &bounds, &[]), &[elements.len() as u64], elements);
     };
     slice(99, -99, -3, &[5.0, 2.0]);
     slice(-99, -99, -1, &[1.0]);
@@ -73,9 +56,9 @@ fn a_slice_in_steps_ends_at_the_first_or_last_element() {
 #[test]
 fn slices_begin_at_the_first_axes_unless_others_are_said() {
     let both = [w(0, &[1, -2]), w(1, &[9, 9])];
-    check(10, of_weights("Slice", &[2, 3], &both, &[]), &[1, 2], &[5.0, 6.0]);
+    check(10, with_constants("Slice", &[2, 3], &both, &[]), &[1, 2], &[5.0, 6.0]);
     let turned = [w(0, &[1, 0]), w(1, &[3, 1]), w(2, &[1, 0])];
-    check(10, of_weights("Slice", &[2, 3], &turned, &[]), &[1, 2], &[2.0, 3.0]);
+    check(10, with_constants("Slice", &[2, 3], &turned, &[]), &[1, 2], &[2.0, 3.0]);
     let old = [ints("starts", &[0, 1]), ints("ends", &[1, 3])];
     check(9, one_node("Slice", &[2, 3], &["x"], &old), &[1, 2], &[2.0, 3.0]);
     let first = [ints("starts", &[1]), ints("ends", &[2])];
@@ -85,26 +68,26 @@ fn slices_begin_at_the_first_axes_unless_others_are_said() {
 #[test]
 fn bounds_of_a_slice_are_as_many_as_its_axes() {
     let lengths = "starts, ends, axes and steps of different lengths";
-    let slice = |bounds: &[Message]| of_weights("Slice", &[2, 3], bounds, &[]);
-    refused(13, slice(&[w(0, &[0, 1]), w(1, &[1])]), lengths);
-    refused(13, slice(&[w(0, &[0]), w(1, &[1]), w(2, &[0, 1])]), lengths);
-    refused(13, slice(&[w(0, &[0]), w(1, &[1]), w(2, &[0]), w(3, &[1, 1])]), lengths);
-    refused(13, slice(&[w(0, &[0]), w(1, &[1]), w(2, &[0]), w(3, &[0])]), "a step of 0");
-    refused(13, slice(&[w(0, &[0]), w(1, &[1]), w(2, &[2])]), "axis 2, expected -2 to 1");
-    refused(13, slice(&[w(0, &[0]), w(1, &[1]), w(2, &[-3])]), "axis -3, expected -2 to 1");
+    let slice = |bounds: &[Message]| with_constants("Slice", &[2, 3], bounds, &[]);
+    refuses(13, slice(&[w(0, &[0, 1]), w(1, &[1])]), lengths);
+    refuses(13, slice(&[w(0, &[0]), w(1, &[1]), w(2, &[0, 1])]), lengths);
+    refuses(13, slice(&[w(0, &[0]), w(1, &[1]), w(2, &[0]), w(3, &[1, 1])]), lengths);
+    refuses(13, slice(&[w(0, &[0]), w(1, &[1]), w(2, &[0]), w(3, &[0])]), "a step of 0");
+    refuses(13, slice(&[w(0, &[0]), w(1, &[1]), w(2, &[2])]), "axis 2, expected -2 to 1");
+    refuses(13, slice(&[w(0, &[0]), w(1, &[1]), w(2, &[-3])]), "axis -3, expected -2 to 1");
     let old = |attributes: &[Message]| one_node("Slice", &[2, 3], &["x"], attributes);
-    refused(9, old(&[ints("ends", &[1])]), "the starts are left out");
-    refused(9, old(&[ints("starts", &[1])]), "the ends are left out");
+    refuses(9, old(&[ints("ends", &[1])]), "the starts are left out");
+    refuses(9, old(&[ints("starts", &[1])]), "the ends are left out");
     let named = Graph::default().input("x", &[-1, 4]).weight(w(0, &[-1])).weight(w(1, &[0]));
     let named = named.weight(w(2, &[0])).weight(w(3, &[-1]));
     let named = named.node("Slice", &["x", "w0", "w1", "w2", "w3"], &["y"], &[]).output("y");
-    refused(13, named, "a step of -1 along a size `x_0`, expected 1 or more");
+    refuses(13, named, "a step of -1 along a size `x_0`, expected 1 or more");
 }
 
 #[test]
 fn what_is_gathered_has_the_shape_of_the_indices_in_the_place_of_an_axis() {
     let gather = |indices: Message, attributes: &[Message]| {
-        of_weights("Gather", &[2, 4], std::slice::from_ref(&indices), attributes)
+        with_constants("Gather", &[2, 4], std::slice::from_ref(&indices), attributes)
     };
     let last = [int("axis", -1)];
     check(13, gather(table("w0", &[1, 2], &[1, 2]), &last), &[2, 1, 2], &[2.0, 3.0, 6.0, 7.0]);
@@ -120,13 +103,13 @@ fn what_is_gathered_has_the_shape_of_the_indices_in_the_place_of_an_axis() {
     fails(13, gather(w(0, &[3, 4]), &last), &[2, 4]);
     fails(13, gather(w(0, &[-5]), &last), &[2, 4]);
     fails(13, gather(w(0, &[2]), &[]), &[2, 4]);
-    refused(13, gather(w(0, &[0]), &[int("axis", 2)]), "axis 2, expected -2 to 1");
-    refused(13, gather(w(0, &[0]), &[int("axis", -3)]), "axis -3, expected -2 to 1");
+    refuses(13, gather(w(0, &[0]), &[int("axis", 2)]), "axis 2, expected -2 to 1");
+    refuses(13, gather(w(0, &[0]), &[int("axis", -3)]), "axis -3, expected -2 to 1");
 }
 
 #[test]
 fn an_expansion_meets_axes_from_the_last_one_on() {
-    let expand = |from: &[i64], to: &[i64]| of_weights("Expand", from, &[w(0, to)], &[]);
+    let expand = |from: &[i64], to: &[i64]| with_constants("Expand", from, &[w(0, to)], &[]);
     check(13, expand(&[2, 1], &[1, 3]), &[2, 3], &[1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);
     check(13, expand(&[3], &[1]), &[3], &[1.0, 2.0, 3.0]);
     check(13, expand(&[3], &[2, 1]), &[2, 3], &[1.0, 2.0, 3.0, 1.0, 2.0, 3.0]);
@@ -140,12 +123,12 @@ fn an_expansion_meets_axes_from_the_last_one_on() {
 
 #[test]
 fn a_tile_repeats_each_axis_by_itself() {
-    let tile = |times: &[i64]| of_weights("Tile", &[2, 2], &[w(0, times)], &[]);
+    let tile = |times: &[i64]| with_constants("Tile", &[2, 2], &[w(0, times)], &[]);
     check(13, tile(&[1, 3]), &[2, 6], &[1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 3.0, 4.0, 3.0, 4.0, 3.0, 4.0]);
     check(13, tile(&[2, 1]), &[4, 2], &[1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
     check(13, tile(&[1, 1]), &[2, 2], &[1.0, 2.0, 3.0, 4.0]);
-    refused(13, tile(&[2]), "repeats that are not one for each axis");
-    refused(13, tile(&[1, 1, 2]), "repeats that are not one for each axis");
+    refuses(13, tile(&[2]), "repeats that are not one for each axis");
+    refuses(13, tile(&[1, 1, 2]), "repeats that are not one for each axis");
 }
 
 #[test]
@@ -168,18 +151,18 @@ fn blocks_that_do_not_fill_an_image_are_refused() {
     let blocks = |op: &str, shape: &[i64], attributes: &[Message]| one_node(op, shape, &["x"], attributes);
     let by_two = [int("blocksize", 2)];
     let channels = "`3` channels, expected a multiple of 4";
-    refused(13, blocks("DepthToSpace", &[1, 3, 2, 2], &by_two), channels);
+    refuses(13, blocks("DepthToSpace", &[1, 3, 2, 2], &by_two), channels);
     let pixels = "`1` x `4` pixels, expected multiples of 2";
-    refused(13, blocks("SpaceToDepth", &[1, 1, 1, 4], &by_two), pixels);
-    refused(13, blocks("SpaceToDepth", &[1, 1, 4, 3], &by_two), "`4` x `3` pixels");
+    refuses(13, blocks("SpaceToDepth", &[1, 1, 1, 4], &by_two), pixels);
+    refuses(13, blocks("SpaceToDepth", &[1, 1, 4, 3], &by_two), "`4` x `3` pixels");
     for op in ["DepthToSpace", "SpaceToDepth"] {
-        refused(13, blocks(op, &[4, 2, 2], &by_two), "an input of 3 axes, expected 4");
+        refuses(13, blocks(op, &[4, 2, 2], &by_two), "an input of 3 axes, expected 4");
         let modes = "`mode` \"RCD\", expected \"DCR\" or \"CRD\"";
-        refused(13, blocks(op, &[1, 4, 2, 2], &[int("blocksize", 2), string("mode", "RCD")]), modes);
+        refuses(13, blocks(op, &[1, 4, 2, 2], &[int("blocksize", 2), string("mode", "RCD")]), modes);
         let no_size = "`blocksize` is left out or not a size";
-        refused(13, blocks(op, &[1, 4, 2, 2], &[]), no_size);
+        refuses(13, blocks(op, &[1, 4, 2, 2], &[]), no_size);
         for size in [0, -2, 1 << 16] {
-            refused(13, blocks(op, &[1, 4, 2, 2], &[int("blocksize", size)]), no_size);
+            refuses(13, blocks(op, &[1, 4, 2, 2], &[int("blocksize", size)]), no_size);
         }
     }
 }
@@ -211,10 +194,10 @@ fn a_range_ends_before_its_limit() {
     check(13, part(2.0, 1.0, 0.5), &[0], &[]);
     let list = Graph::default().weight(ints_tensor("a", &[1, 2])).weight(table("b", &[], &[3]));
     let list = list.node("Range", &["a", "b", "b"], &["y"], &[]).output("y");
-    refused(13, list, "a start, limit or step that is not one number");
+    refuses(13, list, "a start, limit or step that is not one number");
     let computed = Graph::default().input("x", &[]).weight(floats_tensor("b", &[], &[3.0]));
     let computed = computed.node("Range", &["x", "b", "b"], &["y"], &[]).output("y");
-    refused(13, computed, "a start, limit or step that is computed, expected constants");
+    refuses(13, computed, "a start, limit or step that is computed, expected constants");
 }
 
 #[test]
@@ -232,7 +215,7 @@ fn elements_are_counted_or_made_from_sizes() {
 #[test]
 fn elements_are_gathered_at_their_own_place_but_along_one_axis() {
     let gather = |shape: &[i64], indices: Message, attributes: &[Message]| {
-        of_weights("GatherElements", shape, std::slice::from_ref(&indices), attributes)
+        with_constants("GatherElements", shape, std::slice::from_ref(&indices), attributes)
     };
     let rows = table("w0", &[1, 2], &[1, 0]);
     check(13, gather(&[2, 3], rows, &[]), &[1, 2], &[4.0, 2.0]);
@@ -244,10 +227,10 @@ fn elements_are_gathered_at_their_own_place_but_along_one_axis() {
     check(13, gather(&[3], w(0, &[2, 1, 0, -1]), &[]), &[4], &[3.0, 2.0, 1.0, 3.0]);
     let inner = table("w0", &[2, 1, 2], &[1, 0, 0, 1]);
     check(13, gather(&[2, 2, 2], inner, &[int("axis", 1)]), &[2, 1, 2], &[3.0, 2.0, 5.0, 8.0]);
-    refused(13, gather(&[2, 3], w(0, &[0]), &[]), "indices of 1 axes for 2");
+    refuses(13, gather(&[2, 3], w(0, &[0]), &[]), "indices of 1 axes for 2");
     let high = table("w0", &[3, 1], &[0, 0, 0]);
     let most = "size 3 of axis 0 of the indices, expected 2 at most";
-    refused(13, gather(&[2, 3], high, &[int("axis", 1)]), most);
+    refuses(13, gather(&[2, 3], high, &[int("axis", 1)]), most);
     // Outside of its own axis, though not of all elements.
     for index in [2, -3] {
         fails(13, gather(&[2, 3], table("w0", &[1, 1], &[index]), &[]), &[2, 3]);
@@ -261,25 +244,25 @@ fn elements_are_gathered_at_their_own_place_but_along_one_axis() {
 fn indices_name_the_axes_after_those_in_common() {
     let gather = |shape: &[i64], indices: Message, batches: i64| {
         let attributes = [int("batch_dims", batches)];
-        of_weights("GatherND", shape, std::slice::from_ref(&indices), &attributes)
+        with_constants("GatherND", shape, std::slice::from_ref(&indices), &attributes)
     };
     let cube = [2, 2, 2];
-    let slices = of_weights("GatherND", &cube, &[table("w0", &[2, 1], &[1, -2])], &[]);
+    let slices = with_constants("GatherND", &cube, &[table("w0", &[2, 1], &[1, -2])], &[]);
     check(13, slices, &[2, 2, 2], &[5.0, 6.0, 7.0, 8.0, 1.0, 2.0, 3.0, 4.0]);
     check(13, gather(&cube, table("w0", &[2, 2], &[1, 0, 0, -1]), 0), &[2, 2], &[5.0, 6.0, 3.0, 4.0]);
     check(13, gather(&cube, table("w0", &[2, 1], &[1, 0]), 1), &[2, 2], &[3.0, 4.0, 5.0, 6.0]);
     check(13, gather(&cube, table("w0", &[2, 1, 2], &[1, 0, 0, 1]), 1), &[2, 1], &[3.0, 6.0]);
     check(13, gather(&cube, table("w0", &[2, 2, 1], &[1, 0, 0, 1]), 2), &[2, 2], &[2.0, 3.0, 5.0, 8.0]);
     check(13, gather(&[2, 3], table("w0", &[2], &[1, 2]), 0), &[], &[6.0]);
-    refused(13, gather(&cube, table("w0", &[2, 1], &[0, 0]), -1), "`batch_dims` -1, expected 0 or more");
+    refuses(13, gather(&cube, table("w0", &[2, 1], &[0, 0]), -1), "`batch_dims` -1, expected 0 or more");
     let far = "indices [2, 3] after 0 common axes do not fit [2, 2]";
-    refused(13, gather(&[2, 2], table("w0", &[2, 3], &[0; 6]), 0), far);
+    refuses(13, gather(&[2, 2], table("w0", &[2, 3], &[0; 6]), 0), far);
     let deep = "indices [2, 1] after 2 common axes do not fit [2, 2, 2]";
-    refused(13, gather(&cube, table("w0", &[2, 1], &[0, 0]), 2), deep);
+    refuses(13, gather(&cube, table("w0", &[2, 1], &[0, 0]), 2), deep);
     let beyond = "indices [2, 2] after 1 common axes do not fit [2, 2]";
-    refused(13, gather(&[2, 2], table("w0", &[2, 2], &[0; 4]), 1), beyond);
+    refuses(13, gather(&[2, 2], table("w0", &[2, 2], &[0; 4]), 1), beyond);
     let others = "sizes 2 and 3 of axis 0, expected the same size";
-    refused(13, gather(&[2, 3], table("w0", &[3, 1], &[0; 3]), 1), others);
+    refuses(13, gather(&[2, 3], table("w0", &[3, 1], &[0; 3]), 1), others);
     for index in [2i64, -3] {
         fails(13, gather(&[2, 3], table("w0", &[1, 2], &[0, index + index.signum()]), 0), &[2, 3]);
         fails(13, gather(&[2, 3], table("w0", &[1, 2], &[index, 0]), 0), &[2, 3]);
@@ -289,7 +272,7 @@ fn indices_name_the_axes_after_those_in_common() {
 #[test]
 fn elements_are_written_at_their_own_place_but_along_one_axis() {
     let scatter = |indices: Message, updates: Message, attributes: &[Message]| {
-        of_weights("ScatterElements", &[2, 3], &[indices, updates], attributes)
+        with_constants("ScatterElements", &[2, 3], &[indices, updates], attributes)
     };
     let two = || floats_tensor("w1", &[1, 2], &[10.0, 20.0]);
     let last = scatter(table("w0", &[1, 2], &[2, 0]), two(), &[int("axis", -1)]);
@@ -304,8 +287,8 @@ fn elements_are_written_at_their_own_place_but_along_one_axis() {
     check(18, none, &[2, 3], &[1.0, 2.0, 3.0, 10.0, 20.0, 6.0]);
     let sum = [string("reduction", "sum")];
     let sum = scatter(table("w0", &[1, 2], &[1, 1]), two(), &sum);
-    refused(18, sum, "`reduction` \"sum\", expected add, max, min, mul or none");
-    refused(18, scatter(w(0, &[1]), floats_tensor("w1", &[1], &[1.0]), &[]), "indices of 1 axes, expected 2");
+    refuses(18, sum, "`reduction` \"sum\", expected add, max, min, mul or none");
+    refuses(18, scatter(w(0, &[1]), floats_tensor("w1", &[1], &[1.0]), &[]), "indices of 1 axes, expected 2");
     for index in [3, -4] {
         let one = floats_tensor("w1", &[1, 1], &[1.0]);
         fails(18, scatter(table("w0", &[1, 1], &[index]), one, &[int("axis", 1)]), &[2, 3]);
@@ -315,14 +298,14 @@ fn elements_are_written_at_their_own_place_but_along_one_axis() {
 #[test]
 fn slices_are_written_where_indices_say() {
     let scatter =
-        |indices: Message, updates: Message| of_weights("ScatterND", &[3, 2], &[indices, updates], &[]);
+        |indices: Message, updates: Message| with_constants("ScatterND", &[3, 2], &[indices, updates], &[]);
     let rows = floats_tensor("w1", &[2, 2], &[10.0, 20.0, 30.0, 40.0]);
     let whole = scatter(table("w0", &[2, 1], &[2, -3]), rows);
     check(16, whole, &[3, 2], &[30.0, 40.0, 3.0, 4.0, 10.0, 20.0]);
     let one = scatter(table("w0", &[1, 2], &[1, -1]), floats_tensor("w1", &[1], &[9.0]));
     check(16, one, &[3, 2], &[1.0, 2.0, 3.0, 9.0, 5.0, 6.0]);
     let deep = scatter(table("w0", &[1, 3], &[0, 0, 0]), floats_tensor("w1", &[1], &[9.0]));
-    refused(16, deep, "indices of no axes");
+    refuses(16, deep, "indices of no axes");
     let outside = scatter(table("w0", &[1, 2], &[0, 2]), floats_tensor("w1", &[1], &[9.0]));
     fails(16, outside, &[3, 2]);
 }
@@ -330,10 +313,10 @@ fn slices_are_written_where_indices_say() {
 #[test]
 fn a_cache_is_written_from_an_index_on() {
     let cache = |shape: &[i64], updates: Message, first: &[i64], attributes: &[Message]| {
-        of_weights("TensorScatter", shape, &[updates, w(1, first)], attributes)
+        with_constants("TensorScatter", shape, &[updates, w(1, first)], attributes)
     };
     let row = || floats_tensor("w0", &[1, 1, 2], &[10.0, 20.0]);
-    let from_start = of_weights("TensorScatter", &[1, 3, 2], &[row()], &[]);
+    let from_start = with_constants("TensorScatter", &[1, 3, 2], &[row()], &[]);
     check(24, from_start, &[1, 3, 2], &[10.0, 20.0, 3.0, 4.0, 5.0, 6.0]);
     check(24, cache(&[1, 3, 2], row(), &[2], &[]), &[1, 3, 2], &[1.0, 2.0, 3.0, 4.0, 10.0, 20.0]);
     let by_batch = || floats_tensor("w0", &[2, 1], &[10.0, 20.0]);
@@ -344,15 +327,15 @@ fn a_cache_is_written_from_an_index_on() {
     check(24, circular, &[1, 3, 2], &[30.0, 40.0, 3.0, 4.0, 10.0, 20.0]);
     fails(24, cache(&[1, 3, 2], round(), &[2], &[]), &[1, 3, 2]);
     let modes = "`mode` \"round\", expected \"linear\" or \"circular\"";
-    refused(24, cache(&[1, 3, 2], row(), &[0], &[string("mode", "round")]), modes);
-    refused(24, cache(&[2, 3], by_batch(), &[0, 0], &[]), "the axis of batches");
-    refused(24, cache(&[1, 3, 2], by_batch(), &[0], &[]), "updates of 2 axes for a value of 3");
+    refuses(24, cache(&[1, 3, 2], row(), &[0], &[string("mode", "round")]), modes);
+    refuses(24, cache(&[2, 3], by_batch(), &[0, 0], &[]), "the axis of batches");
+    refuses(24, cache(&[1, 3, 2], by_batch(), &[0], &[]), "updates of 2 axes for a value of 3");
 }
 
 #[test]
 fn what_a_pool_has_found_is_put_back() {
     let unpool = |places: &[i64], attributes: &[Message]| {
-        of_weights("MaxUnpool", &[1, 1, 2], &[table("w0", &[1, 1, 2], places)], attributes)
+        with_constants("MaxUnpool", &[1, 1, 2], &[table("w0", &[1, 1, 2], places)], attributes)
     };
     let kernel = || ints("kernel_shape", &[2]);
     let strides = || ints("strides", &[2]);
@@ -364,15 +347,15 @@ fn what_a_pool_has_found_is_put_back() {
     check(11, unpool(&[0, 2], &padded), &[1, 1, 3], &[1.0, 0.0, 2.0]);
     let wide = |shape: &[i64]| {
         let weights = [table("w0", &[1, 1, 2], &[1, 2]), w(1, shape)];
-        of_weights("MaxUnpool", &[1, 1, 2], &weights, &[kernel(), strides()])
+        with_constants("MaxUnpool", &[1, 1, 2], &weights, &[kernel(), strides()])
     };
     check(11, wide(&[1, 1, 5]), &[1, 1, 5], &[0.0, 1.0, 2.0, 0.0, 0.0]);
-    refused(11, wide(&[1, 5]), "an output shape of another rank");
-    refused(11, unpool(&[0, 1], &[]), "`kernel_shape` has not 1 numbers");
-    refused(11, unpool(&[0, 1], &[ints("kernel_shape", &[2, 2])]), "`kernel_shape` has not 1 numbers");
-    refused(11, unpool(&[0, 1], &[kernel(), ints("strides", &[1, 1])]), "`strides` has not 1 numbers");
-    refused(11, unpool(&[0, 1], &[kernel(), ints("pads", &[1])]), "`pads` has not 2 numbers");
-    refused(11, unpool(&[0, 1], &[kernel(), ints("pads", &[2, 2])]), "a size of no image");
+    refuses(11, wide(&[1, 5]), "an output shape of another rank");
+    refuses(11, unpool(&[0, 1], &[]), "`kernel_shape` has not 1 numbers");
+    refuses(11, unpool(&[0, 1], &[ints("kernel_shape", &[2, 2])]), "`kernel_shape` has not 1 numbers");
+    refuses(11, unpool(&[0, 1], &[kernel(), ints("strides", &[1, 1])]), "`strides` has not 1 numbers");
+    refuses(11, unpool(&[0, 1], &[kernel(), ints("pads", &[1])]), "`pads` has not 2 numbers");
+    refuses(11, unpool(&[0, 1], &[kernel(), ints("pads", &[2, 2])]), "a size of no image");
 }
 
 #[test]
@@ -387,14 +370,14 @@ fn as_many_largest_elements_as_there_are_may_be_taken() {
     check(11, top(&[3], &[int("largest", 1)], "v"), &[2, 3], &[3.0, 2.0, 1.0, 6.0, 5.0, 4.0]);
     check(11, top(&[2], &[int("axis", 0)], "v"), &[2, 3], &[4.0, 5.0, 6.0, 1.0, 2.0, 3.0]);
     check(11, top(&[2], &[int("axis", -2)], "i"), &[2, 3], &[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
-    refused(11, top(&[3], &[int("axis", 0)], "v"), "3 of fewer elements");
-    refused(11, top(&[-1], &[], "v"), "a number of elements that is no size");
-    refused(11, top(&[1, 1], &[], "v"), "a number of elements that is no size");
+    refuses(11, top(&[3], &[int("axis", 0)], "v"), "3 of fewer elements");
+    refuses(11, top(&[-1], &[], "v"), "a number of elements that is no size");
+    refuses(11, top(&[1, 1], &[], "v"), "a number of elements that is no size");
     let old = |attributes: &[Message]| {
         as_floats(Graph::default().input("x", &[2, 3]).node("TopK", &["x"], &["v", "i"], attributes), "v")
     };
     check(9, old(&[int("k", 2)]), &[2, 2], &[3.0, 2.0, 6.0, 5.0]);
-    refused(9, old(&[]), "a number of elements that is no size");
+    refuses(9, old(&[]), "a number of elements that is no size");
 }
 
 #[test]
@@ -415,12 +398,12 @@ fn parts_are_as_many_as_results() {
     check(split(18, 4, &["x"], 2, &[last(), int("num_outputs", 2)]), &[1, 2], &[3.0, 4.0]);
     check(split(17, 6, &["x"], 3, &[last()]), &[1, 2], &[5.0, 6.0]);
     check(split(2, 6, &["x"], 2, &[last()]), &[1, 3], &[4.0, 5.0, 6.0]);
-    let refused = |(version, graph): (i64, Graph), reason: &str| refused(version, graph, reason);
-    refused(split(17, 5, &["x"], 3, &[last()]), "3 equal parts of an axis of 5");
-    refused(split(13, 3, &["x", "s"], 2, &[last()]), "3 sizes of 2 parts");
-    refused(split(13, 4, &["x", "s"], 3, &[last()]), "parts of [1, 1, 1] of an axis of 4");
-    refused(split(12, 3, &["x"], 2, &[last(), ints("split", &[1, 1])]), "parts of [1, 1] of an axis of 3");
-    refused(split(13, 4, &["x"], 2, &[int("axis", 2)]), "axis 2, expected -2 to 1");
+    let refuses = |(version, graph): (i64, Graph), reason: &str| refuses(version, graph, reason);
+    refuses(split(17, 5, &["x"], 3, &[last()]), "3 equal parts of an axis of 5");
+    refuses(split(13, 3, &["x", "s"], 2, &[last()]), "3 sizes of 2 parts");
+    refuses(split(13, 4, &["x", "s"], 3, &[last()]), "parts of [1, 1, 1] of an axis of 4");
+    refuses(split(12, 3, &["x"], 2, &[last(), ints("split", &[1, 1])]), "parts of [1, 1] of an axis of 3");
+    refuses(split(13, 4, &["x"], 2, &[int("axis", 2)]), "axis 2, expected -2 to 1");
 }
 
 #[test]
@@ -428,27 +411,27 @@ fn shapes_that_have_no_meaning_are_refused() {
     let flat = |axis: i64| one_node("Flatten", &[2, 3], &["x"], &[int("axis", axis)]);
     check(13, flat(2), &[6, 1], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     check(13, flat(-2), &[1, 6], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-    refused(13, flat(3), "axis 3, expected -2 to 1");
-    refused(13, flat(-3), "axis -3, expected -2 to 1");
-    let shaped = |shape: &[i64]| of_weights("Reshape", &[2, 3], &[w(0, shape)], &[]);
+    refuses(13, flat(3), "axis 3, expected -2 to 1");
+    refuses(13, flat(-3), "axis -3, expected -2 to 1");
+    let shaped = |shape: &[i64]| with_constants("Reshape", &[2, 3], &[w(0, shape)], &[]);
     let said =
         |shape: &str| format!("the new shape {shape} does not have as many elements as the input's [2, 3]");
-    refused(13, shaped(&[-1, -1]), &said("[-1, -1]"));
-    refused(13, shaped(&[2, 3, 0]), &said("[2, 3, 0]"));
-    refused(13, shaped(&[2, 2]), &said("[2, 2]"));
-    refused(13, shaped(&[4, -1]), &said("[4, -1]"));
-    refused(1, one_node("Reshape", &[2, 3], &["x"], &[]), "the new shape is left out");
+    refuses(13, shaped(&[-1, -1]), &said("[-1, -1]"));
+    refuses(13, shaped(&[2, 3, 0]), &said("[2, 3, 0]"));
+    refuses(13, shaped(&[2, 2]), &said("[2, 2]"));
+    refuses(13, shaped(&[4, -1]), &said("[4, -1]"));
+    refuses(1, one_node("Reshape", &[2, 3], &["x"], &[]), "the new shape is left out");
     let joined = one_node("Concat", &[2, 3], &["x", "x"], &[int("axis", 2)]);
-    refused(13, joined, "axis 2, expected -2 to 1");
-    let squeezed = |axes: &[i64]| of_weights("Squeeze", &[2, 1], &[w(0, axes)], &[]);
-    refused(13, squeezed(&[0]), "axis 0 has size 2, expected 1");
-    refused(13, squeezed(&[1, -1]), "axis 1 occurs twice in [1, -1]");
-    let wide = |axes: &[i64]| of_weights("Unsqueeze", &[3], &[w(0, axes)], &[]);
+    refuses(13, joined, "axis 2, expected -2 to 1");
+    let squeezed = |axes: &[i64]| with_constants("Squeeze", &[2, 1], &[w(0, axes)], &[]);
+    refuses(13, squeezed(&[0]), "axis 0 has size 2, expected 1");
+    refuses(13, squeezed(&[1, -1]), "axis 1 occurs twice in [1, -1]");
+    let wide = |axes: &[i64]| with_constants("Unsqueeze", &[3], &[w(0, axes)], &[]);
     check(13, wide(&[2, 0]), &[1, 3, 1], &[1.0, 2.0, 3.0]);
     check(13, wide(&[-1, -2]), &[3, 1, 1], &[1.0, 2.0, 3.0]);
-    refused(13, wide(&[0, -3]), "axis 0 occurs twice in [0, -3]");
-    refused(13, wide(&[3, 0]), "axis 3, expected -3 to 2");
-    refused(11, one_node("Unsqueeze", &[3], &["x"], &[]), "the axes are left out");
+    refuses(13, wide(&[0, -3]), "axis 0 occurs twice in [0, -3]");
+    refuses(13, wide(&[3, 0]), "axis 3, expected -3 to 2");
+    refuses(11, one_node("Unsqueeze", &[3], &["x"], &[]), "the axes are left out");
 }
 
 #[test]
@@ -460,13 +443,13 @@ fn pads_are_said_in_three_ways() {
     let around = [9.0, 9.0, 9.0, 1.0, 2.0, 9.0];
     check(1, old("paddings"), &[2, 3], &around);
     check(2, old("pads"), &[2, 3], &around);
-    refused(1, old("pads"), "the pads are left out");
-    refused(2, old("paddings"), "the pads are left out");
+    refuses(1, old("pads"), "the pads are left out");
+    refuses(2, old("paddings"), "the pads are left out");
     let axes = Graph::default().input("x", &[2, 2]).weight(ints_tensor("p", &[1, 2]));
     let axes = axes.weight(ints_tensor("a", &[-1])).node("Pad", &["x", "p", "", "a"], &["y"], &[]);
     check(18, axes.output("y"), &[2, 5], &[0.0, 1.0, 2.0, 0.0, 0.0, 0.0, 3.0, 4.0, 0.0, 0.0]);
     let pads = |shape: &[i64], pads: &[i64], mode: &str| {
-        of_weights("Pad", shape, &[w(0, pads)], &[string("mode", mode)])
+        with_constants("Pad", shape, &[w(0, pads)], &[string("mode", mode)])
     };
     check(13, pads(&[4], &[-1, 2], "constant"), &[5], &[2.0, 3.0, 4.0, 0.0, 0.0]);
     check(13, pads(&[4], &[1, -2], "constant"), &[3], &[0.0, 1.0, 2.0]);
@@ -478,24 +461,24 @@ fn pads_are_said_in_three_ways() {
 #[test]
 fn pads_without_a_meaning_are_refused() {
     let pads = |shape: &[i64], pads: &[i64], mode: &str| {
-        of_weights("Pad", shape, &[w(0, pads)], &[string("mode", mode)])
+        with_constants("Pad", shape, &[w(0, pads)], &[string("mode", mode)])
     };
-    refused(13, pads(&[2, 2], &[1, 0, 0], "constant"), "3 pads, expected two for each of 2 axes");
-    refused(13, pads(&[2, 2], &[1, 0], "edge"), "2 pads, expected two for each of 2 axes");
+    refuses(13, pads(&[2, 2], &[1, 0, 0], "constant"), "3 pads, expected two for each of 2 axes");
+    refuses(13, pads(&[2, 2], &[1, 0], "edge"), "2 pads, expected two for each of 2 axes");
     let modes = "`mode` \"mirror\", expected constant, edge, reflect or wrap";
-    refused(13, pads(&[2], &[1, 0], "mirror"), modes);
+    refuses(13, pads(&[2], &[1, 0], "mirror"), modes);
     for mode in ["edge", "reflect", "wrap"] {
         let none = "an axis without elements, expected some to pick from";
-        refused(19, pads(&[0, 2], &[1, 0, 0, 0], mode), none);
+        refuses(19, pads(&[0, 2], &[1, 0, 0, 0], mode), none);
         let many = "an axis padded to more than 16777216 elements";
-        refused(19, pads(&[1], &[1 << 24, 0], mode), many);
-        refused(19, pads(&[1], &[0, 1 << 24], mode), many);
+        refuses(19, pads(&[1], &[1 << 24, 0], mode), many);
+        refuses(19, pads(&[1], &[0, 1 << 24], mode), many);
     }
     let named = Graph::default().input("x", &[-1, 4]).node("Shape", &["x"], &["s"], &[]);
     let named = named.node("Concat", &["s", "s"], &["p"], &[int("axis", 0)]);
     let named = named.node("Pad", &["x", "p"], &["y"], &[string("mode", "edge")]).output("y");
-    refused(13, named, "pads of named sizes in mode \"edge\", expected numbers");
+    refuses(13, named, "pads of named sizes in mode \"edge\", expected numbers");
     let axes = Graph::default().input("x", &[2]).weight(ints_tensor("p", &[1, 2]));
     let axes = axes.weight(ints_tensor("a", &[1])).node("Pad", &["x", "p", "", "a"], &["y"], &[]);
-    refused(18, axes.output("y"), "axis 1, expected -1 to 0");
+    refuses(18, axes.output("y"), "axis 1, expected -1 to 0");
 }

@@ -44,6 +44,28 @@ pub(crate) fn one_node(op: &str, shape: &[i64], inputs: &[&str], attributes: &[M
     Graph::default().input("x", shape).node(op, inputs, &["y"], attributes).output("y")
 }
 
+/// The same with constants `w0`, `w1`, ... after its first operand `x`.
+pub(crate) fn with_constants(op: &str, shape: &[i64], weights: &[Message], attributes: &[Message]) -> Graph {
+    let names = ["x", "w0", "w1", "w2", "w3"];
+    let graph = one_node(op, shape, &names[..=weights.len()], attributes);
+    weights.iter().cloned().fold(graph, Graph::weight)
+}
+
+/// The constant `w{index}` of integers.
+pub(crate) fn w(index: usize, numbers: &[i64]) -> Message {
+    ints_tensor(&format!("w{index}"), numbers)
+}
+
+/// Checks that a result has these elements, but for roundings.
+#[track_caller]
+pub(crate) fn close((_, found): (Vec<u64>, Vec<f32>), expected: &[f32]) {
+    let is_close = |(found, expected): (&f32, &f32)| (found - expected).abs() < 1e-5;
+    assert!(
+        found.len() == expected.len() && found.iter().zip(expected).all(is_close),
+        "{found:?}, expected {expected:?}"
+    );
+}
+
 #[test]
 fn shapes_are_equal_before_version_7_unless_a_node_says_that_one_is_stretched() {
     let graph = |attributes: &[Message]| {

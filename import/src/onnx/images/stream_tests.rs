@@ -16,7 +16,7 @@ fn jpeg(parts: &[Vec<u8>]) -> Vec<u8> {
     [&b"\xFF\xD8"[..], &parts.concat(), b"\xFF\xD9"].concat()
 }
 
-/// A frame of so many rows and columns.
+/// A frame of `rows` and `columns`.
 fn frame(kind: u8, size: [u16; 2], components: &[[u8; 3]]) -> Vec<u8> {
     let size = size.map(u16::to_be_bytes).concat();
     segment(kind, &[&[8_u8][..], &size, &[components.len() as u8], &components.concat()].concat())

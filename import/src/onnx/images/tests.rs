@@ -434,7 +434,7 @@ fn png_chunk(kind: &[u8; 4], content: &[u8]) -> Vec<u8> {
     [&(content.len() as u32).to_be_bytes()[..], &checked, &sum.to_be_bytes()].concat()
 }
 
-/// A PNG of so many columns and rows, bits and kind of colours, with another chunk before its rows.
+/// A PNG of these columns, rows, bits and kind of colours, with another chunk before its rows.
 fn png_of(size: [u32; 2], bits_and_colours: [u8; 2], chunk: &[u8], rows: &[u8]) -> Vec<u8> {
     let header = [&size.map(u32::to_be_bytes).concat()[..], &bits_and_colours, &[0; 3]].concat();
     let rows = png_chunk(b"IDAT", &miniz_oxide::deflate::compress_to_vec_zlib(rows, 6));
