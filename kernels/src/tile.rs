@@ -12,7 +12,7 @@ use std::ops::Range;
 use crate::map::Finish;
 use crate::math;
 use crate::pack::PANEL;
-use crate::simd::{Simd, Task, opaque, prefetch};
+use crate::simd::{Simd, Task, opaque, prefetch, written_out};
 
 /// How a tile's sums begin.
 #[derive(Clone, Copy)]
@@ -138,11 +138,11 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize> Task<S> for TileTask<'_, 
                     prefetch(ahead.wrapping_add(line * LINE));
                 }
                 ahead = ahead.wrapping_add(STEPS * tile.ahead_stride);
-                for step in 0..STEPS {
+                written_out!(step in STEPS => {
                     add_products::<S, ROWS, VECTORS>(s, &tile, &a, step, b, &mut sums);
                     // After the last step it is formed, never followed.
                     b = b.wrapping_add(tile.b_stride);
-                }
+                });
                 for a in &mut a {
                     *a = a.wrapping_add(STEPS);
                 }
@@ -152,16 +152,15 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize> Task<S> for TileTask<'_, 
                 b = b.wrapping_add(tile.b_stride);
             }
             if let Finish::Clip { lo, hi } = tile.finish {
-                // Nested loops, not `flatten`: only loops that unroll leave the sums in registers.
-                for sums in &mut sums {
-                    for sum in sums {
+                written_out!(row in ROWS => {
+                    for sum in &mut sums[row] {
                         *sum = math::clip(s, *sum, lo, hi);
                     }
-                }
+                });
             }
-            for (row, sums) in sums.iter().enumerate() {
-                store_row(s, tile.c.add(row * tile.c_stride), tile.cols, sums);
-            }
+            written_out!(row in ROWS => {
+                store_row(s, tile.c.add(row * tile.c_stride), tile.cols, &sums[row]);
+            });
         }
     }
 }
@@ -184,12 +183,12 @@ unsafe fn add_products<S: Simd, const ROWS: usize, const VECTORS: usize>(
             let lane = v * S::LANES;
             *weight = s.load(b.add(lane / PANEL * tile.panel_stride + lane % PANEL));
         }
-        for (row, sums) in sums.iter_mut().enumerate() {
+        written_out!(row in ROWS => {
             let x = s.splat(*a[row / ROW_GROUP].add(row % ROW_GROUP * tile.a_stride + step));
-            for (sum, &weight) in sums.iter_mut().zip(&weights) {
+            for (sum, &weight) in sums[row].iter_mut().zip(&weights) {
                 *sum = s.mul_add(x, weight, *sum);
             }
-        }
+        });
     }
 }
 
@@ -212,16 +211,16 @@ unsafe fn begin<S: Simd, const ROWS: usize, const VECTORS: usize>(
         };
         let mut sums = [addend; ROWS];
         if matches!(tile.start, Start::Resume) {
-            for (row, sums) in sums.iter_mut().enumerate() {
-                *sums = load_row(s, residual.add(row * stride), tile.cols);
-            }
+            written_out!(row in ROWS => {
+                sums[row] = load_row(s, residual.add(row * stride), tile.cols);
+            });
         } else if !residual.is_null() {
-            for (row, sums) in sums.iter_mut().enumerate() {
+            written_out!(row in ROWS => {
                 let values: [S::F; VECTORS] = load_row(s, residual.add(row * stride), tile.cols);
-                for (sum, value) in sums.iter_mut().zip(values) {
+                for (sum, value) in sums[row].iter_mut().zip(values) {
                     *sum = s.add(*sum, value);
                 }
-            }
+            });
         }
         sums
     }
@@ -254,6 +253,87 @@ unsafe fn store_row<S: Simd, const VECTORS: usize>(s: S, to: *mut f32, cols: usi
         unsafe {
             if cols > first {
                 s.store_first(at, cols - first, value);
+            }
+        }
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64", not(miri)))]
+pub(crate) mod tests {
+    use super::*;
+    use crate::isa::Isa;
+    use crate::simd::{Avx2, Avx512};
+    use std::arch::asm;
+
+    /// Steps of K of the tiles that are tried.
+    pub(crate) const DEPTH: usize = 9;
+
+    /// The bytes of stack that a call touches, and at least 128: those below the stack's end are painted, and
+    /// what lost its paint afterwards is counted.
+    pub(crate) fn stack_bytes(call: impl Fn()) -> usize {
+        const PAINTED: usize = 16384 - 128;
+        let paint = 0xa5_u8;
+        let touched: usize;
+        // SAFETY: nothing that is in use lies below the stack's end.
+        unsafe {
+            asm!(
+                "lea rdi, [rsp - 16384]",
+                "rep stosb",
+                in("al") paint, inout("rcx") PAINTED => _, out("rdi") _,
+            );
+        }
+        call();
+        // SAFETY: the same bytes are read.
+        unsafe {
+            asm!(
+                "lea rdi, [rsp - 16384]",
+                "repe scasb",
+                in("al") paint, inout("rcx") PAINTED => touched, out("rdi") _,
+            );
+        }
+        touched + 128
+    }
+
+    /// The stack of a tile's function.
+    fn stack<S: Simd>(rows: usize, vectors: usize) -> usize {
+        let [a, b, mut c] = [rows * DEPTH, DEPTH * PANEL, rows * PANEL].map(|count| vec![0.0f32; count]);
+        let tile = Tile {
+            depth: DEPTH,
+            a: a.as_ptr(),
+            a_stride: DEPTH,
+            b: b.as_ptr(),
+            b_stride: PANEL,
+            panel_stride: 0,
+            c: c.as_mut_ptr(),
+            c_stride: PANEL,
+            cols: vectors * S::LANES,
+            start: Start::Fresh { bias: std::ptr::null(), residual: std::ptr::null(), residual_stride: 0 },
+            finish: Finish::Clip { lo: 0.0, hi: 1.0 },
+            ahead: b.as_ptr(),
+            ahead_stride: LINE,
+        };
+        let function = tile_function::<S>(rows, vectors);
+        // SAFETY: the caller asks for an instruction set of this machine; the matrices have these sizes.
+        stack_bytes(|| unsafe { function(&tile) })
+    }
+
+    /// Panics unless functions of tiles of up to so many rows have their sums in registers.
+    pub(crate) fn check_stack(stack: impl Fn(usize) -> usize, rows: usize) {
+        let bytes: Vec<usize> = (1..=rows).map(stack).collect();
+        // The sums of a largest tile take 384 bytes or more, besides what is counted always.
+        assert!(bytes.iter().all(|bytes| *bytes < 128 + 384), "bytes of stack by rows: {bytes:?}");
+    }
+
+    #[test]
+    #[cfg_attr(debug_assertions, ignore = "only the optimized build has sums in registers: use --release")]
+    fn all_sums_of_a_tile_are_in_registers() {
+        let sets = Isa::available();
+        for vectors in [1, 2] {
+            if sets.contains(&Isa::Avx2) {
+                check_stack(|rows| stack::<Avx2>(rows, vectors), Avx2::TILE_ROWS);
+            }
+            if sets.contains(&Isa::Avx512) {
+                check_stack(|rows| stack::<Avx512>(rows, vectors), Avx512::TILE_ROWS);
             }
         }
     }

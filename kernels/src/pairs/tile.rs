@@ -6,7 +6,7 @@ use crate::bf16::{StoredFloat, load, store};
 use crate::map::{Finish, FunctionCode, MapBody, apply};
 use crate::math;
 use crate::pack::PANEL;
-use crate::simd::{Simd, Task, prefetch};
+use crate::simd::{Simd, Task, prefetch, written_out};
 use crate::tile::LINE;
 
 /// `rows x cols` outputs: `c[i][j] = finish(bias[j] + residual[i][j] + sum over pairs of a[i][k] . b[k][j])`,
@@ -111,17 +111,17 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32> Task<
                 }
                 // After the last step it is formed, never followed.
                 b = b.wrapping_add(tile.b_stride);
-                for (row, sums) in sums.iter_mut().enumerate() {
+                written_out!(row in ROWS => {
                     let pair = tile.a.add(row * tile.a_stride + 2 * k).cast::<i32>().read_unaligned();
                     let pair = s.splat_int(pair);
-                    for (sum, &weight) in sums.iter_mut().zip(&weights) {
+                    for (sum, &weight) in sums[row].iter_mut().zip(&weights) {
                         *sum = if AT_ONCE == 1 {
                             s.add_pairs_at_once(pair, weight, *sum)
                         } else {
                             s.add_pairs(pair, weight, *sum)
                         };
                     }
-                }
+                });
             }
             let sums = activated::<S, ROWS, VECTORS>(s, &tile, sums);
             match is_whole {
@@ -141,23 +141,28 @@ unsafe fn begin<S: Simd, const ROWS: usize, const VECTORS: usize>(
     cols: usize,
 ) -> [[S::F; VECTORS]; ROWS] {
     let mut sums = [[s.splat(0.0); VECTORS]; ROWS];
-    for v in (0..VECTORS).filter(|v| cols > v * S::LANES) {
+    written_out!(v in VECTORS => {
         let first = v * S::LANES;
-        let count = cols - first;
-        // SAFETY: `tile`'s promise: bias and residual have the valid columns.
-        unsafe {
-            if !tile.bias.is_null() {
-                let bias = s.load_first(tile.bias.add(first), count);
-                sums.iter_mut().for_each(|sums| sums[v] = bias);
-            }
-            if !tile.residual.is_null() {
-                for (row, sums) in sums.iter_mut().enumerate() {
-                    let at = tile.residual_first + row * tile.residual_stride + first;
-                    sums[v] = s.add(sums[v], load(s, tile.residual, tile.residual_stored, at, count));
+        if cols > first {
+            let count = cols - first;
+            // SAFETY: `tile`'s promise: bias and residual have the valid columns.
+            unsafe {
+                if !tile.bias.is_null() {
+                    let bias = s.load_first(tile.bias.add(first), count);
+                    written_out!(row in ROWS => {
+                        sums[row][v] = bias;
+                    });
+                }
+                if !tile.residual.is_null() {
+                    written_out!(row in ROWS => {
+                        let at = tile.residual_first + row * tile.residual_stride + first;
+                        let added = load(s, tile.residual, tile.residual_stored, at, count);
+                        sums[row][v] = s.add(sums[row][v], added);
+                    });
                 }
             }
         }
-    }
+    });
     sums
 }
 
@@ -169,30 +174,29 @@ unsafe fn activated<S: Simd, const ROWS: usize, const VECTORS: usize>(
     mut sums: [[S::F; VECTORS]; ROWS],
 ) -> [[S::F; VECTORS]; ROWS] {
     if let Finish::Clip { lo, hi } = tile.activation.finish() {
-        // Nested loops, not `flatten`: only loops that unroll leave the sums in registers.
-        for sums in &mut sums {
-            for sum in sums {
+        written_out!(row in ROWS => {
+            for sum in &mut sums[row] {
                 *sum = math::clip(s, *sum, lo, hi);
             }
-        }
+        });
     }
     if tile.activation.is_deferred() {
         // SAFETY: `tile.sums` has room for the largest tile.
         unsafe {
-            for (row, sums) in sums.iter().enumerate() {
-                for (v, sum) in sums.iter().enumerate() {
+            written_out!(row in ROWS => {
+                for (v, sum) in sums[row].iter().enumerate() {
                     s.store(tile.sums.add(row * PANEL + v * S::LANES), *sum);
                 }
-            }
+            });
             for row in 0..ROWS {
                 let at = tile.sums.add(row * PANEL);
                 apply::<S>(MapBody { code: tile.activation, from: at, to: at, n: tile.cols.min(PANEL) });
             }
-            for (row, sums) in sums.iter_mut().enumerate() {
-                for (v, sum) in sums.iter_mut().enumerate() {
+            written_out!(row in ROWS => {
+                for (v, sum) in sums[row].iter_mut().enumerate() {
                     *sum = s.load(tile.sums.add(row * PANEL + v * S::LANES));
                 }
-            }
+            });
         }
     }
     sums
@@ -206,8 +210,8 @@ unsafe fn store_all<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_O
     cols: usize,
     sums: [[S::F; VECTORS]; ROWS],
 ) {
-    for (row, sums) in sums.iter().enumerate() {
-        for (v, sum) in sums.iter().enumerate() {
+    written_out!(row in ROWS => {
+        for (v, sum) in sums[row].iter().enumerate() {
             let first = v * S::LANES;
             if cols <= first {
                 continue;
@@ -222,8 +226,63 @@ unsafe fn store_all<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_O
                 }
             }
         }
-    }
+    });
 }
 
 /// The largest tile's sums fit.
 const _: () = assert!(SUMS >= 14 * PANEL);
+
+#[cfg(all(test, target_arch = "x86_64", not(miri)))]
+mod tests {
+    use super::*;
+    use crate::isa::Isa;
+    use crate::map::ScalarFunction;
+    use crate::simd::Avx512;
+    use crate::tile::tests::{DEPTH, check_stack, stack_bytes};
+
+    /// The stack of a tile's function.
+    fn stack<S: Simd>(rows: usize, vectors: usize, at_once: u32) -> usize {
+        let a = vec![0u16; rows * DEPTH * 2];
+        let b = vec![0i32; DEPTH * PANEL];
+        let mut c = vec![0.0f32; rows * PANEL];
+        let tile = PairTile {
+            pairs: DEPTH,
+            a: a.as_ptr(),
+            a_stride: DEPTH * 2,
+            b: b.as_ptr(),
+            b_stride: PANEL,
+            c: c.as_mut_ptr().cast(),
+            c_first: 0,
+            c_stride: PANEL,
+            output: StoredFloat::F32,
+            cols: vectors * S::LANES,
+            bias: std::ptr::null(),
+            residual: std::ptr::null(),
+            residual_first: 0,
+            residual_stride: 0,
+            residual_stored: StoredFloat::F32,
+            activation: FunctionCode::from(ScalarFunction::Relu),
+            sums: std::ptr::null_mut(),
+            ahead: b.as_ptr(),
+            ahead_stride: 0,
+        };
+        let function = tile_function::<S>(rows, vectors, at_once);
+        // SAFETY: the caller asks for instructions of this machine; the matrices have these sizes.
+        stack_bytes(|| unsafe { function(&tile) })
+    }
+
+    // AVX2 takes pairs apart, and has too few registers for that.
+    #[test]
+    #[cfg_attr(debug_assertions, ignore = "only the optimized build has sums in registers: use --release")]
+    fn all_sums_of_a_tile_of_pairs_are_in_registers() {
+        if !Isa::available().contains(&Isa::Avx512) {
+            return;
+        }
+        for vectors in [1, 2] {
+            check_stack(|rows| stack::<Avx512>(rows, vectors, 0), tile_rows::<Avx512>(0));
+            if Avx512::has_pairs() {
+                check_stack(|rows| stack::<Avx512>(rows, vectors, 1), tile_rows::<Avx512>(1));
+            }
+        }
+    }
+}

@@ -296,6 +296,27 @@ impl<S: Simd> Width<S> for First<S> {
     }
 }
 
+/// A block for each number below a constant of at most [`MOST_WRITTEN_OUT`], one after the other.
+///
+/// The sums of a tile are in registers only where no loop over them is left, and the compiler unrolls a loop
+/// only where the result is below a size of its own: a tile that grows past that is five times as slow.
+macro_rules! written_out {
+    ($index:ident in $count:ident => $block:block) => {
+        const { assert!($count <= crate::simd::MOST_WRITTEN_OUT) };
+        crate::simd::written_out!($index, $count, $block, 0 1 2 3 4 5 6 7 8 9 10 11 12 13)
+    };
+    ($index:ident, $count:ident, $block:block, $($number:literal)*) => {
+        $(if const { $number < $count } {
+            let $index: usize = $number;
+            $block
+        })*
+    };
+}
+pub(crate) use written_out;
+
+/// The most copies of a block.
+pub(crate) const MOST_WRITTEN_OUT: usize = 14;
+
 /// The same pointer, of which the compiler knows nothing more.
 ///
 /// Without it, the optimiser turns the addresses of a tile's pixels, which are one pointer plus small
