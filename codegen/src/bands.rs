@@ -12,7 +12,7 @@ use ir::body::OpRef;
 use ir::plan::attrs;
 use ir::target::Bands;
 
-use crate::call::LoweredCall;
+use crate::call::{LoweredCall, Pointer};
 use crate::refusal::CodeRefusal;
 
 /// A window that slides over the rows of an image.
@@ -45,6 +45,33 @@ pub(crate) struct Band {
     pub(crate) inputs: usize,
     /// Rows of zeros above and below them.
     pub(crate) pads: [usize; 2],
+}
+
+impl Band {
+    /// Whether another band has as many rows of all kinds, so that its kernel is the same.
+    pub(crate) fn is_like(&self, other: &Band) -> bool {
+        [self.rows, self.inputs] == [other.rows, other.inputs] && self.pads == other.pads
+    }
+}
+
+/// A call for each band: `call` makes the first of those that are alike, and `operands` are those of each.
+///
+/// # Errors
+/// Those of `call`.
+pub(crate) fn calls(
+    bands: &[Band],
+    operands: impl Fn(&Band) -> Vec<Pointer>,
+    call: impl Fn(&Band) -> Result<LoweredCall, CodeRefusal>,
+) -> Result<Vec<LoweredCall>, CodeRefusal> {
+    let mut calls: Vec<LoweredCall> = Vec::with_capacity(bands.len());
+    for (index, band) in bands.iter().enumerate() {
+        let like = index.checked_sub(1).filter(|before| band.is_like(&bands[*before]));
+        calls.push(match like {
+            Some(before) => LoweredCall { operands: operands(band), ..calls[before].clone() },
+            None => call(band)?,
+        });
+    }
+    Ok(calls)
 }
 
 impl Slide {

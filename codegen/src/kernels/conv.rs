@@ -12,7 +12,7 @@ use kernels::{
     WeightStrides,
 };
 
-use crate::bands::{Band, RowWork, Rowwise, Slide, band_rows};
+use crate::bands::{self, Band, RowWork, Rowwise, Slide, band_rows};
 use crate::call::{Lowered, LoweredCall, Pointer};
 use crate::constant::is_weight;
 use crate::group::{self, Fused, PrologueStep, prologue_step};
@@ -155,9 +155,8 @@ fn lower_call(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lower
         }
         Some(rows) => {
             let bands = call.conv.slide().bands(rows)?;
-            for band in bands {
-                calls.push(call.band(band, limit, machine)?);
-            }
+            let of_band = |band: &Band| call.band(*band, limit, machine);
+            calls.extend(bands::calls(&bands, |band| call.part_operands(band), of_band)?);
         }
     }
     let shape = call.conv.shape;
@@ -254,22 +253,26 @@ impl Call2d {
 
     /// The call for a band, with so much scratch for each worker, if there is a limit.
     fn band(&self, band: Band, limit: Option<usize>, machine: &Machine) -> Result<LoweredCall, CodeRefusal> {
-        let (part, operands) = self.part(band);
-        Ok(part.kernel(limit, machine)?.call(operands))
+        Ok(self.part(&band).kernel(limit, machine)?.call(self.part_operands(&band)))
     }
 
-    /// The convolution of a band, and the operands of its call.
-    fn part(&self, band: Band) -> (Convolution, Vec<Pointer>) {
-        let ConvStrides { input, output, residual } = self.conv.strides;
+    /// The convolution of a band.
+    fn part(&self, band: &Band) -> Convolution {
         let mut part = self.conv;
         part.shape.input[0] = band.inputs;
-        (part.shape.pads[0], part.shape.pads[2]) = (band.pads[0], band.pads[1]);
+        [part.shape.pads[0], part.shape.pads[2]] = band.pads;
+        part
+    }
+
+    /// The operands of a band's call.
+    fn part_operands(&self, band: &Band) -> Vec<Pointer> {
+        let ConvStrides { input, output, residual } = self.conv.strides;
         let mut operands = self.operands.clone();
         let ConvNumbers { input: x, residual: added, output: out } = self.conv.stored();
         operands[0].advance(band.first as u64 * output.h * out.bytes() as u64);
         operands[1].advance(band.first_input as u64 * input.h * x.bytes() as u64);
         operands[4].advance(band.first as u64 * residual.h * added.bytes() as u64);
-        (part, operands)
+        operands
     }
 
     fn rowwise(self, machine: Machine) -> Result<Rowwise, CodeRefusal> {

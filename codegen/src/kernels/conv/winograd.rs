@@ -9,7 +9,7 @@ use ir::target::{Bands, FasterMethod};
 use kernels::{ConvPrologue, Kernel, Winograd};
 
 use super::{Call2d, Convolution};
-use crate::bands::{Band, band_rows};
+use crate::bands::{self, Band, band_rows};
 use crate::call::{Lowered, LoweredCall};
 use crate::group::Fused;
 use crate::refusal::CodeRefusal;
@@ -95,11 +95,10 @@ pub(super) fn lower(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result
         None => vec![LoweredCall::kernel(&cut(kernel), call.operands)],
         Some(rows) => {
             let of_band = |band: &Band| {
-                let (part, operands) = call.part(*band);
-                let kernel = self::kernel(&part, machine).expect("a part is as wide as the whole");
-                LoweredCall::kernel(&cut(kernel), operands)
+                let kernel = self::kernel(&call.part(band), machine).expect("a part is as wide as the whole");
+                Ok(LoweredCall::kernel(&cut(kernel), call.part_operands(band)))
             };
-            call.conv.slide().bands(rows)?.iter().map(of_band).collect()
+            bands::calls(&call.conv.slide().bands(rows)?, |band| call.part_operands(band), of_band)?
         }
     };
     Ok(Lowered {
