@@ -57,6 +57,8 @@ const STEPS: usize = 4;
 const ROW_GROUP: usize = 3;
 /// Groups of the most rows.
 const ROW_GROUPS: usize = 5;
+/// A tile with fewer steps does not fetch the lines that it stores to: they would come too late.
+const FETCHED_DEPTH: usize = 128;
 
 /// Floats of a cache line.
 pub(crate) const LINE: usize = 16;
@@ -125,6 +127,13 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize> Task<S> for TileTask<'_, 
         // SAFETY: `tile`'s promise, for the rows and columns of this size.
         unsafe {
             let mut sums = begin::<S, ROWS, VECTORS>(s, &tile);
+            if tile.depth >= FETCHED_DEPTH {
+                written_out!(row in ROWS => {
+                    for v in 0..VECTORS {
+                        prefetch(tile.c.wrapping_add(row * tile.c_stride + v * S::LANES));
+                    }
+                });
+            }
             let mut b = tile.b;
             let mut a = [tile.a; ROW_GROUPS];
             for (group, a) in a.iter_mut().enumerate() {
