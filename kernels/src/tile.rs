@@ -58,7 +58,7 @@ const ROW_GROUP: usize = 3;
 /// Groups of the most rows.
 const ROW_GROUPS: usize = 5;
 /// A tile with fewer steps does not fetch the lines that it stores to: they would come too late.
-const FETCHED_DEPTH: usize = 128;
+pub(crate) const FETCHED_DEPTH: usize = 128;
 
 /// Floats of a cache line.
 pub(crate) const LINE: usize = 16;

@@ -7,7 +7,7 @@ use crate::map::{Finish, FunctionCode, MapBody, apply};
 use crate::math;
 use crate::pack::PANEL;
 use crate::simd::{Simd, Task, prefetch, written_out};
-use crate::tile::LINE;
+use crate::tile::{FETCHED_DEPTH, LINE};
 
 /// `rows x cols` outputs: `c[i][j] = finish(bias[j] + residual[i][j] + sum over pairs of a[i][k] . b[k][j])`,
 /// strides in elements.
@@ -98,6 +98,17 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32> Task<
                 true => begin::<S, ROWS, VECTORS>(s, &tile, VECTORS * S::LANES),
                 false => begin::<S, ROWS, VECTORS>(s, &tile, tile.cols),
             };
+            if tile.pairs >= FETCHED_DEPTH {
+                let bytes = tile.output.bytes();
+                let first = tile.c.wrapping_add(tile.c_first * bytes);
+                written_out!(row in ROWS => {
+                    let at = first.wrapping_add(row * tile.c_stride * bytes);
+                    prefetch(at.cast_const().cast());
+                    if tile.output == StoredFloat::F32 && VECTORS > 1 {
+                        prefetch(at.wrapping_add(LINE * 4).cast_const().cast());
+                    }
+                });
+            }
             let mut b = tile.b;
             for k in 0..tile.pairs {
                 let mut weights = [s.splat_int(0); VECTORS];
