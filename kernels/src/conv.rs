@@ -373,7 +373,7 @@ impl Conv2d {
         lines.max(1) as usize
     }
 
-    /// Blocks whose copied rows take at most `slab` floats, or else as few as they can, each copied row at most
+    /// Blocks whose copied rows take at most `slab` floats, or else as few as they can, each of at most
     /// `most_depth`.
     fn choose_blocks(&mut self, slab: usize, most_depth: usize) {
         let rows = self.rows().max(1);
