@@ -234,8 +234,7 @@ impl Winograd {
         }
         let (mut best, least) = self.narrowest();
         best.block_tiles = least as u32;
-        let whole = |narrow: &Winograd| narrow.cost(narrow.tiles(), narrow.panels().count());
-        let mut best_cost = whole(&best);
+        let mut best_cost = best.whole_cost();
         for depth in [self.block_depth as usize].into_iter().chain(NARROW_DEPTHS) {
             let mut narrow = Winograd { block_depth: self.block_depth.min(depth as u32), ..self };
             let Some(tiles) = narrow.tiles_within(scratch_bytes).filter(|tiles| *tiles >= least) else {
@@ -244,7 +243,7 @@ impl Winograd {
             let rows = self.matrix_tile_rows();
             for tiles in [tiles, tiles / rows * rows].into_iter().filter(|tiles| *tiles >= least) {
                 narrow.block_tiles = self.block_tiles.min(tiles as u32);
-                let cost = whole(&narrow);
+                let cost = narrow.whole_cost();
                 if cost < best_cost {
                     (best, best_cost) = (narrow, cost);
                 }
@@ -255,22 +254,23 @@ impl Winograd {
 
     /// The same convolution, to the bit, in the parts for which the slowest of some workers finishes first.
     pub fn on(self, threads: usize) -> Winograd {
-        let tiles = self.tiles();
-        let panels = self.panels().count();
+        let [tiles, panels] = self.divisible();
+        let threads = u32::try_from(threads).unwrap_or(u32::MAX);
         let waiting = if threads > 1 { DISTURBANCE } else { 0.0 };
-        let most = if threads > 1 { threads * 4 } else { 1 };
+        let most = if threads > 1 { threads.saturating_mul(4) } else { 1 };
+        let cost = self.cost();
         let mut best = (f64::INFINITY, 1, 1);
         for tile_parts in 1..=most.min(tiles) {
             for panel_parts in 1..=(most / tile_parts).min(panels) {
-                let rounds = (tile_parts * panel_parts).div_ceil(threads) as f64 + waiting;
-                let cost = self.cost(tiles.div_ceil(tile_parts), panels.div_ceil(panel_parts)) * rounds;
+                let rounds = f64::from((tile_parts * panel_parts).div_ceil(threads)) + waiting;
+                let cost = cost(tiles.div_ceil(tile_parts), panels.div_ceil(panel_parts)) * rounds;
                 if (cost, panel_parts, tile_parts) < best {
                     best = (cost, panel_parts, tile_parts);
                 }
             }
         }
         let (_, panel_parts, tile_parts) = best;
-        Winograd { tile_parts: tile_parts as u32, panel_parts: panel_parts as u32, ..self }
+        Winograd { tile_parts, panel_parts, ..self }
     }
 
     /// The largest number of tiles of a block whose scratch fits: scratch is linear in it.
@@ -302,7 +302,7 @@ impl Winograd {
     pub fn speedup(&self) -> f64 {
         let pixels = f64::from(self.batch * self.out_h * self.out_w);
         let vectors = (self.panels().packed_len() / 16) as f64;
-        pixels * vectors * DIRECT_CYCLES / self.cost(self.tiles(), self.panels().count())
+        pixels * vectors * DIRECT_CYCLES / self.whole_cost()
     }
 
     /// Tiles along each side of the output.
@@ -355,19 +355,38 @@ impl Winograd {
     }
 
     /// About how many cycles a part takes, by its tiles and panels.
-    fn cost(&self, tiles: usize, panels: usize) -> f64 {
-        let blocks = tiles.div_ceil(self.block_tiles as usize);
-        let heights = (tiles.div_ceil(blocks).div_ceil(self.matrix_tile_rows()) * blocks) as f64;
-        let [tiles, panels, blocks] = [tiles, panels, blocks].map(|count| count as f64);
+    fn cost(&self) -> impl Fn(u32, u32) -> f64 + use<> {
+        let block_tiles = self.block_tiles;
+        let matrix_tile_rows = self.matrix_tile_rows() as u32;
         let channels = f64::from(self.in_channels);
-        let vectors = panels * self.panels().get(0).width as f64 / 16.0;
-        let steps = channels * (tiles * vectors + heights * panels * STEP_CYCLES);
-        let matrix_tiles = heights * panels * self.depth_blocks() as f64 * TILE_CYCLES;
+        let width = self.panels().get(0).width as f64;
+        let depth_blocks = self.depth_blocks() as f64;
+        let points = self.filter.points() as f64;
         let costs = self.filter.costs();
-        let filters = blocks * channels * vectors * costs.filter;
-        let reads = tiles * (channels / 16.0).ceil() * costs.read;
-        let writes = tiles * vectors * costs.write;
-        self.filter.points() as f64 * (steps + matrix_tiles) + filters + reads + writes + CALL_CYCLES
+        let read = (channels / 16.0).ceil() * costs.read;
+        // Divisions of longer numbers take twice as long, and there are three for each cut that is tried.
+        move |tiles, panels| {
+            let blocks = tiles.div_ceil(block_tiles);
+            let heights = f64::from(tiles.div_ceil(blocks).div_ceil(matrix_tile_rows) * blocks);
+            let [tiles, panels, blocks] = [tiles, panels, blocks].map(f64::from);
+            let vectors = panels * width / 16.0;
+            let steps = channels * (tiles * vectors + heights * panels * STEP_CYCLES);
+            let matrix_tiles = heights * panels * depth_blocks * TILE_CYCLES;
+            let filters = blocks * channels * vectors * costs.filter;
+            let writes = tiles * vectors * costs.write;
+            points * (steps + matrix_tiles) + filters + tiles * read + writes + CALL_CYCLES
+        }
+    }
+
+    /// About how many cycles all of it takes in one part.
+    fn whole_cost(&self) -> f64 {
+        let [tiles, panels] = self.divisible();
+        self.cost()(tiles, panels)
+    }
+
+    /// Tiles and panels, which parts have some of each.
+    fn divisible(&self) -> [u32; 2] {
+        [self.tiles(), self.panels().count()].map(|count| u32::try_from(count).unwrap_or(u32::MAX))
     }
 }
 
