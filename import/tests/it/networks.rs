@@ -60,6 +60,16 @@ fn a_reset_gate_acts_before_the_product_unless_it_is_linear() {
 }
 
 #[test]
+fn recurrent_weights_have_rows_for_all_gates() {
+    for (op, rows) in [("RNN", 2), ("GRU", 2), ("LSTM", 3)] {
+        let gates = if op == "RNN" { 1 } else { rows + 1 };
+        let weights = [column("w", &vec![1.0; gates]), column("r", &vec![1.0; rows])];
+        let graph = recurrent(op, 1, &weights, ["w", "r", "", "", "", "", ""], &[]).output("y");
+        refuses(14, graph, &format!("recurrent weights [1, {rows}, 1] for 1 directions"));
+    }
+}
+
+#[test]
 fn gates_of_an_lstm_are_coupled_see_the_cell_and_end_with_the_sequence() {
     let lstm = |steps: i64, operands: [&str; 7], more: &[Message], result: &str| {
         let weights = [

@@ -543,6 +543,7 @@ fn sums_of_more_products_than_a_float_holds_are_exact() {
     refuses(10, convolved(&[1, 514, 1], &[2, 257, 1], &two), "sums of 257 products");
     check(10, as_floats(convolved(&[1, 1, 256], &[1, 1, 256], &[])), &[1, 1, 1], &[256.0]);
     refuses(10, convolved(&[1, 1, 257], &[1, 1, 257], &[]), "sums of 257 products");
+    refuses(10, convolved(&[1, 1, 2], &[1, 1, 0], &[]), "expected 1 or more");
 }
 
 #[test]
