@@ -326,7 +326,7 @@ pub(crate) mod tests {
         stack_bytes(|| unsafe { function(&tile) })
     }
 
-    /// Panics unless functions of tiles of up to so many rows have their sums in registers.
+    /// Panics unless the functions of tiles of 1 to `rows` rows have their sums in registers.
     pub(crate) fn check_stack(stack: impl Fn(usize) -> usize, rows: usize) {
         let bytes: Vec<usize> = (1..=rows).map(stack).collect();
         // The sums of a largest tile take 384 bytes or more, besides what is counted always.

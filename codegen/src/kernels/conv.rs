@@ -251,7 +251,7 @@ impl Call2d {
         self.image.map(|operand| Bands { operand, free_rows, multiple: 1 })
     }
 
-    /// The call for a band, with so much scratch for each worker, if there is a limit.
+    /// The call for a band, with at most `limit` bytes of scratch for each worker, if given.
     fn band(&self, band: Band, limit: Option<usize>, machine: &Machine) -> Result<LoweredCall, CodeRefusal> {
         Ok(self.part(&band).kernel(limit, machine)?.call(self.part_operands(&band)))
     }
