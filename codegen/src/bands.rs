@@ -189,6 +189,7 @@ pub(crate) fn band_rows(op: OpRef<'_>, bands: Option<Bands>) -> Result<Option<i6
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::KernelCode;
 
     #[test]
     fn bands_read_what_their_windows_cover_and_keep_the_padding_at_the_ends() {
@@ -206,6 +207,37 @@ mod tests {
         let slide = Slide { input: 4, output: 6, kernel: 1, dilation: 1, stride: 1, pad_top: 1 };
         assert!(slide.bands(1).is_err());
         assert!(!slide.is_divisible(1));
+    }
+
+    extern "C" fn nothing(_: *const u8, _: *const *mut u8, _: u32, _: *mut u8) {}
+
+    #[test]
+    fn a_kernel_is_made_for_each_run_of_bands_that_are_alike() {
+        let slide = Slide { input: 14, output: 14, kernel: 3, dilation: 1, stride: 1, pad_top: 1 };
+        let bands = slide.bands(4).unwrap();
+        let first_row = |band: &Band| vec![Pointer::Result(0, band.first as u64)];
+        // The descriptor says the band that it was made for.
+        let of_band = |band: &Band| {
+            Ok(LoweredCall {
+                code: KernelCode::Kernel(nothing),
+                descriptor: vec![band.first as u8],
+                parts: 1,
+                scratch_bytes: 0,
+                most_scratch_bytes: 0,
+                operands: first_row(band),
+            })
+        };
+        let calls = calls(&bands, first_row, of_band).unwrap();
+        let made: Vec<u8> = calls.iter().map(|call| call.descriptor[0]).collect();
+        assert_eq!(made, [0, 4, 4, 12]);
+        let rows = calls.iter().map(|call| match call.operands[..] {
+            [Pointer::Result(0, row)] => row,
+            _ => panic!("a call has the operands of its band"),
+        });
+        assert_eq!(rows.collect::<Vec<u64>>(), [0, 4, 8, 12]);
+        // As many rows, but at other ends of the image.
+        let halves = slide.bands(7).unwrap();
+        assert!(!halves[0].is_like(&halves[1]));
     }
 
     #[test]
