@@ -188,19 +188,35 @@ fn layer_time(
     measure(kernel, [out, x, packed.cast_mut().cast(), bias, std::ptr::null_mut()], threads)
 }
 
+/// How long the usual kernel takes for a layer of so many operations.
+fn print_layer(
+    name: &str,
+    flops: f64,
+    kernel: &(impl Kernel + Sync),
+    images: [*mut u8; 3],
+    packed_len: usize,
+    threads: usize,
+) {
+    let time = layer_time(kernel, images, packed_len, threads).as_secs_f64();
+    let parts = kernel.parts();
+    println!("{name:22} {:8.4} ms {:6.1} GFLOP/s  {parts} parts", time * 1e3, flops / time / 1e9);
+}
+
 /// How many times as fast as the usual kernel Winograd's algorithm is, with the scratch that it prefers and
 /// with the least.
-fn print_winograd(shape: &Conv2dShape, images: [*mut u8; 3], isa: Isa, threads: usize) {
-    let strides = ConvStrides::dense(shape);
-    let Some(winograd) = Winograd::new(shape, &strides, Activation::Relu, isa) else { return };
-    let usual = Conv2d::new(shape, &strides, ConvPrologue::None, Activation::Relu, isa, threads);
-    let packed_len = usual.packed_len();
+fn print_winograd(
+    usual: &(impl Kernel + Sync),
+    winograd: Winograd,
+    images: [*mut u8; 3],
+    packed_len: usize,
+    threads: usize,
+) {
     let expected = winograd.speedup();
     for winograd in [winograd, winograd.within(0)].map(|winograd| winograd.on(threads)) {
         let [mut usual_time, mut time] = [Duration::MAX; 2];
         // In turn, so that both meet the same machine.
         for _ in 0..3 {
-            usual_time = usual_time.min(layer_time(&usual, images, packed_len, threads));
+            usual_time = usual_time.min(layer_time(usual, images, packed_len, threads));
             time = time.min(layer_time(&winograd, images, packed_len, threads));
         }
         println!(
@@ -255,20 +271,24 @@ fn main() {
         }
         let prologue = ConvPrologue::None;
         let activation = Activation::Relu;
-        let (time, parts) = if args.get(3).map(String::as_str) == Some("bf16") {
+        let winograd = Winograd::new(&shape, &strides, activation, isa);
+        let flops = 2.0 * (h * w * out_channels * in_channels / groups * kernel[0] * kernel[1]) as f64;
+        if args.get(3).map(String::as_str) == Some("bf16") {
             let stored = StoredFloat::Bf16;
             let input = if is_first { StoredFloat::F32 } else { stored };
             let numbers = ConvNumbers { input, residual: stored, output: stored };
             let conv = PairConv2d::new(&shape, &strides, numbers, prologue, activation, isa, threads);
             let Some(conv) = conv else { continue };
-            (layer_time(&conv, images, conv.packed_len(), threads), conv.parts())
+            print_layer(name, flops, &conv, images, conv.packed_len(), threads);
+            if let Some(winograd) = winograd.and_then(|winograd| winograd.of_bf16(numbers)) {
+                print_winograd(&conv, winograd, images, conv.packed_len(), threads);
+            }
         } else {
             let conv = Conv2d::new(&shape, &strides, prologue, activation, isa, threads);
-            (layer_time(&conv, images, conv.packed_len(), threads), conv.parts())
-        };
-        let time = time.as_secs_f64();
-        let flops = 2.0 * (h * w * out_channels * in_channels / groups * kernel[0] * kernel[1]) as f64;
-        println!("{name:22} {:8.4} ms {:6.1} GFLOP/s  {} parts", time * 1e3, flops / time / 1e9, parts);
-        print_winograd(&shape, images, isa, threads);
+            print_layer(name, flops, &conv, images, conv.packed_len(), threads);
+            if let Some(winograd) = winograd {
+                print_winograd(&conv, winograd, images, conv.packed_len(), threads);
+            }
+        }
     }
 }

@@ -10,23 +10,28 @@
 //! input channels for one panel of output channels at a time, into scratch that stays in the second-level
 //! cache. Stored transformed, weights would take four times the bytes, and be read from memory.
 //!
+//! Weights and images may be stored as `bf16`. Transforms, products and sums are of `f32` all the same: rounded
+//! to `bf16`, transformed pixels of a 4 x 4 tile would have errors many times as large as the pixels have.
+//!
 //! The bits of a result depend on the shape and operands alone: a tile's sums are taken in the order of the
 //! channels, from zero; bias, then residual are added after the last transform. They differ from those of
 //! [`crate::Conv2d`].
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
-use crate::conv::{Conv2dShape, ConvOperands, ConvPrologue, ConvStrides};
+use crate::bf16::StoredFloat;
+use crate::conv::{Conv2dShape, ConvStrides};
 use crate::isa::Isa;
 use crate::map::{Activation, FunctionCode};
 use crate::pack::{PANEL, Panels};
-use crate::simd::Simd;
-use crate::winograd_run as run;
+use crate::pairs::ConvNumbers;
+use crate::simd::{Avx512, Simd};
+use crate::winograd_run::{self as run, WinogradImages};
 use crate::winograd_transforms::{Line, Square};
 
 /// A convolution by Winograd's algorithm.
 ///
 /// Operands: `[out, x, packed weights, bias, residual]`, the weights as [`crate::Conv2d::pack`] packs them
-/// for the same shape. Bias (`out_channels`) and residual may be null. The residual may be the output itself
+/// for the same shape, or, if they are `bf16`, as [`crate::PairConv2d::pack`] does. Bias (`out_channels`) and residual may be null. The residual may be the output itself
 /// (same address and strides); otherwise the output overlaps nothing.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -50,6 +55,11 @@ pub struct Winograd {
     pub(crate) panel_parts: u32,
     pub(crate) isa: Isa,
     pub(crate) filter: WinogradFilter,
+    /// How weights are stored; if as `f32`, so are the images.
+    weights: StoredFloat,
+    input: StoredFloat,
+    residual: StoredFloat,
+    output: StoredFloat,
 }
 
 /// A filter for which there is an algorithm.
@@ -147,7 +157,7 @@ struct TransformCosts {
 }
 
 /// Its bytes are told apart, and read by others: there is no padding among them.
-const _: () = assert!(size_of::<Winograd>() == size_of::<ConvStrides>() + 18 * size_of::<u32>());
+const _: () = assert!(size_of::<Winograd>() == size_of::<ConvStrides>() + 22 * size_of::<u32>());
 
 /// The most products of a block, of all points of its tiles, for each pair of channels: then transforming the
 /// filters again costs a tenth of the products.
@@ -174,6 +184,10 @@ const CALL_CYCLES: f64 = 1500.0;
 const DISTURBANCE: f64 = 0.25;
 /// Of a product of [`crate::Conv2d`] with 16 weights, with all that it does beside.
 const DIRECT_CYCLES: f64 = 1.2;
+/// Of one of [`crate::PairConv2d`] with 16 pairs of weights, where the machine has an instruction for pairs.
+const PAIRS_CYCLES: f64 = 1.2;
+/// The same where pairs are taken apart.
+const PAIRS_APART_CYCLES: f64 = 2.8;
 
 impl Winograd {
     /// The rows of the output in a tile. Computed in parts whose rows are a multiple of this (the last part
@@ -221,9 +235,22 @@ impl Winograd {
             panel_parts: 1,
             filter,
             isa,
+            weights: StoredFloat::F32,
+            input: StoredFloat::F32,
+            residual: StoredFloat::F32,
+            output: StoredFloat::F32,
         };
         winograd.block_tiles = winograd.most_tiles().min(winograd.tiles()) as u32;
         Some(winograd)
+    }
+
+    /// The same with weights of `bf16` and images that are stored as `numbers` says; none if the number of
+    /// input channels is odd. An input that is stored as `f32` is rounded to `bf16`.
+    pub fn of_bf16(self, numbers: ConvNumbers) -> Option<Winograd> {
+        let ConvNumbers { input, residual, output } = numbers;
+        let weights = StoredFloat::Bf16;
+        let is_even = self.in_channels.is_multiple_of(2);
+        is_even.then_some(Winograd { weights, input, residual, output, ..self })
     }
 
     /// The same convolution, to the bit, with no more than `scratch_bytes` for each worker, or with as few as
@@ -298,11 +325,16 @@ impl Winograd {
         narrowest.scratch_floats(tiles) * 4
     }
 
-    /// How many times faster than [`crate::Conv2d`] it is about, on one thread.
+    /// How many times faster than [`crate::Conv2d`] or [`crate::PairConv2d`] it is about, on one thread.
     pub fn speedup(&self) -> f64 {
         let pixels = f64::from(self.batch * self.out_h * self.out_w);
         let vectors = (self.panels().packed_len() / 16) as f64;
-        pixels * vectors * DIRECT_CYCLES / self.whole_cost()
+        let cycles = match self.weights {
+            StoredFloat::F32 => DIRECT_CYCLES,
+            StoredFloat::Bf16 if self.isa == Isa::Avx512 && Avx512::has_pairs() => PAIRS_CYCLES,
+            StoredFloat::Bf16 => PAIRS_APART_CYCLES,
+        };
+        pixels * vectors * cycles / self.whole_cost()
     }
 
     /// Tiles along each side of the output.
@@ -317,11 +349,17 @@ impl Winograd {
         self.batch as usize * rows * columns
     }
 
-    /// How the output channels are cut into panels of packed weights.
+    /// How the output channels are cut into panels of packed weights; a row has the weights of one input
+    /// channel, or of two if they are `bf16`.
     pub(crate) fn panels(&self) -> Panels {
         let [height, width] = self.filter.kernel();
-        let depth = height * width * self.in_channels as usize;
-        Panels::new(depth, self.out_channels as usize, 1, PANEL)
+        let rows = self.in_channels as usize * self.weights.bytes() / size_of::<f32>();
+        Panels::new(height * width * rows, self.out_channels as usize, 1, PANEL)
+    }
+
+    /// How the images are stored.
+    pub(crate) fn numbers(&self) -> ConvNumbers {
+        ConvNumbers { input: self.input, residual: self.residual, output: self.output }
     }
 
     /// Rows of a matrix tile.
@@ -420,22 +458,50 @@ unsafe impl Kernel for Winograd {
 impl KernelBody for Winograd {
     #[inline(always)]
     unsafe fn run<S: Simd>(&self, s: S, operands: OperandTable, part: u32, scratch: *mut u8) {
-        // SAFETY: `KernelFn`'s promise, with the operands that `Winograd` documents.
+        let part = part as usize;
+        // SAFETY: `KernelFn`'s promise, with the operands that `Winograd` documents, of which a row of weights
+        // has so many channels.
         unsafe {
-            let images = ConvOperands::new(operands, ConvPrologue::None);
-            let part = part as usize;
-            let scratch = scratch.cast();
+            match self.weights {
+                StoredFloat::F32 => self.run_stored::<1, S>(s, operands, part, scratch),
+                StoredFloat::Bf16 => self.run_stored::<2, S>(s, operands, part, scratch),
+            }
+        }
+    }
+}
+
+impl Winograd {
+    /// Runs a part; a row of packed weights has those of `CHANNELS` input channels.
+    ///
+    /// # Safety
+    /// That of [`KernelBody::run`].
+    #[inline(always)]
+    unsafe fn run_stored<const CHANNELS: usize, S: Simd>(
+        &self,
+        s: S,
+        operands: OperandTable,
+        part: usize,
+        scratch: *mut u8,
+    ) {
+        let scratch = scratch.cast();
+        // SAFETY: the caller's promise.
+        unsafe {
+            let images = WinogradImages::<CHANNELS>::new(self, operands);
             match self.filter {
-                WinogradFilter::Square3 => run::run::<Square<Line<4, 3>>, S>(s, self, &images, part, scratch),
-                WinogradFilter::Square5 => run::run::<Square<Line<2, 5>>, S>(s, self, &images, part, scratch),
+                WinogradFilter::Square3 => {
+                    run::run::<Square<Line<4, 3>>, CHANNELS, S>(s, self, &images, part, scratch);
+                }
+                WinogradFilter::Square5 => {
+                    run::run::<Square<Line<2, 5>>, CHANNELS, S>(s, self, &images, part, scratch);
+                }
                 WinogradFilter::Row3 | WinogradFilter::Column3 => {
-                    run::run::<Line<4, 3>, S>(s, self, &images, part, scratch);
+                    run::run::<Line<4, 3>, CHANNELS, S>(s, self, &images, part, scratch);
                 }
                 WinogradFilter::Row5 | WinogradFilter::Column5 => {
-                    run::run::<Line<2, 5>, S>(s, self, &images, part, scratch);
+                    run::run::<Line<2, 5>, CHANNELS, S>(s, self, &images, part, scratch);
                 }
                 WinogradFilter::Row7 | WinogradFilter::Column7 => {
-                    run::run::<Line<4, 7>, S>(s, self, &images, part, scratch);
+                    run::run::<Line<4, 7>, CHANNELS, S>(s, self, &images, part, scratch);
                 }
             }
         }

@@ -10,11 +10,13 @@
 
 use std::ops::Range;
 
-use crate::abi::piece;
-use crate::conv::{ConvOperands, ImageStrides};
+use crate::abi::{OperandTable, piece};
+use crate::bf16::{self, Numbers, StoredFloat};
+use crate::conv::ImageStrides;
 use crate::map::{Finish, apply_rows};
 use crate::math;
 use crate::pack::Panel;
+use crate::pairs::ConvNumbers;
 use crate::pixels::Pixel;
 use crate::simd::Simd;
 use crate::tile::{Start, Tile, tile_function, tile_ranges};
@@ -25,6 +27,85 @@ use crate::winograd_transforms::WinogradTransform;
 const MOST_READ: usize = 36;
 /// The most pixels that a tile writes.
 const MOST_WRITTEN: usize = 16;
+
+/// The most lanes of a vector.
+const MOST_LANES: usize = 16;
+
+/// The operands of a running convolution; a row of packed weights has those of `CHANNELS` input channels.
+#[derive(Clone, Copy)]
+pub(crate) struct WinogradImages<const CHANNELS: usize> {
+    out: Numbers,
+    x: Numbers,
+    weights: *const f32,
+    bias: *const f32,
+    /// Null if nothing is added.
+    residual: Numbers,
+}
+
+impl<const CHANNELS: usize> WinogradImages<CHANNELS> {
+    /// # Safety
+    /// The table has `conv`'s operands, and its weights are stored in rows of `CHANNELS`.
+    #[inline(always)]
+    pub(crate) unsafe fn new(conv: &Winograd, operands: OperandTable) -> WinogradImages<CHANNELS> {
+        let numbers = |start, stored| {
+            // Without weights of `bf16`, that is known when this is compiled.
+            let stored = if CHANNELS == 1 { StoredFloat::F32 } else { stored };
+            Numbers { start, stored, first: 0 }
+        };
+        let ConvNumbers { input, residual, output } = conv.numbers();
+        // SAFETY: the caller's promise.
+        unsafe {
+            WinogradImages {
+                out: numbers(operands.get(0), output),
+                x: numbers(operands.get(1), input),
+                weights: operands.get::<f32>(2),
+                bias: operands.get::<f32>(3),
+                residual: numbers(operands.get(4), residual),
+            }
+        }
+    }
+
+    /// Whether the activation is applied to what was stored: sums that are rounded when they are stored have
+    /// had it before.
+    #[inline(always)]
+    fn is_activated_after(&self, conv: &Winograd) -> bool {
+        conv.activation.is_deferred() && self.out.stored == StoredFloat::F32
+    }
+
+    /// Pixels of the input from memory, of `f32` and as the products take them.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of as many channels.
+    #[inline(always)]
+    unsafe fn load<S: Simd>(&self, s: S, from: *const u8, first: usize, count: usize) -> S::F {
+        // SAFETY: the caller's promise.
+        let pixels = unsafe { bf16::load(s, from, self.x.stored, first, count) };
+        let is_rounded = CHANNELS == 2 && self.x.stored == StoredFloat::F32;
+        if is_rounded { upper(s, s.nearest_bf16(pixels)) } else { pixels }
+    }
+
+    /// The packed weights of one of a row's channels.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of a vector.
+    #[inline(always)]
+    unsafe fn weight<S: Simd>(s: S, from: *const f32, channel: usize) -> S::F {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match (CHANNELS, channel) {
+                (1, _) => s.load(from),
+                (_, 0) => s.float(s.shift_left::<16>(s.load_int(from.cast()))),
+                _ => upper(s, s.load_int(from.cast())),
+            }
+        }
+    }
+}
+
+/// The `bf16` in the upper half of each lane.
+#[inline(always)]
+fn upper<S: Simd>(s: S, pairs: S::I) -> S::F {
+    s.float(s.and_int(pairs, s.splat_int(0xffff_0000_u32 as i32)))
+}
 
 /// The pieces of scratch.
 #[derive(Clone, Copy)]
@@ -58,10 +139,10 @@ impl WinogradScratch {
 /// # Safety
 /// That of [`crate::KernelFn`], with `Winograd`'s operands.
 #[inline(always)]
-pub(crate) unsafe fn run<T: WinogradTransform, S: Simd>(
+pub(crate) unsafe fn run<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     s: S,
     conv: &Winograd,
-    images: &ConvOperands,
+    images: &WinogradImages<CHANNELS>,
     part: usize,
     scratch: *mut f32,
 ) {
@@ -79,17 +160,17 @@ pub(crate) unsafe fn run<T: WinogradTransform, S: Simd>(
         // SAFETY: the caller's promise; the block has at most `block_tiles` tiles.
         unsafe {
             for (row, tile) in block.clone().enumerate() {
-                read_pixels::<T, S>(s, conv, images, &scratch, tile, row);
+                read_pixels::<T, CHANNELS, S>(s, conv, images, &scratch, tile, row);
             }
             for index in panels.clone() {
                 let panel = conv.panels().get(index);
-                multiply::<T, S>(s, conv, images, &scratch, block.len(), panel);
+                multiply::<T, CHANNELS, S>(s, conv, images, &scratch, block.len(), panel);
                 for (row, tile) in block.clone().enumerate() {
-                    write_pixels::<T, S>(s, conv, images, &scratch, panel, tile, row);
+                    write_pixels::<T, CHANNELS, S>(s, conv, images, &scratch, panel, tile, row);
                 }
             }
-            if conv.activation.is_deferred() {
-                activate::<S>(conv, images, &block, &panels);
+            if images.is_activated_after(conv) {
+                activate::<CHANNELS, S>(conv, images, &block, &panels);
             }
         }
     }
@@ -106,23 +187,19 @@ fn corner(conv: &Winograd, tile: usize) -> Pixel {
 
 /// The input pixels that a tile reads, row by row; zeros where the image ends.
 #[inline(always)]
-fn pixels_read(
-    conv: &Winograd,
-    images: &ConvOperands,
-    zeros: *const f32,
-    tile: usize,
-) -> [*const f32; MOST_READ] {
+fn pixels_read(conv: &Winograd, image: Numbers, zeros: *const f32, tile: usize) -> [*const u8; MOST_READ] {
     let Pixel { n, y, x } = corner(conv, tile);
     let (in_h, in_w) = (conv.in_h as usize, conv.in_w as usize);
     let [height, width] = conv.filter.read();
-    let mut pixels = [zeros; MOST_READ];
+    let mut pixels = [zeros.cast::<u8>(); MOST_READ];
     for (row, pixels) in pixels.chunks_exact_mut(width).enumerate().take(height) {
         // Rows and columns above and before the image wrap around, and lie outside then too.
         let y = (y + row).wrapping_sub(conv.pad_top as usize);
         for (column, pixel) in pixels.iter_mut().enumerate() {
             let x = (x + column).wrapping_sub(conv.pad_left as usize);
             if y < in_h && x < in_w {
-                *pixel = images.x.wrapping_add(conv.strides.input.offset(Pixel { n, y, x }));
+                let index = conv.strides.input.offset(Pixel { n, y, x });
+                *pixel = image.start.wrapping_add(index * image.stored.bytes());
             }
         }
     }
@@ -131,15 +208,15 @@ fn pixels_read(
 
 /// Transforms all channels of the pixels that a tile reads, into row `row` of each point's block.
 #[inline(always)]
-unsafe fn read_pixels<T: WinogradTransform, S: Simd>(
+unsafe fn read_pixels<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     s: S,
     conv: &Winograd,
-    images: &ConvOperands,
+    images: &WinogradImages<CHANNELS>,
     scratch: &WinogradScratch,
     tile: usize,
     row: usize,
 ) {
-    let pixels = pixels_read(conv, images, scratch.zeros, tile);
+    let pixels = pixels_read(conv, images.x, scratch.zeros, tile);
     let (depth, channels) = (conv.block_depth as usize, conv.in_channels as usize);
     let point = apart(scratch.tiles * depth);
     for first in (0..channels).step_by(S::LANES) {
@@ -150,7 +227,7 @@ unsafe fn read_pixels<T: WinogradTransform, S: Simd>(
         // `depth` floats, whole vectors, for each tile.
         T::read(
             s,
-            |pixel| unsafe { s.load_first(pixels[pixel].add(first), count) },
+            |pixel| unsafe { images.load(s, pixels[pixel], first, count) },
             |index, value| unsafe { s.store(to.add(index * point), value) },
         );
     }
@@ -158,10 +235,10 @@ unsafe fn read_pixels<T: WinogradTransform, S: Simd>(
 
 /// The products of all points for a block of tiles and a panel, into the sums.
 #[inline(always)]
-unsafe fn multiply<T: WinogradTransform, S: Simd>(
+unsafe fn multiply<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     s: S,
     conv: &Winograd,
-    images: &ConvOperands,
+    images: &WinogradImages<CHANNELS>,
     scratch: &WinogradScratch,
     tiles: usize,
     panel: Panel,
@@ -172,11 +249,11 @@ unsafe fn multiply<T: WinogradTransform, S: Simd>(
         // SAFETY: passed on from `run`; the panel's filters are in the packed weights.
         unsafe {
             let weights = images.weights.add(panel.offset);
-            filters::<T, S>(s, conv, scratch, weights, &inputs, panel.width);
+            filters::<T, CHANNELS, S>(s, conv, scratch, weights, &inputs, panel.width);
             let next = if inputs.end < channels { inputs.end } else { T::TAPS * channels };
-            let ahead = weights.wrapping_add(next * panel.width);
+            let ahead = weights.wrapping_add(next / CHANNELS * panel.width);
             for point in 0..T::POINTS {
-                multiply_point::<T, S>(conv, scratch, tiles, panel, &inputs, point, ahead);
+                multiply_point::<T, CHANNELS, S>(conv, scratch, tiles, panel, &inputs, point, ahead);
             }
         }
     }
@@ -184,7 +261,7 @@ unsafe fn multiply<T: WinogradTransform, S: Simd>(
 
 /// Transforms a panel's filters of some input channels.
 #[inline(always)]
-unsafe fn filters<T: WinogradTransform, S: Simd>(
+unsafe fn filters<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     s: S,
     conv: &Winograd,
     scratch: &WinogradScratch,
@@ -192,25 +269,31 @@ unsafe fn filters<T: WinogradTransform, S: Simd>(
     inputs: &Range<usize>,
     width: usize,
 ) {
-    let tap = conv.in_channels as usize * width;
+    let tap = conv.in_channels as usize / CHANNELS * width;
     let point = apart(conv.block_depth as usize * width);
-    for index in (0..inputs.len() * width).step_by(S::LANES) {
-        let from = weights.wrapping_add(inputs.start * width + index);
-        let to = scratch.filters.wrapping_add(index);
-        // SAFETY: the panel has `width` weights, whole vectors, for each tap and channel; a point's block has
-        // as many for each channel of the block.
-        T::filter(
-            s,
-            |index| unsafe { s.load(from.add(index * tap)) },
-            |index, value| unsafe { s.store(to.add(index * point), value) },
-        );
+    for row in 0..inputs.len() / CHANNELS {
+        let weights = weights.wrapping_add((inputs.start / CHANNELS + row) * width);
+        for channel in 0..CHANNELS {
+            let to = scratch.filters.wrapping_add((row * CHANNELS + channel) * width);
+            for lane in (0..width).step_by(S::LANES) {
+                // SAFETY: the panel has `width` weights, whole vectors, for each tap and row; a point's block
+                // has as many for each channel of the block.
+                T::filter(
+                    s,
+                    |index| unsafe {
+                        WinogradImages::<CHANNELS>::weight(s, weights.add(index * tap + lane), channel)
+                    },
+                    |index, value| unsafe { s.store(to.add(index * point + lane), value) },
+                );
+            }
+        }
     }
 }
 
 /// The product of one point's block of tiles with its filters, added to its sums. `ahead` are the weights
 /// that are transformed next: the products of all points fetch them meanwhile.
 #[inline(always)]
-unsafe fn multiply_point<T: WinogradTransform, S: Simd>(
+unsafe fn multiply_point<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     conv: &Winograd,
     scratch: &WinogradScratch,
     tiles: usize,
@@ -231,7 +314,7 @@ unsafe fn multiply_point<T: WinogradTransform, S: Simd>(
     // Some points share the weights of a tap.
     let sharing = T::POINTS / T::TAPS;
     let tap = point / sharing * conv.in_channels as usize + point % sharing * inputs.len() / sharing;
-    let mut fetch = (ahead.wrapping_add(tap * width), width / sharing);
+    let mut fetch = (ahead.wrapping_add(tap / CHANNELS * width), width / sharing / CHANNELS);
     let columns = width.min(2 * S::LANES);
     for tile_rows in tile_ranges(tiles, S::TILE_ROWS) {
         let row = tile_rows.start;
@@ -283,10 +366,10 @@ fn pixels_written<T: WinogradTransform>(
 
 /// Writes the pixels of a tile, for the channels of a panel: `row` is the tile's row in the sums.
 #[inline(always)]
-unsafe fn write_pixels<T: WinogradTransform, S: Simd>(
+unsafe fn write_pixels<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     s: S,
     conv: &Winograd,
-    images: &ConvOperands,
+    images: &WinogradImages<CHANNELS>,
     scratch: &WinogradScratch,
     panel: Panel,
     tile: usize,
@@ -296,8 +379,9 @@ unsafe fn write_pixels<T: WinogradTransform, S: Simd>(
     let point = apart(scratch.tiles * panel.width);
     let written = pixels_written::<T>(conv, &conv.strides.output, first);
     let added =
-        (!images.residual.is_null()).then(|| pixels_written::<T>(conv, &conv.strides.residual, first));
+        (!images.residual.start.is_null()).then(|| pixels_written::<T>(conv, &conv.strides.residual, first));
     let finish = conv.activation.finish();
+    let is_activated_before = conv.activation.is_deferred() && !images.is_activated_after(conv);
     for lane in (0..panel.count).step_by(S::LANES) {
         let (channel, count) = (panel.first + lane, panel.count - lane);
         let from = scratch.sums.wrapping_add(row * panel.width + lane);
@@ -313,23 +397,41 @@ unsafe fn write_pixels<T: WinogradTransform, S: Simd>(
                     let Some(pixel) = written[index] else { return };
                     let mut value = s.add(value, bias);
                     if let Some(residual) = added.as_ref().and_then(|added| added[index]) {
-                        value = s.add(value, s.load_first(images.residual.add(residual + channel), count));
+                        value = s.add(value, images.residual.load(s, residual + channel, count));
                     }
                     if let Finish::Clip { lo, hi } = finish {
                         value = math::clip(s, value, lo, hi);
                     }
-                    s.store_first(images.out.add(pixel + channel), count, value);
+                    if is_activated_before {
+                        value = activated(s, conv, value);
+                    }
+                    images.out.store(s, pixel + channel, count, value);
                 },
             );
         }
     }
 }
 
+/// Applies the activation to a vector.
+///
+/// # Safety
+/// The machine has `S`.
+#[inline(always)]
+unsafe fn activated<S: Simd>(s: S, conv: &Winograd, value: S::F) -> S::F {
+    let mut lanes = [0.0f32; MOST_LANES];
+    // SAFETY: the caller's promise; no vector has more lanes.
+    unsafe {
+        s.store(lanes.as_mut_ptr(), value);
+        apply_rows::<S>(conv.activation, lanes.as_mut_ptr(), [1, S::LANES], S::LANES);
+        s.load(lanes.as_ptr())
+    }
+}
+
 /// Applies the activation to what was just written: the pixels of some tiles, in the channels of some panels.
 #[inline(always)]
-unsafe fn activate<S: Simd>(
+unsafe fn activate<const CHANNELS: usize, S: Simd>(
     conv: &Winograd,
-    images: &ConvOperands,
+    images: &WinogradImages<CHANNELS>,
     tiles: &Range<usize>,
     panels: &Range<usize>,
 ) {
@@ -342,7 +444,7 @@ unsafe fn activate<S: Simd>(
         for y in corner.y..(conv.out_h as usize).min(corner.y + height) {
             // SAFETY: these outputs were just written by this part.
             unsafe {
-                let start = images.out.add(output.offset(Pixel { y, ..corner }) + first.first);
+                let start = images.out.floats(output.offset(Pixel { y, ..corner }) + first.first);
                 apply_rows::<S>(conv.activation, start, [pixels, channels], output.w as usize);
             }
         }

@@ -325,3 +325,7 @@ fn by_root(views: &[Marked]) -> Vec<Vec<Marked>> {
     }
     groups
 }
+
+#[cfg(test)]
+#[path = "views_tests.rs"]
+mod tests;

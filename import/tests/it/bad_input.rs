@@ -1,9 +1,11 @@
 //! What the importer says of models that are wrong: every fault, where it is, and what was expected.
 
 use import::onnx::StrippedWeights;
+use import::onnx::declared::DeclaredSizes;
 use import::onnx::rows::coverage;
 
-use crate::fixture::{faults, import_bytes};
+use crate::fixture::{faults, import_bytes, import_sized};
+use crate::values::compute_model;
 use crate::writer::{
     FLOAT, Graph, INT64, Message, float, floats_tensor, int, ints, ints_tensor, model, property, raw_tensor,
     string, value_info,
@@ -297,4 +299,56 @@ fn a_node_without_results_is_refused_of_each_operator() {
         }
     }
     assert!(seen > 500, "{seen} refused");
+}
+
+#[test]
+fn eight_nodes_of_an_unknown_operator_are_all_of_those_that_are_named() {
+    let node = |graph: Graph, index: usize| graph.node("Foo", &["x"], &[&format!("a{index}")], &[]);
+    let graph = (0..8).fold(Graph::default().input("x", &[4]), node).output("a7");
+    let names = (0..8).map(|index| format!("`Foo_a{index}`")).collect::<Vec<_>>().join(", ");
+    let expected = "operator `Foo` is not supported in version 17 of the operator set, in 8 nodes";
+    check(graph, &[&format!("`Foo_a0`: {expected}: {names}")]);
+}
+
+#[test]
+fn versions_of_the_operator_set_are_1_to_28_and_the_first_formats_do_not_say_theirs() {
+    let of_version = |version: i64| model(version, one_node("Relu", &["x"], &[]));
+    for version in [1, 28] {
+        assert!(import_bytes(&of_version(version).0, StrippedWeights::Refuse, &[]).is_ok(), "{version}");
+    }
+    for version in [-1, 0, 29] {
+        let expected = format!("`m.onnx`: version {version} of the operator set, expected 1 to 28");
+        assert_eq!(faults(&of_version(version)), [expected]);
+    }
+    // A concatenation without an axis is one along the second, in the first version alone.
+    let silent = |format: i64| {
+        let graph = Graph::default().input("x", &[1, 2]).node("Concat", &["x", "x"], &["y"], &[]);
+        Message::default().int(1, format).message(7, &graph.output("y").message())
+    };
+    for format in [1, 2] {
+        assert_eq!(compute_model(&silent(format)), (vec![1, 4], vec![1.0, 2.0, 1.0, 2.0]));
+    }
+    let expected = "`m.onnx`: the model does not say which version of the operator set it uses";
+    assert_eq!(faults(&silent(3)), [expected]);
+}
+
+#[test]
+fn a_named_size_of_a_result_is_the_number_that_is_given_for_it() {
+    let named = |name: &str, size: &str| {
+        let shape = Message::default().message(1, &Message::default().bytes(2, size));
+        let tensor = Message::default().int(1, 1).message(2, &shape);
+        Message::default().bytes(1, name).message(2, &Message::default().message(1, &tensor))
+    };
+    let mut graph = Graph::default().input("x", &[2]).node("Relu", &["x"], &["y"], &[]);
+    graph.inputs.push(named("z", "N"));
+    graph.outputs.push(named("y", "N"));
+    let bytes = model(17, graph).0;
+    let import = |sizes: &[(&str, u64)]| import_bytes(&bytes, StrippedWeights::Refuse, sizes);
+    assert!(import(&[]).is_ok() && import(&[("N", 2)]).is_ok());
+    let said = import(&[("N", 3)]).err().expect("it is refused");
+    assert_eq!(said, ["`Relu_y`: `y` is float [2], but the file says float [N]"]);
+    let ranges = [("M".to_owned(), (1, 2))].into();
+    let sizes = DeclaredSizes { ranges, ..DeclaredSizes::new() };
+    let said = import_sized(&bytes, StrippedWeights::Refuse, sizes).err().expect("it is refused");
+    assert!(said[0].contains("no input has a named size `M`"), "{said:?}");
 }

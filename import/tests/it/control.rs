@@ -275,6 +275,17 @@ fn a_state_that_grows_is_written_down_turn_by_turn_or_refused() {
 }
 
 #[test]
+fn a_loop_is_written_down_in_1024_turns_at_most() {
+    let grown = |count: i64| {
+        let count = raw_tensor("n", INT64, &[], &count.to_le_bytes());
+        grown_by(Graph::default().input("x", &[1]).weight(count), ["n", ""], GOES_ON)
+    };
+    check(13, grown(1024), &[1025], &[1.0; 1025]);
+    let said = faults(&model(13, grown(1025))).join(" ");
+    assert!(said.contains("a loop of more than 1024 iterations"), "{said}");
+}
+
+#[test]
 fn a_name_in_a_graph_hides_one_outside() {
     let inputs = [value_info("i", INT64, &[]), value_info("p", 9, &[]), value_info("x", FLOAT, &[3])];
     let inner = Graph { inputs: inputs.to_vec(), ..Graph::default() };

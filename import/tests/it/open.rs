@@ -5,10 +5,13 @@
 //! refused, and why.
 
 use import::onnx::StrippedWeights;
+use ir::interp::{Tensor, run};
 
-use crate::fixture::{faults, import_bytes};
+use crate::fixture::{faults, import_bytes, refuses};
 use crate::values::{check, compute};
-use crate::writer::{Graph, Message, floats_tensor, int, ints, ints_tensor, model};
+use crate::writer::{
+    Graph, INT64, Message, float, floats_tensor, int, ints, ints_tensor, model, raw_tensor, value_info,
+};
 
 /// Where `x` of 2 x 3 numbers from 1 on is not 2.
 fn found() -> Graph {
@@ -152,6 +155,119 @@ fn parts_have_zeros_after_their_elements_if_each_of_them_has() {
         let (shape, found) = compute(13, both.node("Gather", &["row", "both"], &["y"], &[]).output("y"));
         assert_eq!((&shape[..], &found[..2], &found[4..6]), (&[2, 4][..], &first[..], &second[..]));
     }
+}
+
+/// The text of a module, of the only model of a graph.
+fn text(graph: Graph) -> String {
+    let module = import_bytes(&model(13, graph).0, StrippedWeights::Refuse, &[]);
+    ir::text::print(&module.unwrap_or_else(|faults| panic!("{faults:?}")))
+}
+
+#[test]
+fn each_open_output_has_a_size_of_its_own_after_all_outputs() {
+    let graph = found().node("NonZero", &["x"], &["o"], &[]).output("i").output("x").output("o");
+    let module = import_bytes(&model(13, graph).0, StrippedWeights::Refuse, &[]).unwrap();
+    let text = ir::text::print(&module);
+    let results = "(tensor<2x6xi64> {optc.name = \"i\", optc.open = array<i64: 1, 3>}, \
+                   tensor<2x3xf32> {optc.name = \"x\"}, \
+                   tensor<2x6xi64> {optc.name = \"o\", optc.open = array<i64: 1, 4>}, \
+                   tensor<i64> {optc.count, optc.name = \"i.size1\"}, \
+                   tensor<i64> {optc.count, optc.name = \"o.size1\"})";
+    assert!(text.contains(results), "{text}");
+    let x = Tensor::from_f32(&module.ctx, &[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let found = run(&module, "main", &[x]).unwrap();
+    assert_eq!([&found[3].bytes[..], &found[4].bytes[..]], [5i64, 6].map(i64::to_le_bytes));
+}
+
+#[test]
+fn the_file_may_say_any_size_of_an_open_axis_and_no_other_than_that_of_others() {
+    let declared = |sizes: &[i64]| Graph { outputs: vec![value_info("i", INT64, sizes)], ..found() };
+    for sizes in [[2, 5], [2, 6], [2, 0], [2, 70], [-1, -1]] {
+        assert!(text(declared(&sizes)).contains("optc.open = array<i64: 1, 1>"));
+    }
+    refuses(13, declared(&[3, 6]), "`i` is int64 [2, 6], but the file says int64 [3, 6]");
+}
+
+/// The places of `found` as floats: `f` of `[2, 6]`.
+fn places() -> Graph {
+    found().node("Cast", &["i"], &["f"], &[int("to", 1)])
+}
+
+#[test]
+fn pads_stand_along_other_axes_than_the_open_one() {
+    let padded = |pads: &[i64]| {
+        let graph = places().weight(ints_tensor("pads", pads));
+        graph.node("Pad", &["f", "pads"], &["y"], &[])
+    };
+    let rows = [[0.0, 0.0, 1.0, 1.0, 1.0, 0.0], [0.0, 2.0, 0.0, 1.0, 2.0, 0.0], [0.0; 6]].concat();
+    check(13, padded(&[0, 0, 1, 0]).output("y"), &[3, 6], &rows);
+    check(13, padded(&[-1, 0, 1, 0]).output("y"), &[2, 6], &rows[6..]);
+    for along in [[0, 1, 0, 0], [0, 0, 0, 1], [0, -1, 0, 0], [0, 0, 0, -1], [0, 1, 0, -1]] {
+        check_refused(padded(&along), WOULD_TAKE);
+    }
+}
+
+#[test]
+fn an_operand_that_has_one_element_for_all_slices_keeps_them_apart() {
+    // A number, a column, and a column of each of three matrices: the open axis is the last one of all.
+    let operands: [(&[i64], &[f32], &str, i64); 3] = [
+        (&[], &[10.0], "2x6", 1),
+        (&[2, 1], &[10.0, 100.0], "2x6", 1),
+        (&[3, 2, 1], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "3x2x6", 2),
+    ];
+    for (shape, numbers, result, axis) in operands {
+        let sides = [["f", "w"], ["w", "f"]];
+        for sides in sides {
+            let graph = places().weight(floats_tensor("w", shape, numbers));
+            let text = text(graph.node("Mul", &sides, &["y"], &[]).output("y"));
+            let open =
+                format!("tensor<{result}xf32> {{optc.name = \"y\", optc.open = array<i64: {axis}, 1>}}");
+            assert!(text.contains(&open), "no {open} in:\n{text}");
+        }
+    }
+    for shape in [[1, 6], [2, 6]] {
+        let count = shape.iter().product::<i64>() as usize;
+        let graph = places().weight(floats_tensor("w", &shape, &vec![1.0; count]));
+        check_refused(graph.node("Mul", &["f", "w"], &["y"], &[]), WOULD_TAKE);
+    }
+}
+
+#[test]
+fn a_bias_stands_beside_open_rows_and_not_beside_open_columns() {
+    let weight = |name: &str, shape: &[i64]| {
+        let count = shape.iter().product::<i64>() as usize;
+        floats_tensor(name, shape, &(0..count).map(|x| x as f32).collect::<Vec<_>>())
+    };
+    let rows = places().weight(weight("w", &[2, 3])).weight(weight("b", &[3]));
+    let turned = |sides: &[&str]| sides.iter().map(|side| int(side, 1)).collect::<Vec<_>>();
+    let rows = text(rows.node("Gemm", &["f", "w", "b"], &["y"], &turned(&["transA"])).output("y"));
+    let open = "tensor<6x3xf32> {optc.name = \"y\", optc.open = array<i64: 0, 1>}";
+    assert!(rows.contains(open), "no {open} in:\n{rows}");
+    let columns = |operands: &[&str], attributes: &[Message]| {
+        let graph = places().weight(weight("w", &[3, 2])).weight(weight("b", &[6]));
+        graph.node("Gemm", operands, &["y"], attributes)
+    };
+    let open = "tensor<3x6xf32> {optc.name = \"y\", optc.open = array<i64: 1, 1>}";
+    let alone = text(columns(&["w", "f"], &[]).output("y"));
+    assert!(alone.contains(open), "no {open} in:\n{alone}");
+    check_refused(columns(&["w", "f", "b"], &[]), WOULD_TAKE);
+    check_refused(columns(&["w", "f", "b"], &[float("beta", 2.0)]), WOULD_TAKE);
+}
+
+#[test]
+fn indices_of_two_axes_move_an_open_axis_after_them_by_one() {
+    let indices = raw_tensor("k", INT64, &[2, 2], &[1i64, 0, 1, 1].map(i64::to_le_bytes).concat());
+    let gathered = |from: Graph, name: &str, axis: i64| {
+        let graph = from.weight(indices.clone()).node("Gather", &[name, "k"], &["y"], &[int("axis", axis)]);
+        text(graph.output("y"))
+    };
+    let after = gathered(found(), "i", 0);
+    let open = "tensor<2x2x6xi64> {optc.name = \"y\", optc.open = array<i64: 2, 1>}";
+    assert!(after.contains(open), "no {open} in:\n{after}");
+    let turned = found().node("Transpose", &["i"], &["rows"], &[]);
+    let before = gathered(turned, "rows", 1);
+    let open = "tensor<6x2x2xi64> {optc.name = \"y\", optc.open = array<i64: 0, 1>}";
+    assert!(before.contains(open), "no {open} in:\n{before}");
 }
 
 #[track_caller]

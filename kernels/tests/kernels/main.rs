@@ -9,3 +9,4 @@ mod map;
 mod pairs;
 mod sort;
 mod winograd;
+mod winograd_bf16;

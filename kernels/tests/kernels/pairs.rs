@@ -8,15 +8,15 @@ use kernels::{
 };
 
 /// An image's numbers as they lie in memory, in whole words, so that they are aligned.
-struct Stored {
+pub(crate) struct Stored {
     kind: StoredFloat,
-    words: Vec<u64>,
+    pub(crate) words: Vec<u64>,
     bytes: usize,
 }
 
 impl Stored {
     /// Of so many numbers, all NaN.
-    fn new(kind: StoredFloat, count: usize) -> Stored {
+    pub(crate) fn new(kind: StoredFloat, count: usize) -> Stored {
         let bytes = count * kind.bytes();
         Stored { kind, words: vec![u64::MAX; bytes.div_ceil(8)], bytes }
     }
@@ -37,7 +37,7 @@ impl Stored {
         self.words[word] = self.words[word] & !(mask << shift) | bits << shift;
     }
 
-    fn get(&self, index: usize) -> f32 {
+    pub(crate) fn get(&self, index: usize) -> f32 {
         let (word, shift) = self.place(index);
         let bits = self.words[word] >> shift;
         match self.kind {
@@ -52,18 +52,18 @@ fn rounded(x: f32) -> f32 {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Case {
-    shape: Conv2dShape,
-    strides: ConvStrides,
-    numbers: ConvNumbers,
-    prologue: ConvPrologue,
-    activation: Activation,
-    has_residual: bool,
-    has_bias: bool,
+pub(crate) struct Case {
+    pub(crate) shape: Conv2dShape,
+    pub(crate) strides: ConvStrides,
+    pub(crate) numbers: ConvNumbers,
+    pub(crate) prologue: ConvPrologue,
+    pub(crate) activation: Activation,
+    pub(crate) has_residual: bool,
+    pub(crate) has_bias: bool,
 }
 
 /// Offsets of all elements (n, y, x, c), and the elements that the image takes in memory.
-fn offsets(
+pub(crate) fn offsets(
     strides: &ImageStrides,
     batch: usize,
     size: [usize; 2],
@@ -81,11 +81,11 @@ fn offsets(
     (all, extent)
 }
 
-struct Data {
-    x: Stored,
-    weights: Vec<f32>,
-    bias: Vec<f32>,
-    residual: Stored,
+pub(crate) struct Data {
+    pub(crate) x: Stored,
+    pub(crate) weights: Vec<f32>,
+    pub(crate) bias: Vec<f32>,
+    pub(crate) residual: Stored,
     scale: Vec<f32>,
     shift: Vec<f32>,
 }
@@ -105,7 +105,7 @@ fn image(
 }
 
 /// Output (n, y, x, o), as a loop over the pairs of K: (ky, kx, channel).
-fn expected(case: &Case, data: &Data, [n, y, x, o]: [usize; 4], residual: f32) -> f32 {
+pub(crate) fn expected(case: &Case, data: &Data, [n, y, x, o]: [usize; 4], residual: f32) -> f32 {
     let Case { shape, strides, .. } = case;
     let (in_group, out_group) = (shape.in_channels / shape.groups, shape.out_channels / shape.groups);
     let [sn, sh, sw, sc] =
@@ -145,14 +145,12 @@ fn expected(case: &Case, data: &Data, [n, y, x, o]: [usize; 4], residual: f32) -
     case.activation.apply(sum)
 }
 
-fn check(case: &Case, seed: u64) {
-    let rng = &mut Rng::new(seed);
+/// Random operands.
+pub(crate) fn data(rng: &mut Rng, case: &Case) -> Data {
     let Case { shape, strides, numbers, .. } = case;
-    let (outputs, extent) = offsets(&strides.output, shape.batch, shape.output(), shape.out_channels);
-    let (residuals, _) = offsets(&strides.residual, shape.batch, shape.output(), shape.out_channels);
     let taps = shape.kernel[0] * shape.kernel[1];
     let channels = shape.in_channels;
-    let data = Data {
+    Data {
         x: image(rng, numbers.input, &strides.input, shape.batch, shape.input, channels),
         weights: rng.floats(shape.out_channels * channels / shape.groups * taps),
         bias: rng.floats(shape.out_channels),
@@ -166,7 +164,15 @@ fn check(case: &Case, seed: u64) {
         ),
         scale: rng.floats(channels),
         shift: rng.floats(channels),
-    };
+    }
+}
+
+fn check(case: &Case, seed: u64) {
+    let rng = &mut Rng::new(seed);
+    let Case { shape, strides, numbers, .. } = case;
+    let (outputs, extent) = offsets(&strides.output, shape.batch, shape.output(), shape.out_channels);
+    let (residuals, _) = offsets(&strides.residual, shape.batch, shape.output(), shape.out_channels);
+    let data = data(rng, case);
     let mut want = Stored::new(numbers.output, extent);
     // Miri looks at a few: it is for memory, and the loop is slow.
     let step = or_few(1, 23);
@@ -174,7 +180,7 @@ fn check(case: &Case, seed: u64) {
         let [at, n, y, x, o] = *element;
         want.set(at, expected(case, &data, [n, y, x, o], data.residual.get(residual[0])));
     }
-    let order = WeightStrides::oihw(channels / shape.groups, shape.kernel);
+    let order = WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel);
     for (isa, threads) in ways() {
         let kernel = PairConv2d::new(shape, strides, *numbers, case.prologue, case.activation, isa, threads);
         let kernel = kernel.expect("its groups are wide");
@@ -197,7 +203,7 @@ fn check(case: &Case, seed: u64) {
     }
 }
 
-fn random_case(rng: &mut Rng, groups: usize, in_group: usize, out_group: usize) -> Case {
+pub(crate) fn random_case(rng: &mut Rng, groups: usize, in_group: usize, out_group: usize) -> Case {
     let kernel = [rng.between(1, 4), rng.between(1, 4)];
     let shape = Conv2dShape {
         batch: rng.between(1, 2),

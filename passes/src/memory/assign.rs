@@ -348,3 +348,7 @@ fn with_savings(
     let placed = orders.place(&sizes, overlaps, trade_off.target_bytes, effort);
     settled(buffers, placed, sizes, choices, &trade_off.candidates)
 }
+
+#[cfg(test)]
+#[path = "assign_tests.rs"]
+mod tests;

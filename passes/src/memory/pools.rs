@@ -124,3 +124,7 @@ impl PoolAssigner {
         self.orders.learn(&sizes, &placed);
     }
 }
+
+#[cfg(test)]
+#[path = "pools_tests.rs"]
+mod tests;

@@ -162,3 +162,7 @@ pub(super) fn order_of(problem: &Problem, placement: &Placement) -> Vec<BufferId
     order.sort_by_key(|id| placement.offsets[*id]);
     order
 }
+
+#[cfg(test)]
+#[path = "stacked_tests.rs"]
+mod tests;

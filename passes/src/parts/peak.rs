@@ -132,3 +132,7 @@ fn add(bytes: &mut [u64], live_range: LiveRange, size: u64) {
 fn subtract(bytes: &mut [u64], live_range: LiveRange, size: u64) {
     bytes[live_range.first.index()..=live_range.last.index()].iter_mut().for_each(|bytes| *bytes -= size);
 }
+
+#[cfg(test)]
+#[path = "peak_tests.rs"]
+mod tests;

@@ -365,6 +365,10 @@ fn fit_special(
 }
 
 #[cfg(test)]
+#[path = "greedy_tests.rs"]
+mod order_tests;
+
+#[cfg(test)]
 mod tests {
     use super::super::testing::{Family, buffer, problem};
     use super::*;

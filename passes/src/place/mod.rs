@@ -44,6 +44,8 @@ mod separations;
 mod stack;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod validate;
 
 use portfolio::Best;

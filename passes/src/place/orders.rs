@@ -315,6 +315,10 @@ fn may_share(overlap: &Overlap, pair: [BufferId; 2], offsets: &PrimaryMap<Buffer
 }
 
 #[cfg(test)]
+#[path = "orders_tests.rs"]
+mod known_tests;
+
+#[cfg(test)]
 mod tests {
     use cranelift_entity::EntityRef;
 

@@ -182,6 +182,10 @@ impl<'p> StackSearch<'p> {
 }
 
 #[cfg(test)]
+#[path = "stack_tests.rs"]
+mod stack_tests;
+
+#[cfg(test)]
 mod tests {
     use super::super::laws::brute_force;
     use super::super::lower_bound;

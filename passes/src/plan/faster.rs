@@ -276,3 +276,7 @@ pub(crate) fn set(ctx: &Context, target: &dyn Target, body: &mut Body, op: Op, m
     select_again(ctx, target, body, op);
     body.set_attr(ctx, op, attrs::MEM_SCRATCH, ctx.int_attr(scratch as i64));
 }
+
+#[cfg(test)]
+#[path = "faster_tests.rs"]
+mod tests;

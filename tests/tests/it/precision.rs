@@ -137,24 +137,30 @@ fn difference(found: &Array, expected: &Array) -> f32 {
 #[test]
 fn random_nets_compute_what_their_rounded_programs_mean() {
     let mut products = 0;
+    let mut by_winograd = 0;
     for seed in 0..PROGRAMS {
         let random = &mut Random::new(seed);
         let (text, shape) = net(random);
         let input = array("x", &shape, &random.floats(shape.iter().product()));
-        let options = CompileOptions { precision: Precision::Bf16, threads: 1, ..CompileOptions::default() };
-        let (module, expected) = run(&text, &input, &options);
-        let planned = printed(&module);
-        products += planned.matches("\"conv2d_bf16\"").count();
-        let meant = &interpret(&module, std::slice::from_ref(&input))[0];
-        let apart = difference(&expected, meant);
-        assert!(apart < 0.02, "{apart} apart: {planned}");
-        for (threads, goal) in [(3, Goal::Balanced), (2, Goal::Memory), (1, Goal::Speed)] {
-            let options = CompileOptions { threads, goal, dead: DeadMemory::Poisoned, ..options.clone() };
-            let (module, found) = run(&text, &input, &options);
-            assert!(found.bytes == expected.bytes, "{goal:?} on {threads} threads: {}", printed(&module));
+        for goal in [Goal::Balanced, Goal::Memory, Goal::Speed] {
+            let precision = Precision::Bf16;
+            let options = CompileOptions { precision, goal, threads: 1, ..CompileOptions::default() };
+            let (module, expected) = run(&text, &input, &options);
+            let planned = printed(&module);
+            products += planned.matches("\"conv2d_bf16\"").count();
+            by_winograd += planned.matches("\"winograd\"").count();
+            let meant = &interpret(&module, std::slice::from_ref(&input))[0];
+            let apart = difference(&expected, meant);
+            assert!(apart < 0.02, "{apart} apart for {goal:?}: {planned}");
+            for threads in [2, 3] {
+                let options = CompileOptions { threads, dead: DeadMemory::Poisoned, ..options.clone() };
+                let (module, found) = run(&text, &input, &options);
+                assert!(found.bytes == expected.bytes, "{goal:?} on {threads} threads: {}", printed(&module));
+            }
         }
     }
-    assert!(products > 2 * PROGRAMS as usize, "{products} convolutions multiply bf16");
+    assert!(products > 6 * PROGRAMS as usize, "{products} convolutions multiply bf16");
+    assert!(by_winograd > 2, "{by_winograd} of them by Winograd's algorithm");
 }
 
 /// Two layers of a perceptron, with a residual.

@@ -27,7 +27,7 @@ const WORKERS: u64 = 2;
 
 /// Winograd's algorithm, where it computes the convolution.
 pub(super) fn faster(whole: OpRef<'_>, machine: &Machine) -> Option<FasterInRoom> {
-    let fused = Fused::of(whole).ok()?;
+    let fused = Fused::of_stored(whole).ok()?;
     let call = Call2d::new(whole, &fused, machine).ok()?;
     if call.packs.is_empty() { of_convolution(&call.conv, call.image, machine) } else { None }
 }
@@ -111,10 +111,14 @@ pub(super) fn lower(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result
 /// The algorithm's kernel, with the scratch that it prefers.
 fn kernel(conv: &Convolution, machine: &Machine) -> Option<Winograd> {
     let Convolution { shape, strides, prologue, activation, numbers } = *conv;
-    if prologue != ConvPrologue::None || numbers.is_some() {
+    if prologue != ConvPrologue::None {
         return None;
     }
-    Winograd::new(&shape, &strides, activation, machine.isa)
+    let kernel = Winograd::new(&shape, &strides, activation, machine.isa)?;
+    match numbers {
+        None => Some(kernel),
+        Some(numbers) => kernel.of_bf16(numbers),
+    }
 }
 
 /// Each worker's piece is a multiple of 64.

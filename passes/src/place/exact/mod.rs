@@ -11,6 +11,8 @@ mod race;
 mod search;
 mod state;
 mod strategy;
+#[cfg(test)]
+mod tests;
 
 use super::portfolio::{Best, try_orders};
 use super::{Placement, PlannerOptions, Problem, Stop};

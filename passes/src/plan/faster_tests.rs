@@ -1,0 +1,140 @@
+//! When is there room for the scratch of a faster algorithm, and when is its error small enough?
+
+use ir::target::Bands;
+
+use super::*;
+use crate::overlap::OperandRows;
+
+/// Steps of which 3000, 2900 and 2000 bytes are live. Of the second, operand and result are images of 1024
+/// bytes, 768 of which both share in bands of two rows.
+struct ThreeSteps;
+
+/// The steps' numbers of live bytes.
+const LIVE: [u64; 3] = [3000, 2900, 2000];
+
+impl Question for ThreeSteps {
+    fn goal(&self) -> Goal {
+        Goal::Memory
+    }
+
+    fn steps(&self) -> Vec<RunningStep> {
+        let step = |(number, live): (u32, u64)| RunningStep { op: Op::from_u32(number), live, preferred: 0 };
+        (0..).zip(LIVE).map(step).collect()
+    }
+
+    fn scratch(&self, _op: Op, preferred: u64) -> (u64, Option<Bands>) {
+        (preferred, None)
+    }
+
+    fn rows(&self, op: Op, operand: usize) -> Option<(OperandRows, [u64; 2])> {
+        let rows = OperandRows {
+            input: 8,
+            input_bytes: 128,
+            output: 8,
+            output_bytes: 128,
+            extent: 1,
+            stride: 1,
+            pad_top: 0,
+        };
+        (op == Op::from_u32(1) && operand == 0).then_some((rows, [1024; 2]))
+    }
+}
+
+/// An algorithm that needs that much room, and is that many times as fast.
+fn needing(least_room_bytes: u64, speedup: f64) -> FasterMethod {
+    FasterMethod {
+        name: "fast",
+        speedup,
+        error: 0.0,
+        scratch_bytes: 320,
+        least_scratch_bytes: 64,
+        least_room_bytes,
+        bands: Some(Bands { operand: 0, free_rows: 2, multiple: 1 }),
+    }
+}
+
+/// Whether a step is computed by the algorithm, and whether in bands then; else why it is not.
+fn found(goal: Goal, number: usize, method: FasterMethod) -> Result<bool, String> {
+    let room = Room::of(goal, &ThreeSteps).expect("the goal allows faster algorithms");
+    let step = ThreeSteps.steps()[number];
+    let found = room.method(&ThreeSteps, &step, &|_| Some(method)).expect("there is one");
+    assert_eq!(found.method, method);
+    found.scratch.map(|scratch| {
+        assert_eq!(scratch, 320);
+        found.in_bands
+    })
+}
+
+fn lacks(needed: u64, free: u64) -> Result<bool, String> {
+    Err(format!("it needs {needed} bytes of scratch, of which {free} are free"))
+}
+
+#[test]
+fn scratch_fits_beneath_the_peak_or_the_step_is_as_usual() {
+    let balanced = |number, needed| found(Goal::Balanced, number, needing(needed, 1.2));
+    assert_eq!(balanced(0, 0), Ok(false), "at the peak itself nothing is free");
+    assert_eq!(balanced(0, 1), lacks(1, 0));
+    assert_eq!(balanced(2, 1000), Ok(false));
+    assert_eq!(balanced(2, 1001), lacks(1001, 1000));
+}
+
+#[test]
+fn rows_that_were_read_make_room() {
+    let balanced = |needed| found(Goal::Balanced, 1, needing(needed, 1.2));
+    assert_eq!(balanced(100), Ok(false));
+    assert_eq!(balanced(101), Ok(true));
+    assert_eq!(balanced(100 + 768), Ok(true));
+    assert_eq!(balanced(100 + 769), lacks(869, 100));
+    let without = FasterMethod { bands: None, ..needing(101, 1.2) };
+    assert_eq!(found(Goal::Balanced, 1, without), lacks(101, 100));
+    let other =
+        FasterMethod { bands: Some(Bands { operand: 1, free_rows: 2, multiple: 1 }), ..needing(101, 1.2) };
+    assert_eq!(found(Goal::Balanced, 1, other), lacks(101, 100), "the rows of another operand");
+}
+
+#[test]
+fn the_arena_grows_for_what_is_much_faster() {
+    let balanced = |number, needed, speedup| found(Goal::Balanced, number, needing(needed, speedup));
+    assert_eq!(balanced(2, 1300, 1.5), Ok(false), "by a tenth of the peak");
+    assert_eq!(balanced(2, 1301, 1.5), lacks(1301, 1000));
+    assert_eq!(balanced(2, 1300, 1.4375), lacks(1300, 1000));
+    assert_eq!(balanced(1, 400, 1.5), Ok(true), "first in bands beneath the peak");
+    assert_eq!(balanced(1, 868, 1.5), Ok(true));
+    assert_eq!(balanced(1, 1168, 1.5), Ok(true), "in bands, in the arena that has grown");
+    assert_eq!(balanced(1, 1169, 1.5), lacks(1169, 100));
+    assert_eq!(balanced(1, 1168, 1.25), lacks(1168, 100));
+    let without = FasterMethod { bands: None, ..needing(400, 1.5) };
+    assert_eq!(found(Goal::Balanced, 1, without), Ok(false));
+    assert_eq!(found(Goal::Balanced, 1, FasterMethod { least_room_bytes: 401, ..without }), lacks(401, 100));
+}
+
+#[test]
+fn for_speed_all_scratch_is_there_and_for_memory_none() {
+    assert_eq!(found(Goal::Speed, 0, needing(1 << 60, 1.01)), Ok(false));
+    assert!(Room::of(Goal::Memory, &ThreeSteps).is_none());
+}
+
+#[test]
+fn an_error_is_at_most_what_the_goal_allows() {
+    let with_error = |goal, error| found(goal, 2, FasterMethod { error, ..needing(10, 1.2) });
+    let above =
+        |error: &str, most: &str| Err(format!("its error of {error} of the largest number is above {most}"));
+    assert_eq!(with_error(Goal::Balanced, 1e-4), Ok(false));
+    assert_eq!(with_error(Goal::Balanced, 2e-4), above("2e-4", "1e-4"));
+    assert_eq!(with_error(Goal::Speed, 1e-3), Ok(false));
+    assert_eq!(with_error(Goal::Speed, 2e-3), above("2e-3", "1e-3"));
+}
+
+#[test]
+fn a_method_may_depend_on_the_room_that_it_is_offered() {
+    let room = Room::of(Goal::Balanced, &ThreeSteps).expect("the goal allows faster algorithms");
+    let step = ThreeSteps.steps()[2];
+    let from = |least: u64, speedup: f64| {
+        let faster = move |room: u64| (room >= least).then(|| needing(least, speedup));
+        room.method(&ThreeSteps, &step, &faster).map(|found| found.scratch)
+    };
+    assert_eq!(from(1000, 1.2), Some(Ok(320)));
+    assert_eq!(from(1300, 1.5), Some(Ok(320)));
+    assert_eq!(from(1001, 1.2), Some(lacks(1001, 1000).map(|_| 0)), "it is told what would be there");
+    assert!(room.method(&ThreeSteps, &step, &|_| None).is_none());
+}

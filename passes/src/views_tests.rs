@@ -1,0 +1,174 @@
+//! Which views are worth reading in place, by what would be live with each choice of them.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use ir::Module;
+use ir::body::OpRef;
+use ir::target::{GroupPosition, KernelChoice};
+
+use super::*;
+
+/// A target whose kernels read whatever lies anywhere.
+struct ReadsAnything;
+
+impl Target for ReadsAnything {
+    fn name(&self) -> &str {
+        "reads-anything"
+    }
+
+    fn layout(&self, _op: OpRef<'_>) -> Option<&'static str> {
+        None
+    }
+
+    fn fuses(&self, _root: OpRef<'_>, _op: OpRef<'_>, _place: GroupPosition) -> bool {
+        false
+    }
+
+    fn select(&self, _op: OpRef<'_>, _threads: usize) -> Option<KernelChoice> {
+        None
+    }
+
+    fn reads_rows(&self, _op: OpRef<'_>, _operand: usize) -> bool {
+        true
+    }
+
+    fn reads_strides(&self, _op: OpRef<'_>, _operand: usize) -> bool {
+        true
+    }
+}
+
+fn parse(text: &str) -> Module {
+    let ctx = Arc::new(Context::new());
+    let module = ir::text::parse(&ctx, "views.mlir", text.to_owned());
+    module.unwrap_or_else(|faults| panic!("{}", faults[0].render(&ctx)))
+}
+
+/// The numbers of the views in a function that are marked, in text order.
+fn marked(ctx: &Context, body: &Body) -> Vec<usize> {
+    let mut views = Vec::new();
+    flow::walk(ctx, body, |op| {
+        let op = body.at(ctx, op);
+        views.extend(matches!(op.kind(), Kind::View(_)).then(|| is_marked(op)));
+    });
+    (0..views.len()).filter(|index| views[*index]).collect()
+}
+
+fn is_marked(op: OpRef<'_>) -> bool {
+    op.attr(attrs::MEM_VIEW).is_some()
+}
+
+/// The views that are read in place, and why others are copied, where `count` says for each set of marked
+/// views what is live, and whether what is asked about lies there at the peak.
+fn placed(text: &str, count: &dyn Fn(&[usize]) -> (u64, bool)) -> (Vec<usize>, Vec<String>) {
+    let module = parse(text);
+    let ctx = &module.ctx;
+    let mut body = module.function("main").expect("it is there").clone();
+    let live = |trial: &Body, values: &[Value]| {
+        let (bytes, is_at_peak) = count(&marked(ctx, trial));
+        Some(Live { bytes, at_peak: vec![is_at_peak; values.len()] })
+    };
+    let (views, remarks) = place_views(ctx, &ReadsAnything, &mut body, &live);
+    let found = marked(ctx, &body);
+    assert_eq!(views, found.len());
+    let why = |remark: &Diagnostic| remark.message.trim_start_matches("this view is copied: ").to_owned();
+    (found, remarks.iter().map(why).collect())
+}
+
+/// Two columns of each of two values.
+const COLUMNS: &str = "
+func.func @main(%x: tensor<8x8xf32>) -> tensor<8x2xf32> {
+  %0 = nn.exp %x : tensor<8x8xf32>
+  %1 = nn.slice %0 {sizes = array<i64: 8, 2>, starts = array<i64: 0, 2>}
+    : (tensor<8x8xf32>) -> tensor<8x2xf32>
+  %2 = nn.neg %0 : tensor<8x8xf32>
+  %3 = nn.slice %2 {sizes = array<i64: 8, 2>, starts = array<i64: 0, 4>}
+    : (tensor<8x8xf32>) -> tensor<8x2xf32>
+  %4 = nn.add %1, %3 : tensor<8x2xf32>
+  return %4 : tensor<8x2xf32>
+}";
+
+#[test]
+fn rows_are_read_in_place_where_no_more_bytes_are_live() {
+    let with_each = |bytes: [u64; 2]| {
+        let count = move |marked: &[usize]| {
+            let more: u64 = marked.iter().map(|view| bytes[*view]).sum();
+            (1000 + more - 10 * marked.len() as u64, false)
+        };
+        placed(COLUMNS, &count)
+    };
+    let raises = || RAISES.to_owned();
+    assert_eq!(with_each([10, 10]), (vec![0, 1], vec![]), "as many bytes as without");
+    assert_eq!(with_each([0, 0]), (vec![0, 1], vec![]));
+    assert_eq!(with_each([11, 10]), (vec![1], vec![raises()]));
+    assert_eq!(with_each([10, 11]), (vec![0], vec![raises()]));
+    assert_eq!(with_each([11, 11]), (vec![], vec![raises(), raises()]));
+    assert_eq!(with_each([5, 15]), (vec![0, 1], vec![]), "together they take no more");
+}
+
+#[test]
+fn views_of_one_value_are_taken_or_left_together() {
+    let one = COLUMNS.replace("nn.slice %2", "nn.slice %0");
+    let count = |marked: &[usize]| (1000 + u64::from(marked.contains(&1)), false);
+    assert_eq!(placed(&one, &count).0, [0; 0]);
+    assert_eq!(placed(COLUMNS, &count).0, [0], "they are of two values");
+}
+
+/// Another order of each of two values.
+const TURNED: &str = "
+func.func @main(%x: tensor<8x4xf32>) -> tensor<4x8xf32> {
+  %0 = nn.exp %x : tensor<8x4xf32>
+  %1 = nn.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<8x4xf32>) -> tensor<4x8xf32>
+  %2 = nn.neg %0 : tensor<8x4xf32>
+  %3 = nn.transpose %2 {permutation = array<i64: 1, 0>} : (tensor<8x4xf32>) -> tensor<4x8xf32>
+  %4 = nn.add %1, %3 : tensor<4x8xf32>
+  return %4 : tensor<4x8xf32>
+}";
+
+#[test]
+fn another_order_is_read_in_place_only_where_fewer_bytes_are_live() {
+    let with_each = |saved: [u64; 2], is_at_peak: &dyn Fn(&[usize]) -> bool| {
+        let count = move |marked: &[usize]| {
+            let less: u64 = marked.iter().map(|view| saved[*view]).sum();
+            (1000 - less, is_at_peak(marked))
+        };
+        placed(TURNED, &count)
+    };
+    let saves_nothing = || SAVES_NOTHING.to_owned();
+    assert_eq!(with_each([1, 1], &|_| true), (vec![0, 1], vec![]));
+    assert_eq!(with_each([1, 0], &|_| true), (vec![0], vec![saves_nothing()]));
+    assert_eq!(with_each([0, 1], &|_| true), (vec![1], vec![saves_nothing()]));
+    assert_eq!(with_each([0, 0], &|_| true).0, [0; 0]);
+    assert_eq!(with_each([9, 9], &|_| false).0, [0; 0], "their copies are not in the way of anything");
+}
+
+#[test]
+fn each_group_of_views_is_tried_once_and_none_is_taken_where_sizes_are_not_known() {
+    let tried = Cell::new(0);
+    let count = |_: &[usize]| {
+        tried.set(tried.get() + 1);
+        (1000, true)
+    };
+    assert_eq!(placed(TURNED, &count).0, [0; 0]);
+    assert_eq!(tried.get(), 3, "without any, and with each");
+    let module = parse(TURNED);
+    let mut body = module.function("main").expect("it is there").clone();
+    let (views, _) = place_views(&module.ctx, &ReadsAnything, &mut body, &|_, _| None);
+    assert_eq!((views, marked(&module.ctx, &body)), (0, vec![]), "a size is not known");
+}
+
+#[test]
+fn only_views_in_another_order_are_told_before_anything_is_placed() {
+    let told = |text: &str| {
+        let module = parse(text);
+        let body = module.function("main").expect("it is there");
+        turned_views(&module.ctx, &ReadsAnything, body).map(|views| views.len())
+    };
+    assert_eq!(told(TURNED), Some(2));
+    assert_eq!(told(COLUMNS), None, "rows may be read in place wherever they lie");
+    let none = "func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = nn.exp %x : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}";
+    assert_eq!(told(none), Some(0));
+}
