@@ -11,6 +11,9 @@ use crate::pixels::Pixel;
 use crate::simd::Simd;
 use std::ops::Range;
 
+/// Runs of so many vectors at most are copied for all pixels of a line, one run after the other.
+const NARROW_VECTORS: usize = 2;
+
 /// The copies of a block: which elements of K, of which group, made of which runs.
 #[derive(Clone, Copy)]
 pub(crate) struct Gather<'c> {
@@ -48,12 +51,94 @@ impl<'c> Gather<'c> {
         Gather { conv, images, channel: group * in_group, length, taps, of_row, corner, depth: depth.len() }
     }
 
+    /// Writes the block's elements for `count` pixels of a line, each `stride` floats after the one before it;
+    /// may write up to a vector more.
+    ///
+    /// # Safety
+    /// `Conv2d`'s operands are valid; `to` is valid for the pixels' elements and a vector more.
+    #[inline(always)]
+    pub(crate) unsafe fn line<S: Simd>(&self, s: S, first: Pixel, count: usize, to: *mut f32, stride: usize) {
+        let conv = self.conv;
+        let is_narrow = self.length <= NARROW_VECTORS * S::LANES && self.depth == conv.depth();
+        let inside = if is_narrow && self.is_plain() { self.pixels_inside(first.x, count) } else { 0..0 };
+        let at = |index: usize| Pixel { x: first.x + index, ..first };
+        // SAFETY: the caller's promise. What is written beside a pixel is written again by the one after it;
+        // those inside write nothing beside theirs.
+        unsafe {
+            for index in 0..inside.start {
+                self.row(s, at(index), to.add(index * stride));
+            }
+            if !inside.is_empty() {
+                self.taps(s, at(inside.start), inside.len(), to.add(inside.start * stride), stride);
+            }
+            for index in inside.end..count {
+                self.row(s, at(index), to.add(index * stride));
+            }
+        }
+    }
+
+    /// Whether elements are copied as they are, and are contiguous in memory.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        self.conv.strides.input.c == 1 && self.conv.prologue == ConvPrologue::None
+    }
+
+    /// Of `count` pixels of a line, the first in column `x`, those whose taps are all in columns of the image.
+    #[inline(always)]
+    fn pixels_inside(&self, x: usize, count: usize) -> Range<usize> {
+        let Conv2d { stride_w, dilation_w, kernel_w, pad_left, in_w, .. } = *self.conv;
+        let begin = pad_left.div_ceil(stride_w) as usize;
+        let end = (in_w + pad_left).checked_sub((kernel_w - 1) * dilation_w + 1);
+        let end = end.map_or(0, |last| (last / stride_w) as usize + 1);
+        let first = begin.saturating_sub(x).min(count);
+        first..end.saturating_sub(x).clamp(first, count)
+    }
+
+    /// Copies all of K for pixels of a line whose taps are all in columns of the image, run by run: so many
+    /// copies in a row need nothing but two sums each.
+    ///
+    /// # Safety
+    /// Those taps are readable where their row is one of the image; `to` is valid for the pixels' elements.
+    #[inline(always)]
+    unsafe fn taps<S: Simd>(&self, s: S, first: Pixel, count: usize, to: *mut f32, stride: usize) {
+        let (conv, input) = (self.conv, &self.conv.strides.input);
+        let y = TapRange::of(first.y, conv.stride_h, conv.dilation_h, conv.pad_top, conv.kernel_h, conv.in_h);
+        let x = (first.x * conv.stride_w as usize) as isize - conv.pad_left as isize;
+        let corner = (first.n * input.n as usize + self.channel) as isize;
+        let origin = corner + y.origin * input.h as isize + x * input.w as isize;
+        let row_step = conv.dilation_h as isize * input.h as isize;
+        let run_step = self.taps as isize * conv.dilation_w as isize * input.w as isize;
+        let pixel_step = conv.stride_w as usize * input.w as usize;
+        for ky in 0..conv.kernel_h as usize {
+            let is_inside = ky >= y.first && ky < y.end;
+            for run in 0..self.of_row {
+                let offset = origin + ky as isize * row_step + run as isize * run_step;
+                let from = self.images.x.wrapping_offset(offset);
+                let to = to.wrapping_add((ky * self.of_row + run) * self.length);
+                for lane in (0..self.length).step_by(S::LANES) {
+                    let left = self.length - lane;
+                    let mut from = from.wrapping_add(lane);
+                    let mut to = to.wrapping_add(lane);
+                    for _ in 0..count {
+                        // SAFETY: the caller's promise.
+                        unsafe {
+                            let elements = if is_inside { s.load_first(from, left) } else { s.splat(0.0) };
+                            s.store_first(to, left, elements);
+                        }
+                        from = from.wrapping_add(pixel_step);
+                        to = to.wrapping_add(stride);
+                    }
+                }
+            }
+        }
+    }
+
     /// Writes the block's elements for one pixel to `to`; may write up to a vector more.
     ///
     /// # Safety
     /// `Conv2d`'s operands are valid; `to` is valid for the block's depth and a vector more.
     #[inline(always)]
-    pub(crate) unsafe fn row<S: Simd>(&self, s: S, pixel: Pixel, to: *mut f32) {
+    unsafe fn row<S: Simd>(&self, s: S, pixel: Pixel, to: *mut f32) {
         let (conv, input) = (self.conv, &self.conv.strides.input);
         let y = TapRange::of(pixel.y, conv.stride_h, conv.dilation_h, conv.pad_top, conv.kernel_h, conv.in_h);
         let x =
@@ -62,8 +147,7 @@ impl<'c> Gather<'c> {
         let origin = corner + y.origin * input.h as isize + x.origin * input.w as isize;
         let row_step = conv.dilation_h as isize * input.h as isize;
         let run_step = self.taps as isize * conv.dilation_w as isize * input.w as isize;
-        let plain = input.c == 1 && conv.prologue == ConvPrologue::None;
-        if plain && self.depth == conv.depth() {
+        if self.is_plain() && self.depth == conv.depth() {
             let from = self.images.x.wrapping_offset(origin);
             // SAFETY: the taps that `y` and `x` name are inside the image, and the block is all of K.
             return unsafe {

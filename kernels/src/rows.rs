@@ -138,11 +138,9 @@ unsafe fn block_rows<S: Simd>(
     if conv.path == Path::Gather {
         let stride = conv.slab_stride as usize;
         let gather = Gather::new(conv, images, group, block.depth.clone());
-        let mut pixel = conv.pixel(block.rows.start);
-        for index in 0..block.rows.len() {
+        for (pixel, done, count) in conv.output_lines(&block.rows) {
             // SAFETY: scratch has `block_rows` rows of `slab_stride` floats, and a vector more.
-            unsafe { gather.row(s, pixel, scratch.add(index * stride)) };
-            pixel = conv.next(pixel);
+            unsafe { gather.line(s, pixel, count, scratch.add(done * stride), stride) };
         }
         return BlockRows { start: scratch, stride };
     }

@@ -57,8 +57,12 @@ const STEPS: usize = 4;
 const ROW_GROUP: usize = 3;
 /// Groups of the most rows.
 const ROW_GROUPS: usize = 5;
-/// A tile with fewer steps does not fetch the lines that it stores to: they would come too late.
+/// A tile of at least so many steps fetches the lines that it stores to; in a shorter one they would come too
+/// late.
 pub(crate) const FETCHED_DEPTH: usize = 128;
+/// A tile of at most so many steps, which takes hardly longer than its stores, fetches the lines of as many
+/// rows after its own: of the next tile's, if there is one.
+const FETCHED_AHEAD_DEPTH: usize = 40;
 
 /// Floats of a cache line.
 pub(crate) const LINE: usize = 16;
@@ -127,10 +131,11 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize> Task<S> for TileTask<'_, 
         // SAFETY: `tile`'s promise, for the rows and columns of this size.
         unsafe {
             let mut sums = begin::<S, ROWS, VECTORS>(s, &tile);
-            if tile.depth >= FETCHED_DEPTH {
+            let next = if tile.depth >= FETCHED_DEPTH { 0 } else { ROWS * tile.c_stride };
+            if tile.depth >= FETCHED_DEPTH || tile.depth <= FETCHED_AHEAD_DEPTH {
                 written_out!(row in ROWS => {
                     for v in 0..VECTORS {
-                        prefetch(tile.c.wrapping_add(row * tile.c_stride + v * S::LANES));
+                        prefetch(tile.c.wrapping_add(next + row * tile.c_stride + v * S::LANES));
                     }
                 });
             }
