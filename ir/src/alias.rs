@@ -374,6 +374,10 @@ pub fn pitch_in_whole(ctx: &Context, body: &Body, aliases: &AliasSets, op: Op) -
 }
 
 #[cfg(test)]
+#[path = "alias_tests.rs"]
+mod layout_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::builder::Builder;

@@ -28,6 +28,8 @@
 //! Not every pair of equal expressions has equal handles (`N - N floordiv 2` and `N ceildiv 2` have two);
 //! [`provably_equal`] finds more of them.
 
+#[cfg(test)]
+mod bounds_tests;
 mod divide;
 mod elements;
 #[cfg(test)]

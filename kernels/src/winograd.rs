@@ -31,8 +31,9 @@ use crate::winograd_transforms::{Line, Square};
 /// A convolution by Winograd's algorithm.
 ///
 /// Operands: `[out, x, packed weights, bias, residual]`, the weights as [`crate::Conv2d::pack`] packs them
-/// for the same shape, or, if they are `bf16`, as [`crate::PairConv2d::pack`] does. Bias (`out_channels`) and residual may be null. The residual may be the output itself
-/// (same address and strides); otherwise the output overlaps nothing.
+/// for the same shape, or, if they are `bf16`, as [`crate::PairConv2d::pack`] does. Bias (`out_channels`) and
+/// residual may be null. The residual may be the output itself (same address and strides); otherwise the
+/// output overlaps nothing.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Winograd {
@@ -46,6 +47,8 @@ pub struct Winograd {
     pub(crate) pad_left: u32,
     pub(crate) in_channels: u32,
     pub(crate) out_channels: u32,
+    /// With several, vectors of input channels are of one group, and so are blocks of them.
+    groups: u32,
     pub(crate) activation: FunctionCode,
     /// The most tiles that are computed at a time.
     pub(crate) block_tiles: u32,
@@ -60,6 +63,8 @@ pub struct Winograd {
     input: StoredFloat,
     residual: StoredFloat,
     output: StoredFloat,
+    /// Nothing, where bytes would be beside fields otherwise.
+    unused: u32,
 }
 
 /// A filter for which there is an algorithm.
@@ -157,7 +162,7 @@ struct TransformCosts {
 }
 
 /// Its bytes are told apart, and read by others: there is no padding among them.
-const _: () = assert!(size_of::<Winograd>() == size_of::<ConvStrides>() + 22 * size_of::<u32>());
+const _: () = assert!(size_of::<Winograd>() == size_of::<ConvStrides>() + 24 * size_of::<u32>());
 
 /// The most products of a block, of all points of its tiles, for each pair of channels: then transforming the
 /// filters again costs a tenth of the products.
@@ -167,8 +172,8 @@ const LEAST_PRODUCTS: usize = 6 * 36;
 /// The most input channels of a block: its transformed filters are 288 KiB, a third of the second-level
 /// cache.
 const MOST_DEPTH: usize = 64;
-/// The most where scratch is scarce: fewer channels leave room for more tiles.
-const NARROW_DEPTHS: [usize; 2] = [32, 16];
+/// The fewest, where scratch is scarce: fewer channels leave room for more tiles.
+const NARROWEST_DEPTH: usize = 16;
 /// Floats between the points' blocks, beside their own: neighbours fall in different sets of the caches.
 const APART: usize = 16;
 
@@ -184,9 +189,13 @@ const CALL_CYCLES: f64 = 1500.0;
 const DISTURBANCE: f64 = 0.25;
 /// Of a product of [`crate::Conv2d`] with 16 weights, with all that it does beside.
 const DIRECT_CYCLES: f64 = 1.2;
+/// Of such a product in a group that has a single vector of output channels, for which rows are copied.
+const NARROW_DIRECT_CYCLES: f64 = 1.5;
 /// Of one of [`crate::PairConv2d`] with 16 pairs of weights, where the machine has an instruction for pairs.
 const PAIRS_CYCLES: f64 = 1.2;
-/// The same where pairs are taken apart.
+/// The same in such a group.
+const NARROW_PAIRS_CYCLES: f64 = 3.0;
+/// The same in all groups, where pairs are taken apart.
 const PAIRS_APART_CYCLES: f64 = 2.8;
 
 impl Winograd {
@@ -197,7 +206,7 @@ impl Winograd {
     }
 
     /// Whether it can compute a convolution of a shape: filters of 3x3, 5x5, or 3, 5 or 7 taps in a row or
-    /// column, with stride and dilation 1 and one group.
+    /// column, with stride and dilation 1, and one group or a multiple of 16 input channels in each.
     pub fn computes(shape: &Conv2dShape) -> bool {
         filter_of(shape).is_some()
     }
@@ -216,7 +225,8 @@ impl Winograd {
         if strides.input.c != 1 || count == 0 {
             return None;
         }
-        let blocks = shape.in_channels.div_ceil(MOST_DEPTH);
+        let in_group = shape.in_channels / shape.groups;
+        let block_depth = depths(in_group, shape.groups).next()?;
         let mut winograd = Winograd {
             strides: *strides,
             batch: shape.batch as u32,
@@ -228,9 +238,10 @@ impl Winograd {
             pad_left: shape.pads[1] as u32,
             in_channels: shape.in_channels as u32,
             out_channels: shape.out_channels as u32,
+            groups: shape.groups as u32,
             activation: activation.into(),
             block_tiles: 0,
-            block_depth: shape.in_channels.div_ceil(blocks).next_multiple_of(16) as u32,
+            block_depth: block_depth as u32,
             tile_parts: 1,
             panel_parts: 1,
             filter,
@@ -239,6 +250,7 @@ impl Winograd {
             input: StoredFloat::F32,
             residual: StoredFloat::F32,
             output: StoredFloat::F32,
+            unused: 0,
         };
         winograd.block_tiles = winograd.most_tiles().min(winograd.tiles()) as u32;
         Some(winograd)
@@ -249,7 +261,7 @@ impl Winograd {
     pub fn of_bf16(self, numbers: ConvNumbers) -> Option<Winograd> {
         let ConvNumbers { input, residual, output } = numbers;
         let weights = StoredFloat::Bf16;
-        let is_even = self.in_channels.is_multiple_of(2);
+        let is_even = self.in_group().is_multiple_of(2);
         is_even.then_some(Winograd { weights, input, residual, output, ..self })
     }
 
@@ -262,8 +274,8 @@ impl Winograd {
         let (mut best, least) = self.narrowest();
         best.block_tiles = least as u32;
         let mut best_cost = best.whole_cost();
-        for depth in [self.block_depth as usize].into_iter().chain(NARROW_DEPTHS) {
-            let mut narrow = Winograd { block_depth: self.block_depth.min(depth as u32), ..self };
+        for depth in depths(self.in_group(), self.groups as usize) {
+            let mut narrow = Winograd { block_depth: depth as u32, ..self };
             let Some(tiles) = narrow.tiles_within(scratch_bytes).filter(|tiles| *tiles >= least) else {
                 continue;
             };
@@ -308,8 +320,7 @@ impl Winograd {
 
     /// The kernel with the fewest channels of a block, and the fewest tiles of one.
     fn narrowest(&self) -> (Winograd, usize) {
-        let [.., depth] = NARROW_DEPTHS;
-        let block_depth = self.block_depth.min(depth as u32);
+        let block_depth = self.block_depth.min(NARROWEST_DEPTH as u32);
         let tiles = LEAST_PRODUCTS.div_ceil(self.filter.points());
         (Winograd { block_depth, ..*self }, tiles.min(self.block_tiles as usize))
     }
@@ -329,9 +340,17 @@ impl Winograd {
     pub fn speedup(&self) -> f64 {
         let pixels = f64::from(self.batch * self.out_h * self.out_w);
         let vectors = (self.panels().packed_len() / 16) as f64;
+        let is_narrow = self.groups > 1 && self.panels().get(0).width < PANEL;
         let cycles = match self.weights {
+            StoredFloat::F32 if is_narrow => NARROW_DIRECT_CYCLES,
             StoredFloat::F32 => DIRECT_CYCLES,
-            StoredFloat::Bf16 if self.isa == Isa::Avx512 && Avx512::has_pairs() => PAIRS_CYCLES,
+            StoredFloat::Bf16 if self.isa == Isa::Avx512 && Avx512::has_pairs() => {
+                if is_narrow {
+                    NARROW_PAIRS_CYCLES
+                } else {
+                    PAIRS_CYCLES
+                }
+            }
             StoredFloat::Bf16 => PAIRS_APART_CYCLES,
         };
         pixels * vectors * cycles / self.whole_cost()
@@ -353,8 +372,14 @@ impl Winograd {
     /// channel, or of two if they are `bf16`.
     pub(crate) fn panels(&self) -> Panels {
         let [height, width] = self.filter.kernel();
-        let rows = self.in_channels as usize * self.weights.bytes() / size_of::<f32>();
-        Panels::new(height * width * rows, self.out_channels as usize, 1, PANEL)
+        let rows = self.in_group() * self.weights.bytes() / size_of::<f32>();
+        let groups = self.groups as usize;
+        Panels::new(height * width * rows, self.out_channels as usize / groups, groups, PANEL)
+    }
+
+    /// Input channels of a group.
+    pub(crate) fn in_group(&self) -> usize {
+        (self.in_channels / self.groups) as usize
     }
 
     /// How the images are stored.
@@ -371,9 +396,9 @@ impl Winograd {
         }
     }
 
-    /// Blocks of input channels.
+    /// Blocks of a group's input channels.
     pub(crate) fn depth_blocks(&self) -> usize {
-        self.in_channels.div_ceil(self.block_depth) as usize
+        self.in_group().div_ceil(self.block_depth as usize)
     }
 
     /// Where scratch's pieces begin, in floats, and its end: pixels outside of the image, transformed pixels,
@@ -383,7 +408,8 @@ impl Winograd {
         let depth = self.block_depth as usize;
         let points = self.filter.points();
         let read = (self.in_channels as usize).next_multiple_of(16);
-        let filters = read + self.depth_blocks() * points * apart(tiles * depth);
+        let blocks = self.depth_blocks() * self.groups as usize;
+        let filters = read + blocks * points * apart(tiles * depth);
         let sums = filters + points * apart(depth * width);
         [0, read, filters, sums, sums + points * apart(tiles * width)]
     }
@@ -396,23 +422,26 @@ impl Winograd {
     fn cost(&self) -> impl Fn(u32, u32) -> f64 + use<> {
         let block_tiles = self.block_tiles;
         let matrix_tile_rows = self.matrix_tile_rows() as u32;
-        let channels = f64::from(self.in_channels);
+        let in_group = self.in_group() as f64;
         let width = self.panels().get(0).width as f64;
         let depth_blocks = self.depth_blocks() as f64;
         let points = self.filter.points() as f64;
         let costs = self.filter.costs();
-        let read = (channels / 16.0).ceil() * costs.read;
+        // Of the groups that a part's panels are of.
+        let read = (in_group / 16.0).ceil() * costs.read;
+        let of_group = self.panels().of_group() as u32;
         // Divisions of longer numbers take twice as long, and there are three for each cut that is tried.
         move |tiles, panels| {
             let blocks = tiles.div_ceil(block_tiles);
+            let groups = f64::from(panels.div_ceil(of_group));
             let heights = f64::from(tiles.div_ceil(blocks).div_ceil(matrix_tile_rows) * blocks);
             let [tiles, panels, blocks] = [tiles, panels, blocks].map(f64::from);
             let vectors = panels * width / 16.0;
-            let steps = channels * (tiles * vectors + heights * panels * STEP_CYCLES);
+            let steps = in_group * (tiles * vectors + heights * panels * STEP_CYCLES);
             let matrix_tiles = heights * panels * depth_blocks * TILE_CYCLES;
-            let filters = blocks * channels * vectors * costs.filter;
+            let filters = blocks * in_group * vectors * costs.filter;
             let writes = tiles * vectors * costs.write;
-            points * (steps + matrix_tiles) + filters + tiles * read + writes + CALL_CYCLES
+            points * (steps + matrix_tiles) + filters + groups * tiles * read + writes + CALL_CYCLES
         }
     }
 
@@ -430,8 +459,18 @@ impl Winograd {
 
 /// The filter of a convolution that it can compute.
 fn filter_of(shape: &Conv2dShape) -> Option<WinogradFilter> {
-    let Conv2dShape { kernel, stride, dilation, groups, .. } = *shape;
-    WinogradFilter::of(kernel).filter(|_| [stride, dilation] == [[1; 2]; 2] && groups == 1)
+    let Conv2dShape { kernel, stride, dilation, groups, in_channels, .. } = *shape;
+    let is_fit = groups == 1 || groups > 0 && in_channels.is_multiple_of(16 * groups);
+    WinogradFilter::of(kernel).filter(|_| [stride, dilation] == [[1; 2]; 2] && is_fit)
+}
+
+/// The numbers of channels that a block may have, the largest first. One of several groups has whole blocks of
+/// its own.
+fn depths(in_group: usize, groups: usize) -> impl Iterator<Item = usize> {
+    let blocks = in_group.div_ceil(MOST_DEPTH).max(1);
+    let most = in_group.div_ceil(blocks).next_multiple_of(16);
+    let all = [most, 32, NARROWEST_DEPTH];
+    all.into_iter().filter(move |depth| *depth <= most && (groups == 1 || in_group.is_multiple_of(*depth)))
 }
 
 /// The floats from one point's block to the next's.

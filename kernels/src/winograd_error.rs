@@ -14,15 +14,16 @@ use crate::winograd::{Winograd, WinogradFilter};
 const OUTPUTS: usize = 4;
 
 impl Winograd {
-    /// The largest error of one tile with as many input channels, as a share of the tile's largest number:
-    /// weights and pixels are pseudo-random, pixels from 0 to 1 as after a relu. Found once for each filter
-    /// and depth.
+    /// The largest error of one tile with as many input channels in a group, as a share of the tile's largest
+    /// number: weights and pixels are pseudo-random, pixels from 0 to 1 as after a relu. Found once for each
+    /// filter and depth.
     pub fn sample_error(&self) -> f64 {
-        static KNOWN: RwLock<BTreeMap<(WinogradFilter, u32), f64>> = RwLock::new(BTreeMap::new());
-        let sample = (self.filter, self.in_channels);
+        static KNOWN: RwLock<BTreeMap<(WinogradFilter, usize), f64>> = RwLock::new(BTreeMap::new());
+        let inputs = self.in_group();
+        let sample = (self.filter, inputs);
         let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&sample).copied();
         known.unwrap_or_else(|| {
-            let error = error_of(self.filter, self.in_channels as usize);
+            let error = error_of(self.filter, inputs);
             KNOWN.write().unwrap_or_else(PoisonError::into_inner).insert(sample, error);
             error
         })

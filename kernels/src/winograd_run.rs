@@ -154,13 +154,14 @@ pub(crate) unsafe fn run<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     let blocks = tiles.len().div_ceil(conv.block_tiles as usize);
     // SAFETY: the caller's promise.
     let scratch = unsafe { WinogradScratch::new(conv, scratch) };
+    let groups = conv.panels().get(panels.start).group..conv.panels().get(panels.end - 1).group + 1;
     for index in 0..blocks {
         let block = piece(tiles.len(), blocks, index);
         let block = tiles.start + block.start..tiles.start + block.end;
         // SAFETY: the caller's promise; the block has at most `block_tiles` tiles.
         unsafe {
             for (row, tile) in block.clone().enumerate() {
-                read_pixels::<T, CHANNELS, S>(s, conv, images, &scratch, tile, row);
+                read_pixels::<T, CHANNELS, S>(s, conv, images, &scratch, &groups, (tile, row));
             }
             for index in panels.clone() {
                 let panel = conv.panels().get(index);
@@ -206,30 +207,33 @@ fn pixels_read(conv: &Winograd, image: Numbers, zeros: *const f32, tile: usize) 
     pixels
 }
 
-/// Transforms all channels of the pixels that a tile reads, into row `row` of each point's block.
+/// Transforms the channels of some groups of the pixels that a tile reads, into row `row` of each point's
+/// block.
 #[inline(always)]
 unsafe fn read_pixels<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     s: S,
     conv: &Winograd,
     images: &WinogradImages<CHANNELS>,
     scratch: &WinogradScratch,
-    tile: usize,
-    row: usize,
+    groups: &Range<usize>,
+    (tile, row): (usize, usize),
 ) {
     let pixels = pixels_read(conv, images.x, scratch.zeros, tile);
-    let (depth, channels) = (conv.block_depth as usize, conv.in_channels as usize);
+    let (depth, in_group) = (conv.block_depth as usize, conv.in_group());
     let point = apart(scratch.tiles * depth);
-    for first in (0..channels).step_by(S::LANES) {
-        let count = channels - first;
-        let block = first / depth * T::POINTS * point;
-        let to = scratch.read.wrapping_add(block + row * depth + first % depth);
-        // SAFETY: pixels inside the image have all channels, and so have the zeros; a point's block has
-        // `depth` floats, whole vectors, for each tile.
-        T::read(
-            s,
-            |pixel| unsafe { images.load(s, pixels[pixel], first, count) },
-            |index, value| unsafe { s.store(to.add(index * point), value) },
-        );
+    for group in groups.clone() {
+        for within in (0..in_group).step_by(S::LANES) {
+            let count = in_group - within;
+            let block = (group * conv.depth_blocks() + within / depth) * T::POINTS * point;
+            let to = scratch.read.wrapping_add(block + row * depth + within % depth);
+            // SAFETY: pixels inside the image have all channels, and so have the zeros; a point's block has
+            // `depth` floats, whole vectors, for each tile.
+            T::read(
+                s,
+                |pixel| unsafe { images.load(s, pixels[pixel], group * in_group + within, count) },
+                |index, value| unsafe { s.store(to.add(index * point), value) },
+            );
+        }
     }
 }
 
@@ -243,7 +247,7 @@ unsafe fn multiply<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     tiles: usize,
     panel: Panel,
 ) {
-    let (depth, channels) = (conv.block_depth as usize, conv.in_channels as usize);
+    let (depth, channels) = (conv.block_depth as usize, conv.in_group());
     for block in 0..conv.depth_blocks() {
         let inputs = block * depth..channels.min((block + 1) * depth);
         // SAFETY: passed on from `run`; the panel's filters are in the packed weights.
@@ -269,7 +273,7 @@ unsafe fn filters<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     inputs: &Range<usize>,
     width: usize,
 ) {
-    let tap = conv.in_channels as usize / CHANNELS * width;
+    let tap = conv.in_group() / CHANNELS * width;
     let point = apart(conv.block_depth as usize * width);
     for row in 0..inputs.len() / CHANNELS {
         let weights = weights.wrapping_add((inputs.start / CHANNELS + row) * width);
@@ -304,7 +308,8 @@ unsafe fn multiply_point<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
 ) {
     let (depth, width) = (conv.block_depth as usize, panel.width);
     let read_apart = apart(scratch.tiles * depth);
-    let read = scratch.read.wrapping_add((inputs.start / depth * T::POINTS + point) * read_apart);
+    let block = panel.group * conv.depth_blocks() + inputs.start / depth;
+    let read = scratch.read.wrapping_add((block * T::POINTS + point) * read_apart);
     let filters = scratch.filters.wrapping_add(point * apart(depth * width));
     let sums = scratch.sums.wrapping_add(point * apart(scratch.tiles * width));
     let start = match inputs.start {
@@ -313,7 +318,7 @@ unsafe fn multiply_point<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     };
     // Some points share the weights of a tap.
     let sharing = T::POINTS / T::TAPS;
-    let tap = point / sharing * conv.in_channels as usize + point % sharing * inputs.len() / sharing;
+    let tap = point / sharing * conv.in_group() + point % sharing * inputs.len() / sharing;
     let mut fetch = (ahead.wrapping_add(tap / CHANNELS * width), width / sharing / CHANNELS);
     let columns = width.min(2 * S::LANES);
     for tile_rows in tile_ranges(tiles, S::TILE_ROWS) {

@@ -24,6 +24,8 @@ use memory::{CheckedMemory, Home, Homes, MemorySpace};
 use views::Located;
 
 mod control;
+#[cfg(test)]
+mod limits_tests;
 mod lines;
 mod memory;
 mod memory_pools;
@@ -40,6 +42,10 @@ mod states_tests;
 #[cfg(test)]
 mod tests;
 mod views;
+#[cfg(test)]
+mod views_tests;
+#[cfg(test)]
+mod windows_tests;
 
 /// What is said of a step without a place.
 const UNPLACED: &str = "this step has no `mem.place`";

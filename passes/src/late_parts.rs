@@ -229,3 +229,7 @@ fn late_uses(ctx: &Context, body: &Body, part: Value, block: Block, after: Op) -
     };
     uses.filter(is_late).collect()
 }
+
+#[cfg(test)]
+#[path = "late_parts_tests.rs"]
+mod tests;

@@ -584,3 +584,7 @@ fn check_form(node: &NodeProto<'_>, row: &OperatorRow) -> Result<(), Refusal> {
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+#[path = "lower_tests.rs"]
+mod tests;

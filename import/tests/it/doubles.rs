@@ -2,8 +2,9 @@
 //!
 //! No kernel computes with f64, so they become other programs.
 
+use crate::fixture::refuses;
 use crate::values::compute;
-use crate::writer::{Graph, Message, floats_tensor, int, ints, string};
+use crate::writer::{Graph, Message, floats_tensor, int, ints, raw_tensor, string};
 
 /// The results of a node for inputs that count 1, 2, 3, ..., less 5, in tenths, as floats and as doubles.
 #[track_caller]
@@ -28,6 +29,24 @@ fn check(op: &str, shapes: &[&[i64]], attributes: &[Message]) {
     let largest = expected.iter().fold(1.0f32, |largest, x| largest.max(x.abs()));
     let agree = expected.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-5 * largest);
     assert!(agree, "{op}: {found:?}, expected {expected:?}");
+}
+
+/// What is left of a double without the nearest float is below the last digit of that.
+#[test]
+fn a_range_of_doubles_is_not_rounded_to_floats() {
+    let number = |name: &str, number: f64| raw_tensor(name, 11, &[], &number.to_le_bytes());
+    let graph = Graph::default().weight(number("a", 0.1)).weight(number("b", 0.55)).weight(number("c", 0.1));
+    let graph = graph.node("Range", &["a", "b", "c"], &["r"], &[]);
+    let graph = graph.node("Cast", &["r"], &["near"], &[int("to", 1)]);
+    let graph = graph.node("Cast", &["near"], &["wide"], &[int("to", 11)]);
+    let graph = graph.node("Sub", &["r", "wide"], &["less"], &[]);
+    let graph = graph.node("Cast", &["less"], &["y"], &[int("to", 1)]).output("y");
+    let (shape, found) = compute(23, graph);
+    let expected: Vec<f32> = (0..5)
+        .map(|index| 0.1 + f64::from(index) * 0.1)
+        .map(|number| (number - f64::from(number as f32)) as f32)
+        .collect();
+    assert_eq!((shape, found), (vec![5], expected));
 }
 
 #[test]
@@ -70,4 +89,45 @@ fn transforms_of_doubles() {
     check("DFT", &[&[1, 6, 1]], &[]);
     check("DeformConv", &[&[1, 1, 4, 4], &[2, 1, 2, 2], &[1, 8, 3, 3]], &[ints("kernel_shape", &[2, 2])]);
     check("Einsum", &[&[2, 3, 4], &[2, 4, 2]], &[string("equation", "bij,bjk->bik")]);
+}
+
+#[test]
+fn normalisations_of_doubles() {
+    for groups in [1, 2, 4] {
+        check("GroupNormalization", &[&[2, 4, 3], &[4], &[4]], &[int("num_groups", groups)]);
+        check("GroupNormalization", &[&[2, 4, 2, 3], &[4], &[4]], &[int("num_groups", groups)]);
+    }
+    check("InstanceNormalization", &[&[2, 3, 4], &[3], &[3]], &[]);
+    check("InstanceNormalization", &[&[2, 3, 2, 2], &[3], &[3]], &[]);
+    for axis in [1, 2, -1, -2] {
+        check("LayerNormalization", &[&[2, 3, 4], &[4], &[4]], &[int("axis", axis)]);
+        check("RMSNormalization", &[&[2, 3, 4], &[4]], &[int("axis", axis)]);
+        check("LogSoftmax", &[&[2, 3, 4]], &[int("axis", axis)]);
+        check("LpNormalization", &[&[2, 3, 4]], &[int("axis", axis), int("p", 1)]);
+    }
+}
+
+#[test]
+fn convolutions_of_doubles_whose_parts_do_not_fit_are_refused() {
+    let convolved = |filter: &[i64], bias: &[i64], groups: i64| {
+        let weight = |name: &str, shape: &[i64]| {
+            let count = shape.iter().product::<i64>() as usize;
+            raw_tensor(name, 11, shape, &vec![0; 8 * count])
+        };
+        let graph = Graph::default().weight(weight("x", &[1, 4, 3])).weight(weight("w", filter));
+        let graph = graph.weight(weight("b", bias));
+        graph.node("Conv", &["x", "w", "b"], &["y"], &[int("group", groups)]).output("y")
+    };
+    let right = convolved(&[2, 2, 2], &[2], 2).node("Cast", &["y"], &["z"], &[int("to", 1)]);
+    assert_eq!(compute(22, Graph { outputs: vec![], ..right }.output("z")), (vec![1, 2, 2], vec![0.0; 4]));
+    let refused = |filter: &[i64], groups: i64| {
+        let [outputs, each, kernel] = *filter else { panic!("a filter of a line") };
+        let said = format!("weights [{outputs}, {each}, 1, {kernel}] for 4 channels in {groups} groups");
+        refuses(22, convolved(filter, &[outputs], groups), &said);
+    };
+    refused(&[2, 2, 2], 1);
+    refused(&[3, 2, 2], 2);
+    refused(&[2, 4, 2], 2);
+    refuses(22, convolved(&[2, 2, 2], &[1], 2), "a bias of another size than 2");
+    refuses(22, convolved(&[2, 2, 4], &[2], 2), "0 windows of 4 elements along axis 3");
 }

@@ -3,7 +3,7 @@
 use crate::fixture::faults;
 use crate::values::compute_model;
 use crate::writer::{
-    Graph, Message, float, floats, floats_tensor, int, ints, ints_tensor, raw_tensor, tensor,
+    Graph, Message, float, floats, floats_tensor, int, ints, ints_tensor, raw_tensor, string, tensor,
 };
 
 /// A model with one node of `ai.onnx.ml` of an input `x` and weights.
@@ -25,6 +25,15 @@ fn learned_after(graph: Graph, input: &str, op: &str, attributes: &[Message]) ->
     let node = node.bytes(7, "ai.onnx.ml").messages(5, attributes);
     let graph = Graph { nodes: [&graph.nodes[..], &[node]].concat(), ..graph };
     let sets = [("ai.onnx.ml", 5), ("", 17)].map(|(name, set)| Message::default().bytes(1, name).int(2, set));
+    Message::default().int(1, 8).messages(8, &sets).message(7, &graph.message())
+}
+
+/// A model of one node of `ai.onnx.ml` of the input `x` that makes `l`, and of the nodes of a graph after it.
+fn learned_before(op: &str, attributes: &[Message], rest: Graph) -> Message {
+    let node = Message::default().strings(1, &["x"]).strings(2, &["l"]).bytes(3, "n").bytes(4, op);
+    let node = node.bytes(7, "ai.onnx.ml").messages(5, attributes);
+    let graph = Graph { nodes: [&[node][..], &rest.nodes].concat(), ..rest };
+    let sets = [("ai.onnx.ml", 5), ("", 20)].map(|(name, set)| Message::default().bytes(1, name).int(2, set));
     Message::default().int(1, 8).messages(8, &sets).message(7, &graph.message())
 }
 
@@ -138,4 +147,107 @@ fn trees_without_end_are_refused() {
     ];
     let said = faults(&learned("TreeEnsemble", &[3, 2], &[], &circle)).join("\n");
     assert!(said.contains("trees that are more than 64 deep"), "{said}");
+}
+
+#[test]
+fn trees_have_one_target_unless_they_say_how_many() {
+    let attributes = [
+        ints("tree_roots", &[0]),
+        ints("nodes_featureids", &[0, 1]),
+        tensor("nodes_modes", &raw_tensor("", 2, &[2], &[0, 0])),
+        tensor("nodes_splits", &floats_tensor("", &[2], &[3.0, 2.0])),
+        ints("nodes_truenodeids", &[1, 0]),
+        ints("nodes_trueleafs", &[0, 1]),
+        ints("nodes_falsenodeids", &[2, 1]),
+        ints("nodes_falseleafs", &[1, 1]),
+        ints("leaf_targetids", &[0, 0, 0]),
+        tensor("leaf_weights", &floats_tensor("", &[3], &[10.0, 20.0, 30.0])),
+    ];
+    let found = compute_model(&learned("TreeEnsemble", &[3, 2], &[], &attributes));
+    assert_eq!(found, (vec![3, 1], vec![10.0, 20.0, 30.0]));
+}
+
+/// A tree in which as many conditions follow one another where they do not hold: that the input is at most 0,
+/// 1, 2, ...; each leaf has ten times the number of its condition.
+fn chain(conditions: i64) -> Message {
+    let last = conditions - 1;
+    let all: Vec<i64> = (0..conditions).collect();
+    let next: Vec<i64> = (1..=conditions).collect();
+    let zeros = vec![0; all.len()];
+    let is_last: Vec<i64> = all.iter().map(|at| i64::from(*at == last)).collect();
+    let splits: Vec<f32> = all.iter().map(|at| *at as f32).collect();
+    let weights: Vec<f32> = (0..=conditions).map(|at| 10.0 * at as f32).collect();
+    let attributes = [
+        ints("tree_roots", &[0]),
+        ints("nodes_featureids", &zeros),
+        tensor("nodes_modes", &raw_tensor("", 2, &[conditions], &vec![0; all.len()])),
+        tensor("nodes_splits", &floats_tensor("", &[conditions], &splits)),
+        ints("nodes_truenodeids", &all),
+        ints("nodes_trueleafs", &vec![1; all.len()]),
+        ints("nodes_falsenodeids", &next),
+        ints("nodes_falseleafs", &is_last),
+        ints("leaf_targetids", &vec![0; weights.len()]),
+        tensor("leaf_weights", &floats_tensor("", &[conditions + 1], &weights)),
+    ];
+    learned("TreeEnsemble", &[66, 1], &[], &attributes)
+}
+
+#[test]
+fn a_tree_is_64_conditions_deep_at_most() {
+    // Rows are 1, 2, 3, ...: the condition of that number is the first that holds, if there is one.
+    let expected: Vec<f32> = (1..=66i64).map(|row| 10.0 * row.min(64) as f32).collect();
+    assert_eq!(compute_model(&chain(64)), (vec![66, 1], expected));
+    let said = faults(&chain(65)).join("\n");
+    assert!(said.contains("trees that are more than 64 deep"), "{said}");
+}
+
+#[test]
+fn what_is_no_key_has_the_default_of_the_values_type() {
+    let keys = floats("keys_floats", &[1.0]);
+    let whole = |more: &[Message]| {
+        let rest =
+            Graph::default().input("x", &[2]).node("Cast", &["l"], &["y"], &[int("to", 1)]).output("y");
+        let attributes = [&[keys.clone(), ints("values_int64s", &[7])], more].concat();
+        compute_model(&learned_before("LabelEncoder", &attributes, rest)).1
+    };
+    assert_eq!(whole(&[]), [7.0, -1.0]);
+    assert_eq!(whole(&[int("default_int64", 5)]), [7.0, 5.0]);
+    let texts = |name: &str, all: &[&str]| Message::default().bytes(1, name).strings(9, all).int(20, 8);
+    let words = |expected: &[&str], more: &[Message]| {
+        let words = Message::default().packed(1, &[2]).int(2, 8).strings(6, expected).bytes(8, "w");
+        let rest = Graph::default().input("x", &[2]).weight(words).node("Equal", &["l", "w"], &["e"], &[]);
+        let rest = rest.node("Cast", &["e"], &["y"], &[int("to", 1)]).output("y");
+        let attributes = [&[keys.clone(), texts("values_strings", &["one"])], more].concat();
+        compute_model(&learned_before("LabelEncoder", &attributes, rest)).1
+    };
+    assert_eq!(words(&["one", "_Unused"], &[]), [1.0, 1.0]);
+    assert_eq!(words(&["one", "none"], &[string("default_string", "none")]), [1.0, 1.0]);
+    let parts = [keys.clone(), floats("values_floats", &[0.5])];
+    let found = compute_model(&learned("LabelEncoder", &[2], &[], &parts)).1;
+    assert_eq!(found, [0.5, 0.0]);
+    assert!(found[1].is_sign_negative(), "the default is -0");
+}
+
+#[test]
+fn a_default_is_one_element_of_the_values_type() {
+    let of_tensors = |values: &Message, default: Option<&Message>| {
+        let keys = tensor("keys_tensor", &floats_tensor("", &[1], &[1.0]));
+        let mut attributes = vec![keys, tensor("values_tensor", values)];
+        attributes.extend(default.map(|default| tensor("default_tensor", default)));
+        learned("LabelEncoder", &[2], &[], &attributes)
+    };
+    let [half, eight] = [0.5, 8.0].map(|number| floats_tensor("", &[1], &[number]));
+    assert_eq!(compute_model(&of_tensors(&half, Some(&eight))).1, [0.5, 8.0]);
+    let number = floats_tensor("", &[], &[8.0]);
+    assert_eq!(compute_model(&of_tensors(&half, Some(&number))).1, [0.5, 8.0]);
+    let refuses = |model: Message, expected: &str| {
+        let said = faults(&model).join("\n");
+        assert!(said.contains(expected), "no `{expected}` in: {said}");
+    };
+    let other = "`default_tensor` is not one element of the values' type";
+    refuses(of_tensors(&half, Some(&ints_tensor("", &[8]))), other);
+    refuses(of_tensors(&half, Some(&floats_tensor("", &[2], &[8.0, 9.0]))), other);
+    refuses(of_tensors(&half, Some(&floats_tensor("", &[0], &[]))), other);
+    let double = raw_tensor("", 11, &[1], &0.5f64.to_le_bytes());
+    refuses(of_tensors(&double, None), "values of this type need a `default_tensor`");
 }

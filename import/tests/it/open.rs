@@ -216,8 +216,7 @@ fn an_operand_that_has_one_element_for_all_slices_keeps_them_apart() {
         (&[3, 2, 1], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "3x2x6", 2),
     ];
     for (shape, numbers, result, axis) in operands {
-        let sides = [["f", "w"], ["w", "f"]];
-        for sides in sides {
+        for sides in [["f", "w"], ["w", "f"]] {
             let graph = places().weight(floats_tensor("w", shape, numbers));
             let text = text(graph.node("Mul", &sides, &["y"], &[]).output("y"));
             let open =
@@ -239,8 +238,7 @@ fn a_bias_stands_beside_open_rows_and_not_beside_open_columns() {
         floats_tensor(name, shape, &(0..count).map(|x| x as f32).collect::<Vec<_>>())
     };
     let rows = places().weight(weight("w", &[2, 3])).weight(weight("b", &[3]));
-    let turned = |sides: &[&str]| sides.iter().map(|side| int(side, 1)).collect::<Vec<_>>();
-    let rows = text(rows.node("Gemm", &["f", "w", "b"], &["y"], &turned(&["transA"])).output("y"));
+    let rows = text(rows.node("Gemm", &["f", "w", "b"], &["y"], &[int("transA", 1)]).output("y"));
     let open = "tensor<6x3xf32> {optc.name = \"y\", optc.open = array<i64: 0, 1>}";
     assert!(rows.contains(open), "no {open} in:\n{rows}");
     let columns = |operands: &[&str], attributes: &[Message]| {

@@ -4,17 +4,13 @@
 //! The oracle is the equations at onnx.ai/onnx/operators, written as plain loops.
 
 use crate::values::compute;
+use crate::walks::numbers;
 use crate::writer::{Graph, Message, floats_tensor, int, raw_tensor, string};
 
 const STEPS: usize = 3;
 const BATCH: usize = 2;
 const INPUTS: usize = 3;
 const HIDDEN: usize = 2;
-
-/// Numbers between -0.5 and 0.5, no two of up to 41 alike.
-fn numbers(seed: usize, count: usize) -> Vec<f64> {
-    (0..count).map(|at| ((seed * 17 + at * 37) % 41) as f64 / 40.0 - 0.5).collect()
-}
 
 fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())

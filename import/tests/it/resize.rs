@@ -44,7 +44,7 @@ fn cubic(distance: f64, a: f64) -> f64 {
 /// The mean of `x` around a place, with the weights of a mode, of the elements that are counted.
 fn interpolated(x: &[f64], place: f64, weight: &dyn Fn(f64) -> f64, counted: &Range<i64>) -> f64 {
     let [mut sum, mut weights] = [0.0; 2];
-    for at in place.floor() as i64 - 2..place.floor() as i64 + 4 {
+    for at in place.floor() as i64 - 20..place.floor() as i64 + 20 {
         if counted.contains(&at) {
             let weight = weight(at as f64 - place);
             sum += weight * x[at.clamp(0, x.len() as i64 - 1) as usize];
@@ -116,6 +116,44 @@ fn each_mode_computes_what_its_text_says_also_for_results_of_one_element() {
                 assert!(
                     found.len() == expected.len() && found.iter().zip(&expected).all(is_close),
                     "{transform} {mode} {rounding} {excludes_outside} {length} to {count}: {found:?}, expected {expected:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_smaller_image_is_a_mean_of_as_many_more_elements_if_it_is_smoothed() {
+    for (length, count) in [(5, 3), (6, 2), (8, 3), (7, 6), (9, 1), (3, 5), (4, 4)] {
+        for (mode, transform) in ["linear", "cubic"]
+            .into_iter()
+            .flat_map(|mode| ["half_pixel", "asymmetric", "align_corners"].map(|name| (mode, name)))
+        {
+            for excludes_outside in [0, 1] {
+                let width = (count as f64 / length as f64).min(1.0);
+                let weight = |t: f64| match mode {
+                    "linear" => (1.0 - (t * width).abs()).max(0.0),
+                    _ => cubic(t * width, -0.5),
+                };
+                let counted = if excludes_outside == 1 { 0..length } else { i64::MIN..i64::MAX };
+                let x: Vec<f64> = (1..=length).map(|x| (x * x) as f64).collect();
+                let element = |index: i64| {
+                    let place = original(transform, index as f64, length as f64, count as f64);
+                    interpolated(&x, place, &weight, &counted)
+                };
+                let expected: Vec<f64> = (0..count).map(element).collect();
+                let attributes = [
+                    string("mode", mode),
+                    string("coordinate_transformation_mode", transform),
+                    float("cubic_coeff_a", -0.5),
+                    int("antialias", 1),
+                    int("exclude_outside", excludes_outside),
+                ];
+                let found = resized(length, "sizes", &[ints_tensor("sizes", &[count])], &attributes);
+                let is_close = |(found, expected): (&f32, &f64)| (f64::from(*found) - expected).abs() < 1e-3;
+                assert!(
+                    found.len() == expected.len() && found.iter().zip(&expected).all(is_close),
+                    "{transform} {mode} {excludes_outside} {length} to {count}: {found:?}, expected {expected:?}"
                 );
             }
         }

@@ -96,6 +96,30 @@ fn a_graph_is_written_down_for_each_element() {
 }
 
 #[test]
+fn elements_at_one_position_of_several_sequences_meet() {
+    let body = Graph::default().input("e", &[2, 2]).input("f", &[1, 2]).input("b", &[1, 2]);
+    let body = body.node("Mul", &["e", "f"], &["m"], &[]).node("Sub", &["m", "b"], &["r"], &[]);
+    let body = [graph("body", body.output("r"))];
+    let mapped = |rows: i64| {
+        let whole = parts(&["x", "two"], &[]).weight(index("two", 2)).weight(index("rows", rows));
+        let whole = whole.input("z", &[3, 2]).input("b", &[1, 2]);
+        let whole = whole.node("SplitToSequence", &["z", "rows"], &["t"], &[]);
+        concat(whole.node("SequenceMap", &["s", "t", "b"], &["u"], &body), "u", 0, 0)
+    };
+    // Rows of `x` are 1 2, 3 4, ... by two, those of `z` 1 2, 3 4, 5 6 one by one, and `b` is 1 2.
+    let elements = [0.0, 2.0, 2.0, 6.0, 14.0, 22.0, 20.0, 30.0, 44.0, 58.0, 54.0, 70.0];
+    check(17, mapped(1), &[6, 2], &elements);
+    let said = faults(&model(17, mapped(2))).join("\n");
+    assert!(said.contains("sequences of different lengths"), "{said}");
+    let longer =
+        parts(&["x", "two"], &[]).weight(index("two", 2)).weight(index("one", 1)).input("b", &[1, 2]);
+    let longer = longer.node("SplitToSequence", &["x", "one"], &["t"], &[]);
+    let longer = concat(longer.node("SequenceMap", &["s", "t", "b"], &["u"], &body), "u", 0, 0);
+    let said = faults(&model(17, longer)).join("\n");
+    assert!(said.contains("sequences of different lengths"), "{said}");
+}
+
+#[test]
 fn a_sequence_is_no_tensor() {
     let said = faults(&model(17, parts(&["x"], &[]).node("Neg", &["s"], &["y"], &[]).output("y"))).join("\n");
     assert!(said.contains("an input is a sequence or an empty optional, expected a tensor"), "{said}");

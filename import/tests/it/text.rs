@@ -139,6 +139,25 @@ fn a_normalisation_and_a_matrix_product_take_their_weights() {
     );
 }
 
+#[test]
+fn a_bias_of_a_product_is_a_row_and_anything_else_is_added_to_it() {
+    let imported = |rows: i64, bias: &[i64]| {
+        let graph = Graph::default().input("x", &[rows, 3]).weight(floats_tensor("w", &[3, 3], &[1.0; 9]));
+        let count = bias.iter().product::<i64>() as usize;
+        let graph = graph.weight(floats_tensor("b", bias, &vec![1.0; count]));
+        let graph = graph.node("Gemm", &["x", "w", "b"], &["y"], &[]).output("y");
+        print(&import_bytes(&model(17, graph).0, StrippedWeights::Refuse, &[]).unwrap())
+    };
+    for bias in [&[3][..], &[1, 3]] {
+        let text = imported(2, bias);
+        assert!(!text.contains("nn.add"), "{bias:?}: {text}");
+    }
+    for (rows, bias) in [(2, &[][..]), (2, &[1]), (2, &[2, 1]), (2, &[2, 3]), (0, &[0, 3])] {
+        let text = imported(rows, bias);
+        assert!(text.contains("nn.add"), "{bias:?}: {text}");
+    }
+}
+
 /// The keys of the module's big constants.
 fn resource_keys(module: &Module) -> Vec<&str> {
     let body = module.function("main").unwrap();

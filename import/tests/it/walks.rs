@@ -23,3 +23,8 @@ pub(crate) fn counted(shape: &[i64]) -> Vec<f32> {
 pub(crate) fn sizes(shape: &[i64]) -> Vec<u64> {
     shape.iter().map(|size| size.unsigned_abs()).collect()
 }
+
+/// Numbers between -0.5 and 0.5, no two of up to 41 alike.
+pub(crate) fn numbers(seed: usize, count: usize) -> Vec<f64> {
+    (0..count).map(|at| ((seed * 17 + at * 37) % 41) as f64 / 40.0 - 0.5).collect()
+}

@@ -160,3 +160,118 @@ fn floats_may_hold_sizes_as_long_as_they_are_whole() {
     let quotient = "%r = nn.div %s, %s : tensor<3xi64>";
     check(quotient, "tensor<3xi64>", Some("1, 1, 1"));
 }
+
+#[test]
+fn operands_are_stretched_to_the_result() {
+    let number = "%o = nn.constant dense<2> : tensor<i64>
+        %r = nn.mul %s, %o : (tensor<3xi64>, tensor<i64>) -> tensor<3xi64>";
+    check(number, "tensor<3xi64>", Some("2 * N, 6, 2 * H"));
+    let column = "%c = nn.reshape %s {shape = array<i64: 3, 1>} : (tensor<3xi64>) -> tensor<3x1xi64>
+        %r = nn.add %c, %m : (tensor<3x1xi64>, tensor<3xi64>) -> tensor<3x3xi64>";
+    let sums = "N - 1, N + 2, N + 3, 2, 5, 6, H - 1, H + 2, H + 3";
+    check(column, "tensor<3x3xi64>", Some(sums));
+    let swapped = "nn.add %m, %c : (tensor<3xi64>, tensor<3x1xi64>)";
+    let row = column.replace("nn.add %c, %m : (tensor<3x1xi64>, tensor<3xi64>)", swapped);
+    assert!(row.contains(swapped));
+    check(&row, "tensor<3x3xi64>", Some(sums));
+}
+
+#[test]
+fn all_elements_are_folded_by_what_is_known_of_sizes() {
+    let folded =
+        |name: &str| format!("%r = nn.{name} %s {{axes = array<i64: 0>}} : (tensor<3xi64>) -> tensor<i64>");
+    check(&folded("reduce_sum"), "tensor<i64>", Some("H + N + 3"));
+    check(&folded("reduce_max"), "tensor<i64>", Some("max(H, N, 3)"));
+    check(&folded("reduce_min"), "tensor<i64>", Some("min(H, N, 3)"));
+    check(&folded("reduce_mean"), "tensor<i64>", None);
+    let rows = "%c = nn.reshape %s {shape = array<i64: 3, 1>} : (tensor<3xi64>) -> tensor<3x1xi64>
+        %r = nn.reduce_sum %c {axes = array<i64: 1>} : (tensor<3x1xi64>) -> tensor<3xi64>";
+    check(rows, "tensor<3xi64>", None);
+}
+
+#[test]
+fn the_numbers_next_to_a_size_decide_a_comparison() {
+    let compared = |name: &str, other: &str| {
+        format!(
+            "%o = nn.constant dense<{other}> : tensor<3xi64>
+        %c = nn.{name} %s, %o : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi1>
+        %r = nn.cast %c {{to = i64}} : (tensor<3xi1>) -> tensor<3xi64>"
+        )
+    };
+    for (name, other, expected) in [
+        ("eq", "[0, 4, -1]", Some("0, 0, 0")),
+        ("ne", "[0, 4, -1]", Some("1, 1, 1")),
+        ("ne", "[0, 3, -1]", Some("1, 0, 1")),
+        ("ne", "[1, 3, -1]", None),
+        ("le", "[0, 3, 0]", Some("0, 1, 0")),
+        ("le", "[1, 3, 0]", None),
+        ("lt", "[1, 4, 0]", Some("0, 1, 0")),
+        ("lt", "[1, 4, 2]", None),
+        ("gt", "[0, 3, -1]", Some("1, 0, 1")),
+        ("gt", "[0, 3, 1]", None),
+        ("ge", "[1, 3, 1]", Some("1, 1, 1")),
+        ("ge", "[1, 3, 2]", None),
+    ] {
+        check(&compared(name, other), "tensor<3xi64>", expected);
+    }
+}
+
+#[test]
+fn truth_values_are_known_only_where_what_they_are_made_of_is() {
+    let made = |lines: &str| {
+        format!(
+            "%t = nn.constant dense<true> : tensor<3xi1>
+        %f = nn.constant dense<false> : tensor<3xi1>
+        %o = nn.constant dense<1> : tensor<3xi64>
+        %same = nn.eq %s, %s : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi1>
+        %open = nn.eq %s, %o : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi1>
+        {lines}
+        %r = nn.cast %c {{to = i64}} : (tensor<3xi1>) -> tensor<3xi64>"
+        )
+    };
+    for (lines, expected) in [
+        ("%c = nn.not %same : tensor<3xi1>", Some("0, 0, 0")),
+        ("%c = nn.not %open : tensor<3xi1>", None),
+        ("%c = nn.and %open, %t : tensor<3xi1>", None),
+        ("%c = nn.and %open, %f : tensor<3xi1>", Some("0, 0, 0")),
+        ("%c = nn.or %open, %f : tensor<3xi1>", None),
+        ("%c = nn.or %open, %t : tensor<3xi1>", Some("1, 1, 1")),
+        ("%c = nn.and %same, %t : tensor<3xi1>", Some("1, 1, 1")),
+        ("%c = nn.or %same, %f : tensor<3xi1>", Some("1, 1, 1")),
+    ] {
+        check(&made(lines), "tensor<3xi64>", expected);
+    }
+}
+
+#[test]
+fn numbers_below_0_are_not_divided_and_nothing_by_them() {
+    for lines in ["%r = nn.div %s, %m : tensor<3xi64>", "%r = nn.rem %m, %s : tensor<3xi64>"] {
+        check(lines, "tensor<3xi64>", None);
+    }
+    let by = |number: i64| {
+        format!(
+            "%o = nn.constant dense<{number}> : tensor<3xi64>
+        %r = nn.div %s, %o : tensor<3xi64>"
+        )
+    };
+    check(&by(0), "tensor<3xi64>", None);
+    check(&by(1), "tensor<3xi64>", Some("N, 3, H"));
+}
+
+#[test]
+fn what_is_large_or_no_whole_number_is_no_shape() {
+    let ones = |count: usize| (format!("%r = nn.constant dense<1> : tensor<{count}xi64>"), count);
+    let (lines, count) = ones(64);
+    check(&lines, "tensor<64xi64>", Some(&vec!["1"; count].join(", ")));
+    check(&ones(65).0, "tensor<65xi64>", None);
+    let whole = |number: &str| {
+        format!(
+            "%f = nn.constant dense<{number}> : tensor<1xf32>
+        %r = nn.cast %f {{to = i64}} : (tensor<1xf32>) -> tensor<1xi64>"
+        )
+    };
+    check(&whole("16777216.0"), "tensor<1xi64>", Some("16777216"));
+    check(&whole("-16777216.0"), "tensor<1xi64>", Some("-16777216"));
+    check(&whole("16777218.0"), "tensor<1xi64>", None);
+    check(&whole("0.5"), "tensor<1xi64>", None);
+}

@@ -148,6 +148,31 @@ mod tests {
     }
 
     #[test]
+    fn a_box_is_cut_along_its_longest_side_the_first_of_equals() {
+        assert_eq!(halves(&[(0, 5), (0, 9)]), Some([vec![(0, 5), (0, 4)], vec![(0, 5), (5, 9)]]));
+        assert_eq!(halves(&[(0, 3), (2, 5)]), Some([vec![(0, 1), (2, 5)], vec![(2, 3), (2, 5)]]));
+        assert_eq!(halves(&[(7, 7), (4, 5)]), Some([vec![(7, 7), (4, 4)], vec![(7, 7), (5, 5)]]));
+        assert_eq!(halves(&[(4, 4), (7, 7)]), None);
+        assert_eq!(halves(&[]), None);
+    }
+
+    #[test]
+    fn a_maximum_inside_the_box_is_found_by_its_bounds() {
+        // Less the farther from 37, which only a bound of a part of the box tells.
+        let upper = |part: &SizeBox| {
+            let (low, high) = part[0];
+            let away = 37u64.saturating_sub(high).max(low.saturating_sub(37));
+            1000 - i128::from(away * away)
+        };
+        for side in [(0, 100), (37, 37), (0, 37), (37, 1000)] {
+            assert_eq!(maximize(&[side], &upper), Some(Maximum { value: 1000, is_exact: true }), "{side:?}");
+        }
+        assert_eq!(maximize(&[(40, 99)], &upper), Some(Maximum { value: 991, is_exact: true }));
+        assert_eq!(maximize(&[(0, 30)], &upper), Some(Maximum { value: 951, is_exact: true }));
+        assert_eq!(maximize(&[(0, u64::MAX)], &upper), None, "it has no end");
+    }
+
+    #[test]
     fn a_symbol_without_an_end_has_no_maximum() {
         let ctx = Context::new();
         assert_eq!(maximum(&ctx, read(&ctx, "n + 1"), &Ranges::default()), None);

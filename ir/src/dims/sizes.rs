@@ -126,3 +126,7 @@ impl SizeArithmetic<'_> {
         super::provably_at_most(self.0, a, b, &Ranges::LAWS)
     }
 }
+
+#[cfg(test)]
+#[path = "sizes_tests.rs"]
+mod tests;

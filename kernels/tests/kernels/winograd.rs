@@ -16,7 +16,11 @@ fn kernel_result(case: &Case, data: &Data, isa: Isa, threads: usize, scratch: us
     assert!(winograd.scratch_bytes() <= scratch.max(winograd.least_scratch_bytes()));
     let conv = Conv2d::new(shape, strides, ConvPrologue::None, *activation, isa, threads);
     let mut packed = vec![f32::NAN; conv.packed_len()];
-    conv.pack(&data.weights, WeightStrides::oihw(shape.in_channels, shape.kernel), &mut packed);
+    conv.pack(
+        &data.weights,
+        WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel),
+        &mut packed,
+    );
     let mut out = data.out.clone();
     let out_data = output(&mut out);
     let residual = match case.residual {
@@ -134,6 +138,21 @@ fn several_blocks_of_tiles_and_of_channels_agree() {
     }
 }
 
+#[test]
+fn groups_of_whole_vectors_of_input_channels_agree() {
+    let mut rng = Rng::new(25);
+    for (index, kernel) in KERNELS.into_iter().enumerate() {
+        for _ in 0..or_few(4, 1) {
+            let groups = rng.between(2, or_few(4, 2));
+            // 80 channels are not whole blocks of the most that a block has, 144 are three of them.
+            let inputs = 16 * rng.pick(or_few(&[1, 2, 3, 5, 9], &[1]));
+            let outputs = rng.between(1, or_few(40, 3));
+            let case = shape(1, [9, 10], [groups * inputs, groups * outputs], [1; 4]);
+            check(&random_case(&mut rng, Conv2dShape { kernel, groups, ..case }), index as u64);
+        }
+    }
+}
+
 /// The rows of an output that is computed in bands have the bits that they have otherwise.
 #[test]
 fn bands_of_whole_rows_of_tiles_change_no_bit() {
@@ -174,6 +193,8 @@ fn only_some_filters_at_stride_1_in_one_group_have_it() {
         let fit = Conv2dShape { kernel, ..fit };
         assert!(is_had(&fit, &ConvStrides::dense(&fit)), "{kernel:?}");
     }
+    let grouped = Conv2dShape { groups: 2, in_channels: 96, ..fit };
+    assert!(is_had(&grouped, &ConvStrides::dense(&grouped)), "groups of whole vectors of input channels");
     for other in [
         Conv2dShape { kernel: [3, 5], ..fit },
         Conv2dShape { kernel: [1, 1], ..fit },
@@ -182,6 +203,7 @@ fn only_some_filters_at_stride_1_in_one_group_have_it() {
         Conv2dShape { stride: [1, 2], ..fit },
         Conv2dShape { dilation: [2, 1], ..fit },
         Conv2dShape { groups: 2, ..fit },
+        Conv2dShape { groups: 2, in_channels: 48, ..fit },
         Conv2dShape { batch: 0, ..fit },
     ] {
         assert!(!is_had(&other, &ConvStrides::dense(&other)), "{other:?}");

@@ -22,7 +22,11 @@ fn kernel_result(case: &Case, data: &Data, (isa, threads): (Isa, usize), scratch
     let usual = PairConv2d::new(shape, strides, *numbers, ConvPrologue::None, *activation, isa, threads);
     let usual = usual.expect("it has one group");
     let mut packed = vec![f32::NAN; usual.packed_len()];
-    usual.pack(&data.weights, WeightStrides::oihw(shape.in_channels, shape.kernel), &mut packed);
+    usual.pack(
+        &data.weights,
+        WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel),
+        &mut packed,
+    );
     let (_, extent) = offsets(&strides.output, shape.batch, shape.output(), shape.out_channels);
     let mut out = Stored::new(numbers.output, extent);
     let bias = if case.has_bias { input(&data.bias) } else { std::ptr::null_mut() };
@@ -66,8 +70,13 @@ fn check(case: &Case, seed: u64) {
 
 /// A convolution that the algorithm computes, with random strides, numbers and activation.
 fn case(rng: &mut Rng, kernel: [usize; 2], channels: [usize; 2]) -> Case {
-    let [inputs, outputs] = channels;
-    let case = random_case(rng, 1, inputs, outputs);
+    case_of_groups(rng, 1, kernel, channels)
+}
+
+/// The same with so many input and output channels in each group.
+fn case_of_groups(rng: &mut Rng, groups: usize, kernel: [usize; 2], of_group: [usize; 2]) -> Case {
+    let [inputs, outputs] = of_group.map(|channels| groups * channels);
+    let case = random_case(rng, groups, of_group[0], of_group[1]);
     let pads = [0; 4].map(|_: usize| rng.between(0, 2));
     let input = [0, 1].map(|side| rng.between(7, or_few(12, 8)) + side);
     let shape = Conv2dShape { kernel, stride: [1, 1], dilation: [1, 1], pads, input, ..case.shape };
@@ -101,6 +110,17 @@ fn several_blocks_of_rounded_channels_agree() {
     for (seed, kernel) in KERNELS.into_iter().enumerate() {
         let case = case(&mut rng, kernel, or_few([130, 40], [34, 2]));
         check(&Case { activation: Activation::Silu, ..case }, seed as u64);
+    }
+}
+
+#[test]
+fn groups_of_rounded_channels_agree() {
+    let mut rng = Rng::new(65);
+    for seed in 0..or_few(16, 1) {
+        let kernel = KERNELS[seed as usize % KERNELS.len()];
+        let of_group = [16 * rng.between(1, or_few(5, 1)), rng.between(1, or_few(40, 3))];
+        let groups = rng.between(2, 3);
+        check(&case_of_groups(&mut rng, groups, kernel, of_group), seed);
     }
 }
 

@@ -219,3 +219,103 @@ fn parts_and_rows_of_a_home_have_the_bytes_that_they_say() {
         }
     }
 }
+
+/// Numbers that look random, from a least to a greatest one.
+fn numbers() -> impl FnMut(u64, u64) -> u64 {
+    let mut state = 11u64;
+    move |low, high| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        low + (state >> 33) % (high - low + 1)
+    }
+}
+
+#[test]
+fn of_bytes_without_gaps_it_knows_each_that_an_array_of_bytes_does() {
+    let mut random = numbers();
+    for _ in 0..200 {
+        let mut memory = CheckedMemory::default();
+        let mut bytes: Vec<Option<(Value, u64)>> = vec![None; 100];
+        let mut written: Vec<(u64, u64, Value)> = Vec::new();
+        for number in 0..12 {
+            let start = random(0, 90);
+            let count = random(1, 100 - start);
+            let value = Value::from_u32(number);
+            let is_known = random(0, 4) > 0;
+            memory.write(&home(start, start + count), is_known.then_some(value));
+            let content = |at: u64| is_known.then_some((value, at));
+            (0..count).for_each(|at| bytes[(start + at) as usize] = content(at));
+            written.push((start, count, value));
+            for (start, count, value) in &written {
+                let from = random(0, count - 1);
+                let asked = random(1, count - from);
+                let mut all = from..from + asked;
+                let is_there = all.all(|at| bytes[(start + at) as usize] == Some((*value, at)));
+                let asked = home(start + from, start + from + asked);
+                assert_eq!(memory.holds(&asked, *value, from), is_there, "{asked:?} in {memory:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_ways_agree_on_bytes_without_gaps_wherever_both_know_them() {
+    let mut random = numbers();
+    for _ in 0..200 {
+        let mut ways = [CheckedMemory::default(), CheckedMemory::default()];
+        let mut written: Vec<(u64, Value)> = Vec::new();
+        for number in 0..10 {
+            let value = Value::from_u32(number % 4);
+            let start = random(0, 3) * 20;
+            // Now and then a value is elsewhere on one of the ways, or not there at all.
+            for way in &mut ways {
+                let at = start + if random(0, 4) == 0 { 4 } else { 0 };
+                if random(0, 4) > 0 {
+                    way.write(&home(at, at + 30), Some(value));
+                }
+            }
+            written.push((start, value));
+        }
+        let met = ways[0].meet(&ways[1]);
+        assert_eq!(met, ways[1].meet(&ways[0]));
+        for (start, value) in written {
+            for from in (0..30).step_by(3) {
+                let asked = home(start + from, start + from + random(1, 30 - from));
+                let both = ways.iter().all(|way| way.holds(&asked, value, from));
+                assert_eq!(met.holds(&asked, value, from), both, "{asked:?} in {ways:?}");
+            }
+        }
+    }
+}
+
+/// Columns of three rows of 20 bytes that are written one over the other.
+#[test]
+fn of_rows_at_one_distance_it_knows_each_byte_that_an_array_of_bytes_does() {
+    let mut random = numbers();
+    for _ in 0..200 {
+        let mut memory = CheckedMemory::default();
+        let mut columns: Vec<Option<(Value, u64)>> = vec![None; 20];
+        let mut written: Vec<(u64, u64, Value)> = Vec::new();
+        for number in 0..10 {
+            let first = random(0, 19);
+            let width = random(1, 20 - first).min(19);
+            let value = Value::from_u32(number);
+            memory.write(&rows(first, width), Some(value));
+            (0..width).for_each(|at| columns[(first + at) as usize] = Some((value, at)));
+            written.push((first, width, value));
+            for (first, width, value) in &written {
+                let from = random(0, width - 1);
+                let asked = random(1, width - from);
+                let mut all = from..from + asked;
+                let is_there = all.all(|at| columns[(first + at) as usize] == Some((*value, at)));
+                let content = ValueBytes { value: *value, from, step: *width };
+                let found = memory.holds_content(&rows(first + from, asked), content);
+                assert_eq!(found, is_there, "{from} and {asked} columns of {written:?}");
+                for row in 0..3 {
+                    let start = 20 * row + first + from;
+                    let found = memory.holds(&home(start, start + asked), *value, row * width + from);
+                    assert_eq!(found, is_there, "row {row}, {from} and {asked} columns of {written:?}");
+                }
+            }
+        }
+    }
+}

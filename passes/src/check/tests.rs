@@ -247,3 +247,16 @@ fn rows_with_gaps_are_not_handed_on() {
     let expected = "operand 0 is passed on, but has gaps or another order";
     refuses(SIZES, r#"mem.place = [["arena", 0, 64]]"#, gaps, expected);
 }
+
+#[test]
+fn a_loop_may_begin_with_a_weight() {
+    let given = r#"%y = nn.neg %x {mem.place = [["arena", 0, 64]]} : tensor<16xf32>"#;
+    assert_eq!(faults(LOOP, given, "%y = nn.constant dense<0.5> : tensor<16xf32>"), [""; 0]);
+}
+
+#[test]
+fn scratch_for_values_that_change_places_is_as_large_as_one_of_them() {
+    let scratch = |bytes: u64| format!(r#"["arena", 192, {bytes}]], mem.scratch = {bytes} : i64"#);
+    assert_eq!(faults(BLOCKS, &scratch(64), &scratch(64)), [""; 0]);
+    refuses(BLOCKS, &scratch(64), &scratch(63), "the parallel copy needs 64 bytes of scratch, found 63");
+}

@@ -4,6 +4,7 @@ use ir::dims::{self, SizeArithmetic};
 use ir::{Attr, AttrData, Blob, Context, Dim, DimExpr, Value};
 
 use super::counted::{bounds, expected_one, range_of_elements, stretched};
+use super::doubles::is_double;
 use super::opened::part_of_elements;
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 use crate::onnx::element::Element;
@@ -437,10 +438,16 @@ pub(crate) fn range(call: &mut NodeConversion<'_, '_>) -> Results {
     }
     let count = ((limit - start) / step).ceil().max(0.0);
     let count = if count <= MOST_IN_RANGE as f64 { count as u64 } else { return Err(too_many_in_range()) };
-    let values = (0..count).flat_map(|index| ((start + index as f64 * step) as f32).to_le_bytes()).collect();
-    let weight = Weight { element: Element::Float, dims: vec![count], blob: Blob::from_bytes(values) };
+    let first = call.operand(0)?;
+    let elem = call.element(first);
+    let numbers = (0..count).map(|index| start + index as f64 * step);
+    let (element, bytes): (_, Vec<u8>) = if is_double(call, first) {
+        (Element::Double, numbers.flat_map(f64::to_le_bytes).collect())
+    } else {
+        (Element::Float, numbers.flat_map(|number| (number as f32).to_le_bytes()).collect())
+    };
+    let weight = Weight { element, dims: vec![count], blob: Blob::from_bytes(bytes) };
     let range = call.constant(weight, call.node.outputs[0])?;
-    let elem = call.element(call.operand(0)?);
     Ok(vec![if call.element(range) == elem { range } else { cast_to(call, range, elem)? }])
 }
 

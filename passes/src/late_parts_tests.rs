@@ -1,0 +1,122 @@
+//! Which parts are copied so that their whole dies before the peak, and which are not?
+
+use std::sync::Arc;
+
+use super::*;
+use crate::manager::PlainTarget;
+
+/// A part of 256 bytes, of a value of 2048 bytes that nothing else reads after the peak of 32 KiB.
+const LATE: &str = "
+func.func @main(%x: tensor<8x64xf32>, %y: tensor<8x1024xf32>) -> tensor<1x64xf32> {
+  %0 = nn.exp %x : tensor<8x64xf32>
+  %1 = nn.slice %0 {sizes = array<i64: 1, 64>, starts = array<i64: 2, 0>}
+    : (tensor<8x64xf32>) -> tensor<1x64xf32>
+  %2 = nn.reduce_max %0 {axes = array<i64: 1>, keepdims} : (tensor<8x64xf32>) -> tensor<8x1xf32>
+  %3 = nn.add %2, %y : (tensor<8x1xf32>, tensor<8x1024xf32>) -> tensor<8x1024xf32>
+  %4 = nn.reduce_max %3 {axes = array<i64: 0, 1>, keepdims} : (tensor<8x1024xf32>) -> tensor<1x1xf32>
+  %5 = nn.mul %4, %1 : (tensor<1x1xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>
+  return %5 : tensor<1x64xf32>
+}";
+
+/// How many parts are copied. What reads them then stands after the copies, which come before the peak.
+fn copies(text: &str) -> usize {
+    let ctx = Arc::new(Context::new());
+    let module = ir::text::parse(&ctx, "parts.mlir", text.to_owned());
+    let module = module.unwrap_or_else(|faults| panic!("{}", faults[0].render(&ctx)));
+    let mut body = module.function("main").expect("it is there").clone();
+    let remarks = copy_late_parts(&ctx, &PlainTarget, &mut body);
+    if let Err(faults) = ir::verify::verify_body(&ctx, &body) {
+        panic!("{}", faults[0].render(&ctx));
+    }
+    let block = crate::edit::entry(&body).expect("it has a block");
+    let names: Vec<&str> = body.ops(block).map(|op| body.at(&ctx, op).name()).collect();
+    let count = names.iter().filter(|name| **name == "optc.copy").count();
+    let peak = names.iter().position(|name| *name == "nn.add");
+    assert!(names.iter().rposition(|name| *name == "optc.copy") < peak, "{names:?}");
+    assert_eq!(remarks.len(), count);
+    count
+}
+
+#[test]
+fn a_part_is_copied_wherever_its_views_stand() {
+    assert_eq!(copies(LATE), 1);
+    let view = "%1 = nn.slice %0 {sizes = array<i64: 1, 64>, starts = array<i64: 2, 0>}
+    : (tensor<8x64xf32>) -> tensor<1x64xf32>\n";
+    let without = LATE.replace(&format!("  {view}"), "");
+    assert!(without != LATE);
+    let below = without.replace("%5 = nn.mul", &format!("{view}  %5 = nn.mul"));
+    assert_eq!(copies(&below), 1, "the view stands after the peak");
+    let flat = LATE.replace(
+        "%5 = nn.mul %4, %1 : (tensor<1x1xf32>, tensor<1x64xf32>)",
+        "%6 = nn.reshape %1 {shape = array<i64: 64>} : (tensor<1x64xf32>) -> tensor<64xf32>
+  %5 = nn.mul %4, %6 : (tensor<1x1xf32>, tensor<64xf32>)",
+    );
+    assert!(flat != LATE);
+    assert_eq!(copies(&flat), 1, "it is read through a view of it");
+}
+
+#[test]
+fn a_part_is_not_copied_where_the_whole_stays() {
+    let again = LATE.replace(
+        "  return %5 : tensor<1x64xf32>",
+        "  %6 = nn.reduce_max %0 {axes = array<i64: 0>, keepdims} : (tensor<8x64xf32>) -> tensor<1x64xf32>
+  %7 = nn.mul %5, %6 : tensor<1x64xf32>
+  return %7 : tensor<1x64xf32>",
+    );
+    assert!(again != LATE);
+    assert_eq!(copies(&again), 0, "the whole is read late, too");
+    let input = LATE.replace("nn.slice %0", "nn.slice %x").replace("nn.reduce_max %0", "nn.reduce_max %x");
+    assert_eq!(copies(&input), 0, "the caller has its bytes");
+    let weight = LATE.replace("%0 = nn.exp %x", "%0 = nn.constant dense<0.5>");
+    assert_eq!(copies(&weight), 0, "it has no place in the arena");
+}
+
+#[test]
+fn what_is_read_before_the_peak_is_not_copied() {
+    let early = LATE.replace("%4, %1 :", "%4, %6 :").replace(
+        "  %3 = nn.add",
+        "  %6 = nn.neg %1 : tensor<1x64xf32>
+  %3 = nn.add",
+    );
+    assert_eq!(copies(&early), 0);
+}
+
+#[test]
+fn as_many_bytes_as_die_are_not_copied() {
+    let two = |rows: usize| {
+        let part = format!("tensor<{rows}x64xf32>");
+        let slice = |first: usize| {
+            format!(
+                "nn.slice %0 {{sizes = array<i64: {rows}, 64>, starts = array<i64: {first}, 0>}}
+    : (tensor<8x64xf32>) -> {part}"
+            )
+        };
+        format!(
+            "
+func.func @main(%x: tensor<8x64xf32>, %y: tensor<8x1024xf32>) -> {part} {{
+  %0 = nn.exp %x : tensor<8x64xf32>
+  %1 = {first}
+  %6 = {second}
+  %2 = nn.reduce_max %0 {{axes = array<i64: 1>, keepdims}} : (tensor<8x64xf32>) -> tensor<8x1xf32>
+  %3 = nn.add %2, %y : (tensor<8x1xf32>, tensor<8x1024xf32>) -> tensor<8x1024xf32>
+  %4 = nn.reduce_max %3 {{axes = array<i64: 0, 1>, keepdims}} : (tensor<8x1024xf32>) -> tensor<1x1xf32>
+  %7 = nn.mul %1, %6 : {part}
+  %5 = nn.mul %4, %7 : (tensor<1x1xf32>, {part}) -> {part}
+  return %5 : {part}
+}}",
+            first = slice(0),
+            second = slice(8 - rows),
+        )
+    };
+    assert_eq!(copies(&two(1)), 2);
+    assert_eq!(copies(&two(3)), 2, "1536 of 2048 bytes");
+    assert_eq!(copies(&two(4)), 0, "all 2048 bytes");
+    let reshape = LATE.replace(
+        "nn.slice %0 {sizes = array<i64: 1, 64>, starts = array<i64: 2, 0>}
+    : (tensor<8x64xf32>) -> tensor<1x64xf32>",
+        "nn.reshape %0 {shape = array<i64: 1, 512>} : (tensor<8x64xf32>) -> tensor<1x512xf32>",
+    );
+    let reshape = reshape.replace("tensor<1x64xf32>", "tensor<1x512xf32>");
+    assert!(reshape.contains("nn.reshape"));
+    assert_eq!(copies(&reshape), 0, "the whole in another shape is no part");
+}
