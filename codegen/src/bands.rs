@@ -67,7 +67,7 @@ pub(crate) fn calls(
     for (index, band) in bands.iter().enumerate() {
         let like = index.checked_sub(1).filter(|before| band.is_like(&bands[*before]));
         calls.push(match like {
-            Some(before) => LoweredCall { operands: operands(band), ..calls[before].clone() },
+            Some(before) => calls[before].on(operands(band)),
             None => call(band)?,
         });
     }

@@ -153,4 +153,9 @@ impl LoweredCall {
             operands,
         }
     }
+
+    /// The same with other operands.
+    pub(crate) fn on(&self, operands: Vec<Pointer>) -> LoweredCall {
+        LoweredCall { operands, code: self.code.clone(), descriptor: self.descriptor.clone(), ..*self }
+    }
 }

@@ -269,26 +269,59 @@ fn main() {
         if is_first {
             strides.input = ImageStrides::nchw(input, in_channels);
         }
+        let is_bf16 = args.get(3).map(String::as_str) == Some("bf16");
+        let layer = MeasuredLayer { name, shape, strides, isa, threads };
+        let input = if is_first { StoredFloat::F32 } else { StoredFloat::Bf16 };
+        if is_bf16 { layer.print_bf16(images, input) } else { layer.print(images) }
+    }
+}
+
+/// A layer that is measured.
+struct MeasuredLayer {
+    name: &'static str,
+    shape: Conv2dShape,
+    strides: ConvStrides,
+    isa: Isa,
+    threads: usize,
+}
+
+impl MeasuredLayer {
+    /// Of `f32`.
+    fn print(&self, images: [*mut u8; 3]) {
+        let MeasuredLayer { shape, strides, isa, threads, .. } = self;
+        let conv = Conv2d::new(shape, strides, ConvPrologue::None, Activation::Relu, *isa, *threads);
+        self.print_kernels(&conv, self.winograd(), images, conv.packed_len());
+    }
+
+    /// Of `bf16`, but for the input.
+    fn print_bf16(&self, images: [*mut u8; 3], input: StoredFloat) {
+        let MeasuredLayer { shape, strides, isa, threads, .. } = self;
+        let stored = StoredFloat::Bf16;
+        let numbers = ConvNumbers { input, residual: stored, output: stored };
         let prologue = ConvPrologue::None;
-        let activation = Activation::Relu;
-        let winograd = Winograd::new(&shape, &strides, activation, isa);
+        let conv = PairConv2d::new(shape, strides, numbers, prologue, Activation::Relu, *isa, *threads);
+        let Some(conv) = conv else { return };
+        let winograd = self.winograd().and_then(|winograd| winograd.of_bf16(numbers));
+        self.print_kernels(&conv, winograd, images, conv.packed_len());
+    }
+
+    fn winograd(&self) -> Option<Winograd> {
+        Winograd::new(&self.shape, &self.strides, Activation::Relu, self.isa)
+    }
+
+    fn print_kernels(
+        &self,
+        usual: &(impl Kernel + Sync),
+        winograd: Option<Winograd>,
+        images: [*mut u8; 3],
+        packed_len: usize,
+    ) {
+        let Conv2dShape { in_channels, out_channels, kernel, groups, .. } = self.shape;
+        let [h, w] = self.shape.output();
         let flops = 2.0 * (h * w * out_channels * in_channels / groups * kernel[0] * kernel[1]) as f64;
-        if args.get(3).map(String::as_str) == Some("bf16") {
-            let stored = StoredFloat::Bf16;
-            let input = if is_first { StoredFloat::F32 } else { stored };
-            let numbers = ConvNumbers { input, residual: stored, output: stored };
-            let conv = PairConv2d::new(&shape, &strides, numbers, prologue, activation, isa, threads);
-            let Some(conv) = conv else { continue };
-            print_layer(name, flops, &conv, images, conv.packed_len(), threads);
-            if let Some(winograd) = winograd.and_then(|winograd| winograd.of_bf16(numbers)) {
-                print_winograd(&conv, winograd, images, conv.packed_len(), threads);
-            }
-        } else {
-            let conv = Conv2d::new(&shape, &strides, prologue, activation, isa, threads);
-            print_layer(name, flops, &conv, images, conv.packed_len(), threads);
-            if let Some(winograd) = winograd {
-                print_winograd(&conv, winograd, images, conv.packed_len(), threads);
-            }
+        print_layer(self.name, flops, usual, images, packed_len, self.threads);
+        if let Some(winograd) = winograd {
+            print_winograd(usual, winograd, images, packed_len, self.threads);
         }
     }
 }

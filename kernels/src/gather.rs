@@ -51,8 +51,8 @@ impl<'c> Gather<'c> {
         Gather { conv, images, channel: group * in_group, length, taps, of_row, corner, depth: depth.len() }
     }
 
-    /// Writes the block's elements for `count` pixels of a line, each `stride` floats after the one before it;
-    /// may write up to a vector more.
+    /// Writes the block's elements for `count` pixels of a line, each `stride` floats after the one before; may
+    /// write up to a vector more.
     ///
     /// # Safety
     /// `Conv2d`'s operands are valid; `to` is valid for the pixels' elements and a vector more.
@@ -83,7 +83,8 @@ impl<'c> Gather<'c> {
         self.conv.strides.input.c == 1 && self.conv.prologue == ConvPrologue::None
     }
 
-    /// Of `count` pixels of a line, the first in column `x`, those whose taps are all in columns of the image.
+    /// Of `count` pixels of a line, the first in column `x`, those whose taps are all in columns of the
+    /// image.
     #[inline(always)]
     fn pixels_inside(&self, x: usize, count: usize) -> Range<usize> {
         let Conv2d { stride_w, dilation_w, kernel_w, pad_left, in_w, .. } = *self.conv;

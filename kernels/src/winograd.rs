@@ -10,8 +10,9 @@
 //! input channels for one panel of output channels at a time, into scratch that stays in the second-level
 //! cache. Stored transformed, weights would take four times the bytes, and be read from memory.
 //!
-//! Weights and images may be stored as `bf16`. Transforms, products and sums are of `f32` all the same: rounded
-//! to `bf16`, transformed pixels of a 4 x 4 tile would have errors many times as large as the pixels have.
+//! Weights and images may be stored as `bf16`. Transforms, products and sums are of `f32` all the same:
+//! rounded to `bf16`, transformed pixels of a 4 x 4 tile would have errors many times as large as the pixels
+//! have.
 //!
 //! The bits of a result depend on the shape and operands alone: a tile's sums are taken in the order of the
 //! channels, from zero; bias, then residual are added after the last transform. They differ from those of
@@ -464,8 +465,8 @@ fn filter_of(shape: &Conv2dShape) -> Option<WinogradFilter> {
     WinogradFilter::of(kernel).filter(|_| [stride, dilation] == [[1; 2]; 2] && is_fit)
 }
 
-/// The numbers of channels that a block may have, the largest first. One of several groups has whole blocks of
-/// its own.
+/// The numbers of channels that a block may have, the largest first. One of several groups has whole blocks
+/// of its own.
 fn depths(in_group: usize, groups: usize) -> impl Iterator<Item = usize> {
     let blocks = in_group.div_ceil(MOST_DEPTH).max(1);
     let most = in_group.div_ceil(blocks).next_multiple_of(16);

@@ -219,7 +219,8 @@ unsafe fn read_pixels<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     (tile, row): (usize, usize),
 ) {
     let pixels = pixels_read(conv, images.x, scratch.zeros, tile);
-    let (depth, in_group) = (conv.block_depth as usize, conv.in_group());
+    let depth = conv.block_depth as usize;
+    let in_group = conv.in_group();
     let point = apart(scratch.tiles * depth);
     for group in groups.clone() {
         for within in (0..in_group).step_by(S::LANES) {
@@ -247,7 +248,8 @@ unsafe fn multiply<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     tiles: usize,
     panel: Panel,
 ) {
-    let (depth, channels) = (conv.block_depth as usize, conv.in_group());
+    let depth = conv.block_depth as usize;
+    let channels = conv.in_group();
     for block in 0..conv.depth_blocks() {
         let inputs = block * depth..channels.min((block + 1) * depth);
         // SAFETY: passed on from `run`; the panel's filters are in the packed weights.

@@ -196,6 +196,21 @@ fn winograds_algorithm_agrees_with_the_same_bits_at_any_number_of_threads() {
     }
 }
 
+#[test]
+fn winograds_algorithm_agrees_in_groups_of_channels() {
+    for (groups, inputs, outputs) in [(2, 32, 40), (4, 16, 16), (3, 48, 5)] {
+        let mut net = Net::f32(&[&[1, 13, 14, groups * inputs]]);
+        let w = weight(&mut net, &[groups * outputs, inputs, 3, 3], 1);
+        let b = weight(&mut net, &[groups * outputs], 2);
+        let attrs = conv_attrs(&net, 1, 1, groups as i64);
+        let ctx = net.ctx.clone();
+        let y = net.op("nn.conv2d", &[net.arg(0), w, b], &attrs);
+        let conv = net.body.defining_op(y).unwrap();
+        net.body.set_attr(&ctx, conv, attrs::MEM_METHOD, ctx.str_attr("winograd"));
+        close(net, &[y], &[&numbers((13 * 14 * groups * inputs) as usize, 6)], 2e-4);
+    }
+}
+
 /// The same in bands of `rows` rows.
 fn by_winograd_in_bands(kernel: [u64; 2], rows: i64) -> (Net, Value, [Vec<f32>; 2]) {
     let (mut net, y, inputs) = by_winograd(kernel, "winograd");

@@ -7,6 +7,9 @@ use crate::values::compute;
 use crate::walks::numbers;
 use crate::writer::{Graph, Message, floats_tensor, int, raw_tensor, string};
 
+/// The states after a step: of its direction, what it reads, and the states before.
+type RecurrentStep<'a> = dyn Fn(usize, &[f64], [&[f64]; 2]) -> [Vec<f64>; 2] + 'a;
+
 const STEPS: usize = 3;
 const BATCH: usize = 2;
 const INPUTS: usize = 3;
@@ -115,11 +118,7 @@ impl NetOperands {
     }
 
     /// All states, the last ones, and the last cells, of sequences of these lengths.
-    fn run(
-        &self,
-        lengths: [usize; BATCH],
-        step: &dyn Fn(usize, &[f64], [&[f64]; 2]) -> [Vec<f64>; 2],
-    ) -> [Vec<f64>; 3] {
+    fn run(&self, lengths: [usize; BATCH], step: &RecurrentStep<'_>) -> [Vec<f64>; 3] {
         let mut all = vec![0.0; STEPS * 2 * BATCH * HIDDEN];
         let mut last = [Vec::new(), Vec::new()];
         for direction in 0..2 {
@@ -180,7 +179,7 @@ impl NetOperands {
     }
 
     /// Holds an operator against a step of it.
-    fn check(&self, op: &str, more: &[Message], step: &dyn Fn(usize, &[f64], [&[f64]; 2]) -> [Vec<f64>; 2]) {
+    fn check(&self, op: &str, more: &[Message], step: &RecurrentStep<'_>) {
         for (layout, lengths) in [(0, None), (0, Some([3, 1])), (1, None), (1, Some([2, 3]))] {
             let [all, h, c] = self.run(lengths.unwrap_or([STEPS; BATCH]), step);
             let graph = self.graph(op, layout, lengths, more);

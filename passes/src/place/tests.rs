@@ -282,7 +282,7 @@ fn a_table_has_the_columns_that_its_problem_needs() {
     let expected =
         "id,lower,upper,size,alignment,pin,overlaps,offset\na,0,2,8,4,,,16\nb,1,5,6,1,64,a:-3;a:7,64\n";
     assert_eq!(csv::write(&pair, &names, Some(&placement)), expected);
-    let read = csv::read(&expected).expect("it was just written");
+    let read = csv::read(expected).expect("it was just written");
     assert!(read.problem.buffers == pair.buffers && read.problem.overlaps == pair.overlaps);
     assert_eq!(read.offsets, Some(vec![16, 64]));
 }
