@@ -51,8 +51,8 @@ impl<'c> Gather<'c> {
         Gather { conv, images, channel: group * in_group, length, taps, of_row, corner, depth: depth.len() }
     }
 
-    /// Writes the block's elements for `count` pixels of a line, each `stride` floats after the one before; may
-    /// write up to a vector more.
+    /// Writes the block's elements for `count` pixels of a line, each `stride` floats after the one before;
+    /// may write up to a vector more.
     ///
     /// # Safety
     /// `Conv2d`'s operands are valid; `to` is valid for the pixels' elements and a vector more.

@@ -1,5 +1,5 @@
-//! Whether Winograd convolutions of `bf16` compute what plain loops over the rounded numbers compute, with the
-//! same bits on every instruction set, for every cut and with any scratch.
+//! Whether Winograd convolutions of `bf16` compute what plain loops over the rounded numbers compute, with
+//! the same bits on every instruction set, for every cut and with any scratch.
 
 use crate::common::{Rng, input, or_few, output, run, ways};
 use crate::pairs::{Case, Data, Stored, data, expected, offsets, random_case};
