@@ -52,12 +52,15 @@ impl<'c> Gather<'c> {
     }
 
     /// Writes the block's elements for `count` pixels of a line, each `stride` floats after the one before;
-    /// may write up to a vector more.
+    /// may write up to a vector more after the last pixel's.
     ///
     /// # Safety
     /// `Conv2d`'s operands are valid; `to` is valid for the pixels' elements and a vector more.
     #[inline(always)]
     pub(crate) unsafe fn line<S: Simd>(&self, s: S, first: Pixel, count: usize, to: *mut f32, stride: usize) {
+        if self.depth == 0 {
+            return;
+        }
         let conv = self.conv;
         let is_narrow = self.length <= NARROW_VECTORS * S::LANES && self.depth == conv.depth();
         let inside = if is_narrow && self.is_plain() { self.pixels_inside(first.x, count) } else { 0..0 };

@@ -61,7 +61,7 @@ const ROW_GROUPS: usize = 5;
 /// late.
 pub(crate) const FETCHED_DEPTH: usize = 128;
 /// A tile of at most so many steps, which takes hardly longer than its stores, fetches the lines of as many
-/// rows after its own: of the next tile's, if there is one.
+/// rows after its own: of the next tile in the same columns, if there is one.
 const FETCHED_AHEAD_DEPTH: usize = 40;
 
 /// Floats of a cache line.

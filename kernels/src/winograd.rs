@@ -48,7 +48,7 @@ pub struct Winograd {
     pub(crate) pad_left: u32,
     pub(crate) in_channels: u32,
     pub(crate) out_channels: u32,
-    /// With several, vectors of input channels are of one group, and so are blocks of them.
+    /// If there are several, each has a multiple of 16 input channels, so that no vector has those of two.
     groups: u32,
     pub(crate) activation: FunctionCode,
     /// The most tiles that are computed at a time.
@@ -64,7 +64,7 @@ pub struct Winograd {
     input: StoredFloat,
     residual: StoredFloat,
     output: StoredFloat,
-    /// Nothing, where bytes would be beside fields otherwise.
+    /// Always 0: fills what would be padding at the end.
     unused: u32,
 }
 
@@ -227,7 +227,7 @@ impl Winograd {
             return None;
         }
         let in_group = shape.in_channels / shape.groups;
-        let block_depth = depths(in_group, shape.groups).next()?;
+        let block_depth = depths(in_group).next()?;
         let mut winograd = Winograd {
             strides: *strides,
             batch: shape.batch as u32,
@@ -275,7 +275,7 @@ impl Winograd {
         let (mut best, least) = self.narrowest();
         best.block_tiles = least as u32;
         let mut best_cost = best.whole_cost();
-        for depth in depths(self.in_group(), self.groups as usize) {
+        for depth in depths(self.in_group()) {
             let mut narrow = Winograd { block_depth: depth as u32, ..self };
             let Some(tiles) = narrow.tiles_within(scratch_bytes).filter(|tiles| *tiles >= least) else {
                 continue;
@@ -431,10 +431,13 @@ impl Winograd {
         // Of the groups that a part's panels are of.
         let read = (in_group / 16.0).ceil() * costs.read;
         let of_group = self.panels().of_group() as u32;
+        let all_groups = self.groups;
         // Divisions of longer numbers take twice as long, and there are three for each cut that is tried.
         move |tiles, panels| {
             let blocks = tiles.div_ceil(block_tiles);
-            let groups = f64::from(panels.div_ceil(of_group));
+            // A part that begins within a group may have panels of one more.
+            let more = u32::from(!panels.is_multiple_of(of_group));
+            let groups = f64::from(((panels - more).div_ceil(of_group) + more).min(all_groups));
             let heights = f64::from(tiles.div_ceil(blocks).div_ceil(matrix_tile_rows) * blocks);
             let [tiles, panels, blocks] = [tiles, panels, blocks].map(f64::from);
             let vectors = panels * width / 16.0;
@@ -465,13 +468,11 @@ fn filter_of(shape: &Conv2dShape) -> Option<WinogradFilter> {
     WinogradFilter::of(kernel).filter(|_| [stride, dilation] == [[1; 2]; 2] && is_fit)
 }
 
-/// The numbers of channels that a block may have, the largest first. One of several groups has whole blocks
-/// of its own.
-fn depths(in_group: usize, groups: usize) -> impl Iterator<Item = usize> {
+/// The numbers of channels that a block may have, the largest first.
+fn depths(in_group: usize) -> impl Iterator<Item = usize> {
     let blocks = in_group.div_ceil(MOST_DEPTH).max(1);
     let most = in_group.div_ceil(blocks).next_multiple_of(16);
-    let all = [most, 32, NARROWEST_DEPTH];
-    all.into_iter().filter(move |depth| *depth <= most && (groups == 1 || in_group.is_multiple_of(*depth)))
+    [most, 32, NARROWEST_DEPTH].into_iter().filter(move |depth| *depth <= most)
 }
 
 /// The floats from one point's block to the next's.

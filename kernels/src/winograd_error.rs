@@ -14,9 +14,9 @@ use crate::winograd::{Winograd, WinogradFilter};
 const OUTPUTS: usize = 4;
 
 impl Winograd {
-    /// The largest error of one tile with as many input channels in a group, as a share of the tile's largest
-    /// number: weights and pixels are pseudo-random, pixels from 0 to 1 as after a relu. Found once for each
-    /// filter and depth.
+    /// The largest error of one tile with as many input channels as one of its groups has, as a share of the
+    /// tile's largest number: weights and pixels are pseudo-random, pixels from 0 to 1 as after a relu. Found
+    /// once for each filter and depth.
     pub fn sample_error(&self) -> f64 {
         static KNOWN: RwLock<BTreeMap<(WinogradFilter, usize), f64>> = RwLock::new(BTreeMap::new());
         let inputs = self.in_group();

@@ -188,10 +188,14 @@ impl<'m> GraphLowering<'m> {
             return Err("`body` is left out, or no graph".into());
         };
         let count = self.sequence_operand(node, 0)?.len();
-        let is_other =
-            |item: &NamedItem| matches!(item, NamedItem::Sequence(values) if values.len() != count);
-        if node.inputs.iter().filter_map(|name| self.items.get(name)).any(is_other) {
-            return Err("sequences of different lengths".into());
+        for item in node.inputs.iter().filter_map(|name| self.items.get(name)) {
+            match item {
+                NamedItem::Counted(_, refusal) => return Err(refusal.clone()),
+                NamedItem::Sequence(values) if values.len() != count => {
+                    return Err("sequences of different lengths".into());
+                }
+                _ => {}
+            }
         }
         let mut made = vec![Vec::with_capacity(count); body.outputs.len()];
         for turn in 0..count {

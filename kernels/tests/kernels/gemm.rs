@@ -101,7 +101,10 @@ fn a_function_that_is_not_computed_in_tiles_is_applied_once_to_each_of_many_pane
 
 #[test]
 fn a_product_without_depth_is_the_bias_and_the_residual() {
-    check(&GemmShape::dense(5, 7, 0), Activation::Relu, 0);
+    // Many rows that lie one upon the other would be copied.
+    for rows in [5, 13, 40] {
+        check(&GemmShape::dense(rows, 7, 0), Activation::Relu, 0);
+    }
 }
 
 #[test]

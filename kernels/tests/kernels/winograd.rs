@@ -144,7 +144,7 @@ fn groups_of_whole_vectors_of_input_channels_agree() {
     for (index, kernel) in KERNELS.into_iter().enumerate() {
         for _ in 0..or_few(4, 1) {
             let groups = rng.between(2, or_few(4, 2));
-            // 80 channels are not whole blocks of the most that a block has, 144 are three of them.
+            // 80 and 144 channels have blocks of which the last has fewer channels, or as many.
             let inputs = 16 * rng.pick(or_few(&[1, 2, 3, 5, 9], &[1]));
             let outputs = rng.between(1, or_few(40, 3));
             let case = shape(1, [9, 10], [groups * inputs, groups * outputs], [1; 4]);
@@ -184,7 +184,7 @@ fn bands_of_whole_rows_of_tiles_change_no_bit() {
 }
 
 #[test]
-fn only_some_filters_at_stride_1_in_one_group_have_it() {
+fn only_some_filters_at_stride_1_in_wide_groups_have_it() {
     let fit = shape(1, [9, 9], [8, 8], [1; 4]);
     let is_had = |shape: &Conv2dShape, strides: &ConvStrides| {
         Winograd::new(shape, strides, Activation::None, Isa::Scalar).is_some()

@@ -20,7 +20,7 @@ fn kernel_result(case: &Case, data: &Data, (isa, threads): (Isa, usize), scratch
     let Case { shape, strides, numbers, activation, .. } = case;
     let winograd = kernel(case, isa).expect("the shape is fit for it").within(scratch).on(threads);
     let usual = PairConv2d::new(shape, strides, *numbers, ConvPrologue::None, *activation, isa, threads);
-    let usual = usual.expect("it has one group");
+    let usual = usual.expect("its groups are wide");
     let mut packed = vec![f32::NAN; usual.packed_len()];
     usual.pack(
         &data.weights,
