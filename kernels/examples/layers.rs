@@ -188,7 +188,7 @@ fn layer_time(
     measure(kernel, [out, x, packed.cast_mut().cast(), bias, std::ptr::null_mut()], threads)
 }
 
-/// How long the usual kernel takes for a layer of so many operations.
+/// How long the usual kernel takes for a layer of `flops` operations.
 fn print_layer(
     name: &str,
     flops: f64,

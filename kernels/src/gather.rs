@@ -11,7 +11,7 @@ use crate::pixels::Pixel;
 use crate::simd::Simd;
 use std::ops::Range;
 
-/// Runs of so many vectors at most are copied for all pixels of a line, one run after the other.
+/// The most vectors of a run that is copied for all pixels of a line before the next run is.
 const NARROW_VECTORS: usize = 2;
 
 /// The copies of a block: which elements of K, of which group, made of which runs.
@@ -98,8 +98,8 @@ impl<'c> Gather<'c> {
         first..end.saturating_sub(x).clamp(first, count)
     }
 
-    /// Copies all of K for pixels of a line whose taps are all in columns of the image, run by run: so many
-    /// copies in a row need nothing but two sums each.
+    /// Copies all of K for pixels of a line whose taps are all in columns of the image, run by run: each
+    /// copy after a run's first takes two additions.
     ///
     /// # Safety
     /// Those taps are readable where their row is one of the image; `to` is valid for the pixels' elements.

@@ -15,7 +15,7 @@ use crate::simd::Simd;
 use crate::tile::{Start, Tile, panels_at_once, tile_function, tile_ranges};
 use std::ops::Range;
 
-/// After so many panels their outputs get the activation: long rows of what is still in the second-level
+/// The panels whose outputs get the activation together: long rows of what is still in the second-level
 /// cache.
 const ACTIVATED: usize = 8;
 

@@ -57,11 +57,11 @@ const STEPS: usize = 4;
 const ROW_GROUP: usize = 3;
 /// Groups of the most rows.
 const ROW_GROUPS: usize = 5;
-/// A tile of at least so many steps fetches the lines that it stores to; in a shorter one they would come too
+/// The fewest steps of a tile that fetches the lines that it stores to; in a shorter one they would come too
 /// late.
 pub(crate) const FETCHED_DEPTH: usize = 128;
-/// A tile of at most so many steps, which takes hardly longer than its stores, fetches the lines of as many
-/// rows after its own: of the next tile in the same columns, if there is one.
+/// The most steps of a tile that takes hardly longer than its stores. It fetches the lines of the next tile
+/// in the same columns: of as many rows after its own.
 const FETCHED_AHEAD_DEPTH: usize = 40;
 
 /// Floats of a cache line.

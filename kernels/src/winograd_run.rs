@@ -81,7 +81,7 @@ impl<const CHANNELS: usize> WinogradImages<CHANNELS> {
         // SAFETY: the caller's promise.
         let pixels = unsafe { bf16::load(s, from, self.x.stored, first, count) };
         let is_rounded = CHANNELS == 2 && self.x.stored == StoredFloat::F32;
-        if is_rounded { upper(s, s.nearest_bf16(pixels)) } else { pixels }
+        if is_rounded { s.upper_bf16(s.nearest_bf16(pixels)) } else { pixels }
     }
 
     /// The packed weights of one of a row's channels.
@@ -94,17 +94,11 @@ impl<const CHANNELS: usize> WinogradImages<CHANNELS> {
         unsafe {
             match (CHANNELS, channel) {
                 (1, _) => s.load(from),
-                (_, 0) => s.float(s.shift_left::<16>(s.load_int(from.cast()))),
-                _ => upper(s, s.load_int(from.cast())),
+                (_, 0) => s.lower_bf16(s.load_int(from.cast())),
+                _ => s.upper_bf16(s.load_int(from.cast())),
             }
         }
     }
-}
-
-/// The `bf16` in the upper half of each lane.
-#[inline(always)]
-fn upper<S: Simd>(s: S, pairs: S::I) -> S::F {
-    s.float(s.and_int(pairs, s.splat_int(0xffff_0000_u32 as i32)))
 }
 
 /// The pieces of scratch.

@@ -143,9 +143,20 @@ pub(crate) trait Simd: Lanewise {
     /// `a.low * b.low + (a.high * b.high + sum)`, each step rounded once.
     #[inline(always)]
     fn add_pairs(self, a: Self::I, b: Self::I, sum: Self::F) -> Self::F {
-        let upper = |pair| self.float(self.and_int(pair, self.splat_int(0xffff_0000_u32 as i32)));
-        let lower = |pair| self.float(self.shift_left::<16>(pair));
-        self.mul_add(lower(a), lower(b), self.mul_add(upper(a), upper(b), sum))
+        let upper = self.mul_add(self.upper_bf16(a), self.upper_bf16(b), sum);
+        self.mul_add(self.lower_bf16(a), self.lower_bf16(b), upper)
+    }
+
+    /// The `bf16` in the upper half of each lane.
+    #[inline(always)]
+    fn upper_bf16(self, pairs: Self::I) -> Self::F {
+        self.float(self.and_int(pairs, self.splat_int(0xffff_0000_u32 as i32)))
+    }
+
+    /// The `bf16` in the lower half of each lane.
+    #[inline(always)]
+    fn lower_bf16(self, pairs: Self::I) -> Self::F {
+        self.float(self.shift_left::<16>(pairs))
     }
 
     /// Whether some machines have instructions for [`Simd::add_pairs`] and [`Simd::nearest_bf16`].

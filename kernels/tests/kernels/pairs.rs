@@ -15,7 +15,7 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// Of so many numbers, all NaN.
+    /// Of `count` numbers, all NaN.
     pub(crate) fn new(kind: StoredFloat, count: usize) -> Stored {
         let bytes = count * kind.bytes();
         Stored { kind, words: vec![u64::MAX; bytes.div_ceil(8)], bytes }

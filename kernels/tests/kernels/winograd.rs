@@ -8,7 +8,7 @@ use kernels::{
     Winograd,
 };
 
-/// Runs the kernel on a copy of the output, with so much scratch for each worker.
+/// Runs the kernel on a copy of the output, with at most `scratch` bytes for each worker.
 fn kernel_result(case: &Case, data: &Data, isa: Isa, threads: usize, scratch: usize) -> Vec<f32> {
     let Case { shape, strides, activation, .. } = case;
     let winograd = Winograd::new(shape, strides, *activation, isa);
@@ -34,7 +34,7 @@ fn kernel_result(case: &Case, data: &Data, isa: Isa, threads: usize, scratch: us
 }
 
 /// Heights and widths of filters for which there is an algorithm.
-const KERNELS: [[usize; 2]; 8] = [[3, 3], [5, 5], [1, 3], [3, 1], [1, 5], [5, 1], [1, 7], [7, 1]];
+pub(crate) const KERNELS: [[usize; 2]; 8] = [[3, 3], [5, 5], [1, 3], [3, 1], [1, 5], [5, 1], [1, 7], [7, 1]];
 
 fn check(case: &Case, seed: u64) {
     let data = data(&mut Rng::new(seed), case);

@@ -3,19 +3,17 @@
 
 use crate::common::{Rng, input, or_few, output, run, ways};
 use crate::pairs::{Case, Data, Stored, data, expected, offsets, random_case};
+use crate::winograd::KERNELS;
 use kernels::{
     Activation, Conv2dShape, ConvNumbers, ConvPrologue, ConvStrides, Isa, Kernel, PairConv2d, StoredFloat,
     WeightStrides, Winograd,
 };
 
-/// Heights and widths of filters for which there is an algorithm.
-const KERNELS: [[usize; 2]; 8] = [[3, 3], [5, 5], [1, 3], [3, 1], [1, 5], [5, 1], [1, 7], [7, 1]];
-
 fn kernel(case: &Case, isa: Isa) -> Option<Winograd> {
     Winograd::new(&case.shape, &case.strides, case.activation, isa)?.of_bf16(case.numbers)
 }
 
-/// Runs the kernel on an output of NaNs, with so much scratch for each worker.
+/// Runs the kernel on an output of NaNs, with at most `scratch` bytes for each worker.
 fn kernel_result(case: &Case, data: &Data, (isa, threads): (Isa, usize), scratch: usize) -> Stored {
     let Case { shape, strides, numbers, activation, .. } = case;
     let winograd = kernel(case, isa).expect("the shape is fit for it").within(scratch).on(threads);
@@ -73,7 +71,7 @@ fn case(rng: &mut Rng, kernel: [usize; 2], channels: [usize; 2]) -> Case {
     case_of_groups(rng, 1, kernel, channels)
 }
 
-/// The same with so many input and output channels in each group.
+/// The same with `of_group` input and output channels in each group.
 fn case_of_groups(rng: &mut Rng, groups: usize, kernel: [usize; 2], of_group: [usize; 2]) -> Case {
     let [inputs, outputs] = of_group.map(|channels| groups * channels);
     let case = random_case(rng, groups, of_group[0], of_group[1]);
