@@ -26,7 +26,7 @@ fn as_floats(graph: Graph, name: &str) -> Graph {
 }
 
 #[test]
-fn places_stand_first_and_zeros_behind_them() {
+fn places_stand_first_and_zeros_after_them() {
     let (rows, columns) = ([0.0, 0.0, 1.0, 1.0, 1.0, 0.0], [0.0, 2.0, 0.0, 1.0, 2.0, 0.0]);
     check(13, as_floats(found(), "i"), &[2, 6], &[rows, columns].concat());
     let turned: Vec<f32> = rows.iter().zip(&columns).flat_map(|(row, column)| [*row, *column]).collect();

@@ -115,7 +115,8 @@ fn each_mode_computes_what_its_text_says_also_for_results_of_one_element() {
                 let is_close = |(found, expected): (&f32, &f64)| (f64::from(*found) - expected).abs() < 1e-4;
                 assert!(
                     found.len() == expected.len() && found.iter().zip(&expected).all(is_close),
-                    "{transform} {mode} {rounding} {excludes_outside} {length} to {count}: {found:?}, expected {expected:?}"
+                    "{transform} {mode} {rounding} {excludes_outside} {length} to {count}: \
+                     {found:?}, expected {expected:?}"
                 );
             }
         }
@@ -153,7 +154,8 @@ fn a_smaller_image_is_a_mean_of_as_many_more_elements_if_it_is_smoothed() {
                 let is_close = |(found, expected): (&f32, &f64)| (f64::from(*found) - expected).abs() < 1e-3;
                 assert!(
                     found.len() == expected.len() && found.iter().zip(&expected).all(is_close),
-                    "{transform} {mode} {excludes_outside} {length} to {count}: {found:?}, expected {expected:?}"
+                    "{transform} {mode} {excludes_outside} {length} to {count}: \
+                     {found:?}, expected {expected:?}"
                 );
             }
         }

@@ -3,7 +3,8 @@
 use super::tests::{faults, refuses};
 
 /// Two results, each in the caller's buffer.
-const TWO: &str = r#"func.func @main(%x: tensor<16xf32>) -> (tensor<16xf32>, tensor<16xf32>) attributes {optc.arena = 64 : i64} {
+const TWO: &str = r#"func.func @main(%x: tensor<16xf32>) -> (tensor<16xf32>, tensor<16xf32>)
+    attributes {optc.arena = 64 : i64} {
   %0 = nn.neg %x {mem.place = [["out", 0, 64]]} : tensor<16xf32>
   %1 = nn.abs %x {mem.place = [["out", 1, 64]]} : tensor<16xf32>
   return %0, %1 : tensor<16xf32>, tensor<16xf32>
@@ -24,10 +25,12 @@ fn each_result_of_the_function_is_in_its_own_buffer() {
 }
 
 /// A value in the caller's buffer before the result is written.
-const EARLY: &str = r#"func.func @main(%x: tensor<16xf32>) -> tensor<2x16xf32> attributes {optc.arena = 64 : i64} {
+const EARLY: &str = r#"func.func @main(%x: tensor<16xf32>) -> tensor<2x16xf32>
+    attributes {optc.arena = 64 : i64} {
   %0 = nn.neg %x {mem.place = [["out", 0, 64, 0, 64, 64]]} : tensor<16xf32>
   %1 = nn.abs %0 {mem.place = [["arena", 0, 64]]} : tensor<16xf32>
-  %2 = nn.broadcast %1 {mem.place = [["out", 0, 128]], shape = array<i64: 2, 16>} : (tensor<16xf32>) -> tensor<2x16xf32>
+  %2 = nn.broadcast %1 {mem.place = [["out", 0, 128]], shape = array<i64: 2, 16>}
+      : (tensor<16xf32>) -> tensor<2x16xf32>
   return %2 : tensor<2x16xf32>
 }"#;
 
@@ -48,7 +51,8 @@ fn a_value_may_lie_anywhere_in_a_buffer_but_not_beyond_it() {
 }
 
 /// An input that the caller gives away, and one that it keeps.
-const DONATED: &str = r#"func.func @main(%x: tensor<16xf32> {optc.donated}, %k: tensor<16xf32>) -> tensor<16xf32> attributes {optc.arena = 64 : i64} {
+const DONATED: &str = r#"func.func @main(%x: tensor<16xf32> {optc.donated}, %k: tensor<16xf32>)
+    -> tensor<16xf32> attributes {optc.arena = 64 : i64} {
   %0 = nn.neg %x {mem.place = [["arena", 0, 64]]} : tensor<16xf32>
   %1 = nn.abs %0 {mem.place = [["in", 0, 64]]} : tensor<16xf32>
   %2 = nn.add %1, %k {mem.place = [["out", 0, 64]]} : tensor<16xf32>
@@ -79,7 +83,8 @@ fn an_input_is_overwritten_only_if_it_is_donated_and_read_before() {
 }
 
 /// Two steps whose places are written alike.
-const ALIKE: &str = r#"func.func @main(%x: tensor<16xf32>, %y: tensor<8xf32>) -> tensor<16xf32> attributes {optc.arena = 192 : i64} {
+const ALIKE: &str = r#"func.func @main(%x: tensor<16xf32>, %y: tensor<8xf32>)
+    -> tensor<16xf32> attributes {optc.arena = 192 : i64} {
   %0 = nn.abs %x {mem.place = [["arena", 0, 64], ["arena", 64, 64]], mem.scratch = 64 : i64} : tensor<16xf32>
   %1 = nn.neg %0 {mem.place = [["arena", 128, 64]]} : tensor<16xf32>
   %2 = nn.neg %0 {mem.place = [["arena", 128, 64]]} : tensor<16xf32>
@@ -103,7 +108,8 @@ fn equal_words_are_read_by_the_type_and_the_scratch_of_their_step() {
 }
 
 /// A loop over a value that grows by one from outside, until a number is large enough.
-const WHILE: &str = r#"func.func @main(%n: f32, %z: f32, %x: tensor<16xf32>) -> tensor<16xf32> attributes {optc.arena = 320 : i64} {
+const WHILE: &str = r#"func.func @main(%n: f32, %z: f32, %x: tensor<16xf32>)
+    -> tensor<16xf32> attributes {optc.arena = 320 : i64} {
   %y = nn.neg %x {mem.place = [["arena", 192, 64]]} : tensor<16xf32>
   %0:2 = scf.while (%a = %x, %i = %z) : (tensor<16xf32>, f32) -> (tensor<16xf32>, f32) {
     %1 = arith.cmpf olt, %i, %n {mem.place = [["arena", 128, 1]]} : f32
@@ -113,7 +119,8 @@ const WHILE: &str = r#"func.func @main(%n: f32, %z: f32, %x: tensor<16xf32>) -> 
     %2 = nn.add %b, %y {mem.place = [["arena", 0, 64]], mem.tie = array<i64: 0>} : tensor<16xf32>
     %3 = arith.addf %j, %n {mem.place = [["arena", 64, 4]], mem.tie = array<i64: 0>} : f32
     scf.yield %2, %3 : tensor<16xf32>, f32
-  } attributes {mem.args = [[["arena", 0, 64], ["arena", 64, 4]], [["arena", 0, 64], ["arena", 64, 4]]], mem.place = [["arena", 0, 64], ["arena", 64, 4]]}
+  } attributes {mem.args = [[["arena", 0, 64], ["arena", 64, 4]], [["arena", 0, 64], ["arena", 64, 4]]],
+      mem.place = [["arena", 0, 64], ["arena", 64, 4]]}
   %4 = nn.neg %0#0 {mem.place = [["out", 0, 64]]} : tensor<16xf32>
   return %4 : tensor<16xf32>
 }"#;
@@ -131,6 +138,6 @@ fn what_a_conditional_loop_needs_again_is_kept_on_all_ways() {
     let result = r#"mem.place = [["arena", 0, 64], ["arena", 64, 4]]"#;
     let elsewhere = r#"mem.place = [["arena", 256, 64], ["arena", 64, 4]]"#;
     refuses(WHILE, result, elsewhere, "result 0 is not where the loop carries it");
-    let second = r#", [["arena", 0, 64], ["arena", 64, 4]]], mem"#;
-    refuses(WHILE, second, "], mem", "`mem.args` has 0 places for 2 arguments of a block");
+    let second = r#", [["arena", 0, 64], ["arena", 64, 4]]],"#;
+    refuses(WHILE, second, "],", "`mem.args` has 0 places for 2 arguments of a block");
 }

@@ -6,9 +6,11 @@ const LOST: &str = "the bytes of operand 0 are overwritten before this step read
 const UNPLACED: &str = "this step has no `mem.place`";
 
 /// A window on rows 3 and 4 of 8 rows of 64 bytes, and a value of 64 bytes that is written before it is read.
-const ROWS: &str = r#"func.func @main(%x: tensor<8x16xf32>, %y: tensor<1x16xf32>) -> tensor<2x16xf32> attributes {optc.arena = 576 : i64} {
+const ROWS: &str = r#"func.func @main(%x: tensor<8x16xf32>, %y: tensor<1x16xf32>)
+    -> tensor<2x16xf32> attributes {optc.arena = 576 : i64} {
   %0 = nn.neg %x {mem.place = [["arena", 0, 512]]} : tensor<8x16xf32>
-  %1 = nn.slice %0 {sizes = array<i64: 2, 16>, starts = array<i64: 3, 0>} : (tensor<8x16xf32>) -> tensor<2x16xf32>
+  %1 = nn.slice %0 {sizes = array<i64: 2, 16>, starts = array<i64: 3, 0>}
+      : (tensor<8x16xf32>) -> tensor<2x16xf32>
   %2 = nn.abs %y {mem.place = [["arena", 512, 64]]} : tensor<1x16xf32>
   %3 = nn.neg %1 {mem.place = [["out", 0, 128]]} : tensor<2x16xf32>
   return %3 : tensor<2x16xf32>
@@ -34,10 +36,13 @@ fn only_the_rows_of_a_window_are_kept() {
 }
 
 /// The second row of that window.
-const SECOND: &str = r#"func.func @main(%x: tensor<8x16xf32>, %y: tensor<1x16xf32>) -> tensor<1x16xf32> attributes {optc.arena = 576 : i64} {
+const SECOND: &str = r#"func.func @main(%x: tensor<8x16xf32>, %y: tensor<1x16xf32>)
+    -> tensor<1x16xf32> attributes {optc.arena = 576 : i64} {
   %0 = nn.neg %x {mem.place = [["arena", 0, 512]]} : tensor<8x16xf32>
-  %1 = nn.slice %0 {sizes = array<i64: 2, 16>, starts = array<i64: 3, 0>} : (tensor<8x16xf32>) -> tensor<2x16xf32>
-  %4 = nn.slice %1 {sizes = array<i64: 1, 16>, starts = array<i64: 1, 0>} : (tensor<2x16xf32>) -> tensor<1x16xf32>
+  %1 = nn.slice %0 {sizes = array<i64: 2, 16>, starts = array<i64: 3, 0>}
+      : (tensor<8x16xf32>) -> tensor<2x16xf32>
+  %4 = nn.slice %1 {sizes = array<i64: 1, 16>, starts = array<i64: 1, 0>}
+      : (tensor<2x16xf32>) -> tensor<1x16xf32>
   %2 = nn.abs %y {mem.place = [["arena", 512, 64]]} : tensor<1x16xf32>
   %3 = nn.neg %4 {mem.place = [["out", 0, 64]]} : tensor<1x16xf32>
   return %3 : tensor<1x16xf32>
@@ -95,7 +100,8 @@ fn a_copy_of_a_window_is_read_where_it_is_placed() {
 }
 
 /// All elements in another shape, although views are to be copied.
-const RESHAPED: &str = r#"func.func @main(%x: tensor<8x16xf32>) -> tensor<2x64xf32> attributes {optc.arena = 576 : i64} {
+const RESHAPED: &str = r#"func.func @main(%x: tensor<8x16xf32>) -> tensor<2x64xf32>
+    attributes {optc.arena = 576 : i64} {
   %0 = nn.neg %x {mem.place = [["arena", 0, 512]]} : tensor<8x16xf32>
   %1 = nn.reshape %0 {mem.copy, shape = array<i64: 2, 64>} : (tensor<8x16xf32>) -> tensor<2x64xf32>
   %2 = nn.neg %1 {mem.place = [["out", 0, 512]]} : tensor<2x64xf32>
@@ -110,10 +116,13 @@ fn the_elements_in_another_shape_have_no_place_of_their_own() {
 }
 
 /// Columns 8 to 15 of six rows of 16, and columns of all rows that are written beside them before.
-const COLUMNS: &str = r#"func.func @main(%x: tensor<8x16xf32>, %y: tensor<8x8xf32>) -> tensor<6x8xf32> attributes {optc.arena = 512 : i64} {
+const COLUMNS: &str = r#"func.func @main(%x: tensor<8x16xf32>, %y: tensor<8x8xf32>)
+    -> tensor<6x8xf32> attributes {optc.arena = 512 : i64} {
   %0 = nn.neg %x {mem.place = [["arena", 0, 512]]} : tensor<8x16xf32>
-  %1 = nn.slice %0 {mem.view, sizes = array<i64: 6, 8>, starts = array<i64: 1, 8>} : (tensor<8x16xf32>) -> tensor<6x8xf32>
-  %2 = nn.abs %y {mem.pitch = array<i64: 32, 64>, mem.place = [["arena", 0, 256, 0, 32, 64]]} : tensor<8x8xf32>
+  %1 = nn.slice %0 {mem.view, sizes = array<i64: 6, 8>, starts = array<i64: 1, 8>}
+      : (tensor<8x16xf32>) -> tensor<6x8xf32>
+  %2 = nn.abs %y {mem.pitch = array<i64: 32, 64>,
+      mem.place = [["arena", 0, 256, 0, 32, 64]]} : tensor<8x8xf32>
   %3 = nn.neg %1 {mem.place = [["out", 0, 192]]} : tensor<6x8xf32>
   return %3 : tensor<6x8xf32>
 }"#;
@@ -132,7 +141,8 @@ fn what_lies_between_the_rows_of_a_marked_view_is_not_kept() {
 }
 
 /// A square that is read in the order of its columns, and a copy of what is read.
-const TURNED: &str = r#"func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {optc.arena = 128 : i64} {
+const TURNED: &str = r#"func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32>
+    attributes {optc.arena = 128 : i64} {
   %0 = nn.neg %x {mem.place = [["arena", 0, 64]]} : tensor<4x4xf32>
   %1 = nn.transpose %0 {mem.view, permutation = array<i64: 1, 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
   %2 = nn.abs %1 {mem.place = [["arena", 64, 64]]} : tensor<4x4xf32>
@@ -152,7 +162,8 @@ fn what_is_read_in_another_order_is_not_overwritten_on_the_way() {
 
 #[test]
 fn what_is_repeated_is_read_where_it_is_once() {
-    let row = r#"func.func @main(%x: tensor<1x16xf32>) -> tensor<4x16xf32> attributes {optc.arena = 128 : i64} {
+    let row = r#"func.func @main(%x: tensor<1x16xf32>) -> tensor<4x16xf32>
+        attributes {optc.arena = 128 : i64} {
   %0 = nn.neg %x {mem.place = [["arena", 0, 64]]} : tensor<1x16xf32>
   %1 = nn.broadcast %0 {mem.view, shape = array<i64: 4, 16>} : (tensor<1x16xf32>) -> tensor<4x16xf32>
   %2 = nn.abs %x {mem.place = [["arena", 64, 64]]} : tensor<1x16xf32>
@@ -164,9 +175,11 @@ fn what_is_repeated_is_read_where_it_is_once() {
 }
 
 /// A group in whose bytes its first operand is.
-const GROUP: &str = r#"func.func @main(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {optc.arena = 64 : i64} {
+const GROUP: &str = r#"func.func @main(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>)
+    -> tensor<4x4xf32> attributes {optc.arena = 64 : i64} {
   %0 = nn.neg %x {mem.place = [["arena", 0, 64]]} : tensor<4x4xf32>
-  %1 = optc.group(%a = %0, %b = %y) {mem.place = [["arena", 0, 64]], mem.tie = array<i64: 0>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %1 = optc.group(%a = %0, %b = %y) {mem.place = [["arena", 0, 64]], mem.tie = array<i64: 0>}
+      : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> {
     %3 = nn.relu %a : tensor<4x4xf32>
     %4 = nn.add %3, %b : tensor<4x4xf32>
     optc.yield %4 : tensor<4x4xf32>

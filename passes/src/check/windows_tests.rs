@@ -15,7 +15,8 @@ fn conv(attrs: &str, [rows, columns]: [u64; 2], [input, output]: [u64; 2], bands
         r#"func.func @main(%x: tensor<1x8x4x4xf32>) -> {ty} attributes {{optc.arena = {end} : i64}} {{
   %w = nn.constant dense<0.5> : tensor<4x4x3x3xf32>
   %0 = nn.neg %x {{mem.place = [["arena", {input}, 512]]}} : tensor<1x8x4x4xf32>
-  %1 = nn.conv2d %0, %w {{{attrs}, layout = "NHWC", mem.overlap = array<i64: 0, {bands}>, mem.place = [["arena", {output}, {bytes}]]}} : (tensor<1x8x4x4xf32>, tensor<4x4x3x3xf32>) -> {ty}
+  %1 = nn.conv2d %0, %w {{{attrs}, layout = "NHWC", mem.overlap = array<i64: 0, {bands}>,
+      mem.place = [["arena", {output}, {bytes}]]}} : (tensor<1x8x4x4xf32>, tensor<4x4x3x3xf32>) -> {ty}
   %2 = nn.neg %1 {{mem.place = [["out", 0, {bytes}]]}} : {ty}
   return %2 : {ty}
 }}"#
@@ -33,7 +34,7 @@ fn check(attrs: &str, sizes: [u64; 2], bands: i64, least: u64) {
 }
 
 #[test]
-fn a_window_that_moves_by_two_rows_leaves_two_rows_behind() {
+fn a_window_that_moves_by_two_rows_is_done_with_two_rows_each_time() {
     let attrs = "pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>";
     // Rows of the result have 32 bytes. Downwards the first one is nearest, upwards the last one.
     check(attrs, [4, 2], 1, 64);
@@ -65,13 +66,19 @@ fn a_window_without_padding_above_begins_with_its_row() {
 }
 
 /// Three steps that run in turns: 2 rows of 64 bytes lie between the first two, 3 of 32 between the others.
-const TURNS: &str = r#"func.func @main(%x: tensor<1x8x4x4xf32>) -> tensor<1x4x2x4xf32> attributes {optc.arena = 896 : i64} {
+const TURNS: &str = r#"func.func @main(%x: tensor<1x8x4x4xf32>) -> tensor<1x4x2x4xf32>
+    attributes {optc.arena = 896 : i64} {
   %w = nn.constant dense<0.5> : tensor<4x4x1x1xf32>
   %0 = nn.neg %x {mem.place = [["arena", 0, 512]]} : tensor<1x8x4x4xf32>
-  %1 = optc.group(%a = %0, %b = %w) {mem.lines, mem.place = [["arena", 512, 128], ["arena", 640, 224]], mem.scratch = 224 : i64} : (tensor<1x8x4x4xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x2x4xf32> {
-    %3 = nn.conv2d %a, %b {layout = "NHWC"} : (tensor<1x8x4x4xf32>, tensor<4x4x1x1xf32>) -> tensor<1x8x4x4xf32>
-    %4 = nn.max_pool2d %3 {kernel = array<i64: 2, 2>, layout = "NHWC", strides = array<i64: 2, 2>} : (tensor<1x8x4x4xf32>) -> tensor<1x4x2x4xf32>
-    %5 = nn.max_pool2d %4 {kernel = array<i64: 3, 3>, layout = "NHWC", pads = array<i64: 1, 1, 1, 1>} : (tensor<1x4x2x4xf32>) -> tensor<1x4x2x4xf32>
+  %1 = optc.group(%a = %0, %b = %w) {mem.lines, mem.place = [["arena", 512, 128],
+      ["arena", 640, 224]], mem.scratch = 224 : i64}
+      : (tensor<1x8x4x4xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x2x4xf32> {
+    %3 = nn.conv2d %a, %b {layout = "NHWC"}
+        : (tensor<1x8x4x4xf32>, tensor<4x4x1x1xf32>) -> tensor<1x8x4x4xf32>
+    %4 = nn.max_pool2d %3 {kernel = array<i64: 2, 2>, layout = "NHWC", strides = array<i64: 2, 2>}
+        : (tensor<1x8x4x4xf32>) -> tensor<1x4x2x4xf32>
+    %5 = nn.max_pool2d %4 {kernel = array<i64: 3, 3>, layout = "NHWC", pads = array<i64: 1, 1, 1, 1>}
+        : (tensor<1x4x2x4xf32>) -> tensor<1x4x2x4xf32>
     optc.yield %5 : tensor<1x4x2x4xf32>
   }
   %2 = nn.neg %1 {mem.place = [["out", 0, 128]]} : tensor<1x4x2x4xf32>
@@ -84,7 +91,8 @@ fn all_rows_between_streamed_steps_have_room_at_once() {
     let lacking = TURNS.replace("640, 224]", "640, 223]").replace("scratch = 224", "scratch = 223");
     let lacks = "scratch of 223 bytes has no room for the 224 bytes of rows between its steps";
     assert_eq!(faults(&lacking, "neg", "neg"), [lacks]);
-    let without = TURNS.replace(r#", ["arena", 640, 224]"#, "").replace(", mem.scratch = 224 : i64", "");
+    let without =
+        TURNS.replace(",\n      [\"arena\", 640, 224]", "").replace(", mem.scratch = 224 : i64", "");
     let lacks = "scratch of 0 bytes has no room for the 224 bytes of rows between its steps";
     assert_eq!(faults(&without, "neg", "neg"), [lacks]);
     let whole = without.replace("mem.lines, ", "");
