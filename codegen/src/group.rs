@@ -166,9 +166,15 @@ impl<'a> Fused<'a> {
     /// How the kernels' tensors are stored.
     ///
     /// # Errors
-    /// If some are neither `f32` nor `bf16`.
+    /// If some are neither `f32` nor `bf16`, or what is read for each channel is not `f32`.
     pub(crate) fn numbers(&self, whole: OpRef<'_>) -> Result<ConvNumbers, CodeRefusal> {
         let output = stored(whole, whole.result(0))?;
+        let prologue = self.prologue.unwrap_or_default();
+        for index in [self.bias, prologue.scale, prologue.shift].into_iter().flatten() {
+            if stored(whole, whole.operand(index))? != StoredFloat::F32 {
+                return Err(CodeRefusal::new("what its kernel reads for each channel is f32"));
+            }
+        }
         let of = |index: usize| stored(whole, whole.operand(index));
         Ok(ConvNumbers {
             input: of(self.operands[0])?,

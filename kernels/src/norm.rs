@@ -9,12 +9,14 @@
 //!   do ("Updating Formulae and a Pairwise Algorithm for Computing Sample Variances", 1979), so that a mean
 //!   far from zero costs no precision.
 //! - *Factors*: one part joins chunks and channels to groups, in `f64`.
-//! - *Apply*: each part maps the pixels of its own.
+//! - *Apply*: each part maps the pixels of its own. Where the result is stored as `bf16`, a pixel's channels are
+//!   computed as `f32` beside it, so that the activation is that of `f32`, and rounded once.
 //!
 //! How chunks and blocks are cut depends on the sizes alone, and a lane is a channel: so the bits are the
 //! same on any instruction set, and at any number of threads.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
+use crate::bf16::{Numbers, StoredFloat};
 use crate::isa::Isa;
 use crate::map::{Activation, FunctionCode, MapBody, apply};
 use crate::simd::Simd;
@@ -104,6 +106,8 @@ pub struct GroupNorm {
     centre: Centre,
     parts: u32,
     isa: Isa,
+    input: StoredFloat,
+    output: StoredFloat,
 }
 
 impl GroupNorm {
@@ -141,7 +145,19 @@ impl GroupNorm {
             centre,
             parts: parts as u32,
             isa,
+            input: StoredFloat::F32,
+            output: StoredFloat::F32,
         }
+    }
+
+    /// The same of an operand `x` and to a result `out` that are stored otherwise.
+    pub fn stored(self, input: StoredFloat, output: StoredFloat) -> GroupNorm {
+        GroupNorm { input, output, ..self }
+    }
+
+    /// Whether a pixel's channels are computed in scratch.
+    fn is_beside(&self) -> bool {
+        self.output != StoredFloat::F32 && self.activation.is_applied()
     }
 
     fn channels(&self) -> usize {
@@ -168,7 +184,7 @@ impl GroupNorm {
     unsafe fn moments<S: Simd>(
         &self,
         s: S,
-        x: *const f32,
+        x: Numbers,
         [means, squares, fresh]: [*mut f32; 3],
         chunk: usize,
     ) {
@@ -181,7 +197,7 @@ impl GroupNorm {
             let count = self.block_pixels().min(pixels.end - first);
             // SAFETY: the block is part of the image; each table has a place for each channel.
             unsafe {
-                let block = x.add(first * self.pixel_stride as usize);
+                let block = x.from(first * self.pixel_stride as usize);
                 self.sum_block(s, block, count, block_means);
                 self.square_block(s, block, count, block_means, block_squares);
                 join(s, channels, [done, count], [block_means, block_squares], [means, squares]);
@@ -195,7 +211,7 @@ impl GroupNorm {
     /// # Safety
     /// As [`Self::moments`].
     #[inline(always)]
-    unsafe fn sum_block<S: Simd>(&self, s: S, x: *const f32, count: usize, means: *mut f32) {
+    unsafe fn sum_block<S: Simd>(&self, s: S, x: Numbers, count: usize, means: *mut f32) {
         let channels = self.channels();
         let pixel_stride = self.pixel_stride as usize;
         let divisor = count as f32;
@@ -203,18 +219,18 @@ impl GroupNorm {
         unsafe {
             if self.channel_stride != 1 {
                 for channel in 0..channels {
-                    let from = x.add(channel * self.channel_stride as usize);
-                    let sum = (0..count).fold(0.0, |sum, pixel| sum + *from.add(pixel * pixel_stride));
+                    let from = x.from(channel * self.channel_stride as usize);
+                    let sum = (0..count).fold(0.0, |sum, pixel| sum + from.one(pixel * pixel_stride));
                     *means.add(channel) = sum / divisor;
                 }
                 return;
             }
             for pixel in 0..count {
-                let from = x.add(pixel * pixel_stride);
+                let from = x.from(pixel * pixel_stride);
                 for first in (0..channels).step_by(S::LANES) {
                     let left = channels - first;
                     let sum = if pixel == 0 { s.splat(0.0) } else { s.load_first(means.add(first), left) };
-                    let sum = s.add(sum, s.load_first(from.add(first), left));
+                    let sum = s.add(sum, from.load(s, first, left));
                     let mean = if pixel + 1 == count { s.div(sum, s.splat(divisor)) } else { sum };
                     s.store_first(means.add(first), left, mean);
                 }
@@ -230,7 +246,7 @@ impl GroupNorm {
     unsafe fn square_block<S: Simd>(
         &self,
         s: S,
-        x: *const f32,
+        x: Numbers,
         count: usize,
         means: *const f32,
         squares: *mut f32,
@@ -241,21 +257,21 @@ impl GroupNorm {
         unsafe {
             if self.channel_stride != 1 {
                 for channel in 0..channels {
-                    let from = x.add(channel * self.channel_stride as usize);
+                    let from = x.from(channel * self.channel_stride as usize);
                     let mean = *means.add(channel);
-                    let deviation = |pixel: usize| *from.add(pixel * pixel_stride) - mean;
+                    let deviation = |pixel: usize| from.one(pixel * pixel_stride) - mean;
                     let square = |sum: f32, pixel: usize| deviation(pixel).mul_add(deviation(pixel), sum);
                     *squares.add(channel) = (0..count).fold(0.0, square);
                 }
                 return;
             }
             for pixel in 0..count {
-                let from = x.add(pixel * pixel_stride);
+                let from = x.from(pixel * pixel_stride);
                 for first in (0..channels).step_by(S::LANES) {
                     let left = channels - first;
                     let sum = if pixel == 0 { s.splat(0.0) } else { s.load_first(squares.add(first), left) };
                     let mean = s.load_first(means.add(first), left);
-                    let deviation = s.sub(s.load_first(from.add(first), left), mean);
+                    let deviation = s.sub(from.load(s, first, left), mean);
                     s.store_first(squares.add(first), left, s.mul_add(deviation, deviation, sum));
                 }
             }
@@ -300,47 +316,69 @@ impl GroupNorm {
     /// Maps some pixels of an image.
     ///
     /// # Safety
-    /// `out` and `x` point at the first of them; `factors` and `bias` are those of the image.
+    /// `out` and `x` are from the first of them on; `factors` and `bias` are those of the image; `beside` has
+    /// room for [`Self::scratch_bytes`].
     #[inline(always)]
     unsafe fn map<S: Simd>(
         &self,
         s: S,
-        [out, x]: [*mut f32; 2],
+        [out, x]: [Numbers; 2],
         factors: *const f32,
         bias: *const f32,
         count: usize,
+        beside: *mut f32,
     ) {
         let channels = self.channels();
-        let pixel_stride = self.pixel_stride as usize;
+        let (pixel_stride, channel_stride) = (self.pixel_stride as usize, self.channel_stride as usize);
+        let beside = Numbers { start: beside.cast(), stored: StoredFloat::F32, first: 0 };
         // SAFETY: the caller's promise.
         unsafe {
             if self.channel_stride != 1 {
                 for channel in 0..channels {
                     let (mean, factor) = (*factors.add(channel), *factors.add(channels + channel));
                     for pixel in 0..count {
-                        let at = channel * self.channel_stride as usize + pixel * pixel_stride;
-                        let value = (*x.add(at) - mean).mul_add(factor, *bias.add(channel));
-                        *out.add(at) = value;
-                        apply::<S>(MapBody {
-                            code: self.activation,
-                            from: out.add(at),
-                            to: out.add(at),
-                            n: 1,
-                        });
+                        let at = channel * channel_stride + pixel * pixel_stride;
+                        let value = (x.one(at) - mean).mul_add(factor, *bias.add(channel));
+                        let to = if self.is_beside() { beside } else { out.from(at) };
+                        to.store(s, 0, 1, s.splat(value));
+                        self.activate(s, to, out.from(at), 1);
                     }
                 }
                 return;
             }
             for pixel in 0..count {
-                let (from, to) = (x.add(pixel * pixel_stride), out.add(pixel * pixel_stride));
+                let (from, out) = (x.from(pixel * pixel_stride), out.from(pixel * pixel_stride));
+                let to = if self.is_beside() { beside } else { out };
                 for first in (0..channels).step_by(S::LANES) {
                     let left = channels - first;
                     let load = |from: *const f32| s.load_first(from.add(first), left);
-                    let deviation = s.sub(load(from), load(factors));
+                    let deviation = s.sub(from.load(s, first, left), load(factors));
                     let value = s.mul_add(deviation, load(factors.add(channels)), load(bias));
-                    s.store_first(to.add(first), left, value);
+                    to.store(s, first, left, value);
                 }
-                apply::<S>(MapBody { code: self.activation, from: to, to, n: channels });
+                self.activate(s, to, out, channels);
+            }
+        }
+    }
+
+    /// Applies the activation to `count` numbers at `to`, which are `f32` if there is one, and stores them as
+    /// `out` if that is elsewhere.
+    ///
+    /// # Safety
+    /// Both have these elements.
+    #[inline(always)]
+    unsafe fn activate<S: Simd>(&self, s: S, to: Numbers, out: Numbers, count: usize) {
+        if !self.activation.is_applied() {
+            return;
+        }
+        let at = to.floats(0);
+        // SAFETY: the caller's promise.
+        unsafe {
+            apply::<S>(MapBody { code: self.activation, from: at, to: at, n: count });
+            if self.is_beside() {
+                for first in (0..count).step_by(S::LANES) {
+                    out.store(s, first, count - first, to.load(s, first, count - first));
+                }
             }
         }
     }
@@ -381,14 +419,18 @@ unsafe fn join<S: Simd>(
     }
 }
 
-// SAFETY: eight `u64`, then eight of four bytes, without padding; `entry` reads this type.
+// SAFETY: eight `u64`, then ten of four bytes, without padding; `entry` reads this type.
 unsafe impl Kernel for GroupNorm {
     fn parts(&self) -> u32 {
         self.parts
     }
 
     fn scratch_bytes(&self) -> usize {
-        if self.step == GroupNormStep::Moments { 2 * self.channels() * 4 } else { 0 }
+        match self.step {
+            GroupNormStep::Moments => 2 * self.channels() * 4,
+            GroupNormStep::Apply if self.is_beside() => self.channels() * 4,
+            _ => 0,
+        }
     }
 
     fn entry(&self) -> KernelFn {
@@ -408,7 +450,8 @@ impl KernelBody for GroupNorm {
                 GroupNormStep::Moments => {
                     let (n, chunk) = (part as usize / chunks, part as usize % chunks);
                     let means = operands.get::<f32>(0).add(part as usize * 2 * channels);
-                    let x = operands.get::<f32>(1).add(n * self.image_stride as usize);
+                    let first = n * self.image_stride as usize;
+                    let x = Numbers { start: operands.get::<u8>(1), stored: self.input, first };
                     self.moments(s, x, [means, means.add(channels), scratch.cast()], chunk);
                 }
                 GroupNormStep::Factors => {
@@ -423,9 +466,13 @@ impl KernelBody for GroupNorm {
                         let n = unit / chunks;
                         let pixels = self.chunk(unit % chunks);
                         let at = n * self.image_stride as usize + pixels.start * self.pixel_stride as usize;
-                        let images = [0, 1].map(|index| operands.get::<f32>(index).add(at));
+                        let images = [(0, self.output), (1, self.input)].map(|(index, stored)| Numbers {
+                            start: operands.get::<u8>(index),
+                            stored,
+                            first: at,
+                        });
                         let factors = operands.get::<f32>(2).add(n * 2 * channels);
-                        self.map(s, images, factors, operands.get(3), pixels.len());
+                        self.map(s, images, factors, operands.get(3), pixels.len(), scratch.cast());
                     }
                 }
             }

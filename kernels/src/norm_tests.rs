@@ -127,3 +127,57 @@ fn the_bits_depend_on_no_instruction_set_and_no_number_of_threads() {
         assert!(one.iter().zip(&other).all(|(a, b)| a.to_bits() == b.to_bits()), "{isa:?}");
     }
 }
+
+/// The nearest numbers of `bf16`, as they are stored.
+fn halves(x: &[f32]) -> Vec<u16> {
+    x.iter().map(|x| crate::bf16::nearest_bf16(*x)).collect()
+}
+
+#[test]
+fn what_is_stored_as_bf16_is_that_of_f32_rounded_once() {
+    use crate::bf16::wide_bf16;
+    let channels_last = shape(2, if cfg!(miri) { 3 } else { 700 }, 37, 37);
+    let first = GroupNormShape { pixel_stride: 1, channel_stride: channels_last.pixels, ..channels_last };
+    for shape in [channels_last, first] {
+        let stored = halves(&values(shape.batch * shape.pixels * shape.channels, 0.4));
+        let (mut scale, mut bias) = (values(shape.channels, 1.0), values(shape.channels, 0.5));
+        let (scale, bias) = (scale.as_mut_ptr(), bias.as_mut_ptr());
+        for (isa, function) in Isa::available()
+            .into_iter()
+            .flat_map(|isa| [ScalarFunction::Silu, Activation::Relu, Activation::None].map(|f| (isa, f)))
+        {
+            let step = |step| GroupNorm::new(&shape, step, Centre::Mean, 1e-5, function, isa, 2);
+            let mut results = Vec::new();
+            for (input, output) in [StoredFloat::F32, StoredFloat::Bf16]
+                .into_iter()
+                .flat_map(|input| [StoredFloat::F32, StoredFloat::Bf16].map(|output| (input, output)))
+            {
+                let step = |number| step(number).stored(input, output);
+                let mut wide: Vec<f32> = stored.iter().map(|x| wide_bf16(*x)).collect();
+                let mut narrow = stored.clone();
+                let x =
+                    if input == StoredFloat::F32 { wide.as_mut_ptr() } else { narrow.as_mut_ptr().cast() };
+                let (mut floats, mut rounded) = (vec![f32::NAN; wide.len()], vec![0x7fc0; wide.len()]);
+                // In place where numbers are stored alike.
+                let out = match () {
+                    () if input == output => x,
+                    () if output == StoredFloat::F32 => floats.as_mut_ptr(),
+                    () => rounded.as_mut_ptr().cast(),
+                };
+                let mut moments = vec![f32::NAN; shape.moments_len()];
+                let mut factors = vec![f32::NAN; shape.factors_len()];
+                let (moments, factors) = (moments.as_mut_ptr(), factors.as_mut_ptr());
+                run(&step(GroupNormStep::Moments), &[moments, x]);
+                run(&step(GroupNormStep::Factors), &[factors, moments, scale, bias]);
+                run(&step(GroupNormStep::Apply), &[out, x, factors, bias]);
+                results.push(match (input, output) {
+                    (StoredFloat::F32, StoredFloat::F32) => halves(&wide),
+                    (StoredFloat::Bf16, StoredFloat::Bf16) => narrow,
+                    (StoredFloat::Bf16, StoredFloat::F32) => halves(&floats),
+                    (StoredFloat::F32, StoredFloat::Bf16) => rounded,
+                });
+            }
+            assert!(results.iter().all(|found| *found == results[0]), "{shape:?} {isa:?} {function:?}");
+        }
+    }
+}

@@ -134,9 +134,12 @@ fn lower_group_norm(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Code
     let fused = Fused::of_stored(whole)?;
     let op = fused.root;
     check_f32(op)?;
-    let [input, output] =
-        [whole.operand(fused.operands[0]), whole.result(0)].map(|value| stored(whole, value));
-    let (input, output) = (input?, output?);
+    let input = stored(whole, whole.operand(fused.operands[0]))?;
+    let output = stored(whole, whole.result(0))?;
+    let weights = fused.operands[1..].iter().map(|index| stored(whole, whole.operand(*index)));
+    if weights.collect::<Result<Vec<_>, _>>()?.contains(&StoredFloat::Bf16) {
+        return Err(CodeRefusal::new("its kernel reads factors and biases of f32 only"));
+    }
     let epsilon = op.float("epsilon").unwrap_or(0.0) as f32;
     let centre = if op.attr("about_zero").is_some() { Centre::Zero } else { Centre::Mean };
     let operand = |index: usize| Pointer::Operand(fused.operands[index], 0);
@@ -149,7 +152,6 @@ fn lower_group_norm(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Code
         let operands = vec![Pointer::Result(0, 0), operand(0), operand(1), operand(2)];
         return Ok(Lowered::new("group_norm", vec![LoweredCall::kernel(&kernel, operands)]));
     }
-    Fused::of(whole)?;
     let shape = group_norm_shape(op)?;
     let moments_bytes = (shape.moments_len() as u64 * 4).next_multiple_of(64);
     let (moments, factors) = (Pointer::Shared(0), Pointer::Shared(moments_bytes));
@@ -161,7 +163,7 @@ fn lower_group_norm(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Code
     let calls = steps.into_iter().map(|(step, operands)| {
         let kernel =
             GroupNorm::new(&shape, step, centre, epsilon, fused.activation, machine.isa, machine.threads);
-        LoweredCall::kernel(&kernel, operands)
+        LoweredCall::kernel(&kernel.stored(input, output), operands)
     });
     let shared_bytes = moments_bytes + (shape.factors_len() as u64 * 4).next_multiple_of(64);
     Ok(Lowered { shared_bytes, ..Lowered::new("group_norm", calls.collect()) })

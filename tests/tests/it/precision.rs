@@ -127,8 +127,12 @@ fn printed(module: &Module) -> String {
     ir::text::print(module)
 }
 
-/// The largest difference, as a part of the largest number.
+/// The largest difference, as a part of the largest number; all are finite.
 fn difference(found: &Array, expected: &Array) -> f32 {
+    assert!(
+        floats(found).into_iter().chain(floats(expected)).all(f32::is_finite),
+        "some number is not finite"
+    );
     let pairs = floats(found).into_iter().zip(floats(expected));
     let most = pairs.map(|(found, expected)| (found - expected).abs()).fold(0.0, f32::max);
     most / floats(expected).into_iter().map(f32::abs).fold(f32::MIN_POSITIVE, f32::max)
@@ -217,4 +221,94 @@ fn values_between_products_take_less_of_the_arena() {
     let apart = difference(&found, &expected);
     assert!(apart < 0.01 && apart > 0.0, "{apart} apart");
     assert!(difference(&found, &interpret(&half, std::slice::from_ref(&input))[0]) < 0.005);
+}
+
+/// Programs that compute what a kernel reads for each channel: a bias, a scale and a shift before a
+/// convolution, the factors of normalisations. It is large enough to be stored as `bf16`.
+const PER_CHANNEL: [(&str, &str); 5] = [
+    (
+        "the bias of a product",
+        r#"%1 = nn.reshape %x {shape = array<i64: 48, 256>} : (tensor<1x6x8x256xf32>) -> tensor<48x256xf32>
+  %2 = nn.matmul %1, %square, %c : (tensor<48x256xf32>, tensor<256x256xf32>, tensor<256xf32>) -> tensor<48x256xf32>
+  %y = nn.reshape %2 {shape = array<i64: 1, 6, 8, 256>} : (tensor<48x256xf32>) -> tensor<1x6x8x256xf32>"#,
+    ),
+    (
+        "the bias of a convolution",
+        r#"%1 = nn.conv2d %x, %w {layout = "NHWC"} : (tensor<1x6x8x256xf32>, tensor<256x256x1x1xf32>) -> tensor<1x6x8x256xf32>
+  %y = nn.add %1, %c : (tensor<1x6x8x256xf32>, tensor<256xf32>) -> tensor<1x6x8x256xf32>"#,
+    ),
+    (
+        "what a convolution scales and shifts by",
+        r#"%1 = nn.mul %x, %c : (tensor<1x6x8x256xf32>, tensor<256xf32>) -> tensor<1x6x8x256xf32>
+  %2 = nn.add %1, %c : (tensor<1x6x8x256xf32>, tensor<256xf32>) -> tensor<1x6x8x256xf32>
+  %3 = nn.relu %2 : tensor<1x6x8x256xf32>
+  %y = nn.conv2d %3, %w {layout = "NHWC"} : (tensor<1x6x8x256xf32>, tensor<256x256x1x1xf32>) -> tensor<1x6x8x256xf32>"#,
+    ),
+    (
+        "the factors of rows that are normalised",
+        r#"%1 = nn.group_norm %x, %c, %c {axis = 3 : i64, axes = array<i64>, groups = 1 : i64} : (tensor<1x6x8x256xf32>, tensor<256xf32>, tensor<256xf32>) -> tensor<1x6x8x256xf32>
+  %y = nn.conv2d %1, %w {layout = "NHWC"} : (tensor<1x6x8x256xf32>, tensor<256x256x1x1xf32>) -> tensor<1x6x8x256xf32>"#,
+    ),
+    (
+        "the factors of groups that are normalised",
+        r#"%1 = nn.group_norm %x, %c, %c {axis = 3 : i64, axes = array<i64: 1, 2>, groups = 32 : i64} : (tensor<1x6x8x256xf32>, tensor<256xf32>, tensor<256xf32>) -> tensor<1x6x8x256xf32>
+  %y = nn.conv2d %1, %w {layout = "NHWC"} : (tensor<1x6x8x256xf32>, tensor<256x256x1x1xf32>) -> tensor<1x6x8x256xf32>"#,
+    ),
+];
+
+#[test]
+fn what_a_kernel_reads_for_each_channel_may_be_computed() {
+    let ty = Net::ty([1, 6, 8, 256]);
+    let input = array("x", &[1, 6, 8, 256], &Random::new(5).floats(6 * 8 * 256));
+    for (what, steps) in PER_CHANNEL {
+        let text = format!(
+            r#"func.func @main(%arg: {ty}) -> {ty} {{
+  %w = nn.constant dense<0.004> : tensor<256x256x1x1xf32>
+  %square = nn.constant dense<0.004> : tensor<256x256xf32>
+  %most = nn.reduce_max %arg {{axes = array<i64: 0, 1, 2>}} : ({ty}) -> tensor<256xf32>
+  %c = nn.tanh %most : tensor<256xf32>
+  %0 = nn.conv2d %arg, %w {{layout = "NHWC"}} : ({ty}, tensor<256x256x1x1xf32>) -> {ty}
+  %x = nn.silu %0 : {ty}
+  {steps}
+  %z = nn.silu %y : {ty}
+  %last = nn.conv2d %z, %w {{layout = "NHWC"}} : ({ty}, tensor<256x256x1x1xf32>) -> {ty}
+  return %last : {ty}
+}}"#
+        );
+        let options = CompileOptions { precision: Precision::Bf16, threads: 1, ..CompileOptions::default() };
+        let (module, found) = run(&text, &input, &options);
+        let apart = difference(&found, &interpret(&module, std::slice::from_ref(&input))[0]);
+        assert!(apart < 0.02, "{what}: {apart} apart: {}", printed(&module));
+        assert!(printed(&module).contains("xbf16"), "{what}: nothing is stored as bf16");
+    }
+}
+
+#[test]
+fn a_normalisation_of_groups_reads_and_stores_bf16() {
+    let ty = Net::ty([1, 20, 18, 64]);
+    let text = format!(
+        r#"func.func @main(%arg: {ty}) -> {ty} {{
+  %w = nn.constant dense<0.02> : tensor<64x64x1x1xf32>
+  %scale = nn.constant dense<0.8> : tensor<64xf32>
+  %bias = nn.constant dense<0.1> : tensor<64xf32>
+  %0 = nn.conv2d %arg, %w {{layout = "NHWC"}} : ({ty}, tensor<64x64x1x1xf32>) -> {ty}
+  %x = nn.add %0, %arg : {ty}
+  %1 = nn.group_norm %x, %scale, %bias {{axis = 3 : i64, axes = array<i64: 1, 2>, groups = 8 : i64}} : ({ty}, tensor<64xf32>, tensor<64xf32>) -> {ty}
+  %2 = nn.silu %1 : {ty}
+  %3 = nn.conv2d %2, %w {{layout = "NHWC"}} : ({ty}, tensor<64x64x1x1xf32>) -> {ty}
+  return %3 : {ty}
+}}"#
+    );
+    let input = array("x", &[1, 20, 18, 64], &Random::new(9).floats(20 * 18 * 64));
+    let options = CompileOptions { precision: Precision::Bf16, threads: 1, ..CompileOptions::default() };
+    let (module, found) = run(&text, &input, &options);
+    let planned = printed(&module);
+    let norm = planned.lines().find(|line| line.contains("\"group_norm\""));
+    assert!(norm.is_some_and(|line| line.contains("1x20x18x64xbf16")), "{planned}");
+    let apart = difference(&found, &interpret(&module, std::slice::from_ref(&input))[0]);
+    assert!(apart < 0.01, "{apart} apart: {planned}");
+    for threads in [2, 3] {
+        let options = CompileOptions { threads, dead: DeadMemory::Poisoned, ..options.clone() };
+        assert!(run(&text, &input, &options).1.bytes == found.bytes, "other bits on {threads} threads");
+    }
 }
