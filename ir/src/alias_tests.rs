@@ -177,3 +177,120 @@ fn windows_at_other_sizes_are_those_of_the_function_at_these_sizes() {
     let rows = ByteWindow::of_rows(16 + 8, 7, 8, 16);
     assert_eq!((sets.root(value(7)), sets.window(value(7))), (value(5), Some(rows)), "of the last sizes");
 }
+
+#[test]
+fn windows_on_windows_add_up_and_what_covers_more_than_its_elements_is_not_in_order() {
+    let ctx = Arc::new(Context::new());
+    let text = "func.func @f(%x: tensor<64x4x6xf32>) -> tensor<2x4x6xf32> {
+  %0 = nn.slice %x {sizes = array<i64: 20, 4, 6>, starts = array<i64: 30, 0, 0>}
+    : (tensor<64x4x6xf32>) -> tensor<20x4x6xf32>
+  %1 = nn.slice %0 {sizes = array<i64: 2, 4, 6>, starts = array<i64: 5, 0, 0>}
+    : (tensor<20x4x6xf32>) -> tensor<2x4x6xf32>
+  %2 = nn.slice %0 {mem.view, sizes = array<i64: 2, 4, 3>, starts = array<i64: 5, 0, 2>}
+    : (tensor<20x4x6xf32>) -> tensor<2x4x3xf32>
+  %3 = nn.slice %0 {mem.view, sizes = array<i64: 2, 3, 3>, starts = array<i64: 5, 1, 2>}
+    : (tensor<20x4x6xf32>) -> tensor<2x3x3xf32>
+  return %1 : tensor<2x4x6xf32>
+}";
+    let module = read(&ctx, text);
+    let sets = AliasSets::of(&ctx, module.function("f").unwrap());
+    // A number of the outermost axis has 24 elements, 96 bytes.
+    let columns = ByteWindow::of_rows(35 * 96 + 8, 8, 12, 24);
+    let crop = ByteWindow::dense(35 * 96 + 24 + 8, 4 * (24 + 2 * 6 + 2 + 1));
+    let dense = |first: u64, count: u64| ByteWindow::dense(first * 96, count * 96);
+    let expected = [(dense(30, 20), true), (dense(35, 2), true), (columns, true), (crop, false)];
+    for (index, (window, is_in_order)) in (1..).zip(expected) {
+        let value = value(index);
+        assert_eq!((sets.root(value), sets.window(value)), (self::value(0), Some(window)), "{value}");
+        assert_eq!(sets.is_in_order(value), is_in_order, "{value}");
+    }
+}
+
+/// Values 1 to 6: a tie, and an operand in place in a concatenation, in another shape and back.
+const RESHAPED: &str = "func.func @f(%x: tensor<2x2xf32>) -> tensor<2x4xf32> {
+  %0 = nn.neg %x : tensor<2x2xf32>
+  %1 = nn.abs %0 {mem.tie = array<i64: 0>} : tensor<2x2xf32>
+  %2 = nn.exp %1 : tensor<2x2xf32>
+  %3 = nn.reshape %2 {shape = array<i64: 4>} : (tensor<2x2xf32>) -> tensor<4xf32>
+  %4 = nn.reshape %3 {shape = array<i64: 2, 2>} : (tensor<4xf32>) -> tensor<2x2xf32>
+  %5 = nn.concat %4, %1 {axis = 1 : i64, mem.parts = array<i64: 0>}
+    : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x4xf32>
+  return %5 : tensor<2x4xf32>
+}";
+
+#[test]
+fn who_makes_an_operand_in_place_is_no_view_of_it() {
+    let ctx = Arc::new(Context::new());
+    let module = read(&ctx, RESHAPED);
+    let body = module.function("f").unwrap();
+    let sets = AliasSets::of(&ctx, body);
+    let rows = ByteWindow::of_rows(0, 2, 8, 16);
+    assert_eq!((sets.root(value(3)), sets.window(value(3))), (value(6), Some(rows)));
+    let makers = makers_in_place(&ctx, body, &sets);
+    assert_eq!(makers.iter().map(|op| body.result(*op, 0)).collect::<Vec<_>>(), [value(3)]);
+    let pitch = |index: u32| pitch_in_whole(&ctx, body, &sets, body.defining_op(value(index)).unwrap());
+    assert_eq!([1, 2, 3, 4, 5, 6].map(pitch), [None, None, Some([8, 16]), None, None, None]);
+}
+
+#[test]
+fn what_overwrites_an_operand_that_is_no_whole_begins_anew() {
+    let ctx = Arc::new(Context::new());
+    let module = read(&ctx, RESHAPED);
+    let sets = AliasSets::of(&ctx, module.function("f").unwrap());
+    assert_eq!(sets.root(value(2)), value(1));
+    assert!(!sets.is_later_part(value(1)) && !sets.is_later_part(value(2)));
+    assert!(!sets.is_later_part(value(3)), "the first that is written into the whole");
+    assert!(sets.is_later_part(value(6)), "the copy of the other operand keeps the first");
+}
+
+#[test]
+fn only_operands_of_what_puts_them_together_are_in_place() {
+    let ctx = Arc::new(Context::new());
+    let types = "(tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x4xf32>";
+    let text = format!(
+        "func.func @f(%x: tensor<2x2xf32>) -> tensor<2x4xf32> {{
+  %0 = nn.neg %x {{mem.parts = array<i64: 0>}} : tensor<2x2xf32>
+  %1 = nn.concat %0, %x {{axis = 1 : i64, mem.parts = array<i64: 0, 2, -1>}} : {types}
+  %2 = nn.concat %0, %x {{axis = 1 : i64, mem.parts = array<i64: 1, 0>}} : {types}
+  return %1 : tensor<2x4xf32>
+}}"
+    );
+    let module = read(&ctx, &text);
+    let body = module.function("f").unwrap();
+    let op = |index: u32| body.at(&ctx, body.defining_op(value(index)).unwrap());
+    assert_eq!([1, 2, 3].map(|index| parts(op(index))), [vec![], vec![0], vec![1, 0]]);
+    assert_eq!([1, 2, 3].map(|index| has_parts(op(index))), [false, true, true]);
+    assert_eq!([1, 2, 3].map(|index| is_free(op(index))), [false, false, true]);
+}
+
+#[test]
+fn a_window_without_elements_has_no_bytes_wherever_it_begins() {
+    let ctx = Arc::new(Context::new());
+    let text = "func.func @f(%x: tensor<8x4xf32>) -> tensor<3x0xf32> {
+  %0 = nn.slice %x {sizes = array<i64: 3, 0>, starts = array<i64: 5, 4>}
+    : (tensor<8x4xf32>) -> tensor<3x0xf32>
+  return %0 : tensor<3x0xf32>
+}";
+    let module = read(&ctx, text);
+    let body = module.function("f").unwrap();
+    assert_eq!(view_offset_bytes(body.at(&ctx, body.defining_op(value(1)).unwrap())), Some(0));
+    let sets = AliasSets::of(&ctx, body);
+    let nothing = ByteWindow::dense(0, 0);
+    assert_eq!((sets.root(value(1)), sets.window(value(1))), (value(0), Some(nothing)));
+}
+
+#[test]
+fn rows_whose_distance_is_no_number_of_elements_have_no_strides() {
+    let strides = |pitch: u64| ByteWindow::of_rows(0, 3, 8, pitch).strides(&[3, 2], 32);
+    assert_eq!([12, 16].map(strides), [Some(vec![3, 1]), Some(vec![4, 1])]);
+    assert_eq!([10, 13].map(strides), [None, None]);
+}
+
+#[test]
+fn rows_that_reach_into_the_next_group_of_rows_are_none() {
+    let arrangement = |outermost: i64| {
+        Arrangement::of(&Strided { offset: 0, shape: vec![2, 4, 3], strides: vec![outermost, 6, 1] })
+    };
+    assert_eq!([24, 25].map(arrangement), [Arrangement::Rows; 2]);
+    assert_eq!([14, 23].map(arrangement), [Arrangement::Strides; 2]);
+}

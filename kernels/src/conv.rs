@@ -416,24 +416,24 @@ impl Conv2d {
         let most = ((all / LEAST_PART) as u32).clamp(1, threads * 8);
         let waiting = if threads > 1 { DISTURBANCE } else { 0.0 };
         let mut best = (f64::INFINITY, 1, 1);
-        for parts in (1..=most).rev() {
-            let rounds = f64::from(parts.div_ceil(threads)) + waiting;
-            let calls = CALL * f64::from(parts - 1);
-            let most_cost = best.0 * f64::from(parts);
-            for panel_parts in 1..=panels.min(parts) {
+        for row_parts in (1..=most.min(units)).rev() {
+            let rows = units.div_ceil(row_parts);
+            let mut rounds = 0;
+            for panel_parts in 1..=panels.min(most / row_parts) {
+                let parts = row_parts * panel_parts;
+                while rounds * threads < parts {
+                    rounds += 1;
+                }
+                let turns = f64::from(rounds) + waiting;
                 let beside = if panel_parts > 1 { beside } else { 0.0 };
                 // As much as if all were cut evenly.
-                let least = all + beside * (f64::from(units) * f64::from(panel_parts)) + calls;
-                if least * rounds > most_cost {
-                    break;
-                }
-                let row_parts = parts / panel_parts;
-                if row_parts * panel_parts != parts || row_parts > units {
+                let evenly = all + beside * (f64::from(units) * f64::from(panel_parts));
+                let least = evenly + CALL * f64::from(parts - 1);
+                if least * turns > best.0 * f64::from(parts) {
                     continue;
                 }
-                let rows = units.div_ceil(row_parts);
                 let alone = cost(rows, panels.div_ceil(panel_parts)) + beside * f64::from(rows);
-                let cut = (alone * rounds, panel_parts, row_parts);
+                let cut = (alone * turns, panel_parts, row_parts);
                 if cut < best {
                     best = cut;
                 }

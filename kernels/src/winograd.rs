@@ -301,9 +301,13 @@ impl Winograd {
         let cost = self.cost();
         let mut best = (f64::INFINITY, 1, 1);
         for tile_parts in 1..=most.min(tiles) {
+            let part = tiles.div_ceil(tile_parts);
+            let mut rounds = 0;
             for panel_parts in 1..=(most / tile_parts).min(panels) {
-                let rounds = f64::from((tile_parts * panel_parts).div_ceil(threads)) + waiting;
-                let cost = cost(tiles.div_ceil(tile_parts), panels.div_ceil(panel_parts)) * rounds;
+                while rounds * threads < tile_parts * panel_parts {
+                    rounds += 1;
+                }
+                let cost = cost(part, panels.div_ceil(panel_parts)) * (f64::from(rounds) + waiting);
                 if (cost, panel_parts, tile_parts) < best {
                     best = (cost, panel_parts, tile_parts);
                 }

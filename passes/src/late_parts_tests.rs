@@ -120,3 +120,53 @@ func.func @main(%x: tensor<8x64xf32>, %y: tensor<8x1024xf32>) -> {part} {{
     assert!(reshape.contains("nn.reshape"));
     assert_eq!(copies(&reshape), 0, "the whole in another shape is no part");
 }
+
+/// After which operations parts are copied, how many, and the bytes that are saved.
+fn found(text: &str) -> Vec<(String, usize, u64)> {
+    let ctx = Arc::new(Context::new());
+    let module = ir::text::parse(&ctx, "parts.mlir", text.to_owned());
+    let module = module.unwrap_or_else(|faults| panic!("{}", faults[0].render(&ctx)));
+    let body = module.function("main").expect("it is there");
+    let told = |cut: &Cut| (body.at(&ctx, cut.after).name().to_owned(), cut.parts.len(), cut.saved_bytes);
+    cuts(&ctx, body).iter().map(told).collect()
+}
+
+#[test]
+fn a_cut_is_after_the_last_that_reads_more_than_parts() {
+    assert_eq!(found(LATE), [("nn.reduce_max".to_owned(), 1, 2048 - 256)]);
+    let only = LATE.replace("nn.reduce_max %0", "nn.reduce_max %x");
+    assert!(only != LATE);
+    assert_eq!(found(&only), [("nn.exp".to_owned(), 1, 2048 - 256)], "nothing else reads the whole");
+    let part_of_part = LATE.replace(
+        "%5 = nn.mul %4, %1 : (tensor<1x1xf32>, tensor<1x64xf32>)",
+        "%6 = nn.slice %1 {sizes = array<i64: 1, 1>, starts = array<i64: 0, 3>}
+    : (tensor<1x64xf32>) -> tensor<1x1xf32>
+  %7 = nn.mul %4, %6 : tensor<1x1xf32>
+  %8 = nn.slice %x {sizes = array<i64: 1, 64>, starts = array<i64: 0, 0>}
+    : (tensor<8x64xf32>) -> tensor<1x64xf32>
+  %5 = nn.mul %7, %8 : (tensor<1x1xf32>, tensor<1x64xf32>)",
+    );
+    assert!(part_of_part != LATE);
+    let whole = [("nn.reduce_max".to_owned(), 1, 2048 - 256)];
+    assert_eq!(found(&part_of_part), whole, "the part of the whole itself is copied");
+}
+
+#[test]
+fn the_cut_that_saves_most_comes_first() {
+    let slice = "{sizes = array<i64: 1, 64>, starts = array<i64: 2, 0>}";
+    let text = format!(
+        "
+func.func @main(%x: tensor<8x64xf32>, %y: tensor<16x64xf32>) -> tensor<1x64xf32> {{
+  %0 = nn.exp %x : tensor<8x64xf32>
+  %1 = nn.slice %0 {slice} : (tensor<8x64xf32>) -> tensor<1x64xf32>
+  %2 = nn.neg %0 : tensor<8x64xf32>
+  %3 = nn.exp %y : tensor<16x64xf32>
+  %4 = nn.slice %3 {slice} : (tensor<16x64xf32>) -> tensor<1x64xf32>
+  %5 = nn.abs %3 : tensor<16x64xf32>
+  %6 = nn.mul %1, %4 : tensor<1x64xf32>
+  return %6 : tensor<1x64xf32>
+}}"
+    );
+    let expected = [("nn.abs".to_owned(), 1, 4096 - 256), ("nn.neg".to_owned(), 1, 2048 - 256)];
+    assert_eq!(found(&text), expected);
+}

@@ -8,6 +8,9 @@ use ir::body::OpRef;
 use ir::target::{GroupPosition, KernelChoice};
 
 use super::*;
+use crate::liveness::{AliasClasses, LiveRange, Steps};
+use crate::overlap::{Banding, RowOrder};
+use crate::place::Step;
 
 /// A target whose kernels read whatever lies anywhere.
 struct ReadsAnything;
@@ -171,4 +174,109 @@ fn only_views_in_another_order_are_told_before_anything_is_placed() {
   return %0 : tensor<8xf32>
 }";
     assert_eq!(told(none), Some(0));
+}
+
+/// Values 1 to 4, each read by the step that makes the next.
+const CHAIN: &str = "
+func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = nn.exp %x : tensor<8xf32>
+  %1 = nn.neg %0 : tensor<8xf32>
+  %2 = nn.abs %1 : tensor<8xf32>
+  %3 = nn.exp %2 : tensor<8xf32>
+  return %3 : tensor<8xf32>
+}";
+
+#[test]
+fn an_operand_and_the_result_of_a_step_are_needed_by_one_step_but_not_at_one_moment() {
+    let module = parse(CHAIN);
+    let ctx = &module.ctx;
+    let body = module.function("main").expect("it is there");
+    let weights = WeightSet::of(ctx, body);
+    let aliases = AliasSets::of(ctx, body);
+    let steps = Steps::of(ctx, body, &weights);
+    let classes = AliasClasses::of(ctx, body, &steps, &weights, &aliases);
+    let value = |index: u32| Value::from_u32(index);
+    for (a, b, meets) in [(1, 1, [true; 2]), (1, 2, [false, true]), (1, 3, [false; 2]), (2, 4, [false; 2])] {
+        for (a, b) in [(value(a), value(b)), (value(b), value(a))] {
+            let found = [classes.conflict(a, b), classes.conflict_in_steps(&steps, a, b)];
+            assert_eq!(found, meets, "{a} and {b}");
+        }
+    }
+}
+
+#[test]
+fn what_is_joined_is_live_from_the_first_step_to_the_last_of_both() {
+    let module = parse(CHAIN);
+    let ctx = &module.ctx;
+    let body = module.function("main").expect("it is there");
+    let weights = WeightSet::of(ctx, body);
+    let aliases = AliasSets::of(ctx, body);
+    let steps = Steps::of(ctx, body, &weights);
+    let run: Vec<(Step, Op)> = steps.iter().collect();
+    let value = |index: u32| Value::from_u32(index);
+    for [to, joined] in [[1, 2], [2, 1]] {
+        let mut classes = AliasClasses::of(ctx, body, &steps, &weights, &aliases);
+        assert_eq!(classes.last_reader(value(1)), Some(run[1]));
+        let whole = |first: usize, last: usize| Some(LiveRange { first: run[first].0, last: run[last].0 });
+        assert_eq!(classes.live_range(value(1)), whole(0, 1));
+        classes.join(value(to), value(joined));
+        assert_eq!([1, 2, 3].map(|index| classes.class(value(index))), [to, to, 3].map(value));
+        assert_eq!(classes.live_range(value(to)), whole(0, 2));
+        assert_eq!(classes.last_reader(value(to)), Some(run[2]), "the later one");
+        assert!(
+            !classes.conflict(value(to), value(3)) && !classes.conflict_in_steps(&steps, value(to), value(4))
+        );
+        assert!(classes.conflict_in_steps(&steps, value(to), value(3)));
+    }
+}
+
+/// How many rows an operation says that it writes in a band, and in which order.
+fn banding(said: &str) -> Option<Banding> {
+    let ty = "tensor<4xf32>";
+    let module = parse(&format!(
+        "func.func @main(%x: {ty}) -> {ty} {{
+  %0 = nn.neg %x {{mem.overlap = array<i64: {said}>}} : {ty}
+  return %0 : {ty}
+}}"
+    ));
+    let body = module.function("main").expect("it is there");
+    let op = body.defining_op(Value::from_u32(1)).expect("it is made");
+    Banding::of(body.at(&module.ctx, op))
+}
+
+#[test]
+fn the_sign_of_the_rows_of_a_band_says_in_which_order_they_are_written() {
+    let of = |operand: usize, rows: u64, order: RowOrder| Some(Banding { operand, rows, order });
+    assert_eq!(banding("0, 3"), of(0, 3, RowOrder::Down));
+    assert_eq!(banding("2, -3"), of(2, 3, RowOrder::Up));
+    assert_eq!(banding("1, 1"), of(1, 1, RowOrder::Down));
+    for said in ["0, 0", "-1, 3", "3", "0, 3, 1"] {
+        assert_eq!(banding(said), None, "{said}");
+    }
+    let module = parse(CHAIN);
+    let mut body = module.function("main").expect("it is there").clone();
+    let op = body.defining_op(Value::from_u32(1)).expect("it is made");
+    for written in [of(0, 5, RowOrder::Down), of(1, 5, RowOrder::Up)] {
+        written.expect("it is one").write(&module.ctx, &mut body, op);
+        assert_eq!(Banding::of(body.at(&module.ctx, op)), written);
+    }
+}
+
+#[test]
+fn a_function_is_of_any_sizes_if_a_value_has_a_name_for_one() {
+    let is_symbolic = |types: [&str; 3]| {
+        let [x, y, z] = types;
+        let module = parse(&format!(
+            "func.func @main(%x: {x}, %y: {y}, %z: {z}) -> {x} {{
+  return %x : {x}
+}}"
+        ));
+        crate::symbolic::is_symbolic(&module.ctx, module.function("main").expect("it is there"))
+    };
+    let plain = "tensor<4xf32>";
+    let named = "tensor<4x?xf32, #optc.dims<N>>";
+    let unknown = "tensor<?xf32>";
+    assert!(!is_symbolic([plain; 3]) && !is_symbolic([plain, unknown, plain]));
+    assert!(is_symbolic([named; 3]) && is_symbolic([plain, plain, named]));
+    assert!(is_symbolic([named, plain, unknown]) && is_symbolic([plain, named, plain]));
 }

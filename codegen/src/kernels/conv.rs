@@ -139,7 +139,10 @@ fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
 /// The calls of a convolution, by the algorithm, in bands and with the scratch that its attributes say.
 fn lower_call(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     if whole.attr(attrs::MEM_METHOD).is_some() {
-        return winograd::lower(whole, call, machine);
+        if !call.packs.is_empty() {
+            return Err(CodeRefusal::new("Winograd's algorithm packs no filter while the program runs"));
+        }
+        return winograd::lower(whole, &call.conv, call.operands, call.image, machine);
     }
     // Each worker's piece is a multiple of 64.
     let shared_bytes = call.shared_bytes();
@@ -156,7 +159,11 @@ fn lower_call(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lower
         Some(rows) => {
             let bands = call.conv.slide().bands(rows)?;
             let of_band = |band: &Band| call.band(*band, limit, machine);
-            calls.extend(bands::calls(&bands, |band| call.part_operands(band), of_band)?);
+            calls.extend(bands::calls(
+                &bands,
+                |band| call.conv.part_operands(&call.operands, band),
+                of_band,
+            )?);
         }
     }
     let shape = call.conv.shape;
@@ -253,26 +260,7 @@ impl Call2d {
 
     /// The call for a band, with at most `limit` bytes of scratch for each worker, if given.
     fn band(&self, band: Band, limit: Option<usize>, machine: &Machine) -> Result<LoweredCall, CodeRefusal> {
-        Ok(self.part(&band).kernel(limit, machine)?.call(self.part_operands(&band)))
-    }
-
-    /// The convolution of a band.
-    fn part(&self, band: &Band) -> Convolution {
-        let mut part = self.conv;
-        part.shape.input[0] = band.inputs;
-        [part.shape.pads[0], part.shape.pads[2]] = band.pads;
-        part
-    }
-
-    /// The operands of a band's call.
-    fn part_operands(&self, band: &Band) -> Vec<Pointer> {
-        let ConvStrides { input, output, residual } = self.conv.strides;
-        let mut operands = self.operands.clone();
-        let ConvNumbers { input: x, residual: added, output: out } = self.conv.stored();
-        operands[0].advance(band.first as u64 * output.h * out.bytes() as u64);
-        operands[1].advance(band.first_input as u64 * input.h * x.bytes() as u64);
-        operands[4].advance(band.first as u64 * residual.h * added.bytes() as u64);
-        operands
+        Ok(self.conv.part(&band).kernel(limit, machine)?.call(self.conv.part_operands(&self.operands, &band)))
     }
 
     fn rowwise(self, machine: Machine) -> Result<Rowwise, CodeRefusal> {
@@ -360,6 +348,25 @@ impl ConvKernel {
 }
 
 impl Convolution {
+    /// That of a band.
+    fn part(&self, band: &Band) -> Convolution {
+        let mut part = *self;
+        part.shape.input[0] = band.inputs;
+        [part.shape.pads[0], part.shape.pads[2]] = band.pads;
+        part
+    }
+
+    /// The operands of a band's call, where these are those of the whole.
+    fn part_operands(&self, operands: &[Pointer], band: &Band) -> Vec<Pointer> {
+        let ConvStrides { input, output, residual } = self.strides;
+        let mut operands = operands.to_vec();
+        let ConvNumbers { input: x, residual: added, output: out } = self.stored();
+        operands[0].advance(band.first as u64 * output.h * out.bytes() as u64);
+        operands[1].advance(band.first_input as u64 * input.h * x.bytes() as u64);
+        operands[4].advance(band.first as u64 * residual.h * added.bytes() as u64);
+        operands
+    }
+
     /// The kernel, with no more scratch for each worker than a limit says, if there is one.
     ///
     /// # Errors

@@ -46,6 +46,13 @@ pub fn order(graph: &GraphProto<'_>) -> Result<Vec<usize>, Vec<GraphFault>> {
     if order.len() == graph.nodes.len() { Ok(order) } else { Err(vec![cycle(graph, &definers, &order)]) }
 }
 
+/// The first name that a graph defines twice.
+pub(super) fn defined_twice(graph: &GraphProto<'_>) -> Option<GraphFault> {
+    let mut faults = Vec::new();
+    definers(graph, &mut faults);
+    faults.into_iter().next()
+}
+
 fn definers<'a>(graph: &GraphProto<'a>, faults: &mut Vec<GraphFault>) -> HashMap<&'a str, Definer> {
     let weights = graph.initializers.iter().map(|tensor| tensor.name);
     let weights = weights.chain(graph.sparse_initializers.iter().copied());

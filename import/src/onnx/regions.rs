@@ -13,6 +13,7 @@ use super::call::Refusal;
 use super::lower::GraphLowering;
 use super::model::GraphProto;
 use super::open::OpenAxes;
+use super::order::defined_twice;
 use super::rows::find_in;
 use super::sequences::NamedItem;
 use super::tensor::TensorProto;
@@ -46,6 +47,9 @@ impl<'m> GraphLowering<'m> {
                 format!("a graph of {} inputs, expected {}", graph.inputs.len(), arguments.len()).into()
             );
         }
+        if let Some(fault) = defined_twice(graph) {
+            return Err(fault.message.into());
+        }
         self.rewinding.write_down(graph.nodes.len())?;
         let bound = self.rewinding.bound.len();
         let hidden = self.hide(graph);
@@ -63,7 +67,9 @@ impl<'m> GraphLowering<'m> {
         let made = graph.nodes.iter().flat_map(|node| &node.outputs).copied();
         let names = inputs.chain(made).chain(graph.initializers.iter().map(|tensor| tensor.name));
         let mut hidden = Vec::new();
-        for name in names.filter(|name| !name.is_empty()) {
+        let mut seen = HashSet::new();
+        // An input may have a weight of its name, which is its default.
+        for name in names.filter(|name| !name.is_empty() && seen.insert(*name)) {
             let value = self.values.remove(name);
             let item = self.items.remove(name);
             hidden.push(HiddenName { name, value, item, initializer: self.initializers.remove(name) });

@@ -2,9 +2,12 @@
 //!
 //! The oracle is the operator's text, as plain loops.
 
-use crate::values::compute;
+use import::onnx::StrippedWeights;
+
+use crate::fixture::{import_bytes, refuses};
+use crate::values::{close, compute};
 use crate::walks::{counted, indices, numbers, place, sizes};
-use crate::writer::{Graph, Message, float, floats_tensor, int, raw_tensor};
+use crate::writer::{Graph, Message, float, floats_tensor, int, model, raw_tensor, string};
 
 const BATCH: i64 = 2;
 const HEADS: i64 = 4;
@@ -182,4 +185,96 @@ fn a_mask_of_two_to_four_axes_is_added_or_says_what_is_seen() {
         let seen = |index: [i64; 4]| if truth[stretched(index)] == 1 { 0.0 } else { f64::NEG_INFINITY };
         check(masked, flat, &attended([q, k, v], ROOT, &|score| score, &seen));
     }
+}
+
+/// The text of a module of the only node of a graph.
+fn text(graph: Graph) -> String {
+    let module = import_bytes(&model(25, graph.output("y")).0, StrippedWeights::Refuse, &[]);
+    ir::text::print(&module.unwrap_or_else(|faults| panic!("{faults:?}")))
+}
+
+#[test]
+fn distances_and_rows_without_keys_are_looked_for_only_where_there_may_be_some() {
+    let all = operands();
+    let mask = floats_tensor("mask", &[QUERIES, KEYS], &[0.0; 9]);
+    let masked = graph(&all, 0, &["mask"], &[]).weight(mask);
+    let alone = |attributes: &[Message]| graph(&all, 0, &[], attributes);
+    // A causal query sees the first key at least, and one that looks ahead sees its own.
+    for (attention, distances, rows) in [
+        (alone(&[]), 0, 0),
+        (alone(&[int("left_window_size", -1), int("right_window_size", -1)]), 0, 0),
+        (masked, 0, 1),
+        (alone(&[int("is_causal", 1)]), 1, 0),
+        (alone(&[int("right_window_size", 0)]), 1, 0),
+        (alone(&[int("left_window_size", 0)]), 1, 1),
+    ] {
+        let text = text(attention);
+        let count = |name: &str| text.matches(name).count();
+        assert_eq!([count("nn.sub"), count("nn.reduce_max")], [distances, rows], "{text}");
+    }
+}
+
+#[test]
+fn scores_are_shown_before_they_are_capped_unless_said() {
+    let shown = |result: &str, attributes: &[Message]| {
+        let results = ["y", "k", "v", "scores"];
+        let graph = Graph::default().input("x", &[1, 1, 1, 4]);
+        let attributes = [&[float("softcap", 30.0)], attributes].concat();
+        graph.node("Attention", &["x", "x", "x"], &results, &attributes).output(result)
+    };
+    let mode = |mode: i64| int("qk_matmul_output_mode", mode);
+    // 1, 4, 9 and 16 over the root of 4.
+    let capped = 30.0 * 0.5f32.tanh();
+    close(compute(24, shown("scores", &[])), &[15.0]);
+    close(compute(24, shown("scores", &[mode(0)])), &[15.0]);
+    close(compute(24, shown("scores", &[mode(1)])), &[capped]);
+    close(compute(24, shown("scores", &[mode(2)])), &[capped]);
+    // The number 0 is that of no type, 8 that of strings.
+    let precision = |number: i64| int("softmax_precision", number);
+    close(compute(24, shown("y", &[precision(0)])), &[1.0, 2.0, 3.0, 4.0]);
+    let said = "`softmax_precision` 8, expected the number of a numeric type";
+    refuses(24, shown("y", &[precision(8)]), said);
+}
+
+/// Linear attention of a head whose queries, keys and values are the input, by a rule, with further operands.
+fn linear(steps: i64, rule: &str, further: &[&str]) -> Graph {
+    let graph = Graph::default().input("x", &[1, steps, 2]);
+    let one = [1, steps, 1];
+    let numbers = vec![0.5; steps.unsigned_abs() as usize];
+    let graph =
+        graph.weight(floats_tensor("decay", &one, &numbers)).weight(floats_tensor("rate", &one, &numbers));
+    let attributes = [int("q_num_heads", 1), int("kv_num_heads", 1), string("update_rule", rule)];
+    let operands = [&["x", "x", "x", ""], further].concat();
+    graph.node("LinearAttention", &operands, &["y", "state"], &attributes).output("y")
+}
+
+#[test]
+fn linear_attention_takes_the_operands_of_its_rule() {
+    // The key (1, 2) times the value (1, 2) is the state, of which the query reads 5 times the value.
+    let expected = [5.0, 10.0].map(|number| number * std::f32::consts::FRAC_1_SQRT_2);
+    close(compute(28, linear(1, "linear", &[])), &expected);
+    close(compute(28, linear(1, "delta", &["", "rate"])), &expected.map(|number| number / 2.0));
+    for (rule, further) in [
+        ("linear", &["decay"][..]),
+        ("linear", &["", "rate"]),
+        ("gated", &[]),
+        ("gated", &["decay", "rate"]),
+        ("delta", &[]),
+        ("delta", &["decay", "rate"]),
+        ("gated_delta", &["decay"]),
+        ("gated_delta", &["", "rate"]),
+    ] {
+        let said = format!("`update_rule` {rule:?} with other operands than it takes");
+        refuses(28, linear(1, rule, further), &said);
+    }
+    refuses(28, linear(1, "ungated", &[]), "`update_rule` \"ungated\"");
+}
+
+#[test]
+fn linear_attention_has_a_step_and_at_most_1024() {
+    refuses(28, linear(0, "linear", &[]), "a sequence of 0 steps, expected 1 to 1024");
+    refuses(28, linear(1025, "linear", &[]), "a sequence of 1025 steps, expected 1 to 1024");
+    let two = compute(28, linear(2, "linear", &[]));
+    // The second query (3, 4) reads 11 times the first value and 25 times its own.
+    close(two, &[5.0, 10.0, 86.0, 122.0].map(|number| number * std::f32::consts::FRAC_1_SQRT_2));
 }

@@ -7,8 +7,8 @@ use import::onnx::rows::coverage;
 use crate::fixture::{faults, import_bytes, import_sized};
 use crate::values::compute_model;
 use crate::writer::{
-    FLOAT, Graph, INT64, Message, float, floats_tensor, int, ints, ints_tensor, model, property, raw_tensor,
-    string, value_info,
+    FLOAT, Graph, INT64, Message, float, floats_tensor, graph as subgraph, int, ints, ints_tensor, model,
+    property, raw_tensor, string, value_info,
 };
 
 fn check(graph: Graph, expected: &[&str]) {
@@ -351,4 +351,35 @@ fn a_named_size_of_a_result_is_the_number_that_is_given_for_it() {
     let sizes = DeclaredSizes { ranges, ..DeclaredSizes::new() };
     let said = import_sized(&bytes, StrippedWeights::Refuse, sizes).err().expect("it is refused");
     assert!(said[0].contains("no input has a named size `M`"), "{said:?}");
+}
+
+#[test]
+fn a_graph_of_a_node_that_defines_a_name_twice_is_refused() {
+    let then = Graph::default().node("Relu", &["x"], &["t"], &[]);
+    let otherwise = Graph::default().node("Neg", &["x"], &["e"], &[]).output("e");
+    let whole = |then: Graph| {
+        let branches =
+            [subgraph("then_branch", then.output("t")), subgraph("else_branch", otherwise.clone())];
+        let graph = Graph::default().input("x", &[2]).weight(raw_tensor("c", 9, &[], &[1]));
+        graph.node("If", &["c"], &["y"], &branches).output("y")
+    };
+    assert_eq!(compute_model(&model(17, whole(then.clone()))).0, [2]);
+    let twice = then.node("Neg", &["x"], &["t"], &[]);
+    let said = faults(&model(17, whole(twice))).join("\n");
+    assert!(said.contains("`t` is defined twice"), "{said}");
+}
+
+#[test]
+fn an_input_of_a_loop_with_a_weight_of_its_name_hides_the_outer_value_within_only() {
+    // The body's state `x` is an input with a default, and `x` is the model's input around it.
+    let inputs = [value_info("i", INT64, &[]), value_info("p", 9, &[]), value_info("x", FLOAT, &[2])];
+    let inner = Graph { inputs: inputs.to_vec(), ..Graph::default() };
+    let inner = inner.weight(floats_tensor("x", &[2], &[5.0, 5.0]));
+    let inner = inner.node("Add", &["x", "x"], &["twice"], &[]).node("Identity", &["p"], &["o"], &[]);
+    let body = subgraph("body", inner.output("o").output("twice"));
+    let graph = Graph::default().input("x", &[2]).weight(raw_tensor("n", INT64, &[], &1i64.to_le_bytes()));
+    let graph = graph.node("Loop", &["n", "", "x"], &["l"], &[body]).node("Sub", &["l", "x"], &["y"], &[]);
+    let found = compute_model(&model(17, graph.output("y")));
+    // Twice the input, less the input: the input, which the other tests have as 1, 2, ...
+    assert_eq!(found, (vec![2], vec![1.0, 2.0]));
 }

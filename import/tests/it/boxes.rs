@@ -3,7 +3,9 @@
 //! The oracle is the operator's text at onnx.ai/onnx/operators. Results whose size depends on data have zeros
 //! after their elements; ONNX's own tests hold them to their sizes.
 
-use crate::fixture::faults;
+use import::onnx::StrippedWeights;
+
+use crate::fixture::{faults, import_bytes, refuses};
 use crate::values::{check, compute, one_node};
 use crate::writer::{Graph, Message, float, floats, floats_tensor, int, ints, ints_tensor, model, string};
 
@@ -231,4 +233,105 @@ fn sequences_of_numbers_are_counted_and_weighed() {
             "{counts:?}: {wrong:?}"
         );
     }
+}
+
+#[test]
+fn a_size_reaches_half_as_far_to_each_side_of_a_centre() {
+    let kept = |boxes: &[f32]| {
+        let graph = Graph::default().weight(floats_tensor("boxes", &[1, 2, 4], boxes));
+        let graph = graph.weight(floats_tensor("scores", &[1, 1, 2], &[0.75, 0.5]));
+        let graph = graph.weight(ints_tensor("most", &[2])).weight(floats_tensor("overlap", &[1], &[0.0]));
+        let operands = ["boxes", "scores", "most", "overlap"];
+        let graph = graph.node("NonMaxSuppression", &operands, &["i"], &[int("center_point_box", 1)]);
+        compute(11, as_floats(graph, "i"))
+    };
+    let apart = (vec![2, 3], vec![0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    let beside = |distance: f32, size: f32| kept(&[0.0, 0.0, size, size, distance, 0.0, size, size]);
+    assert_eq!(beside(0.7, 0.5), apart);
+    assert_eq!(beside(1.1, 1.0), apart);
+    assert_eq!(beside(0.9, 1.0), (vec![2, 3], vec![0.0; 6]));
+}
+
+#[test]
+fn boxes_are_of_f32_and_no_fewer_than_none_are_picked() {
+    check(11, suppression(&[ints_tensor("most", &[-1])], &[]), &[0, 3], &[]);
+    let double = Graph::default().input("x", &[1, 2, 4]).node("Cast", &["x"], &["d"], &[int("to", 11)]);
+    let double = double.weight(floats_tensor("s", &[1, 1, 2], &[0.0; 2]));
+    let double = double.node("NonMaxSuppression", &["d", "s"], &["y"], &[]).output("y");
+    refuses(11, double, "boxes that are not of f32");
+}
+
+#[test]
+fn regions_are_of_images_and_have_up_to_65535_bins_along_an_axis() {
+    let region = |image: &[i64], attributes: &[Message]| {
+        let graph = one_node("RoiAlign", image, &["x", "b", "i"], attributes);
+        graph.weight(floats_tensor("b", &[1, 4], &[0.0; 4])).weight(ints_tensor("i", &[0]))
+    };
+    refuses(16, region(&[1, 4, 4], &[]), "an image of other than four axes");
+    for name in ["output_height", "output_width"] {
+        let most = model(16, region(&[1, 1, 4, 4], &[int(name, 65_535)]));
+        assert!(import_bytes(&most.0, StrippedWeights::Refuse, &[]).is_ok(), "{name}");
+    }
+}
+
+/// DeformConv of inputs of these shapes: an image, a filter, and offsets.
+fn moved([image, filter, offsets]: [&[i64]; 3], attributes: &[Message]) -> Graph {
+    let graph = Graph::default().input("x", image).input("w", filter).input("o", offsets);
+    graph.node("DeformConv", &["x", "w", "o"], &["y"], attributes).output("y")
+}
+
+#[test]
+fn a_moved_filter_has_a_limit_and_so_have_its_windows() {
+    let places = "a filter or a result of more than 16777216 places";
+    let agree = "channels, groups and offsets that do not agree";
+    let one: &[i64] = &[1, 1, 1, 1];
+    let of_rows = |rows: i64| [1, 1, rows, 4096];
+    refuses(22, moved([&of_rows(4097), one, one], &[]), places);
+    refuses(22, moved([&of_rows(4096), one, one], &[]), agree);
+    refuses(22, moved([&of_rows(4097), &of_rows(4097), one], &[]), places);
+    refuses(22, moved([&of_rows(4096), &of_rows(4096), one], &[]), agree);
+    let none = "an image or a filter without elements";
+    refuses(22, moved([&[0, 1, 3, 3], one, one], &[]), none);
+    refuses(22, moved([&[1, 1, 3, 3], &[0, 1, 1, 1], one], &[]), none);
+    let flat = "an image or a filter of other than four axes";
+    refuses(22, moved([&[1, 1, 3], one, one], &[]), flat);
+    refuses(22, moved([&[1, 1, 3, 3], &[1, 1, 1], one], &[]), flat);
+}
+
+#[test]
+fn channels_of_a_moved_filter_are_those_of_its_groups() {
+    let agree = "channels, groups and offsets that do not agree";
+    let of = |filter: &[i64], fields: i64, attributes: &[Message]| {
+        moved([&[1, 4, 2, 2], filter, &[1, 2 * fields, 2, 2]], attributes)
+    };
+    let count = |name: &str, count: i64| int(name, count);
+    let two = [count("group", 2)];
+    let imports = |graph: Graph| import_bytes(&model(22, graph).0, StrippedWeights::Refuse, &[]).is_ok();
+    assert!(imports(of(&[4, 2, 1, 1], 1, &two)));
+    assert!(imports(of(&[3, 4, 1, 1], 4, &[count("offset_group", 4)])));
+    refuses(22, of(&[3, 2, 1, 1], 1, &two), agree);
+    refuses(22, of(&[4, 3, 1, 1], 1, &two), agree);
+    refuses(22, of(&[2, 3, 1, 1], 1, &[]), agree);
+    refuses(22, of(&[2, 4, 1, 1], 3, &[count("offset_group", 3)]), agree);
+    refuses(22, of(&[2, 4, 1, 1], 3, &[]), agree);
+}
+
+#[test]
+fn a_moved_filter_may_be_as_large_as_its_image_and_steps_are_at_least_1() {
+    let constant = |filter: &[i64], offsets: &[i64], attributes: &[Message]| {
+        let zeros = |name: &str, dims: &[i64], number: f32| {
+            floats_tensor(name, dims, &vec![number; dims.iter().product::<i64>() as usize])
+        };
+        let graph = one_node("DeformConv", &[1, 1, 3, 3], &["x", "w", "o"], attributes);
+        graph.weight(zeros("w", filter, 1.0)).weight(zeros("o", offsets, 0.0))
+    };
+    check(22, constant(&[1, 1, 3, 3], &[1, 18, 1, 1], &[]), &[1, 1, 1, 1], &[45.0]);
+    let large = "a filter larger than the image";
+    refuses(22, constant(&[1, 1, 4, 3], &[1, 24, 1, 1], &[]), large);
+    refuses(22, constant(&[1, 1, 3, 4], &[1, 24, 1, 1], &[]), large);
+    for steps in [[0, 1], [1, 0]] {
+        refuses(22, constant(&[1, 1, 1, 1], &[1, 2, 1, 1], &[ints("strides", &steps)]), large);
+    }
+    let wide = [ints("strides", &[(1 << 20) - 1, 2])];
+    check(22, constant(&[1, 1, 1, 1], &[1, 2, 1, 2], &wide), &[1, 1, 1, 2], &[1.0, 3.0]);
 }

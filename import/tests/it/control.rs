@@ -419,3 +419,31 @@ fn a_recurrent_operator_of_many_steps_is_a_loop() {
     assert!(many.contains("scf.for"), "{many}");
     assert!(!text(14, sums(9, "forward", None).output("y")).contains("scf.for"));
 }
+
+#[test]
+fn a_loop_that_can_be_written_in_neither_way_is_refused_with_both_reasons() {
+    let said = |count: i64, condition| {
+        let count = raw_tensor("n", INT64, &[], &count.to_le_bytes());
+        let graph = Graph::default().input("x", &[2]).weight(count);
+        faults(&model(13, grown_by(graph, ["n", ""], condition))).join(" ")
+    };
+    let rolled = "as a loop: a state of type `tensor<2xf32>` that an iteration changes to `tensor<3xf32>`";
+    // Few turns are written down at first, and many are a loop at first.
+    let few = said(3, BELOW);
+    let reasons = format!("{rolled}; unrolled: input 0 is computed, expected a constant");
+    assert!(few.contains(&reasons), "{few}");
+    let many = said(2000, GOES_ON);
+    let reasons = format!("{rolled}; unrolled: a loop of more than 1024 iterations");
+    assert!(many.contains(&reasons), "{many}");
+}
+
+#[test]
+fn graphs_of_more_nodes_than_are_written_down_are_refused_at_once() {
+    let node = |inner: Graph, index: usize| inner.node("Relu", &["x"], &[&format!("t{index}")], &[]);
+    let inner = (0..1 << 17).fold(Graph::default(), node).output("t0");
+    let other = Graph::default().node("Neg", &["x"], &["e"], &[]).output("e");
+    let branches = [graph("then_branch", inner), graph("else_branch", other)];
+    let whole = Graph::default().input("x", &[2]).weight(raw_tensor("c", 9, &[], &[1]));
+    let said = faults(&model(13, whole.node("If", &["c"], &["y"], &branches).output("y"))).join(" ");
+    assert!(said.contains("loops of more than 131072 nodes over all iterations"), "{said}");
+}

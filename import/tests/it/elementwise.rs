@@ -2,7 +2,7 @@
 //!
 //! The oracle is the operator's text at onnx.ai/onnx/operators; every input counts 1, 2, 3, ...
 
-use crate::fixture::faults;
+use crate::fixture::{faults, refuses};
 use crate::values::{check, compute, one_node};
 use crate::writer::{Graph, Message, floats_tensor, int, ints_tensor, model, raw_tensor, string};
 
@@ -263,4 +263,15 @@ fn powers_of_two_are_made_of_other_numbers_and_refused_of_what_would_be_rounded_
     assert!(said.contains("other than nearest where `saturate` is 0"), "{said}");
     let said = faults(&model(28, graph(1, &5f32.to_le_bytes(), &[string("round_mode", "odd")]))).join(" ");
     assert!(said.contains("expected up, down or nearest"), "{said}");
+}
+
+#[test]
+fn training_drops_nothing_where_the_ratio_is_0_and_half_where_it_is_left_out() {
+    let trained = |inputs: &[&str], truth: u8| {
+        let graph = one_node("Dropout", &[2], inputs, &[]).weight(floats_tensor("r", &[], &[0.0]));
+        graph.weight(raw_tensor("t", 9, &[], &[truth]))
+    };
+    check(13, trained(&["x", "r", "t"], 1), &[2], &[1.0, 2.0]);
+    check(13, trained(&["x", "", "t"], 0), &[2], &[1.0, 2.0]);
+    refuses(13, trained(&["x", "", "t"], 1), "training mode, expected inference");
 }

@@ -57,3 +57,21 @@ fn a_graph_that_makes_another_type_or_several_results_is_refused() {
     let other = faults(&flexible(&[0.0, 0.0], &[int("softmax_precision", 7)])).join(" ");
     assert!(other.contains("`softmax_precision` is no type of floats"), "{other}");
 }
+
+#[test]
+fn scores_are_scaled_by_the_root_of_a_heads_size_unless_said() {
+    // The products of 1, 2, 3, 4 with the first key are twice the logarithm of 3, and its half is taken.
+    let part = 3f32.ln() / 5.0;
+    let keys = [[part; 4], [0.0; 4]].concat();
+    let graph = Graph::default().input("q", &[1, 1, 1, 4]).weight(floats_tensor("k", &[1, 1, 2, 4], &keys));
+    let graph = graph.weight(floats_tensor("v", &[1, 1, 2, 1], &[1.0, 3.0])).output("y");
+    let node = Message::default().strings(1, &["q", "k", "v"]).strings(2, &["y"]).bytes(3, "n");
+    let node = node.bytes(4, "FlexAttention").bytes(7, "ai.onnx.preview");
+    let graph = Graph { nodes: vec![node], ..graph };
+    let sets = [("", 26), ("ai.onnx.preview", 1)];
+    let sets = sets.map(|(domain, version)| Message::default().bytes(1, domain).int(2, version));
+    let model = Message::default().int(1, 8).messages(8, &sets).message(7, &graph.message());
+    let (shape, found) = compute_model(&model);
+    assert_eq!(shape, [1, 1, 1, 1]);
+    assert!((found[0] - 1.5).abs() < 1e-5, "{found:?}");
+}

@@ -95,3 +95,49 @@ fn a_function_of_another_version_is_refused() {
     let said = faults(&model(18, main).messages(25, &[leaky()])).join("\n");
     assert!(said.contains("function `Leaky` uses version 17 of the operator set, the model 18"), "{said}");
 }
+
+#[test]
+fn a_result_that_a_call_leaves_out_is_still_read_in_the_body() {
+    let body = Graph::default().node("Neg", &["a"], &["t"], &[]).node("Neg", &["t"], &["u"], &[]);
+    let twice = function("Twice", &["a"], &["t", "u"], &[], body);
+    let second = called(Graph::default().input("x", &[3]), "Twice", &["x"], &["", "y"], &[]);
+    assert_eq!(
+        compute_model(&with_functions(second.output("y"), std::slice::from_ref(&twice))).1,
+        [1.0, 2.0, 3.0]
+    );
+    let first = called(Graph::default().input("x", &[3]), "Twice", &["x"], &["y"], &[]);
+    assert_eq!(
+        compute_model(&with_functions(first.output("y"), std::slice::from_ref(&twice))).1,
+        [-1.0, -2.0, -3.0]
+    );
+}
+
+/// A chain of calls, in the last of which graphs of nodes stand in one another, and a negation in the last.
+fn nested(calls: usize, graphs: usize) -> Message {
+    let negated = Graph::default().node("Neg", &["a"], &["b0"], &[]);
+    let within = |inner: Graph, depth: usize| {
+        let [inside, outside] = [depth, depth + 1].map(|depth| format!("b{depth}"));
+        let other = format!("e{depth}");
+        let other = Graph::default().node("Abs", &["a"], &[&other], &[]).output(&other);
+        let branches = [graph("then_branch", inner.output(&inside)), graph("else_branch", other)];
+        Graph::default().node("If", &["c"], &[&outside], &branches)
+    };
+    let last = (0..graphs).fold(negated, within).node("Identity", &[&format!("b{graphs}")], &["b"], &[]);
+    let link = |index: usize| {
+        let next = format!("F{}", index + 1);
+        let next = called(Graph::default(), &next, &["a", "c"], &["b"], &[]);
+        let body = if index + 1 < calls { next } else { last.clone() };
+        function(&format!("F{index}"), &["a", "c"], &["b"], &[], body)
+    };
+    let functions: Vec<Message> = (0..calls).map(link).collect();
+    let truth = crate::writer::raw_tensor("truth", 9, &[], &[1]);
+    let main = called(Graph::default().input("x", &[3]).weight(truth), "F0", &["x", "truth"], &["y"], &[]);
+    with_functions(main.output("y"), &functions)
+}
+
+#[test]
+fn calls_and_graphs_nest_32_deep_together() {
+    assert_eq!(compute_model(&nested(20, 12)).1, [-1.0, -2.0, -3.0]);
+    let said = faults(&nested(20, 13)).join("\n");
+    assert!(said.contains("functions and graphs nested deeper than 32"), "{said}");
+}

@@ -204,3 +204,19 @@ fn what_a_product_sums_over_is_one_size_however_its_sides_are_turned() {
     let types = ["?xf32, #optc.dims<x_0>", "?x3xf32, #optc.dims<x_0>"];
     check("MatMul", [&[-1], &[-1, 3]], &[], types, &[&[9.0, 12.0, 15.0]]);
 }
+
+#[test]
+fn of_many_faults_the_first_thousand_are_told() {
+    let said = |count: usize| {
+        let node = |graph: Graph, index: usize| graph.node("Relu", &["x", "x"], &[&format!("a{index}")], &[]);
+        let graph = (0..count).fold(Graph::default().input("x", &[2]), node);
+        faults(&model(17, graph.output("x")))
+    };
+    let some = said(1000);
+    assert_eq!((some.len(), &*some[999]), (1000, "`Relu_a999`: 2 inputs, expected 1"));
+    for count in [1001, 1005] {
+        let all = said(count);
+        assert_eq!(all[..1000], some);
+        assert_eq!(all[1000..], ["`Relu_a1000`: and more than 1000 errors in all"]);
+    }
+}

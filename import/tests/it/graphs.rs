@@ -160,3 +160,77 @@ fn what_an_if_makes_may_be_what_it_reads() {
         check(13, whole.node("If", &["c"], &["y"], &branches).output("y"), &[2], &expected);
     }
 }
+
+#[test]
+fn what_data_decide_the_size_of_is_not_made_where_data_decide_whether() {
+    let branch = |name: &str| {
+        let inner = Graph::default().node("NonZero", &["x"], &["t"], &[]);
+        graph(name, inner.output("t"))
+    };
+    let whole = |condition: &str| {
+        let whole = Graph::default().input("x", &[2]).weight(raw_tensor("known", 9, &[], &[1]));
+        let whole = whole.weight(floats_tensor("limit", &[], &[0.0]));
+        let whole = whole.node("ReduceSum", &["x"], &["s"], &[int("keepdims", 0)]);
+        let whole = whole.node("Greater", &["s", "limit"], &["computed"], &[]);
+        let whole = whole.node("If", &[condition], &["b"], &[branch("then_branch"), branch("else_branch")]);
+        whole.node("Cast", &["b"], &["y"], &[int("to", 1)]).output("y")
+    };
+    check(13, whole("known"), &[1, 2], &[0.0, 1.0]);
+    let said = "a size that depends on data, of a value made in a graph that may not run";
+    refuses(13, whole("computed"), said);
+}
+
+/// A Scan of version 8 of these operands, whose body adds the slice `e` to its state `h`.
+fn batched(body: Graph, states: &[i64], scanned: &[&[i64]]) -> Graph {
+    let names = ["x0", "x1"];
+    let attributes = [graph("body", body), int("num_scan_inputs", scanned.len() as i64)];
+    let whole = Graph::default().input("h0", states);
+    let whole = names.iter().zip(scanned).fold(whole, |whole, (name, shape)| whole.input(name, shape));
+    let inputs = [&["", "h0"], &names[..scanned.len()]].concat();
+    whole.node("Scan", &inputs, &["y", "z"], &attributes)
+}
+
+#[test]
+fn each_element_of_a_batch_is_scanned_by_itself() {
+    let body = || {
+        let body = Graph::default().input("h", &[1]).input("e", &[1]).node("Add", &["h", "e"], &["g"], &[]);
+        body.node("Neg", &["g"], &["k"], &[]).output("g").output("k")
+    };
+    // States are 1 and 2; the sums add 1, 2, 3, and 4, 5, 6.
+    let whole = batched(body(), &[2, 1], &[&[2, 3, 1]]);
+    check(8, whole.clone().output("y"), &[2, 1], &[7.0, 17.0]);
+    check(8, whole.output("z"), &[2, 3, 1], &[-2.0, -4.0, -7.0, -6.0, -11.0, -17.0]);
+    let batches = "inputs of different batches, or a body with fewer outputs than states";
+    refuses(8, batched(body(), &[2, 1], &[&[3, 3, 1]]).output("z"), batches);
+    let silent = || Graph::default().input("h", &[1]).input("e", &[1]);
+    refuses(8, batched(silent(), &[2, 1], &[&[2, 3, 1]]).output("y"), batches);
+    let two = || body().input("f", &[1]);
+    refuses(8, batched(two(), &[2, 1], &[&[2, 3, 1], &[2, 2, 1]]).output("z"), "inputs of different lengths");
+    let open = batched(body(), &[2, 1], &[&[2, -1, 1]]).output("z");
+    refuses(8, open, "a number of iterations that is not known");
+}
+
+#[test]
+fn a_batch_has_1024_elements_at_most() {
+    let body = || Graph::default().input("e", &[1]).node("Neg", &["e"], &["d"], &[]).output("d");
+    let whole = |count: i64| {
+        let attributes = [graph("body", body()), int("num_scan_inputs", 1)];
+        let whole = Graph::default().input("x", &[count, 1, 1]);
+        whole.node("Scan", &["", "x"], &["y"], &attributes).output("y")
+    };
+    let below: Vec<f32> = (1..=1024).map(|x| -(x as f32)).collect();
+    check(8, whole(1024), &[1024, 1, 1], &below);
+    refuses(8, whole(1025), "a loop of more than 1024 iterations");
+}
+
+#[test]
+fn a_scan_makes_all_of_its_states() {
+    let body = Graph::default().input("a", &[2]).input("b", &[2]).input("e", &[2]);
+    let body = graph("body", body.node("Add", &["a", "e"], &["g"], &[]).output("g"));
+    for steps in [3, 100] {
+        let whole = Graph::default().input("p", &[2]).input("q", &[2]).input("x", &[steps, 2]);
+        let attributes = [body.clone(), int("num_scan_inputs", 1)];
+        let whole = whole.node("Scan", &["p", "q", "x"], &["y", "z"], &attributes).output("y");
+        refuses(13, whole, "a body with fewer outputs than states");
+    }
+}

@@ -1,6 +1,8 @@
 //! That operators of `ai.onnx.ml` compute what their texts say.
 
-use crate::fixture::faults;
+use import::onnx::StrippedWeights;
+
+use crate::fixture::{faults, import_bytes};
 use crate::values::compute_model;
 use crate::writer::{
     Graph, Message, float, floats, floats_tensor, int, ints, ints_tensor, raw_tensor, string, tensor,
@@ -250,4 +252,82 @@ fn a_default_is_one_element_of_the_values_type() {
     refuses(of_tensors(&half, Some(&floats_tensor("", &[0], &[]))), other);
     let double = raw_tensor("", 11, &[1], &0.5f64.to_le_bytes());
     refuses(of_tensors(&double, None), "values of this type need a `default_tensor`");
+}
+
+#[test]
+fn keys_are_there_and_comparable() {
+    let refuses = |attributes: &[Message], expected: &str| {
+        let said = faults(&learned("LabelEncoder", &[2], &[], attributes)).join("\n");
+        assert!(said.contains(expected), "no `{expected}` in: {said}");
+    };
+    refuses(&[floats("keys_floats", &[]), floats("values_floats", &[])], "0 keys of 0 values");
+    refuses(&[floats("keys_floats", &[1.0]), floats("values_floats", &[1.0, 2.0])], "1 keys of 2 values");
+    let double = tensor("keys_tensor", &raw_tensor("", 11, &[1], &1f64.to_le_bytes()));
+    refuses(&[double, floats("values_floats", &[1.0])], "or of floats other than f32");
+}
+
+#[test]
+fn trees_compare_features_with_numbers_of_their_type() {
+    let refuses = |model: &Message, expected: &str| {
+        let said = faults(model).join("\n");
+        assert!(said.contains(expected), "no `{expected}` in: {said}");
+    };
+    let row = learned("TreeEnsemble", &[2], &[], &two_conditions([0, 0], &[]));
+    refuses(&row, "an input of rank 1, expected rows of features");
+    let cube = learned("TreeEnsemble", &[1, 1, 2], &[], &two_conditions([0, 0], &[]));
+    refuses(&cube, "an input of rank 3, expected rows of features");
+    let words = Message::default().packed(1, &[1, 2]).int(2, 8).strings(6, &["a", "b"]).bytes(8, "w");
+    let words = Graph::default().weight(words);
+    let words = learned_after(words, "w", "TreeEnsemble", &two_conditions([0, 0], &[]));
+    refuses(&words, "an input of strings, which ai.onnx.ml.TreeEnsemble does not take");
+    let with = |index: usize, attribute: Message| {
+        let mut attributes = two_conditions([0, 0], &[]);
+        attributes[index] = attribute;
+        learned("TreeEnsemble", &[3, 2], &[], &attributes)
+    };
+    let doubles = [3f64, 2.0].map(f64::to_le_bytes).concat();
+    let splits = tensor("nodes_splits", &raw_tensor("", 11, &[2], &doubles));
+    refuses(&with(4, splits), "splits of another type than the input");
+    // There are the conditions 0 and 1.
+    refuses(&with(1, ints("tree_roots", &[2])), "no condition 2");
+    refuses(&with(5, ints("nodes_truenodeids", &[2, 0])), "no condition 2");
+}
+
+#[test]
+fn trees_have_4096_conditions_leaves_and_members_at_most() {
+    let said = |conditions: i64| faults(&chain(conditions)).join("\n");
+    let first = said(4097);
+    assert!(first.contains("conditions of different numbers, or more than 4096"), "{first}");
+    // A chain has a leaf more than it has conditions.
+    let second = said(4096);
+    assert!(second.contains("weights and targets of leaves of different numbers, or above 4096"), "{second}");
+    let third = said(4095);
+    assert!(third.contains("trees that are more than 64 deep"), "{third}");
+    let members = [tensor("membership_values", &floats_tensor("", &[4096], &[0.0; 4096]))];
+    assert_eq!(compute_model(&trees([0, 0], &members)).1, [10.0, 0.0, 0.0, 20.0, 0.0, 30.0]);
+}
+
+#[test]
+fn trees_are_written_down_up_to_4096_nodes() {
+    // From the first condition on there are 3 nodes, from the second one on 5.
+    let forest = |threes: usize, fives: usize| {
+        let roots = [vec![0; threes], vec![1; fives]].concat();
+        let attributes = [
+            ints("tree_roots", &roots),
+            ints("nodes_featureids", &[0, 0]),
+            tensor("nodes_modes", &raw_tensor("", 2, &[2], &[0, 0])),
+            tensor("nodes_splits", &floats_tensor("", &[2], &[3.0, 2.0])),
+            ints("nodes_truenodeids", &[0, 0]),
+            ints("nodes_trueleafs", &[1, 0]),
+            ints("nodes_falsenodeids", &[1, 1]),
+            ints("nodes_falseleafs", &[1, 1]),
+            ints("leaf_targetids", &[0, 0]),
+            tensor("leaf_weights", &floats_tensor("", &[2], &[10.0, 20.0])),
+        ];
+        learned("TreeEnsemble", &[1, 1], &[], &attributes)
+    };
+    let most = import_bytes(&forest(1362, 2).0, StrippedWeights::Refuse, &[]);
+    assert!(most.is_ok(), "3 * 1362 + 5 * 2 nodes are 4096");
+    let said = faults(&forest(1364, 1)).join("\n");
+    assert!(said.contains("trees of more than 4096 nodes"), "{said}");
 }

@@ -474,3 +474,42 @@ fn random_numbers_have_a_shape_and_are_floats() {
     refuses(22, drawn(&[3], &[]), "an input of other than two axes");
     refuses(22, drawn(&[3, 1], &[int("sample_size", -1)]), "`sample_size` is below 0");
 }
+
+#[test]
+fn a_query_that_sees_no_key_gives_zeros() {
+    let seen = |queries: i64, more: &[(&str, Message)], attributes: &[Message]| {
+        compute(28, of_three_keys(queries, more, attributes))
+    };
+    let sizes = [int("left_window_size", 0), int("right_window_size", 0)];
+    close(seen(5, &[], &sizes), &[2.0, 4.0, 9.0, 0.0, 0.0]);
+    close(seen(5, &[], &sizes[..1]), &[5.0, 6.5, 9.0, 0.0, 0.0]);
+    close(seen(5, &[], &sizes[1..]), &[2.0, 3.0, 5.0, 5.0, 5.0]);
+    let length = ("length", ints_tensor("length", &[0]));
+    close(seen(2, &[length], &[]), &[0.0, 0.0]);
+    let mask = ("mask", raw_tensor("mask", 9, &[2, 3], &[0, 0, 0, 1, 0, 1]));
+    close(seen(2, &[mask], &[]), &[0.0, 5.5]);
+}
+
+#[test]
+fn weights_are_those_of_all_sequences_of_numbers() {
+    let graph = |more: &[Message]| {
+        let attributes = [
+            string("mode", "IDF"),
+            int("min_gram_length", 1),
+            int("max_gram_length", 2),
+            int("max_skip_count", 0),
+            ints("ngram_counts", &[0, 1]),
+            ints("ngram_indexes", &[0, 1]),
+        ];
+        let graph = Graph::default().weight(ints_tensor("w", &[1, 2]));
+        graph.node("TfIdfVectorizer", &["w"], &["y"], &[&attributes[..], more].concat()).output("y")
+    };
+    let weighed = |weights: &[f32]| graph(&[ints("pool_int64s", &[1, 1, 2]), floats("weights", weights)]);
+    check(9, weighed(&[0.5, 3.0]), &[2], &[0.5, 3.0]);
+    check(9, weighed(&[]), &[2], &[1.0, 1.0]);
+    let said = "`weights` of sequences whose places are not in their order";
+    refuses(9, weighed(&[0.5]), said);
+    refuses(9, weighed(&[0.5, 3.0, 4.0]), said);
+    refuses(9, graph(&[]), "`pool_int64s` is left out");
+    refuses(9, graph(&[texts("pool_strings", &["a"])]), "a pool of strings, expected numbers");
+}

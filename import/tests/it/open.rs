@@ -10,7 +10,8 @@ use ir::interp::{Tensor, run};
 use crate::fixture::{faults, import_bytes, refuses};
 use crate::values::{check, compute};
 use crate::writer::{
-    Graph, INT64, Message, float, floats_tensor, int, ints, ints_tensor, model, raw_tensor, value_info,
+    Graph, INT64, Message, float, floats_tensor, int, ints, ints_tensor, model, raw_tensor, string,
+    value_info,
 };
 
 /// Where `x` of 2 x 3 numbers from 1 on is not 2.
@@ -354,4 +355,117 @@ fn parts_that_do_not_follow_are_refused() {
     check_refused(other.node("ScatterND", &["x", "n", "u"], &["y"], &[]), WOULD_TAKE);
     let turned = found().node("GatherND", &["x", "i"], &["y"], &[]);
     check_refused(turned, "indices for a number of axes that depends on data");
+}
+
+#[test]
+fn a_number_has_no_places_where_it_is_not_0() {
+    let number = Graph::default().input("x", &[]).node("NonZero", &["x"], &["y"], &[]);
+    check_refused(number, "a number has no axes to say where it is not zero");
+}
+
+#[test]
+fn slices_along_one_axis_are_not_picked_from_what_is_open_along_another() {
+    let rows = found().weight(raw_tensor("c", 9, &[2], &[1, 0]));
+    let rows = rows.node("Compress", &["i", "c"], &["y"], &[int("axis", 0)]);
+    check_refused(rows, "sizes along two axes that depend on data");
+}
+
+#[test]
+fn parts_are_open_along_the_axis_along_which_they_are_joined() {
+    let turned = found().node("Transpose", &["i"], &["t_i"], &[]);
+    let joined = |graph: Graph, parts: &[&str]| graph.node("Concat", parts, &["y"], &[int("axis", 1)]);
+    let along = "parts whose sizes along different axes depend on data";
+    check_refused(joined(turned.clone(), &["i", "t_i"]), along);
+    check_refused(joined(turned, &["t_i", "i"]), along);
+    let line = found().weight(ints_tensor("line", &[1, 2]));
+    check_refused(joined(line, &["i", "line"]), "parts with different numbers of axes");
+}
+
+#[test]
+fn elements_of_several_parts_follow_one_another_and_are_counted() {
+    // Five places by two rows, of at most six.
+    let numbers: Vec<u8> = [7i64, 8].iter().flat_map(|number| number.to_le_bytes()).collect();
+    let graph = found().weight(raw_tensor("k", INT64, &[2, 1], &numbers));
+    let rows = [[0.0, 0.0, 1.0, 1.0, 1.0], [0.0, 2.0, 0.0, 1.0, 2.0]];
+    let first = [7.0, 8.0];
+    let cases: [(&[&str], usize, usize); 5] = [
+        (&["i"], 0, 1),
+        (&["k", "i"], 1, 1),
+        (&["k", "k", "i"], 2, 1),
+        (&["k", "i", "i"], 1, 2),
+        (&["k", "k", "i", "i"], 2, 2),
+    ];
+    for (parts, known, open) in cases {
+        let joined = graph.clone().node("Concat", parts, &["c"], &[int("axis", 1)]);
+        let joined = joined.node("Cast", &["c"], &["f"], &[int("to", 1)]);
+        let (shape, found) = compute(13, joined.clone().output("f"));
+        let most = known + 6 * open;
+        assert_eq!(shape, [2, most as u64], "{parts:?}");
+        let mut means = Vec::new();
+        for row in [0, 1] {
+            let elements = [vec![first[row]; known], rows[row].repeat(open)].concat();
+            assert_eq!(found[row * most..][..elements.len()], elements, "{parts:?}");
+            means.push(elements.iter().sum::<f32>() / elements.len() as f32);
+        }
+        let mean = [ints("axes", &[1]), int("keepdims", 0)];
+        let mean = joined.node("ReduceMean", &["f"], &["y"], &mean).output("y");
+        crate::values::close(compute(13, mean), &means);
+    }
+}
+
+#[test]
+fn bounds_along_an_open_axis_are_numbers() {
+    let graph = found().input("z", &[-1]).node("Shape", &["z"], &["n"], &[]);
+    let graph = graph.weight(ints_tensor("zero", &[0])).weight(ints_tensor("one", &[1]));
+    let said = "a slice of a size that depends on data, by bounds that are no numbers";
+    for [start, end] in [["zero", "n"], ["n", "one"]] {
+        check_refused(graph.clone().node("Slice", &["i", start, end, "one"], &["y"], &[]), said);
+    }
+}
+
+#[test]
+fn what_lies_after_elements_is_neither_the_least_nor_the_greatest_of_any_type() {
+    let bytes = |numbers: [i64; 2], width: usize| {
+        numbers.iter().flat_map(|number| number.to_le_bytes()[..width].to_vec()).collect::<Vec<u8>>()
+    };
+    let types: [(i32, usize, i64, i64); 9] = [
+        (2, 1, 0, i64::from(u8::MAX)),
+        (3, 1, i64::from(i8::MIN), i64::from(i8::MAX)),
+        (6, 4, i64::from(i32::MIN), i64::from(i32::MAX)),
+        (7, 8, i64::MIN, i64::MAX),
+        (9, 1, 0, 1),
+        (12, 4, 0, i64::from(u32::MAX)),
+        // All bits of the greatest are set.
+        (13, 8, 0, -1),
+        (3, 1, i64::from(i8::MIN) + 1, i64::from(i8::MAX) - 1),
+        (7, 8, -5, 5),
+    ];
+    for (element, width, least, greatest) in types {
+        for (op, number) in [("ReduceMax", least), ("ReduceMin", greatest)] {
+            // Two elements of which one is picked, and nothing after it.
+            let graph = Graph::default().weight(raw_tensor("w", element, &[2], &bytes([number; 2], width)));
+            let graph = graph.weight(raw_tensor("c", 9, &[2], &[1, 0]));
+            let graph = graph.node("Compress", &["w", "c"], &["p"], &[int("axis", 0)]);
+            let graph = graph.node(op, &["p"], &["r"], &[int("keepdims", 0)]);
+            let expected = if element == 13 && number < 0 { u64::MAX as f32 } else { number as f32 };
+            check(20, as_floats(graph, "r"), &[], &[expected]);
+        }
+    }
+}
+
+/// Updates where `x` of 2 x 3 numbers is not 2, which are those numbers.
+fn updated(names: [&str; 3], attributes: &[Message]) -> Graph {
+    let graph = found().node("Transpose", &["i"], &["t_i"], &[]).input("z", &[3, 2]);
+    let graph = graph.node("GatherND", &["x", "t_i"], &["u"], &[]);
+    graph.node("ScatterND", &names, &["y"], attributes)
+}
+
+#[test]
+fn elements_that_were_found_are_joined_with_what_is_written_to_them_and_no_others() {
+    let joined = |reduction: &str| updated(["x", "t_i", "u"], &[string("reduction", reduction)]).output("y");
+    check(18, joined("none"), &[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    check(18, joined("add"), &[2, 3], &[2.0, 2.0, 6.0, 8.0, 10.0, 12.0]);
+    check(18, joined("mul"), &[2, 3], &[1.0, 2.0, 9.0, 16.0, 25.0, 36.0]);
+    let other = updated(["z", "t_i", "u"], &[]);
+    check_refused(other, "indices that were found in another shape");
 }

@@ -4,7 +4,7 @@
 
 use import::onnx::StrippedWeights;
 
-use crate::fixture::{faults, import_bytes};
+use crate::fixture::{faults, import_bytes, refuses};
 use crate::values::{check, compute, one_node, w, with_constants};
 use crate::writer::{
     Graph, Message, float, floats, floats_tensor, int, ints, ints_tensor, model, raw_tensor, string, tensor,
@@ -483,4 +483,64 @@ fn each_image_is_read_by_its_own_grid() {
     let graph = one_node("GridSample", &[2, 1, 1, 3], &["x", "grid"], &attributes);
     let graph = graph.weight(floats_tensor("grid", &[2, 1, 2, 2], &places));
     check(20, graph, &[2, 1, 1, 2], &[1.0, 3.0, 6.0, 4.0]);
+}
+
+#[test]
+fn an_axis_that_is_computed_is_one_number_and_gives_one_shape_wherever_it_is() {
+    let of = |shape: &[i64], axis: &[i64]| {
+        let graph = Graph::default().input("x", shape).input("a", axis).output("y");
+        graph.node("Cast", &["a"], &["axis"], &[int("to", 7)])
+    };
+    let computed = "input 1 is computed, expected a constant";
+    refuses(17, of(&[2, 2], &[2]).node("CumSum", &["x", "axis"], &["y"], &[]), computed);
+    let some = of(&[2, 2], &[]).weight(ints_tensor("c", &[1, 0]));
+    let some = some.node("Cast", &["c"], &["b"], &[int("to", 9)]);
+    let some = some.node("Compress", &["x", "b"], &["some"], &[int("axis", 1)]);
+    refuses(17, some.node("CumSum", &["some", "axis"], &["y"], &[]), computed);
+    // Of 1, 2 and 3 numbers a half has 1, 2 and 2.
+    let half = of(&[1, 2, 3, 1], &[]).node("DFT", &["x", "", "axis"], &["y"], &[int("onesided", 1)]);
+    refuses(20, half, "input 2 is computed, expected a constant");
+}
+
+#[test]
+fn products_of_small_integers_are_of_8_bits_and_of_vectors_too() {
+    let bytes = |name: &str, dims: &[i64], bytes: &[u8]| raw_tensor(name, 2, dims, bytes);
+    let product = |weights: &[Message], names: &[&str]| {
+        let graph = weights.iter().cloned().fold(Graph::default(), Graph::weight);
+        let graph = graph.node("MatMulInteger", names, &["i"], &[]);
+        graph.node("Cast", &["i"], &["y"], &[int("to", 1)]).output("y")
+    };
+    let vectors = [bytes("a", &[3], &[1, 2, 3]), bytes("b", &[3], &[4, 5, 6])];
+    check(10, product(&vectors, &["a", "b"]), &[], &[32.0]);
+    let matrices = [bytes("a", &[2, 2], &[1, 2, 3, 4]), bytes("b", &[2, 2], &[5, 6, 7, 8])];
+    // Zeros may be a column or a row of a matrix.
+    let zeros = [bytes("a0", &[2, 1], &[0, 1]), bytes("b0", &[1, 2], &[1, 2])];
+    let all = [&matrices[..], &zeros].concat();
+    check(10, product(&all, &["a", "b", "a0"]), &[2, 2], &[19.0, 22.0, 31.0, 36.0]);
+    check(10, product(&all, &["a", "b", "", "b0"]), &[2, 2], &[16.0, 16.0, 36.0, 36.0]);
+    let wide =
+        [("a", 1i32), ("b", 2)].map(|(name, number)| raw_tensor(name, 6, &[1, 1], &number.to_le_bytes()));
+    let said = "elements of another type than integers of 8 bits";
+    refuses(10, product(&wide, &["a", "b"]), said);
+    refuses(10, product(&[bytes("a", &[1, 1], &[1]), wide[1].clone()], &["a", "b"]), said);
+}
+
+#[test]
+fn products_of_integers_of_32_bits_are_sums_of_elements() {
+    let graph = Graph::default().input("x", &[2, 2]).node("Cast", &["x"], &["a"], &[int("to", 6)]);
+    let graph = graph.node("MatMul", &["a", "a"], &["m"], &[]);
+    let graph = graph.node("Cast", &["m"], &["y"], &[int("to", 1)]).output("y");
+    check(13, graph.clone(), &[2, 2], &[7.0, 10.0, 15.0, 22.0]);
+    let module = import_bytes(&model(13, graph).0, StrippedWeights::Refuse, &[]).expect("it is read");
+    let text = ir::text::print(&module);
+    assert!(!text.contains("nn.matmul"), "there is no kernel for such products:\n{text}");
+}
+
+#[test]
+fn a_number_of_a_type_is_not_that_of_strings() {
+    let eye = |kind: i64| one_node("EyeLike", &[1, 2], &["x"], &[int("dtype", kind)]);
+    check(9, eye(1), &[1, 2], &[1.0, 0.0]);
+    refuses(9, eye(8), "`dtype` 8, expected the number of a numeric type");
+    refuses(9, eye(0), "`dtype` 0, expected the number of a numeric type");
+    refuses(9, eye(1 << 32 | 1), "`dtype` 4294967297, expected the number of a numeric type");
 }

@@ -4,10 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::fixture::refuses;
+use import::onnx::StrippedWeights;
+
+use crate::fixture::{import_bytes, refuses};
 use crate::values::{check, compute, with_constants};
 use crate::walks::{counted, indices, place, sizes};
-use crate::writer::{Graph, INT64, Message, floats_tensor, int, ints_tensor, raw_tensor, string};
+use crate::writer::{Graph, INT64, Message, floats_tensor, int, ints_tensor, model, raw_tensor, string};
 
 /// Integers in a shape.
 fn table(name: &str, shape: &[i64], numbers: &[i64]) -> Message {
@@ -290,4 +292,81 @@ fn an_equation_is_the_sum_over_all_labels_that_the_result_has_not() {
     refuses(12, nine, "\"...\" in `equation`");
     let twice = with_constants("Einsum", &[1, 2], &[], &[string("equation", "......->i")]);
     refuses(12, twice, "\"......\" in `equation`");
+}
+
+/// A row of integers of which those are left whose flag is 1, as `some`: zeros stand after them.
+fn some_of(numbers: &[i64], flags: &[i64]) -> Graph {
+    let row = table("n", &[1, numbers.len() as i64], numbers);
+    let graph = Graph::default().weight(row).weight(ints_tensor("c", flags));
+    let graph = graph.node("Cast", &["c"], &["b"], &[int("to", 9)]);
+    graph.node("Compress", &["n", "b"], &["some"], &[int("axis", 1)])
+}
+
+fn as_floats(graph: Graph, name: &str) -> Graph {
+    graph.node("Cast", &[name], &["y"], &[int("to", 1)]).output("y")
+}
+
+#[test]
+fn no_zero_after_the_elements_is_their_extreme_nor_adds_to_them() {
+    let found = |op: &str, [first, second]: [i64; 2], last: i64| {
+        let graph = some_of(&[first, 9, second, 9], &[1, 0, 1, 0]);
+        let attributes = [int("axis", 1), int("select_last_index", last)];
+        compute(13, as_floats(graph.node(op, &["some"], &["at"], &attributes), "at"))
+    };
+    let at = |index: f32| (vec![1, 1], vec![index]);
+    assert_eq!(found("ArgMax", [-3, -5], 0), at(0.0));
+    assert_eq!(found("ArgMax", [-5, -3], 0), at(1.0));
+    assert_eq!(found("ArgMin", [3, 5], 0), at(0.0));
+    assert_eq!(found("ArgMin", [5, 3], 0), at(1.0));
+    for (op, extreme) in [("ArgMax", i64::MIN), ("ArgMin", i64::MAX)] {
+        assert_eq!([found(op, [extreme; 2], 0), found(op, [extreme; 2], 1)], [at(0.0), at(1.0)]);
+    }
+    let sums = some_of(&[1, 9, 2, 9], &[1, 0, 1, 0]).weight(ints_tensor("axis", &[1]));
+    let sums = sums.node("CumSum", &["some", "axis"], &["sums"], &[int("reverse", 1)]);
+    assert_eq!(compute(14, as_floats(sums, "sums")).1[..2], [3.0, 2.0]);
+}
+
+#[test]
+fn slices_that_are_picked_keep_a_size_that_depends_on_data() {
+    let graph = Graph::default().input("x", &[2, 3]).weight(ints_tensor("c", &[1, 0, 1]));
+    let graph = graph.node("Cast", &["c"], &["b"], &[int("to", 9)]);
+    let graph = graph.node("Compress", &["x", "b"], &["some"], &[int("axis", 1)]);
+    let graph = graph.weight(table("i", &[1, 1], &[1])).node("GatherND", &["some", "i"], &["y"], &[]);
+    let graph = graph.output("y");
+    check(13, graph.clone(), &[1, 3], &[4.0, 6.0, 0.0]);
+    let module = import_bytes(&model(13, graph).0, StrippedWeights::Refuse, &[]).expect("it is read");
+    let text = ir::text::print(&module);
+    let result = "tensor<1x3xf32> {optc.name = \"y\", optc.open = array<i64: 1, 1>}";
+    assert!(text.contains(result), "no {result} in:\n{text}");
+    let none = with_constants("GatherND", &[2, 2], &[table("w0", &[2, 0], &[])], &[]);
+    refuses(13, none, "indices [2, 0] after 0 common axes do not fit [2, 2]");
+}
+
+#[test]
+fn a_range_to_a_size_that_depends_on_data_is_that_of_all_indices() {
+    let range = |start: &str, step: &str| {
+        let graph = Graph::default().input("x", &[2, 3]).node("NonZero", &["x"], &["i"], &[]);
+        let graph = graph.weight(ints_tensor("zero", &[0])).weight(ints_tensor("one", &[1]));
+        let graph = graph.weight(ints_tensor("two", &[2])).node("Shape", &["i"], &["s"], &[]);
+        let graph = graph.node("Gather", &["s", "one"], &["n"], &[]);
+        as_floats(graph.node("Range", &[start, "n", step], &["r"], &[]), "r")
+    };
+    check(13, range("zero", "one"), &[6], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    let said = "a range to a size that depends on data, but not from 0 in steps of 1";
+    refuses(13, range("one", "one"), said);
+    refuses(13, range("zero", "two"), said);
+    refuses(13, range("zero", "zero"), said);
+}
+
+#[test]
+fn a_label_of_an_equation_may_have_a_size_that_is_a_number_and_one_that_is_named() {
+    for (operands, equation) in
+        [(["x", "w"], "ij,j->i"), (["w", "x"], "j,ij->i"), (["x", "z"], "ij,j->i"), (["z", "x"], "j,ij->i")]
+    {
+        let graph = Graph::default().input("x", &[-1, -1]).input("z", &[-1]);
+        let graph = graph.weight(floats_tensor("w", &[3], &[1.0, 10.0, 100.0]));
+        let graph = graph.node("Einsum", &operands, &["y"], &[string("equation", equation)]).output("y");
+        let module = import_bytes(&model(12, graph).0, StrippedWeights::Refuse, &[]);
+        assert!(module.is_ok(), "{operands:?} {equation}: {:?}", module.err());
+    }
 }

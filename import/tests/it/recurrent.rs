@@ -3,9 +3,10 @@
 //!
 //! The oracle is the equations at onnx.ai/onnx/operators, written as plain loops.
 
-use crate::values::compute;
+use crate::fixture::refuses;
+use crate::values::{close, compute, with_constants};
 use crate::walks::numbers;
-use crate::writer::{Graph, Message, floats_tensor, int, raw_tensor, string};
+use crate::writer::{Graph, Message, float, floats, floats_tensor, int, raw_tensor, string};
 
 /// The states after a step: of its direction, what it reads, and the states before.
 type RecurrentStep<'a> = dyn Fn(usize, &[f64], [&[f64]; 2]) -> [Vec<f64>; 2] + 'a;
@@ -231,4 +232,56 @@ fn an_lstm_is_what_its_equations_say() {
         let step = |direction: usize, x: &[f64], states: [&[f64]; 2]| net.lstm(direction, x, states, coupled);
         net.check("LSTM", &[int("input_forget", coupled)], &step);
     }
+}
+
+#[test]
+fn sums_of_the_gates_are_cut_and_the_cell_is_not() {
+    let one = |name: &str, number: f32| floats_tensor(name, &[1, 1, 1], &[number]);
+    let column = |name: &str, numbers: &[f32]| floats_tensor(name, &[1, 4, 1], numbers);
+    let lstm = |result: &str| {
+        let graph = Graph::default().weight(one("x", 1.0)).weight(column("w", &[4.0, 3.0, 5.0, 5.0]));
+        let graph = graph.weight(column("r", &[0.0; 4])).weight(one("c0", 6.0));
+        let attributes = [int("hidden_size", 1), float("clip", 2.0)];
+        let operands = ["x", "w", "r", "", "", "", "c0"];
+        compute(14, graph.node("LSTM", &operands, &["y", "h", "c"], &attributes).output(result))
+    };
+    // All gates are those of 2, but the tangent is that of the whole cell.
+    let [gate, new] = [sigmoid(2.0), 2f64.tanh()];
+    let cell = gate * 6.0 + gate * new;
+    close(lstm("c"), &[cell as f32]);
+    close(lstm("y"), &[(gate * cell.tanh()) as f32]);
+}
+
+#[test]
+fn activations_have_the_defaults_of_the_operators_of_their_names() {
+    let net = |input: f32, name: &str, more: &[Message]| {
+        let names = Message::default().bytes(1, "activations").int(20, 8).bytes(9, name);
+        let weights = [("w0", input), ("w1", 0.0)];
+        let weights = weights.map(|(weight, number)| floats_tensor(weight, &[1, 1, 1], &[number]));
+        let attributes = [&[names, int("hidden_size", 1)], more].concat();
+        with_constants("RNN", &[1, 1, 1], &weights, &attributes)
+    };
+    let alpha = |number: f32| [floats("activation_alpha", &[number])];
+    let of_one_below_0 = |name: &str, more: &[Message]| compute(14, net(-1.0, name, more));
+    let power = (-1f32).exp();
+    close(of_one_below_0("LeakyRelu", &[]), &[-0.01]);
+    close(of_one_below_0("LeakyRelu", &alpha(0.5)), &[-0.5]);
+    close(of_one_below_0("Elu", &[]), &[power - 1.0]);
+    close(of_one_below_0("Elu", &alpha(2.0)), &[2.0 * (power - 1.0)]);
+    close(of_one_below_0("HardSigmoid", &[]), &[0.3]);
+    close(of_one_below_0("HardSigmoid", &alpha(0.25)), &[0.25]);
+    close(of_one_below_0("Softplus", &[]), &[(1.0 + power).ln()]);
+    close(of_one_below_0("Sigmoid", &[]), &[power / (1.0 + power)]);
+    close(compute(14, net(1.0, "LeakyRelu", &[])), &[1.0]);
+    refuses(14, net(1.0, "Sine", &[]), "the activation \"sine\"");
+}
+
+#[test]
+fn an_input_of_a_recurrent_operator_has_three_axes() {
+    let weights = [("w0", 1.0), ("w1", 0.0)].map(|(name, w)| floats_tensor(name, &[1, 1, 1], &[w]));
+    let attributes = [int("hidden_size", 1)];
+    let flat = with_constants("RNN", &[2, 1], &weights, &attributes);
+    refuses(14, flat, "an input that is not [steps, batch, numbers]");
+    let deep = with_constants("RNN", &[2, 1, 1, 1], &weights, &attributes);
+    refuses(14, deep, "an input that is not [steps, batch, numbers]");
 }

@@ -8,7 +8,7 @@ use ir::Module;
 use ir::interp::{Tensor, run};
 use ir::plan::signature::Signature;
 
-use crate::fixture::{faults, import_sized};
+use crate::fixture::{faults, import_sized, refuses};
 use crate::values::{check, compute};
 use crate::writer::{FLOAT, Graph, Message, graph, int, ints_tensor, model, raw_tensor, value_info};
 
@@ -214,4 +214,86 @@ fn a_loop_carries_a_sequence() {
         Graph::default().input("x", &[2]).weight(index("n", 3)).node("SequenceEmpty", &[], &["e"], &[]);
     let looped = looped.node("Loop", &["n", "", "e"], &["t3"], &[body]);
     check(17, concat(looped, "t3", 0, 0), &[6], &[1.0, 2.0, 1.0, 2.0, 1.0, 2.0]);
+}
+
+#[test]
+fn an_optional_is_what_it_was_made_of() {
+    let truth = |inputs: &[&str]| {
+        let graph = Graph::default().input("x", &[2]).node("Optional", inputs, &["o"], &[]);
+        let graph = graph.node("OptionalHasElement", &["o"], &["h"], &[]);
+        graph.node("Cast", &["h"], &["y"], &[int("to", 1)]).output("y")
+    };
+    check(18, truth(&["x"]), &[], &[1.0]);
+    check(18, truth(&[]), &[], &[0.0]);
+    let held = parts(&["x"], &[]).node("Optional", &["s"], &["o"], &[]);
+    let held = held.node("OptionalGetElement", &["o"], &["t"], &[]);
+    let counted = held.clone().node("SequenceLength", &["t"], &["n"], &[]);
+    check(18, counted.node("Cast", &["n"], &["y"], &[int("to", 1)]).output("y"), &[], &[6.0]);
+    check(18, concat(held, "t", 0, 0), &[6, 2], &(1..=12).map(|x| x as f32).collect::<Vec<_>>());
+    let empty = Graph::default().node("Optional", &[], &["o"], &[]);
+    let counted = empty.clone().node("SequenceLength", &["o"], &["y"], &[]).output("y");
+    refuses(18, counted, "input 0 is an optional that is empty");
+    let joined = concat(empty.clone(), "o", 0, 0);
+    refuses(18, joined, "input 0 is an optional that is empty");
+    let got = empty.node("OptionalGetElement", &["o"], &["y"], &[]).output("y");
+    refuses(18, got, "an optional that is empty");
+}
+
+#[test]
+fn a_sequence_holds_no_sequences_and_nothing_that_is_left_out() {
+    let said = "an element that is left out, or a sequence itself";
+    for inputs in [["x", "s"], ["s", "x"], ["x", ""]] {
+        let graph = parts(&["x"], &[]).node("SequenceConstruct", &inputs, &["t"], &[]);
+        refuses(17, concat(graph, "t", 0, 0), said);
+    }
+}
+
+/// An If whose graphs both make the sequence `s`, and an element of what it makes.
+fn chosen(condition: &str) -> Graph {
+    let branch = |name: &str| {
+        let inner = Graph::default().node("SequenceInsert", &["s", "x", "end"], &["t"], &[]);
+        graph(name, inner.output("t"))
+    };
+    let whole = Graph::default().input("x", &[2]).input("c", &[]).weight(raw_tensor("known", 9, &[], &[1]));
+    let whole = whole.weight(index("end", 1)).node("Neg", &["x"], &["n"], &[]);
+    let whole = whole.node("SequenceConstruct", &["n"], &["s"], &[]);
+    let whole = whole.node("Cast", &["c"], &["computed"], &[int("to", 9)]);
+    let branches = [branch("then_branch"), branch("else_branch")];
+    let whole = whole.node("If", &[condition], &["b"], &branches);
+    whole.node("SequenceAt", &["b", "end"], &["y"], &[]).output("y")
+}
+
+#[test]
+fn a_graph_makes_a_sequence_where_its_condition_is_known() {
+    check(17, chosen("known"), &[2], &[1.0, 2.0]);
+    refuses(17, chosen("computed"), "a graph makes a sequence, or nothing, in the place of a tensor");
+}
+
+#[test]
+fn a_loop_of_a_computed_number_of_turns_carries_no_sequence() {
+    let body = Graph::default().input("i", &[]).input("c", &[]).input("t", &[2]);
+    let body = body.node("Identity", &["c"], &["d"], &[]).node("SequenceInsert", &["t", "x"], &["u"], &[]);
+    let body = graph("body", body.output("d").output("u"));
+    let looped = Graph::default().input("x", &[2]).input("f", &[]).node("SequenceEmpty", &[], &["e"], &[]);
+    let looped = looped.node("Cast", &["f"], &["n"], &[int("to", 7)]);
+    let looped = looped.node("Loop", &["n", "", "e"], &["t3"], &[body]);
+    refuses(17, concat(looped, "t3", 0, 0), "a state that is a sequence or an empty optional");
+}
+
+#[test]
+fn arrays_that_are_given_fit_the_type_that_the_file_says() {
+    let of = |kinds: &[u64], dims: &[i64]| of_given(holding("s", kinds, dims), "Identity");
+    let refused = |graph: Graph, given: Option<&[&[u64]]>, reason: &str| {
+        let said = import_given(graph, given).err().expect("it is refused").join(" ");
+        assert!(said.contains(reason), "no `{reason}` in: {said}");
+    };
+    let rank = "an array of shape [2, 2], expected [2]";
+    refused(of(&[SEQUENCE], &[2]), Some(&[&[2, 2]]), rank);
+    refused(of(&[SEQUENCE], &[2]), Some(&[&[2], &[2, 2]]), rank);
+    refused(of(&[SEQUENCE], &[2, -1]), Some(&[&[3, 5]]), "an array of shape [3, 5], expected [2, ?]");
+    refused(of(&[SEQUENCE], &[2]), None, "arrays that do not fit its type");
+    let many = [1u64 << 40; 2];
+    refused(of(&[SEQUENCE], &[-1, -1]), Some(&[&many]), "has more elements than memory holds");
+    let any = import_given(of(&[SEQUENCE], &[2, -1]), Some(&[&[2, 5], &[2, 0]])).unwrap();
+    assert_eq!(arguments(&any), ["s[0]", "s[1]"]);
 }

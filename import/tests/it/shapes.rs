@@ -482,3 +482,55 @@ fn pads_without_a_meaning_are_refused() {
     let axes = axes.weight(ints_tensor("a", &[1])).node("Pad", &["x", "p", "", "a"], &["y"], &[]);
     refuses(18, axes.output("y"), "axis 1, expected -1 to 0");
 }
+
+#[test]
+fn a_slice_of_nothing_is_nothing() {
+    for [start, end, step] in [[0, 9, 1], [-1, 9, 1], [3, 9, 2], [5, -9, -1], [-1, -9, -2]] {
+        let bounds = [w(0, &[start]), w(1, &[end]), w(2, &[0]), w(3, &[step])];
+        check(13, with_constants("Slice", &[0, 2], &bounds, &[]), &[0, 2], &[]);
+    }
+}
+
+#[test]
+fn a_part_of_a_shape_is_cut_to_the_axes_that_there_are() {
+    let part = |bounds: &[(&str, i64)]| {
+        let attributes: Vec<Message> = bounds.iter().map(|(name, axis)| int(name, *axis)).collect();
+        as_floats(Graph::default().input("x", &[2, 3, 4]).node("Shape", &["x"], &["s"], &attributes), "s")
+    };
+    check(15, part(&[]), &[3], &[2.0, 3.0, 4.0]);
+    check(15, part(&[("start", 1)]), &[2], &[3.0, 4.0]);
+    check(15, part(&[("start", -9), ("end", -1)]), &[2], &[2.0, 3.0]);
+    check(15, part(&[("end", 99)]), &[3], &[2.0, 3.0, 4.0]);
+    for bounds in [[("start", 2), ("end", 1)], [("start", -1), ("end", -2)], [("start", 3), ("end", 3)]] {
+        check(15, part(&bounds), &[0], &[]);
+    }
+}
+
+#[test]
+fn repeats_are_sizes_whose_product_can_be_counted() {
+    let tile = |shape: &[i64], times: &[i64]| with_constants("Tile", shape, &[w(0, times)], &[]);
+    refuses(13, tile(&[2, 2], &[-1, 1]), "repeats that are not one for each axis");
+    refuses(13, tile(&[2, 2], &[1, i64::MIN]), "repeats that are not one for each axis");
+    refuses(13, tile(&[4, 1], &[i64::MAX, 1]), "more elements than can be counted");
+}
+
+#[test]
+fn a_range_of_more_numbers_than_are_written_down_is_refused_one_by_one() {
+    let many = "a range of more than 16777216 elements";
+    let most = 1i64 << 24;
+    for (start, limit, step) in [(0, most + 1, 1), (1, most + 2, 1), (0, -most - 1, -1), (0, 2 * most + 1, 2)]
+    {
+        let bounds = [("a", start), ("b", limit), ("c", step)];
+        let graph = bounds
+            .iter()
+            .fold(Graph::default(), |graph, (name, number)| graph.weight(table(name, &[], &[*number])));
+        refuses(13, graph.node("Range", &["a", "b", "c"], &["y"], &[]).output("y"), many);
+    }
+    for (limit, step) in [((most + 2) as f32, 1.0), (f32::INFINITY, 1.0), (-f32::INFINITY, -1.0)] {
+        let bounds = [("a", 0.0), ("b", limit), ("c", step)];
+        let graph = bounds.iter().fold(Graph::default(), |graph, (name, number)| {
+            graph.weight(floats_tensor(name, &[], &[*number]))
+        });
+        refuses(13, graph.node("Range", &["a", "b", "c"], &["y"], &[]).output("y"), many);
+    }
+}

@@ -4,6 +4,7 @@
 
 use std::f64::consts::TAU;
 
+use crate::fixture::refuses;
 use crate::values::{compute, one_node};
 use crate::walks::{counted, indices, place, sizes};
 use crate::writer::{Graph, INT64, Message, floats_tensor, int, raw_tensor};
@@ -149,4 +150,21 @@ fn bands_are_triangles_over_the_frequencies() {
         let shape = [length as i64 / 2 + 1, bands as i64];
         check_close(17, graph, &shape, &mel(bands, length, rate as f64, bounds));
     }
+}
+
+#[test]
+fn frames_have_samples_and_are_not_more_than_a_table_holds() {
+    let framed = |samples: i64, length: i64| {
+        let graph = one_node("STFT", &[1, samples, 1], &["x", "step", "", "length"], &[]);
+        graph.weight(number("step", 1)).weight(number("length", length))
+    };
+    refuses(17, framed(8192, 4096), "4097 frames of 4096 samples");
+    let empty = one_node("STFT", &[1, 5, 1], &["x", "step", "window"], &[]).weight(number("step", 1));
+    refuses(17, empty.weight(floats_tensor("window", &[0], &[])), "frames of 0 samples of 5");
+    let flat = one_node("STFT", &[5, 1], &["x", "step", "", "length"], &[]);
+    let flat = flat.weight(number("step", 1)).weight(number("length", 2));
+    refuses(17, flat, "a signal that is not [batch, samples, parts]");
+    let lone = one_node("STFT", &[], &["x", "step", "", "length"], &[]);
+    let lone = lone.weight(number("step", 1)).weight(number("length", 2));
+    refuses(17, lone, "a number, expected a signal");
 }

@@ -5,8 +5,10 @@ use import::onnx::StrippedWeights;
 use ir::dims::substitute;
 use ir::interp::{Tensor, run};
 
-use crate::fixture::import_bytes;
-use crate::writer::{Graph, Message, floats_tensor, int, ints, ints_tensor, model, string};
+use crate::fixture::{import_bytes, refuses};
+use crate::writer::{
+    Graph, INT64, Message, floats_tensor, int, ints, ints_tensor, model, raw_tensor, string,
+};
 
 /// The first size of the input `x: [open, 4]` is `n`, a number, and `m`, a list of one.
 fn graph() -> Graph {
@@ -322,4 +324,95 @@ fn a_named_size_stretches_to_a_number_that_is_not_1() {
     check_of(3, wide(&[1, 4]), "tensor<?x4xf32, #optc.dims<x_0>>", &[3, 4], &counted);
     let twice = "tensor<2x?x4xf32, #optc.dims<x_0>>";
     check_of(3, wide(&[2, 1, 1]), twice, &[2, 3, 4], &counted.repeat(2));
+}
+
+/// The same graph, with two less than its number of rows as `less`, which may be below 0.
+fn two_less() -> Graph {
+    graph().node("Sub", &["m", "two"], &["less"], &[])
+}
+
+#[test]
+fn what_may_be_below_0_is_neither_a_bound_nor_a_pad() {
+    let until = two_less().node("Slice", &["x", "zero", "less", "zero"], &["y"], &[]);
+    refuses(17, until, "a bound `x_0 - 2` that may be below 0 or not, expected one of the two");
+    let from = two_less().node("Slice", &["x", "less", "m", "zero"], &["y"], &[]);
+    refuses(17, from, "a bound `x_0 - 2` that may be below 0 or not, expected one of the two");
+    for sides in [["less", "none", "none", "none"], ["none", "none", "less", "none"]] {
+        let pads = two_less().weight(ints_tensor("none", &[0]));
+        let pads = pads.node("Concat", &sides, &["pads"], &[int("axis", 0)]);
+        let padded = pads.node("Pad", &["x", "pads"], &["y"], &[]);
+        refuses(17, padded, "a pad of `x_0 - 2`, which may be below 0, expected 0 or more");
+    }
+}
+
+#[test]
+fn the_last_of_a_named_number_of_rows_is_a_slice() {
+    let last = graph().node("Gather", &["x", "minus"], &["y"], &[]);
+    let module = import_bytes(&model(17, last.clone()).0, StrippedWeights::Refuse, &[]);
+    let text = ir::text::print(&module.unwrap_or_else(|faults| panic!("{faults:?}")));
+    assert!(!text.contains("nn.gather"), "{text}");
+    check(last, "tensor<1x4xf32>", &[1, 4], &[9.0, 10.0, 11.0, 12.0]);
+}
+
+#[test]
+fn the_greatest_number_of_32_bits_is_the_end_of_a_named_size() {
+    let counted: Vec<f32> = (1..=12).map(|x| x as f32).collect();
+    let until = |end: i64| {
+        let graph = graph().weight(ints_tensor("end", &[end]));
+        graph.node("Slice", &["x", "zero", "end", "zero"], &["y"], &[])
+    };
+    let most = i64::from(i32::MAX);
+    check(until(most), "tensor<?x4xf32, #optc.dims<x_0>>", &[3, 4], &counted);
+    check(until(most - 1), "tensor<?x4xf32, #optc.dims<min(x_0, 2147483646)>>", &[3, 4], &counted);
+}
+
+#[test]
+fn a_range_to_a_named_size_has_steps_and_may_have_no_numbers() {
+    let range = |names: [&str; 3]| {
+        let number = |name: &str, number: i64| raw_tensor(name, INT64, &[], &number.to_le_bytes());
+        let graph = graph().weight(number("n0", 0)).weight(number("n1", 1)).weight(number("n2", 2));
+        let graph = graph.weight(number("down", -1)).node("Range", &names, &["r"], &[]);
+        model(17, graph.node("Cast", &["r"], &["y"], &[int("to", 1)]))
+    };
+    let halves = "tensor<?xf32, #optc.dims<x_0 ceildiv 2>>";
+    check_of(3, range(["n0", "n", "n2"]), halves, &[2], &[0.0, 2.0]);
+    check_of(4, range(["n0", "n", "n2"]), halves, &[2], &[0.0, 2.0]);
+    let after_two = "tensor<?xf32, #optc.dims<max(x_0, 2) - 2>>";
+    check_of(1, range(["n2", "n", "n1"]), after_two, &[0], &[]);
+    check_of(4, range(["n2", "n", "n1"]), after_two, &[2], &[2.0, 3.0]);
+    let down = import_bytes(&range(["n", "n0", "down"]).0, StrippedWeights::Refuse, &[]);
+    let said = down.err().expect("it is refused").join(" ");
+    assert!(said.contains("a start, limit or step that is computed, expected constants"), "{said}");
+}
+
+#[test]
+fn as_many_rows_as_there_are_stand_before_and_after_them() {
+    let pads = graph().weight(ints_tensor("none", &[0])).weight(floats_tensor("nine", &[], &[9.0]));
+    let around = |sides: [&str; 4]| {
+        let graph = pads.clone().node("Concat", &sides, &["pads"], &[int("axis", 0)]);
+        graph.node("Pad", &["x", "pads", "nine"], &["y"], &[])
+    };
+    let counted: Vec<f32> = (1..=12).map(|x| x as f32).collect();
+    let before = around(["m", "none", "none", "none"]);
+    let rows = [&[9.0; 12][..], &counted].concat();
+    check(before, "tensor<?x4xf32, #optc.dims<2 * x_0>>", &[6, 4], &rows);
+    let both = around(["m", "none", "m", "none"]);
+    let rows = [&[9.0; 12][..], &counted, &[9.0; 12]].concat();
+    check(both, "tensor<?x4xf32, #optc.dims<3 * x_0>>", &[9, 4], &rows);
+}
+
+#[test]
+fn rows_of_a_named_number_are_cut_off_and_repeated_even_where_there_is_one() {
+    let padded = |mode: &str, pads: &[i64]| {
+        let graph = graph().weight(ints_tensor("pads", pads));
+        model(17, graph.node("Pad", &["x", "pads"], &["y"], &[string("mode", mode)]))
+    };
+    let rows = [5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 9.0, 10.0, 11.0, 12.0];
+    let cut = padded("edge", &[-1, 0, 1, 0]);
+    check_of(3, cut, "tensor<?x4xf32, #optc.dims<x_0>>", &[3, 4], &rows);
+    let alone = [1.0, 2.0, 3.0, 4.0].repeat(4);
+    for mode in ["edge", "reflect"] {
+        let graph = padded(mode, &[2, 0, 1, 0]);
+        check_of(1, graph, "tensor<?x4xf32, #optc.dims<x_0 + 3>>", &[4, 4], &alone);
+    }
 }

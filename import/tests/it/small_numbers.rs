@@ -174,3 +174,15 @@ fn integers_of_two_and_four_bits_are_all_of_their_codes() {
         assert_eq!(as_floats(packed(element, width, &codes[1..])), expected[1..], "element type {element}");
     }
 }
+
+#[test]
+fn numbers_are_quantised_to_integers_of_two_bits() {
+    for (element, [least, most]) in [(25, [0.0, 3.0]), (26, [-2.0, 1.0])] {
+        let numbers = [-1e6, 1e6, 1.0, 0.5, least, most, least - 1.0, most + 1.0];
+        let graph = Graph::default().weight(floats_tensor("w", &[8], &numbers));
+        let graph = graph.weight(floats_tensor("scale", &[], &[1.0]));
+        let graph = graph.node("QuantizeLinear", &["w", "scale"], &["q"], &[int("output_dtype", element)]);
+        let found = compute(25, graph.node("Cast", &["q"], &["y"], &[int("to", FLOAT.into())]).output("y")).1;
+        assert_eq!(found, [least, most, 1.0, 0.0, least, most, least, most], "element type {element}");
+    }
+}

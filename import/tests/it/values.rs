@@ -378,3 +378,16 @@ fn numbers_that_no_float_of_32_bits_is_surround_as_they_are() {
     let padded = padded.node("Cast", &["d"], &["y"], &[int("to", 1)]).output("y");
     check(13, padded, &[3], &[1.0, -16_777_215.0, -16_777_214.0]);
 }
+
+#[test]
+fn a_constant_has_one_attribute_which_may_be_an_integer() {
+    let constant = |attributes: &[Message]| {
+        let graph = Graph::default().input("x", &[2, 3]).node("Constant", &[], &["c"], attributes);
+        graph.node("Gather", &["x", "c"], &["y"], &[]).output("y")
+    };
+    check(13, constant(&[int("value_int", 1)]), &[3], &[4.0, 5.0, 6.0]);
+    check(13, constant(&[ints("value_ints", &[1])]), &[1, 3], &[4.0, 5.0, 6.0]);
+    crate::fixture::refuses(13, constant(&[]), "0 attributes, expected one value");
+    let two = constant(&[int("value_int", 1), ints("value_ints", &[1])]);
+    crate::fixture::refuses(13, two, "2 attributes, expected one value");
+}

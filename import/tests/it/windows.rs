@@ -107,6 +107,16 @@ fn what_no_resize_knows_is_refused() {
 }
 
 #[test]
+fn an_axis_that_is_not_resized_may_be_long() {
+    let linear = [string("mode", "linear")];
+    let resized = |to: &[i64]| by_sizes(&[1_000_001, 2], to, &linear);
+    let import = |graph: Graph| import_bytes(&model(13, graph).0, StrippedWeights::Refuse, &[]);
+    assert!(import(resized(&[1_000_001, 3])).is_ok());
+    refuses(13, resized(&[2, 3]), "axis 0 of 1000001 elements is resized");
+    refuses(13, resized(&[1_000_002, 3]), "1000002 elements along axis 0");
+}
+
+#[test]
 fn a_convolution_of_volumes_is_the_sum_of_those_of_its_planes() {
     let conv = |shape: &[i64], filter: &[i64], numbers: &[f32], attributes: &[Message]| {
         with_constants("Conv", shape, &[floats_tensor("w0", filter, numbers)], attributes)
@@ -446,4 +456,13 @@ fn a_tensor_has_at_most_1024_parts() {
         refuses(17, at(&[4], &[number("p", size)], &[]), "a part of no elements");
     }
     refuses(17, at(&[-1, 4], &[], &[]), "parts of an axis whose size is not known");
+}
+
+#[test]
+fn a_grid_is_over_an_image_of_few_places() {
+    let grid = |sizes: &[i64]| with_constants("AffineGrid", &[1, 2, 3], &[w(0, sizes)], &[]);
+    refuses(20, grid(&[1, 1, 1, 1 << 20]), "sizes of no image");
+    refuses(20, grid(&[1, 1, 4097, 4097]), "a matrix that is not one for each image");
+    let wide = by_sizes(&[1_000_001], &[1], &[string("mode", "linear")]);
+    refuses(13, wide, "axis 0 of 1000001 elements is resized");
 }

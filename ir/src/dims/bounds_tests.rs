@@ -241,3 +241,24 @@ fn a_condition_on_one_name_is_as_narrow_as_it_must_be() {
         assert_eq!(condition(low, high), None, "{low} is at most {high}");
     }
 }
+
+#[test]
+fn a_name_that_a_program_does_not_have_is_told_after_sizes_below_0() {
+    let ctx = Arc::new(Context::new());
+    let made = || function(&ctx, "N = [1, 20]", "?x?", "20 - N, M");
+    let faults = |numbers: &[(&str, u64)]| {
+        let bindings: Bindings = numbers.iter().map(|(name, size)| (ctx.ident(name), *size)).collect();
+        let faults = substitute(&mut made(), &bindings).err().unwrap_or_default();
+        faults.into_iter().map(|fault| fault.message).collect::<Vec<String>>()
+    };
+    let unknown = "the program has no named size `K`";
+    assert_eq!(faults(&[("K", 3)]), [unknown]);
+    assert_eq!(faults(&[("N", 20), ("M", 1)]), [""; 0]);
+    assert_eq!(faults(&[("N", 21), ("K", 3)]), ["`-N + 20` is no size where N = 21", unknown]);
+    let mut module = made();
+    let names: Vec<&str> = symbols_of(&module).iter().map(|name| ctx.str(*name)).collect();
+    assert_eq!(names, ["M", "N"], "in the order of their names");
+    let body = module.function_mut("f").unwrap();
+    let found = substitute_in(&ctx, body, &Bindings::from([(ctx.ident("K"), 3)]));
+    assert!(found.is_ok(), "one function need not have all names");
+}

@@ -243,3 +243,39 @@ fn replacing_symbols_is_evaluating_later() {
     let names: Vec<&str> = symbols(&ctx, expr).iter().map(|name| ctx.str(*name)).collect();
     assert_eq!(names, ["H", "N", "W"]);
 }
+
+#[test]
+fn a_quotient_is_taken_apart_only_where_it_is_the_one_of_a_sum_and_by_a_number() {
+    check("(M floordiv 3 + N floordiv 3) floordiv 2", "(M floordiv 3 + N floordiv 3) floordiv 2");
+    check("(2 * (N floordiv 3) + M) floordiv 5", "(M + 2 * (N floordiv 3)) floordiv 5");
+    check("(N floordiv M + 1) floordiv 2", "(N floordiv M) ceildiv 2");
+}
+
+#[test]
+fn sums_and_extremes_have_as_many_operands_as_are_kept_and_no_more() {
+    let ctx = Context::new();
+    let name = |index: usize| symbol(&ctx, &format!("x{index}"));
+    let folded = |count: usize, of: Of| (1..count).try_fold(name(0), |found, at| of(&ctx, found, name(at)));
+    assert!(folded(MOST_TERMS, add).is_some());
+    assert_eq!(folded(MOST_TERMS + 1, add), None);
+    for of in [min as Of, max] {
+        assert!(folded(8, of).is_some());
+        assert_eq!(folded(9, of), None);
+    }
+}
+
+#[test]
+fn a_table_says_whether_it_has_sizes_and_whether_one_of_them_is_0() {
+    let ctx = Context::new();
+    let mut table = SizeTable::new(vec![ctx.ident("N")]);
+    assert!(table.is_empty());
+    let rest = table.add(read(&ctx, "N - 2"));
+    table.add(read(&ctx, "N"));
+    assert_eq!((table.is_empty(), table.len()), (false, 2));
+    let mut values = SizeValues::default();
+    let mut at = |number: u64| {
+        table.evaluate(&ctx, &[number], &mut values)?;
+        Some((values.get(rest), values.has_zero()))
+    };
+    assert_eq!([at(1), at(2), at(3)], [None, Some((0, true)), Some((1, false))]);
+}

@@ -141,3 +141,100 @@ fn what_a_conditional_loop_needs_again_is_kept_on_all_ways() {
     let second = r#", [["arena", 0, 64], ["arena", 64, 4]]],"#;
     refuses(WHILE, second, "],", "`mem.args` has 0 places for 2 arguments of a block");
 }
+
+/// Values without elements, in places of no bytes.
+const EMPTY: &str = r#"func.func @main(%x: tensor<4x0xf32>) -> tensor<4x0xf32>
+    attributes {optc.arena = 128 : i64} {
+  %0 = nn.neg %x {mem.place = [["arena", 0, 0]]} : tensor<4x0xf32>
+  %1 = nn.abs %0 {mem.place = [["arena", 64, 0]], mem.tie = array<i64: 0>} : tensor<4x0xf32>
+  %2 = nn.neg %1 {mem.place = [["out", 0, 0]]} : tensor<4x0xf32>
+  return %2 : tensor<4x0xf32>
+}"#;
+
+#[test]
+fn what_has_no_bytes_is_tied_wherever_it_lies() {
+    assert_eq!(faults(EMPTY, "neg", "neg"), [""; 0]);
+    refuses(EMPTY, r#"["arena", 64, 0]"#, r#"["arena", 64, 4]"#, "a place has 4 bytes, expected 0");
+    refuses(EMPTY, "array<i64: 0>", "array<i64: 1>", "result 0 is tied to operand 1 but placed elsewhere");
+}
+
+/// A computed condition, and a value that is made after it; then a branch or a choice.
+fn chosen(place: u64, ways: &str) -> String {
+    format!(
+        r#"func.func @main(%p: f32, %q: f32, %x: tensor<16xf32>) -> tensor<16xf32>
+    attributes {{mem.args = [[], [["arena", 128, 64]]], optc.arena = 192 : i64}} {{
+  %t = arith.cmpf olt, %p, %q {{mem.place = [["arena", 0, 1]]}} : f32
+  %0 = nn.neg %x {{mem.place = [["arena", {place}, 64]]}} : tensor<16xf32>
+  {ways}
+  %2 = nn.abs %1 {{mem.place = [["out", 0, 64]]}} : tensor<16xf32>
+  return %2 : tensor<16xf32>
+}}"#
+    )
+}
+
+#[test]
+fn a_condition_is_kept_until_control_goes_one_way() {
+    let branch = "cf.cond_br %t, ^bb1(%0 : tensor<16xf32>), ^bb1(%x : tensor<16xf32>)
+^bb1(%1: tensor<16xf32>):";
+    let choice = r#"%1 = scf.if %t -> (tensor<16xf32>) {
+    scf.yield %0 : tensor<16xf32>
+  } else {
+    scf.yield %x : tensor<16xf32>
+  } {mem.place = [["arena", 128, 64]]}"#;
+    for ways in [branch, choice] {
+        assert_eq!(faults(&chosen(64, ways), "neg", "neg"), [""; 0]);
+        let lost = "the bytes of operand 0 are overwritten before this step reads them";
+        assert_eq!(faults(&chosen(0, ways), "neg", "neg"), [lost]);
+    }
+}
+
+#[test]
+fn the_condition_of_a_loop_is_kept_until_it_is_asked() {
+    let asked = "scf.condition(%1)";
+    let after = |place: u64| {
+        format!(r#"%5 = nn.neg %y {{mem.place = [["arena", {place}, 64]]}} : tensor<16xf32>"#)
+            + "\n    scf.condition(%1)"
+    };
+    assert_eq!(faults(WHILE, asked, &after(256)), [""; 0]);
+    let lost = "the bytes of operand 0 are overwritten before this step reads them";
+    assert_eq!(faults(WHILE, asked, &after(128)), [lost]);
+}
+
+/// A square that is handed on to a block in the order of its columns.
+const TURNED: &str = r#"func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32>
+    attributes {mem.args = [[], [["arena", 64, 64]]], optc.arena = 128 : i64} {
+  %0 = nn.neg %x {mem.place = [["arena", 0, 64]]} : tensor<4x4xf32>
+  %1 = nn.transpose %0 {mem.view, permutation = array<i64: 1, 0>}
+      : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  cf.br ^bb1(%1 : tensor<4x4xf32>)
+^bb1(%a: tensor<4x4xf32>):
+  %2 = nn.neg %a {mem.place = [["out", 0, 64]]} : tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}"#;
+
+#[test]
+fn what_is_handed_on_stands_in_its_own_order() {
+    let expected = "operand 0 is passed on, but has gaps or another order";
+    assert_eq!(faults(TURNED, "neg", "neg"), [expected]);
+    assert_eq!(faults(TURNED, "array<i64: 1, 0>", "array<i64: 0, 1>"), [""; 0]);
+}
+
+/// The first row of two is a part of a concatenation whose other part is copied over the second row.
+const HALF: &str = r#"func.func @main(%x: tensor<2x4xf32>, %y: tensor<1x4xf32>)
+    -> tensor<1x4xf32> attributes {optc.arena = 128 : i64} {
+  %0 = nn.neg %x {mem.place = [["arena", 0, 32]]} : tensor<2x4xf32>
+  %1 = nn.slice %0 {sizes = array<i64: 1, 4>, starts = array<i64: 0, 0>}
+      : (tensor<2x4xf32>) -> tensor<1x4xf32>
+  %2 = nn.concat %1, %y {axis = 1 : i64, mem.parts = array<i64: 0>, mem.place = [["arena", 0, 32]]}
+      : (tensor<1x4xf32>, tensor<1x4xf32>) -> tensor<1x8xf32>
+  %3 = nn.slice %0 {sizes = array<i64: 1, 4>, starts = array<i64: 1, 0>}
+      : (tensor<2x4xf32>) -> tensor<1x4xf32>
+  %4 = nn.neg %3 {mem.place = [["out", 0, 16]]} : tensor<1x4xf32>
+  return %4 : tensor<1x4xf32>
+}"#;
+
+#[test]
+fn only_what_is_all_of_a_value_is_looked_for_in_the_whole_that_it_is_a_part_of() {
+    let lost = "the bytes of operand 0 are overwritten before this step reads them";
+    assert_eq!(faults(HALF, "neg", "neg"), [lost]);
+}

@@ -52,3 +52,12 @@ fn states_are_in_their_pool() {
         "result 1 is the next state of argument 0, which is no state",
     );
 }
+
+#[test]
+fn the_place_of_a_state_is_for_what_asks_for_no_other_pool() {
+    let from = "%2 = nn.add %0, %x {";
+    let asks = |pool: &str| format!(r#"%2 = nn.add %0, %x {{mem.pool = ["{pool}"], "#);
+    assert_eq!(faults(STATES, from, &asks("state")), [""; 0]);
+    assert_eq!(faults(STATES, from, &asks("arena")), [""; 0]);
+    refuses(STATES, from, &asks("bank"), "result 0 is not in the pool `bank`, which it asks for");
+}

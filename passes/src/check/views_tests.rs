@@ -223,3 +223,34 @@ fn whatever_else_a_group_reads_in_the_same_bytes_is_looked_at() {
     let product = changed(&twice, "nn.add %3, %b", "nn.matmul %a, %b");
     refuses(&product, "relu", "relu", "result 0 overwrites operand 1 while it is read");
 }
+
+/// A part of a cube that is no rows at one distance, and a value that is written before it is read.
+const CUBE: &str = r#"func.func @main(%x: tensor<4x4x4xf32>, %y: tensor<1xf32>)
+    -> tensor<2x2x2xf32> attributes {optc.arena = 256 : i64} {
+  %0 = nn.neg %x {mem.place = [["arena", 0, 256]]} : tensor<4x4x4xf32>
+  %1 = nn.slice %0 {mem.view, sizes = array<i64: 2, 2, 2>, starts = array<i64: 1, 1, 1>}
+      : (tensor<4x4x4xf32>) -> tensor<2x2x2xf32>
+  %2 = nn.abs %y {mem.place = [["arena", 0, 4, 80, 4, 4]]} : tensor<1xf32>
+  %3 = nn.neg %1 {mem.place = [["out", 0, 32]]} : tensor<2x2x2xf32>
+  return %3 : tensor<2x2x2xf32>
+}"#;
+
+#[test]
+fn a_marked_view_that_is_no_rows_keeps_all_from_its_first_byte_to_its_last() {
+    let at = |first: u64| format!(r#"["arena", 0, 4, {first}, 4, 4]"#);
+    for first in [0, 80, 172, 252] {
+        assert_eq!(faults(CUBE, &at(80), &at(first)), [""; 0], "{first}");
+    }
+    // The elements have the numbers 21 and 22, and 42 is the last; 23 lies between them.
+    for first in [81, 84, 4 * 23, 168, 171] {
+        assert_eq!(faults(CUBE, &at(80), &at(first)), [LOST], "{first}");
+    }
+}
+
+#[test]
+fn a_window_without_elements_needs_no_place() {
+    for starts in ["3, 4", "6, 0", "0, 16"] {
+        let attrs = format!("sizes = array<i64: 2, 0>, starts = array<i64: {starts}>");
+        assert_eq!(faults(&sliced(&attrs, [2, 0]), "neg", "neg"), [""; 0], "{starts}");
+    }
+}

@@ -81,3 +81,26 @@ fn a_buffer_is_at_its_offset_from_the_begin_of_its_pool() {
     let places = [0, 1].map(|index| found.place(BufferId::from_u32(index)));
     assert_eq!(places, [1128..1192, 1000..1100], "pins hold");
 }
+
+#[test]
+fn a_value_takes_at_most_as_many_bytes_as_the_greatest_of_all_sizes_says() {
+    use crate::memory::bytes::{are_as_large, is_at_most};
+    let ctx = std::sync::Arc::new(Context::new());
+    let text = "func.func @f(%a: tensor<?x?xf32, #optc.dims<N, 20 - N>>, %b: tensor<100xf32>,
+    %c: tensor<99xf32>, %d: tensor<?xf32, #optc.dims<N>>, %e: tensor<20xf32>, %g: tensor<10x10xf32>)
+    -> tensor<99xf32> attributes {optc.dims = {N = [1, 20]}} {
+  return %c : tensor<99xf32>
+}";
+    let module = ir::text::parse(&ctx, "bytes.mlir", text.to_owned());
+    let module = module.unwrap_or_else(|faults| panic!("{}", faults[0].render(&ctx)));
+    let body = module.function("f").expect("it is there");
+    let ranges = Ranges::of_function(&ctx, body);
+    let value = |index: u32| ir::Value::from_u32(index);
+    let fits = |a: u32, b: u32| is_at_most(&ctx, body, value(a), value(b), &ranges);
+    assert!(fits(0, 1), "10 times 10 elements at the most");
+    assert!(!fits(0, 2) && !fits(1, 0) && !fits(1, 2));
+    assert!(fits(3, 4) && fits(2, 1) && fits(1, 1));
+    assert!(!fits(4, 3), "of 20 elements there may be fewer");
+    let alike = |a: u32, b: u32| are_as_large(&ctx, body, value(a), value(b), &ranges);
+    assert!(alike(1, 5) && alike(0, 0) && !alike(1, 2) && !alike(0, 1) && !alike(3, 4));
+}

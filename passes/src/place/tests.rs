@@ -296,3 +296,59 @@ fn numbers_that_look_random_lie_in_their_range_and_reach_its_ends() {
         assert!(drawn.iter().all(|number| (low..=high).contains(number)));
     }
 }
+
+#[test]
+fn a_table_is_read_with_blanks_around_its_fields_and_lines() {
+    let text = "\n  \n id , lower,upper ,size\n\n a , 4294967293 ,4294967294, 8 \n";
+    let read = csv::read(text).expect("blanks say nothing");
+    let only = &read.problem.buffers[id(0)];
+    assert_eq!((only.first.as_u32(), only.last.as_u32(), only.size_bytes), (u32::MAX - 2, u32::MAX - 2, 8));
+    assert_eq!(read.names, ["a"]);
+    let overlaps = csv::read("id,start,end,size,overlaps\na,5,5,1,\nb,5,6,1,;a:-4;\n");
+    let overlaps = overlaps.expect("an overlap may be left out").problem;
+    assert_eq!(overlaps.overlaps, [overlap(0, 1, -4)]);
+    assert_eq!([0, 1].map(|index| overlaps.buffers[id(index)].last), [5, 6].map(Step::from_u32));
+}
+
+#[test]
+fn what_is_wrong_in_a_table_is_told_at_its_first_character() {
+    let faults = |text: &str| {
+        let faults = csv::read(text).expect_err("something is wrong");
+        faults.iter().map(ToString::to_string).collect::<Vec<String>>()
+    };
+    let lacks = |name: &str| [format!("1:1: the header has no column `{name}`")];
+    assert_eq!(faults("lower,upper,size"), lacks("id"));
+    assert_eq!(faults("id,upper,size"), lacks("lower"));
+    assert_eq!(faults("id,lower,size"), lacks("upper"));
+    assert_eq!(faults("size"), lacks("id"), "the first of all that it lacks");
+    assert_eq!(
+        faults("id,lower,upper,size\n  a, 0,  x ,y"),
+        [
+            "2:10: `x` is no upper: expected a whole number below 2^62",
+            "2:13: `y` is no size: expected a whole number below 2^62",
+        ]
+    );
+    assert_eq!(faults("id,lower,upper,size\na,0,1,2, 3"), ["2:10: 5 fields, expected 4"]);
+    assert_eq!(faults("\nid,lower, id"), ["2:11: `id` repeats an earlier column"]);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_the_buffers_that_it_is_about() {
+    use super::checker::Violation;
+
+    for (violation, expected) in [
+        (Violation::WrongCount { found: 1, expected: 2 }, "1 offsets, expected 2"),
+        (Violation::Misaligned(id(3)), "the offset of buffer3 is not a multiple of its alignment"),
+        (Violation::AboveCapacity(id(3)), "buffer3 ends above the capacity"),
+        (Violation::WrongSize { found: 4, expected: 5 }, "the size is given as 4, expected 5"),
+    ] {
+        assert_eq!(violation.to_string(), expected);
+    }
+    for (fault, expected) in [
+        (ProblemFault::LifeEndsBeforeItBegins(id(1)), "the live range of buffer1 ends before it begins"),
+        (ProblemFault::ZeroAlignment(id(1)), "the alignment of buffer1 is 0, expected at least 1"),
+        (ProblemFault::SenselessOverlap(id(0), id(0)), "buffer0 and buffer0 are no pair of two buffers"),
+    ] {
+        assert_eq!(fault.to_string(), expected);
+    }
+}

@@ -3,7 +3,8 @@
 use ir::target::Bands;
 
 use super::*;
-use crate::overlap::OperandRows;
+use crate::overlap::{OperandRows, RowOrder};
+use crate::tradeoff::{BandCandidate, OverlapCandidate, settled};
 
 /// Steps of which 3000, 2900 and 2000 bytes are live. Of the second, operand and result are images of 1024
 /// bytes, 768 of which both share in bands of two rows.
@@ -137,4 +138,56 @@ fn a_method_may_depend_on_the_room_that_it_is_offered() {
     assert_eq!(from(1300, 1.5), Some(Ok(320)));
     assert_eq!(from(1001, 1.2), Some(lacks(1001, 1000).map(|_| 0)), "it is told what would be there");
     assert!(room.method(&ThreeSteps, &step, &|_| None).is_none());
+}
+
+/// 8 rows of 128 bytes, of which each row of the result reads as many as are given, less the padding.
+fn rows(extent: u64, pad_top: u64) -> OperandRows {
+    OperandRows { input: 8, input_bytes: 128, output: 8, output_bytes: 128, extent, stride: 1, pad_top }
+}
+
+/// The bytes that an operand and a result of 1024 bytes share, if bands of some rows cost no time.
+fn saved(goal: Goal, rows: OperandRows, free_rows: u64, share: u64) -> Option<u64> {
+    let bands = Bands { operand: 0, free_rows, multiple: 1 };
+    OverlapCandidate::new(goal, rows, [1024; 2], bands, share).map(|candidate| candidate.saved())
+}
+
+#[test]
+fn two_share_what_the_better_order_of_their_rows_lets_them() {
+    let balanced = |rows: OperandRows, free_rows: u64| saved(Goal::Balanced, rows, free_rows, 1);
+    assert_eq!(balanced(rows(1, 0), 2), Some(768));
+    assert_eq!(balanced(rows(1, 0), 7), Some(128));
+    assert_eq!(balanced(rows(1, 0), 8), None, "all rows are no band");
+    assert_eq!(balanced(rows(8, 0), 2), Some(768), "upwards they would lie apart");
+    assert_eq!(balanced(rows(8, 7), 2), Some(768), "downwards they would lie apart");
+    let narrow = OperandRows { input_bytes: 100, output_bytes: 100, ..rows(1, 0) };
+    let bands = Bands { operand: 0, free_rows: 1, multiple: 1 };
+    let found = OverlapCandidate::new(Goal::Balanced, narrow, [800; 2], bands, 1);
+    assert_eq!(found.map(|found| found.saved()), Some(672), "100 bytes apart are two places");
+}
+
+#[test]
+fn for_memory_bands_are_as_wide_as_a_share_of_the_bytes_allows() {
+    let memory = |share: u64| saved(Goal::Memory, rows(1, 0), 8, share);
+    assert_eq!(memory(256), Some(896), "4 bytes more than one row");
+    assert_eq!(memory(9), Some(896), "113 bytes more");
+    assert_eq!(memory(8), Some(768), "a row more");
+    assert_eq!(memory(1), None, "all rows fit");
+}
+
+#[test]
+fn bands_are_settled_by_where_an_operand_and_a_result_lie() {
+    let settled = |input: u64, output: u64, multiple: u64| {
+        let op = Op::from_u32(0);
+        let candidate = BandCandidate { op, operand: 0, band_rows: multiple, multiple, rows: rows(1, 0) };
+        settled(&candidate, [input..input + 1024, output..output + 1024])
+    };
+    assert_eq!(settled(1024, 0, 1), None);
+    assert_eq!(settled(0, 1024, 1), None);
+    assert_eq!(settled(1023, 0, 1), Some((7, RowOrder::Down)));
+    assert_eq!(settled(0, 1023, 1), Some((7, RowOrder::Up)));
+    assert_eq!(settled(256, 0, 1), Some((2, RowOrder::Down)));
+    assert_eq!(settled(0, 300, 1), Some((2, RowOrder::Up)));
+    assert_eq!(settled(128, 0, 1), Some((1, RowOrder::Down)), "just as far apart as it must be");
+    assert_eq!(settled(384, 0, 2), Some((2, RowOrder::Down)), "three rows are no multiple of two");
+    assert_eq!(settled(0, 512, 2), Some((4, RowOrder::Up)));
 }

@@ -143,3 +143,74 @@ fn no_segment_is_changed_that_is_not_the_highest() {
     assert!(found.order.is_sorted());
     assert_eq!(found.peak_bytes, 100);
 }
+
+/// A root of that many bytes.
+fn root(size_bytes: u64) -> Root {
+    Root { size_bytes, ..Root::default() }
+}
+
+/// The root of that number, written over the first of some others that dies.
+fn write(root: usize, overwrites: &[usize]) -> RootWrite {
+    let overwrites = overwrites.iter().map(|owner| RootId::new(*owner)).collect();
+    RootWrite { root: RootId::new(root), overwrites }
+}
+
+/// An item that reads some roots and writes others.
+fn item(reads: &[usize], writes: Vec<RootWrite>, scratch_bytes: u64) -> ScheduleItem {
+    let reads = reads.iter().map(|read| RootId::new(*read)).collect();
+    ScheduleItem { before: Vec::new(), reads, writes, scratch_bytes }
+}
+
+/// The bytes while each item runs, and after it, in the order in which they are given.
+fn costs(roots: Vec<Root>, items: Vec<ScheduleItem>) -> Vec<(u64, u64)> {
+    let mut model = ScheduleModel { roots: roots.into_iter().collect(), ..ScheduleModel::default() };
+    let order: Vec<ItemId> = items.into_iter().map(|item| model.push(item)).collect();
+    model.costs(&order).iter().map(|cost| (cost.peak_bytes, cost.live_bytes)).collect()
+}
+
+#[test]
+fn a_step_takes_what_is_live_what_it_writes_anew_and_its_scratch() {
+    let roots = || vec![Root { lives_on_entry: true, ..root(4) }, root(6), root(4)];
+    let first = || item(&[0], vec![write(1, &[])], 3);
+    let over = |overwrites: &[usize]| vec![first(), item(&[0, 1], vec![write(2, overwrites)], 0)];
+    assert_eq!(costs(roots(), over(&[0])), [(13, 10), (10, 0)], "the last is in the bytes of the first");
+    assert_eq!(costs(roots(), over(&[])), [(13, 10), (14, 0)]);
+    let early = vec![item(&[0], vec![write(2, &[0])], 0), first()];
+    assert_eq!(costs(roots(), early), [(8, 4), (13, 0)], "another step reads the first later");
+}
+
+#[test]
+fn what_is_needed_after_the_last_step_neither_dies_nor_is_overwritten() {
+    let kept = |is_kept: [u64; 2]| {
+        let of = |lives_on: u64| Root { lives_on: lives_on > 0, ..root(4) };
+        let roots = vec![Root { lives_on_entry: true, ..of(is_kept[0]) }, of(is_kept[1])];
+        costs(roots, vec![item(&[0], vec![write(1, &[0])], 0)])
+    };
+    assert_eq!(kept([0, 0]), [(4, 0)]);
+    assert_eq!(kept([0, 1]), [(4, 4)]);
+    assert_eq!(kept([1, 0]), [(8, 4)]);
+    assert_eq!(kept([1, 1]), [(8, 8)]);
+}
+
+#[test]
+fn two_results_of_a_step_do_not_overwrite_the_same_bytes() {
+    let over = |second: &[usize]| {
+        let given = || Root { lives_on_entry: true, ..root(4) };
+        let result = || Root { lives_on: true, ..root(4) };
+        let writes = vec![write(2, &[0]), write(3, second)];
+        costs(vec![given(), given(), result(), result()], vec![item(&[0, 1], writes, 0)])
+    };
+    assert_eq!(over(&[1]), [(8, 8)]);
+    assert_eq!(over(&[0, 1]), [(8, 8)], "the next of those that die");
+    assert_eq!(over(&[0]), [(12, 8)]);
+}
+
+#[test]
+fn bytes_that_are_there_are_not_counted_again_by_who_writes_more_of_them() {
+    let parts = || vec![item(&[], vec![write(0, &[])], 0), item(&[], vec![write(0, &[])], 1)];
+    let mut items = parts();
+    items.push(item(&[0], Vec::new(), 0));
+    assert_eq!(costs(vec![root(10)], items), [(10, 10), (11, 10), (10, 0)]);
+    let given = Root { lives_on_entry: true, lives_on: true, ..root(10) };
+    assert_eq!(costs(vec![given], parts()), [(10, 10), (11, 10)]);
+}

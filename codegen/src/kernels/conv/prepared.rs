@@ -92,7 +92,12 @@ impl PreparedConv {
     /// # Errors
     /// As for [`crate::lower::lower`].
     pub(crate) fn lower(&self, op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
-        lower_call(op, self.call(op, machine)?, machine)
+        let conv = self.at(op, machine)?;
+        let operands = self.operands.clone();
+        if op.attr(attrs::MEM_METHOD).is_some() {
+            return winograd::lower(op, &conv, operands, self.image_of(&conv), machine);
+        }
+        lower_call(op, Call2d::of(conv, conv.kernel(None, machine)?, operands, self.image), machine)
     }
 
     /// Its faster algorithm, as [`winograd::faster`] finds it.
@@ -101,14 +106,12 @@ impl PreparedConv {
             return None;
         }
         let conv = self.at(op, machine).ok()?;
-        let image = self.image.filter(|_| conv.is_divisible());
-        winograd::of_convolution(&conv, image, machine)
+        winograd::of_convolution(&conv, self.image_of(&conv), machine)
     }
 
-    fn call(&self, op: OpRef<'_>, machine: &Machine) -> Result<Call2d, CodeRefusal> {
-        let conv = self.at(op, machine)?;
-        let kernel = conv.kernel(None, machine)?;
-        Ok(Call2d::of(conv, kernel, self.operands.clone(), self.image))
+    /// The operand that is read row by row at these sizes, if one can be.
+    fn image_of(&self, conv: &Convolution) -> Option<usize> {
+        self.image.filter(|_| conv.is_divisible())
     }
 
     /// The convolution at the sizes that the function of `op` has now.

@@ -10,7 +10,7 @@ use kernels::{ConvPrologue, Kernel, Winograd};
 
 use super::{Call2d, Convolution};
 use crate::bands::{self, Band, band_rows};
-use crate::call::{Lowered, LoweredCall};
+use crate::call::{Lowered, LoweredCall, Pointer};
 use crate::group::Fused;
 use crate::refusal::CodeRefusal;
 use crate::row::{FasterInRoom, Machine};
@@ -80,25 +80,31 @@ fn in_room(
     })
 }
 
-/// The call of a convolution whose `mem.method` says so, with the scratch that its attributes say.
-pub(super) fn lower(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lowered, CodeRefusal> {
+/// The call of a convolution whose `mem.method` says so, with the scratch that its attributes say; `image` is
+/// the operand that may be read row by row.
+pub(super) fn lower(
+    whole: OpRef<'_>,
+    conv: &Convolution,
+    operands: Vec<Pointer>,
+    image: Option<usize>,
+    machine: &Machine,
+) -> Result<Lowered, CodeRefusal> {
     if whole.text(attrs::MEM_METHOD) != Some(NAME) {
         return Err(CodeRefusal::new(format!("its `mem.method` is not `{NAME}`")));
     }
-    let kernel = kernel(&call.conv, machine)
-        .filter(|_| call.packs.is_empty())
+    let kernel = kernel(conv, machine)
         .ok_or_else(|| CodeRefusal::new("Winograd's algorithm does not compute this convolution"))?;
     let limit = attrs::scratch_bytes(whole).map(|bytes| bytes as usize / machine.threads / 64 * 64);
     let cut = |kernel: Winograd| limit.map_or(kernel, |bytes| kernel.within(bytes)).on(machine.threads);
-    let bands = bands(&kernel, call.image);
+    let bands = bands(&kernel, image);
     let calls = match band_rows(whole, bands)? {
-        None => vec![LoweredCall::kernel(&cut(kernel), call.operands)],
+        None => vec![LoweredCall::kernel(&cut(kernel), operands)],
         Some(rows) => {
             let of_band = |band: &Band| {
-                let kernel = self::kernel(&call.part(band), machine).expect("a part is as wide as the whole");
-                Ok(LoweredCall::kernel(&cut(kernel), call.part_operands(band)))
+                let kernel = self::kernel(&conv.part(band), machine).expect("a part is as wide as the whole");
+                Ok(LoweredCall::kernel(&cut(kernel), conv.part_operands(&operands, band)))
             };
-            bands::calls(&call.conv.slide().bands(rows)?, |band| call.part_operands(band), of_band)?
+            bands::calls(&conv.slide().bands(rows)?, |band| conv.part_operands(&operands, band), of_band)?
         }
     };
     Ok(Lowered {

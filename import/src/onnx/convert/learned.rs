@@ -318,7 +318,7 @@ fn leaves(
 pub(crate) fn tree_ensemble(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
-    if shape.len() != 2 || is_string(call.ctx(), call.element(x)) {
+    if shape.len() != 2 {
         return Err(format!("an input of rank {}, expected rows of features", shape.len()).into());
     }
     if call.node.int("post_transform")?.unwrap_or(0) != 0 {

@@ -164,17 +164,22 @@ fn lines(call: &NodeConversion<'_, '_>, x: Value, mode: &ResizeMode<'_>) -> Resu
             let size = SizeArithmetic(call.ctx()).text(dims[axis]);
             return Err(format!("axis {axis} of size {size} is resized, expected a known size").into());
         }
-        if !(1.0..MOST).contains(&count) || !scale.is_finite() || shape[axis] == 0 {
-            return Err(format!("{count} elements along axis {axis}").into());
+        let refused = || Refusal::from(format!("{count} elements along axis {axis}"));
+        if !(1.0..f64::INFINITY).contains(&count) || !scale.is_finite() || shape[axis] == 0 {
+            return Err(refused());
         }
-        let region = [region[index].into(), region[axes.len() + index].into()];
-        if shape[axis] as f64 > MOST && (scale != 1.0 || count != shape[axis] as f64) {
+        let is_resized = scale != 1.0 || count != shape[axis] as f64;
+        if !is_resized && mode.transform != "tf_crop_and_resize" {
+            continue;
+        }
+        if count >= MOST {
+            return Err(refused());
+        }
+        if shape[axis] as f64 > MOST {
             return Err(format!("axis {axis} of {} elements is resized", shape[axis]).into());
         }
-        let line = AxisResize { axis, size: shape[axis], scale, count: count as u64, region };
-        if line.scale != 1.0 || line.count != line.size || mode.transform == "tf_crop_and_resize" {
-            lines.push(line);
-        }
+        let region = [region[index].into(), region[axes.len() + index].into()];
+        lines.push(AxisResize { axis, size: shape[axis], scale, count: count as u64, region });
     }
     Ok(lines)
 }

@@ -463,5 +463,110 @@ fn png_samples_become_bytes() {
     assert_ne!(said(&columns(most)), too_short);
 }
 
+/// The stream of a sample.
+fn stream_of(name: &str) -> Vec<u8> {
+    samples().into_iter().find(|sample| sample.name == name).unwrap().stream
+}
+
+#[test]
+fn a_bitmap_of_the_oldest_header_has_colours_of_three_bytes() {
+    let oldest = |[width, height]: [u8; 2], bits: u8, begin: u8, rest: &[u8]| {
+        let header = [12, 0, 0, 0, width, 0, height, 0, 1, 0, bits, 0];
+        [&b"BM\0\0\0\0\0\0\0\0"[..], &[begin, 0, 0, 0], &header, rest].concat()
+    };
+    assert_eq!(as_rgb(&oldest([1, 2], 24, 26, &[1, 2, 3, 0, 4, 5, 6, 0])), [6, 5, 4, 3, 2, 1]);
+    // Two colours, after which the pixels begin, wherever they are said to.
+    for begin in [26, 32] {
+        let bits = oldest([2, 1], 1, begin, &[1, 2, 3, 4, 5, 6, 0x40, 0, 0, 0]);
+        assert_eq!(as_rgb(&bits), [3, 2, 1, 6, 5, 4], "{begin}");
+    }
+    let sixteen: Vec<u8> = (0..48).chain([0x1F, 0, 0, 0]).collect();
+    assert_eq!(as_rgb(&oldest([2, 1], 4, 74, &sixteen)), [5, 4, 3, 47, 46, 45]);
+    assert_eq!(said(&oldest([2, 1], 1, 26, &[1, 2, 3, 4, 5])), CUT_SHORT);
+    assert_eq!(said(&oldest([2, 1], 2, 26, &sixteen)), "damaged: a bitmap of another number of bits");
+    let of_one_colour = bitmap([2, 1], 8, 0, 1, &[1, 2, 3, 0, 0, 0, 0, 0]);
+    assert_eq!(as_rgb(&of_one_colour), [3, 2, 1, 3, 2, 1]);
+}
+
+#[test]
+fn factors_of_a_jpeg_are_those_to_other_components() {
+    let frame_of = |stream: &[u8]| stream.windows(2).position(|pair| pair == [0xFF, 0xC0]).unwrap();
+    let gray = stream_of("jpeg-gray");
+    let frame = frame_of(&gray);
+    for factors in [0x44, 0x24, 0x41] {
+        let mut changed = gray.clone();
+        changed[frame + 11] = factors;
+        assert_eq!(decode(&changed).unwrap(), decode(&gray).unwrap(), "{factors:x}");
+    }
+    // Factors of 3, 2 and 3 along one axis, and then along the other.
+    let mut stream = stream_of("jpeg-damaged-factors");
+    let factors = "damaged: factors of samples of which one is no multiple of the other";
+    assert_eq!(said(&stream), factors);
+    let frame = frame_of(&stream);
+    stream.swap(frame + 6, frame + 8);
+    for component in 0..3 {
+        let at = frame + 11 + 3 * component;
+        stream[at] = stream[at].rotate_left(4);
+    }
+    assert_eq!(said(&stream), factors);
+}
+
+#[test]
+fn a_lossy_webp_is_a_shown_frame_that_needs_no_other() {
+    let changed = |bits: u8| {
+        let mut stream = stream_of("webp-lossy");
+        stream[20] ^= bits;
+        said(&stream)
+    };
+    let others = "damaged: a frame that is not shown, or needs others";
+    // The version is in the bits 1 to 3.
+    assert_eq!(changed(0), "decoded");
+    assert_ne!(changed(6), others);
+    assert_eq!([changed(1), changed(8), changed(0xE), changed(0x10)], [others; 4]);
+}
+
+#[test]
+fn chunks_of_a_webp_have_even_lengths() {
+    let stream = stream_of("webp-lossy");
+    let with = |chunks: &[u8]| {
+        let mut longer = [&stream[..], chunks].concat();
+        let length = (longer.len() as u32 - 8).to_le_bytes();
+        longer[4..8].copy_from_slice(&length);
+        longer
+    };
+    let more = with(b"ABCD\x01\0\0\0a\0EFGH\x02\0\0\0bbIJKL\x04\0\0\0cccc");
+    assert_eq!(decode(&more).unwrap(), decode(&stream).unwrap());
+    assert_eq!(said(&with(b"ABCD\x01\0\0\0a\0EFGH\x03\0\0\0bb")), CUT_SHORT);
+    // Another frame is looked at, too.
+    assert_eq!(said(&with(b"ABCD\x01\0\0\0a\0VP8 \x02\0\0\0bb")), CUT_SHORT);
+}
+
+#[test]
+fn code_blocks_of_a_jpeg_2000_have_two_sizes() {
+    let stream = stream_of("jpeg2000-L");
+    let style = 9 + stream.windows(2).position(|pair| pair == [0xFF, 0x52]).unwrap();
+    for sizes in [[255, 1], [1, 255], [9, 0], [0, 9]] {
+        let mut changed = stream.clone();
+        changed[style + 1..style + 3].copy_from_slice(&sizes);
+        assert_eq!(said(&changed), "damaged: code blocks of a size that there is not", "{sizes:?}");
+    }
+}
+
+#[test]
+fn a_tiff_has_a_sample_of_a_bit_unless_it_says_more() {
+    // After the tags there is no other image, but the samples.
+    let tiff = |tags: &[[u16; 2]], samples: &[u8]| {
+        let entry = |[tag, number]: &[u16; 2]| [*tag, 3, 1, 0, *number, 0].map(u16::to_le_bytes).concat();
+        let entries: Vec<u8> = tags.iter().flat_map(entry).collect();
+        let count = (tags.len() as u16).to_le_bytes();
+        [&b"II\x2A\0\x08\0\0\0"[..], &count, &entries, &[0; 4], samples].concat()
+    };
+    let bits = tiff(&[[256, 8], [257, 2], [262, 1], [273, 74], [279, 2]], &[0xA5, 0x0F]);
+    let rows = [[255, 0, 255, 0, 0, 255, 0, 255], [0, 0, 0, 0, 255, 255, 255, 255]];
+    assert_eq!(as_gray(&bits), rows.concat());
+    let bytes = tiff(&[[256, 2], [257, 1], [258, 8], [262, 1], [273, 86], [279, 2]], &[7, 200]);
+    assert_eq!(as_gray(&bytes), [7, 200]);
+}
+
 #[path = "stream_tests.rs"]
 mod stream_tests;
