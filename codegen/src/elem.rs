@@ -1,5 +1,6 @@
 //! Which element types generated code computes with, and what they are to Cranelift.
 
+use ir::narrow::{nearest_bf16, nearest_f16};
 use ir::size::storage_bits;
 use ir::{Context, FloatKind, Signedness, Type, TypeData};
 
@@ -120,8 +121,8 @@ impl ElemType {
             ElemType::Int { .. } => value as u64,
             ElemType::F32 => u64::from((value as f32).to_bits()),
             ElemType::F64 => value.to_bits(),
-            ElemType::F16 => half::f16::from_f64(value).to_bits().into(),
-            ElemType::Bf16 => half::bf16::from_f64(value).to_bits().into(),
+            ElemType::F16 => nearest_f16(value).to_bits().into(),
+            ElemType::Bf16 => nearest_bf16(value).to_bits().into(),
         }
     }
 }

@@ -59,6 +59,7 @@ pub mod liveness;
 pub mod location;
 pub mod memory_pools;
 pub mod module;
+pub mod narrow;
 pub mod opdef;
 pub mod plan;
 pub mod ranges;

@@ -117,6 +117,16 @@ impl ExprBuilder {
             .ok_or_else(|| CodeRefusal::new("generated code does not compute with this element type"))?;
         let args: Vec<ExprNode> =
             args.iter().map(|arg| self.converted(*arg, self.elem(*arg).computed())).collect();
+        let chosen = match scalar {
+            Scalar::Choose(name, all) => op.chosen(name, all).unwrap_or(scalar),
+            _ => scalar,
+        };
+        if let (Scalar::Convert(Scalar::Arg(0)), &[arg]) = (chosen, &args[..])
+            && self.elem(arg) == ElemType::F64
+        {
+            // Rounded once, not to `f32` first.
+            return Ok(self.converted(arg, result));
+        }
         let node = Tree { builder: self, op, args: &args }.build(scalar, result.computed())?;
         Ok(self.converted(node, result))
     }

@@ -24,6 +24,22 @@ fn to_bits(e: &mut Emitter<'_>, float: Value) -> Value {
     e.ins.ins().bitcast(types::I32, MemFlagsData::new(), float)
 }
 
+/// Of the two `f32` around an `f64` that none is, that whose last bit is 1, so that it may be rounded again: see
+/// [`ir::narrow`].
+pub(super) fn rounded_to_odd(e: &mut Emitter<'_>, double: Value) -> Value {
+    let nearest = e.ins.ins().fdemote(types::F32, double);
+    let wide = e.ins.ins().fpromote(types::F64, nearest);
+    let is_exact = e.ins.ins().fcmp(FloatCC::UnorderedOrEqual, wide, double);
+    let [magnitude, of_double] = [wide, double].map(|number| e.ins.ins().fabs(number));
+    let is_beyond = e.ins.ins().fcmp(FloatCC::GreaterThan, magnitude, of_double);
+    let is_beyond = e.ins.ins().uextend(types::I32, is_beyond);
+    let bits = to_bits(e, nearest);
+    let towards_zero = e.ins.ins().isub(bits, is_beyond);
+    let odd = e.ins.ins().bor_imm_s(towards_zero, 1);
+    let odd = to_float(e, odd);
+    e.ins.ins().select(is_exact, nearest, odd)
+}
+
 /// `bf16` as `f32`: the same bits, then zeros.
 pub(super) fn wide_bf16(e: &mut Emitter<'_>, half: Value) -> Value {
     let wide = e.ins.ins().uextend(types::I32, half);

@@ -107,6 +107,10 @@ pub(crate) fn convert(e: &mut Emitter<'_>, from: ElemType, to: ElemType, a: Valu
         (ElemType::Bf16, _) => halves::wide_bf16(e, a),
         (ElemType::F32, ElemType::F16) => halves::narrow_f16(e, a),
         (ElemType::F32, ElemType::Bf16) => halves::narrow_bf16(e, a),
+        (ElemType::F64, ElemType::F16 | ElemType::Bf16) => {
+            let odd = halves::rounded_to_odd(e, a);
+            convert(e, ElemType::F32, to, odd)
+        }
         (ElemType::F32, ElemType::F64) => e.ins.ins().fpromote(types::F64, a),
         (ElemType::F64, ElemType::F32) => e.ins.ins().fdemote(types::F32, a),
         (ElemType::F32 | ElemType::F64, ElemType::Bool) => {
@@ -127,7 +131,7 @@ pub(crate) fn convert(e: &mut Emitter<'_>, from: ElemType, to: ElemType, a: Valu
             }
         }
         (_, ElemType::Int { bits, .. }) => resize(e, from, u32::from(bits), a),
-        (_, ElemType::F16 | ElemType::Bf16) => unreachable!("floats of 16 bits are made from `f32`"),
+        (_, ElemType::F16 | ElemType::Bf16) => unreachable!("floats of 16 bits are made from floats"),
     }
 }
 

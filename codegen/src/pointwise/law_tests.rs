@@ -14,7 +14,7 @@ use crate::lower::lower;
 use crate::testing::{Net, THREADS, aligned, run_bytes};
 
 /// Numbers that functions are wrong about first.
-const NUMBERS: [f64; 27] = [
+const NUMBERS: [f64; 31] = [
     0.0,
     -0.0,
     1.0,
@@ -42,6 +42,11 @@ const NUMBERS: [f64; 27] = [
     f64::NEG_INFINITY,
     f64::NAN,
     4e9,
+    // Above the middle of two neighbours, as little as an `f32` and an `f64` can be.
+    1.003_906_369_209_289_6,
+    1.003_906_250_000_000_2,
+    1.000_488_281_250_000_2,
+    -6.103_515_625_000_001e-5,
 ];
 
 fn types(ctx: &Context) -> Vec<Type> {

@@ -7,6 +7,7 @@
 
 use ir::attrs::Splat;
 use ir::dims::{self, Ranges, Requirement, SizeArithmetic};
+use ir::narrow::{nearest_bf16, nearest_f16};
 use ir::opdef::{Kind, OpDef, Presence, TypeClass};
 use ir::size::tensor_bytes;
 use ir::{
@@ -508,8 +509,8 @@ fn number_bytes(ctx: &Context, number: f64, elem: Type) -> Result<Vec<u8>, Refus
     Ok(match ctx.type_data(elem) {
         TypeData::Float(FloatKind::F32) => (number as f32).to_le_bytes().to_vec(),
         TypeData::Float(FloatKind::F64) => number.to_le_bytes().to_vec(),
-        TypeData::Float(FloatKind::F16) => half::f16::from_f64(number).to_le_bytes().to_vec(),
-        TypeData::Float(FloatKind::Bf16) => half::bf16::from_f64(number).to_le_bytes().to_vec(),
+        TypeData::Float(FloatKind::F16) => nearest_f16(number).to_le_bytes().to_vec(),
+        TypeData::Float(FloatKind::Bf16) => nearest_bf16(number).to_le_bytes().to_vec(),
         TypeData::Integer { width, .. } => {
             (number as i64).to_le_bytes()[..(width.div_ceil(8) as usize).min(8)].to_vec()
         }

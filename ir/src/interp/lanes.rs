@@ -8,9 +8,9 @@ use super::element::{Elem, Extension, IntElem};
 use super::registers::{LaneValues, Register};
 use super::tensor::EvalError;
 use super::vector::vectorised;
+use crate::narrow::{nearest_bf16, nearest_f16};
 use crate::scalar::{Binary, Unary};
 use ::math;
-use half::{bf16, f16};
 
 /// Whether the operation gives a boolean.
 pub(super) fn compares(binary: Binary) -> bool {
@@ -332,8 +332,8 @@ fn int_of_float(int: IntElem, value: f64) -> i64 {
 /// The `f32` lane of a number rounded once to a narrow float type.
 fn narrow(to: Elem, value: f64) -> f32 {
     match to {
-        Elem::F16 => f16::from_f64(value).to_f32(),
-        Elem::Bf16 => bf16::from_f64(value).to_f32(),
+        Elem::F16 => nearest_f16(value).to_f32(),
+        Elem::Bf16 => nearest_bf16(value).to_f32(),
         _ => value as f32,
     }
 }

@@ -27,7 +27,7 @@ struct Count {
 }
 
 /// The function of an example as a program that returns all results of its last operation.
-fn returning(ctx: &Arc<Context>, mut body: Body) -> Option<Module> {
+pub(crate) fn returning(ctx: &Arc<Context>, mut body: Body) -> Option<Module> {
     let block = body.entry(body.root())?;
     let end = body.last_op(block)?;
     let last = body.ops(block).filter(|op| *op != end && body.result_count(*op) > 0).last()?;

@@ -3,7 +3,7 @@
 //! A plan that is right may still be worse: a tie is refused, a part is copied, an arena grows. The table
 //! `tests/data/plans.txt` says for each program and goal the bytes of the arena and how many operations,
 //! ties, parts, views, bands, streamed groups and faster methods there are, on a processor with AVX2 and two
-//! threads. Whoever changes a decision writes it anew with `OPTC_BLESS=1` and reads what changed: a larger
+//! threads; of the example of each operation, too, which shows what scratch its kernel takes. Whoever changes a decision writes it anew with `OPTC_BLESS=1` and reads what changed: a larger
 //! arena needs a reason.
 
 use std::fmt::Write;
@@ -11,15 +11,18 @@ use std::sync::Arc;
 
 use codegen::{Cpu, Isa};
 use ir::plan::attrs;
-use ir::{Context, Module};
-use optc::Goal;
+use ir::{Context, Dialect, Module};
+use optc::{Goal, LoadOptions};
 use passes::manager::{Registry, RunOptions, default_pipeline};
 use passes::precision::Precision;
+use tests::examples::program;
 use tests::flows::function;
 use tests::graphs::graph;
 use tests::permuted::permuted;
 use tests::plan_programs::plan_program;
 use tests::workspace::root;
+
+use crate::every_row::returning;
 
 const TABLE: &str = "tests/data/plans.txt";
 const HEAD: &str =
@@ -62,6 +65,17 @@ fn line(module: &Module, goal: Goal) -> Result<String, String> {
     Ok(format!("{arena}, {ops}, {}, {scratch}", counts.join(", ")))
 }
 
+/// The example of each operation of each dialect, of which all results of the last operation are returned.
+fn examples() -> Vec<(&'static str, Module)> {
+    let ctx = Context::new();
+    let examples = ctx.dialects().flat_map(Dialect::ops).filter_map(|def| {
+        let module = optc::parse(def.name, program(def.example), None, &LoadOptions::default()).ok()?;
+        let module = returning(&module.ctx, module.function("g")?.clone())?;
+        Some((def.name, module))
+    });
+    examples.collect()
+}
+
 #[test]
 fn what_is_decided_about_memory_is_what_the_table_says() {
     let mut table = HEAD.to_owned();
@@ -81,6 +95,10 @@ fn what_is_decided_about_memory_is_what_the_table_says() {
                 writeln!(table, "{name} {seed} {}: {line}", goal.name()).expect("a string takes all");
             }
         }
+    }
+    for (name, module) in examples() {
+        let line = line(&module, Goal::Balanced).unwrap_or_else(|_| "refused".to_owned());
+        writeln!(table, "row {name} balanced: {line}").expect("a string takes all");
     }
     let path = root().join(TABLE);
     if std::env::var_os("OPTC_BLESS").is_some() {

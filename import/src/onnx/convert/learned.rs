@@ -1,6 +1,6 @@
 //! Conversion of operators of `ai.onnx.ml`: labels, thresholds, features that are picked, and trees.
 
-use ir::strings::{digests, is_string};
+use ir::strings::digests;
 use ir::{Blob, Dim, Value};
 
 use super::pick::gather_along;
