@@ -183,6 +183,17 @@ impl<'a> Fused<'a> {
         })
     }
 
+    /// That nothing is done to the first operand before.
+    ///
+    /// # Errors
+    /// If something is.
+    pub(crate) fn check_no_prologue(&self) -> Result<(), CodeRefusal> {
+        match self.prologue {
+            None => Ok(()),
+            Some(_) => Err(CodeRefusal::new("its kernel reads its operand as it is")),
+        }
+    }
+
     /// Whether an operand of the whole is added to the contraction.
     pub(crate) fn adds(&self, operand: usize) -> bool {
         self.residual == Some(operand) || self.bias == Some(operand)
@@ -208,6 +219,9 @@ impl<'a> Fused<'a> {
     /// # Errors
     /// If it is not of the kernels' form.
     fn of_group(group: OpRef<'a>, root: Op) -> Result<Fused<'a>, CodeRefusal> {
+        if group.body.result_count(group.op) != 1 {
+            return Err(CodeRefusal::new("its kernel has one result"));
+        }
         let reader = GroupReader { group, root: group.body.at(group.ctx, root) };
         let (source, prologue) = reader.prologue()?;
         let mut operands = vec![source];
@@ -279,6 +293,7 @@ impl<'a> GroupReader<'a> {
         while let Some(op) = self.group.body.defining_op(value).filter(|_| !self.is_bf16(value)) {
             let op = self.group.body.at(self.group.ctx, op);
             let step = prologue_step(op).filter(|step| later.is_none_or(|later| *step < later));
+            let step = step.filter(|step| self.is_of_channels(*step, op));
             match step.ok_or_else(|| CodeRefusal::new("its prologue is not relu(x * scale + shift)"))? {
                 PrologueStep::Scale => prologue.scale = Some(self.input(op.operand(1))?),
                 PrologueStep::Shift => prologue.shift = Some(self.input(op.operand(1))?),
@@ -288,6 +303,15 @@ impl<'a> GroupReader<'a> {
             value = op.operand(0);
         }
         Ok((self.stored_input(value)?, later.map(|_| prologue)))
+    }
+
+    /// Whether a step maps its first operand, by one number for each channel that the contraction reads.
+    fn is_of_channels(&self, step: PrologueStep, op: OpRef<'a>) -> bool {
+        // The filter of a convolution: other contractions have no prologue.
+        let filter = self.root.operand_shape(1);
+        let Some(&[_, channels, _, _]) = filter.as_deref() else { return false };
+        op.body.ty(op.operand(0)) == op.result_type(0)
+            && (step == PrologueStep::Relu || is_per_channel(op, op.operand(1), channels))
     }
 
     fn epilogue(&self, fused: &mut Fused<'a>) -> Result<(), CodeRefusal> {

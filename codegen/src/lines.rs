@@ -271,8 +271,10 @@ impl LineBuffer {
         let kept = made.first.saturating_sub(read.first_input);
         let from = self.at(read.first_input as u64 * self.row_bytes);
         self.first = read.first_input;
-        let floats = kept as u64 * self.row_bytes / 4;
-        let copy = kernels::Copy::new(&[floats as usize], &[1], &[1], 4, machine.isa, machine.threads);
+        // A row of `bf16` may end within four bytes.
+        let unit = if self.row_bytes.is_multiple_of(4) { 4 } else { 2 };
+        let count = (kept as u64 * self.row_bytes / unit) as usize;
+        let copy = kernels::Copy::new(&[count], &[1], &[1], unit as usize, machine.isa, machine.threads);
         let operands = vec![Pointer::Shared(self.base), from];
         (kept > 0).then(|| LoweredCall::kernel(&copy, operands))
     }

@@ -26,8 +26,8 @@ use ir::plan::attrs;
 use ir::size::static_extents;
 use ir::weights::WeightSet;
 use ir::{
-    Block, Body, Builder, Context, Diagnostic, FloatKind, Kind, Location, Op, OpSpec, Target, Traits, Type,
-    Value,
+    Block, Body, Builder, Context, Diagnostic, FloatKind, Kind, Location, Op, OpSpec, Scalar, Target, Traits,
+    Type, TypeData, Value,
 };
 use rustc_hash::FxHashMap;
 
@@ -206,9 +206,23 @@ impl PrecisionChooser<'_> {
             !user.has(Traits::TERMINATOR) && self.body.block_of(user.op) == block
         };
         self.is_f32(value)
+            && !self.body.uses(value).any(|used| self.makes_integers(used.op))
             && is_large
             && !matches!(self.body.at(self.ctx, op).kind(), Kind::Region(_) | Kind::Branch(_))
             && self.body.uses(value).all(|used| is_read_here(used.op))
+    }
+
+    /// Whether an operation, or one in it, converts floats to integers: sums of small integers are exact in
+    /// `f32`, and must be so when they become integers again.
+    fn makes_integers(&self, op: Op) -> bool {
+        let at = self.body.at(self.ctx, op);
+        let is_integer = |value: Value| {
+            matches!(self.ctx.type_data(self.ctx.elem(self.body.ty(value))), TypeData::Integer { .. })
+        };
+        let blocks = self.body.regions(op).iter().flat_map(|region| self.body.blocks(*region));
+        let mut inner = blocks.flat_map(|block| self.body.ops(*block));
+        matches!(at.kind(), Kind::Elementwise(Scalar::Convert(_))) && is_integer(self.body.result(op, 0))
+            || inner.any(|inner| self.makes_integers(inner))
     }
 
     fn is_f32(&self, value: Value) -> bool {

@@ -211,6 +211,9 @@ impl Call2d {
             false => Fused::of(whole).map(|_| None)?,
         };
         let shape = conv2d_shape(fused.root)?;
+        if fused.prologue.is_some() && (shape.kernel != [1; 2] || shape.groups != 1) {
+            return Err(CodeRefusal::new("its prologue would be computed once for each tap"));
+        }
         let output = image_strides(whole, whole.result(0))?;
         let strides = ConvStrides {
             input: image_strides(whole, whole.operand(fused.operands[0]))?,

@@ -23,8 +23,11 @@ pub(crate) const ROW: KernelRow = KernelRow {
     doc: "Products of matrices, with bias, residual and activation.",
     runs: Runs::Contract(Contract::Matmul),
     reads: |whole, operand| match Fused::of_stored(whole) {
-        Ok(fused) if fused.operands[..2].contains(&operand) && !fused.adds(operand) => Arrangement::Strides,
-        _ => Arrangement::Plain,
+        Ok(fused) if !fused.operands[..2].contains(&operand) || fused.adds(operand) => Arrangement::Plain,
+        // A matrix of `bf16` is not turned while the program runs.
+        Ok(fused) if fused.multiplies_bf16 => Arrangement::Rows,
+        Ok(_) => Arrangement::Strides,
+        Err(_) => Arrangement::Plain,
     },
     access: group::added_access,
     joins: Some(|_, op, place| group::follows(op, place)),
@@ -36,6 +39,7 @@ pub(crate) const ROW: KernelRow = KernelRow {
 fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let fused = &Fused::of_stored(whole)?;
     check_f32(fused.root)?;
+    fused.check_no_prologue()?;
     let sizes = MatmulSizes::of(whole, fused)?;
     let has_weights = has_weights(whole, fused) && sizes.b.batch.is_empty() && !sizes.a.is_turned();
     if fused.multiplies_bf16 {

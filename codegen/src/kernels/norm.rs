@@ -134,6 +134,10 @@ fn lower_group_norm(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Code
     let fused = Fused::of_stored(whole)?;
     let op = fused.root;
     check_f32(op)?;
+    fused.check_no_prologue()?;
+    if fused.residual.is_some() {
+        return Err(CodeRefusal::new("its kernel adds nothing to what it normalises"));
+    }
     let input = stored(whole, whole.operand(fused.operands[0]))?;
     let output = stored(whole, whole.result(0))?;
     let weights = fused.operands[1..].iter().map(|index| stored(whole, whole.operand(*index)));

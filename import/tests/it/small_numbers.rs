@@ -186,3 +186,26 @@ fn numbers_are_quantised_to_integers_of_two_bits() {
         assert_eq!(found, [least, most, 1.0, 0.0, least, most, least, most], "element type {element}");
     }
 }
+
+#[test]
+fn integers_with_a_scale_of_16_bits_are_computed_with_as_wide_numbers() {
+    let words = |numbers: &[u16]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
+    let float16 = |name: &str, shape: &[i64], bits: &[u16]| raw_tensor(name, 10, shape, &words(bits));
+    let zero = |graph: Graph| {
+        let graph = graph.input("x", &[3]).weight(floats_tensor("none", &[], &[0.0]));
+        let graph = graph.node("Mul", &["x", "none"], &["z"], &[]).node("Add", &["f", "z"], &["y"], &[]);
+        graph.output("y")
+    };
+    let float = [int("to", FLOAT.into())];
+    // Beyond 65504 there is no float of 16 bits; 0x3400 is a quarter, 16383.75 is next to 16384.
+    let graph = Graph::default().weight(raw_tensor("q", 4, &[3], &words(&[60000, 65535, 100])));
+    let graph = graph.weight(float16("s", &[], &[0x3400]));
+    let graph = graph.node("DequantizeLinear", &["q", "s"], &["d"], &[]).node("Cast", &["d"], &["f"], &float);
+    assert_eq!(compute(21, zero(graph)), (vec![3], vec![15000.0, 16384.0, 25.0]));
+    // 2048 and 1 are such numbers, their sum is none.
+    let graph = Graph::default().weight(float16("h", &[3], &[0x6800, 0xe800, 0x3c00]));
+    let graph = graph.weight(float16("s", &[], &[0x3c00])).weight(raw_tensor("p", 5, &[], &words(&[1])));
+    let graph = graph.node("QuantizeLinear", &["h", "s", "p"], &["q"], &[]);
+    let graph = graph.node("Cast", &["q"], &["f"], &float);
+    assert_eq!(compute(21, zero(graph)), (vec![3], vec![2049.0, -2047.0, 2.0]));
+}

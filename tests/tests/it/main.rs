@@ -21,6 +21,7 @@ mod dims_laws;
 mod every_row;
 mod examples;
 mod faster_methods;
+mod group_forms;
 mod hostile_models;
 mod imported_models;
 mod kernel_layouts;

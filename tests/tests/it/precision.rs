@@ -312,3 +312,77 @@ fn a_normalisation_of_groups_reads_and_stores_bf16() {
         assert!(run(&text, &input, &options).1.bytes == found.bytes, "other bits on {threads} threads");
     }
 }
+
+/// Numbers as the elements of a constant.
+fn dense(numbers: &[f32]) -> String {
+    let bytes = numbers.iter().flat_map(|number| number.to_le_bytes());
+    let digits: String = bytes.map(|byte| format!("{byte:02X}")).collect();
+    format!("dense<\"0x{digits}\">")
+}
+
+#[test]
+fn rows_of_an_odd_number_of_elements_are_moved_whole() {
+    // Rows of 7 x 33 = 231 numbers; each turn keeps one of them.
+    let random = &mut Random::new(2);
+    let wide = dense(&random.floats(33 * 17 * 9));
+    let narrow = dense(&random.floats(4 * 33 * 4));
+    let text = format!(
+        r#"func.func @main(%x: tensor<1x64x7x17xf32>) -> tensor<1x63x6x4xf32> {{
+  %a = nn.constant {wide} : tensor<33x17x3x3xf32>
+  %b = nn.constant {narrow} : tensor<4x33x2x2xf32>
+  %0 = nn.conv2d %x, %a {{layout = "NHWC", pads = array<i64: 1, 1, 1, 1>}} : (tensor<1x64x7x17xf32>, tensor<33x17x3x3xf32>) -> tensor<1x64x7x33xf32>
+  %1 = nn.conv2d %0, %b {{layout = "NHWC"}} : (tensor<1x64x7x33xf32>, tensor<4x33x2x2xf32>) -> tensor<1x63x6x4xf32>
+  return %1 : tensor<1x63x6x4xf32>
+}}"#
+    );
+    let input = array("x", &[1, 64, 7, 17], &random.floats(64 * 7 * 17));
+    for threads in [1, 2] {
+        let (precision, goal) = (Precision::Bf16, Goal::Memory);
+        let options = CompileOptions { precision, goal, threads, ..CompileOptions::default() };
+        let (module, found) = run(&text, &input, &options);
+        assert!(printed(&module).contains("mem.lines"), "rows are not streamed: {}", printed(&module));
+        let apart = difference(&found, &interpret(&module, std::slice::from_ref(&input))[0]);
+        assert!(apart < 0.01, "{apart} apart on {threads} threads");
+    }
+}
+
+#[test]
+fn a_matrix_that_is_turned_between_steps_is_multiplied_for_each_goal() {
+    let text = format!(
+        r#"func.func @main(%x: tensor<1x54x8xf32>) -> tensor<1x8x5xf32> {{
+  %m = nn.constant {} : tensor<54x5xf32>
+  %t = nn.transpose %x {{permutation = array<i64: 0, 2, 1>}} : (tensor<1x54x8xf32>) -> tensor<1x8x54xf32>
+  %z = nn.hard_swish %t : tensor<1x8x54xf32>
+  %y = nn.matmul %z, %m : (tensor<1x8x54xf32>, tensor<54x5xf32>) -> tensor<1x8x5xf32>
+  return %y : tensor<1x8x5xf32>
+}}"#,
+        dense(&Random::new(4).floats(54 * 5))
+    );
+    let input = array("x", &[1, 54, 8], &Random::new(6).floats(54 * 8));
+    for goal in [Goal::Balanced, Goal::Memory, Goal::Speed] {
+        for threads in [1, 2] {
+            let precision = Precision::Bf16;
+            let options = CompileOptions { precision, goal, threads, ..CompileOptions::default() };
+            let (module, found) = run(&text, &input, &options);
+            let apart = difference(&found, &interpret(&module, std::slice::from_ref(&input))[0]);
+            assert!(apart < 0.01, "{apart} apart for {goal:?} on {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn sums_of_small_integers_that_become_integers_again_are_exact() {
+    let text = r#"func.func @main(%x: tensor<40x100xf32>) -> tensor<40x40xf32> {
+  %w = nn.constant dense<37.0> : tensor<100x40xf32>
+  %0 = nn.cast %x {to = i8} : (tensor<40x100xf32>) -> tensor<40x100xi8>
+  %1 = nn.cast %0 {to = f32} : (tensor<40x100xi8>) -> tensor<40x100xf32>
+  %2 = nn.matmul %1, %w : (tensor<40x100xf32>, tensor<100x40xf32>) -> tensor<40x40xf32>
+  %3 = nn.cast %2 {to = i32} : (tensor<40x40xf32>) -> tensor<40x40xi32>
+  %4 = nn.cast %3 {to = f32} : (tensor<40x40xi32>) -> tensor<40x40xf32>
+  return %4 : tensor<40x40xf32>
+}"#;
+    let numbers: Vec<f32> = (0..4000).map(|index| (index * 37 % 251 - 125) as f32).collect();
+    let input = array("x", &[40, 100], &numbers);
+    let of = |precision| run(text, &input, &CompileOptions { precision, ..CompileOptions::default() }).1;
+    assert!(of(Precision::Bf16).bytes == of(Precision::F32).bytes, "sums are rounded");
+}

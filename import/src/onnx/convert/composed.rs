@@ -1,7 +1,7 @@
 //! Conversion of elementwise operators that take several operations of the IR: rounding aside, the
 //! definitions of onnx.ai/onnx/operators.
 
-use ir::{Dim, Type, TypeData, Value};
+use ir::{Context, Dim, FloatKind, Type, TypeData, Value};
 
 use super::powers::PowerRounding;
 use super::small::OverflowMode;
@@ -39,6 +39,15 @@ fn target(call: &NodeConversion<'_, '_>) -> Result<Type, Refusal> {
     }
     let number = call.node.int("to")?.ok_or("`to` is left out")?;
     numbered_type(call, "to", number)
+}
+
+/// The type that floats of this one are computed with: `f64` as such, others as `f32`.
+pub(super) fn computed_type(ctx: &Context, elem: Type) -> Option<Type> {
+    match ctx.type_data(elem) {
+        TypeData::Float(FloatKind::F64) => Some(elem),
+        TypeData::Float(_) => Some(ctx.f32()),
+        _ => None,
+    }
 }
 
 /// The type whose number an attribute says.

@@ -5,7 +5,7 @@
 
 use ir::{Dim, Type, TypeData, Value};
 
-use super::composed::numbered_type;
+use super::composed::{computed_type, numbered_type};
 use super::small::is_small;
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 use crate::onnx::element::Element;
@@ -18,15 +18,18 @@ pub(crate) fn dequantize(call: &mut NodeConversion<'_, '_>) -> Results {
     if !is_small(call.ctx(), call.element(x)) {
         range(call, call.element(x))?;
     }
-    let mut numbers = call.cast(x, elem)?;
+    // A large integer is beyond the numbers of 16 bits, its product with a scale may not be.
+    let wide = wide_type(call, elem)?;
+    let mut numbers = call.cast(x, wide)?;
     if let Some(zero) = call.optional(2) {
-        let zero = call.cast(zero, elem)?;
+        let zero = call.cast(zero, wide)?;
         let zero = spread(call, zero, x)?;
         numbers = call.two("nn.sub", numbers, zero)?;
     }
-    let scale = call.cast(scale, elem)?;
+    let scale = call.cast(scale, wide)?;
     let scale = spread(call, scale, x)?;
-    Ok(vec![call.two("nn.mul", numbers, scale)?])
+    let product = call.two("nn.mul", numbers, scale)?;
+    Ok(vec![call.cast(product, elem)?])
 }
 
 /// QuantizeLinear: `x / scale`, rounded to even, plus the zero point, cut to the range of the result's type.
@@ -44,9 +47,12 @@ pub(crate) fn quantize(call: &mut NodeConversion<'_, '_>) -> Results {
     if is_small(call.ctx(), to) {
         return Ok(vec![call.cast(quotient, to)?]);
     }
-    let mut rounded = call.emit("nn.round", &[quotient], &[])?;
+    let rounded = call.emit("nn.round", &[quotient], &[])?;
+    // Integers of 16 bits are no numbers of 16 bits.
+    let wide = wide_type(call, precision)?;
+    let mut rounded = call.cast(rounded, wide)?;
     if let Some(zero) = call.optional(2) {
-        let zero = call.cast(zero, precision)?;
+        let zero = call.cast(zero, wide)?;
         let zero = spread(call, zero, x)?;
         rounded = call.two("nn.add", rounded, zero)?;
     }
@@ -75,6 +81,11 @@ pub(crate) fn dynamic_quantize(call: &mut NodeConversion<'_, '_>) -> Results {
     let rounded = call.emit("nn.round", &[quotient], &[])?;
     let moved = call.two("nn.add", rounded, zero)?;
     Ok(vec![saturate(call, moved, to)?, scale, call.cast(zero, to)?])
+}
+
+/// The type that numbers of a float type are computed with.
+fn wide_type(call: &NodeConversion<'_, '_>, elem: Type) -> Result<Type, Refusal> {
+    computed_type(call.ctx(), elem).ok_or_else(|| "a scale that is no float".into())
 }
 
 /// The type that attribute `name` numbers; none if it is left out or 0.

@@ -7,7 +7,7 @@
 use ir::dims::SizeArithmetic;
 use ir::{Dim, FloatKind, Type, TypeData, Value};
 
-use super::composed::numbered_type;
+use super::composed::{computed_type, numbered_type};
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// A sequence of random bits.
@@ -113,11 +113,7 @@ fn word(call: &mut NodeConversion<'_, '_>, word: u64) -> Result<Value, Refusal> 
 
 /// The type that is computed with for results of this one.
 fn computed(call: &NodeConversion<'_, '_>, elem: Type) -> Result<Type, Refusal> {
-    match call.ctx().type_data(elem) {
-        TypeData::Float(FloatKind::F64) => Ok(elem),
-        TypeData::Float(_) => Ok(call.ctx().f32()),
-        _ => Err("random numbers that are no floats".into()),
-    }
+    computed_type(call.ctx(), elem).ok_or_else(|| "random numbers that are no floats".into())
 }
 
 /// The shape and the element type of a result: those that attributes say, or the operand's.
