@@ -170,9 +170,12 @@ impl<'a> Fused<'a> {
     pub(crate) fn numbers(&self, whole: OpRef<'_>) -> Result<ConvNumbers, CodeRefusal> {
         let output = stored(whole, whole.result(0))?;
         let prologue = self.prologue.unwrap_or_default();
-        for index in [self.bias, prologue.scale, prologue.shift].into_iter().flatten() {
+        let weights = self.operands.get(1).copied();
+        for index in [weights, self.bias, prologue.scale, prologue.shift].into_iter().flatten() {
             if stored(whole, whole.operand(index))? != StoredFloat::F32 {
-                return Err(CodeRefusal::new("what its kernel reads for each channel is f32"));
+                return Err(CodeRefusal::new(
+                    "its kernel reads weights, and what is for each channel, as f32",
+                ));
             }
         }
         let of = |index: usize| stored(whole, whole.operand(index));
@@ -223,12 +226,17 @@ impl<'a> Fused<'a> {
             return Err(CodeRefusal::new("its kernel has one result"));
         }
         let reader = GroupReader { group, root: group.body.at(group.ctx, root) };
-        let (source, prologue) = reader.prologue()?;
-        let mut operands = vec![source];
-        for operand in group.body.operands(root).skip(1) {
-            operands.push(reader.stored_input(reader.before_rounding(operand))?);
-        }
+        // Only kernels that multiply `bf16` round what they read.
         let multiplies_bf16 = group.body.operands(root).take(2).all(|operand| reader.is_bf16(operand));
+        let read = |index: usize, operand: Value| match multiplies_bf16 && index < 2 {
+            true => reader.before_rounding(operand),
+            false => operand,
+        };
+        let (source, prologue) = reader.prologue(read(0, reader.root.operand(0)))?;
+        let mut operands = vec![source];
+        for (index, operand) in group.body.operands(root).enumerate().skip(1) {
+            operands.push(reader.stored_input(read(index, operand))?);
+        }
         let bias = operands.get(2).copied();
         let mut fused = Fused {
             root: reader.root,
@@ -285,9 +293,8 @@ impl<'a> GroupReader<'a> {
         op.and_then(|op| converted(op, ctx.f32(), ctx.float(FloatKind::Bf16))).unwrap_or(value)
     }
 
-    /// The operand that the contraction reads first, and what is done to it before.
-    fn prologue(&self) -> Result<(usize, Option<Prologue>), CodeRefusal> {
-        let mut value = self.before_rounding(self.root.operand(0));
+    /// The operand of which the contraction reads a value first, and what is done to it before.
+    fn prologue(&self, mut value: Value) -> Result<(usize, Option<Prologue>), CodeRefusal> {
         let mut later: Option<PrologueStep> = None;
         let mut prologue = Prologue::default();
         while let Some(op) = self.group.body.defining_op(value).filter(|_| !self.is_bf16(value)) {

@@ -9,7 +9,8 @@
 //! numbers is itself given a number, once. In other contexts, and in an artifact, it is known by a
 //! [`WeightKey`].
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cranelift_entity::SecondaryMap;
@@ -99,7 +100,8 @@ impl WeightStore {
         let keys = table.pieces().iter().map(|piece| known.stored(ctx, body, piece, &mut numbers));
         let keys: Vec<Stored> = keys.collect();
         let pieces = || keys.iter().zip(table.pieces());
-        let missing = pieces().filter(|(key, _)| !known.addresses.contains_key(key));
+        let mut asked = HashSet::new();
+        let missing = pieces().filter(|(key, _)| !known.addresses.contains_key(key) && asked.insert(**key));
         let missing: Vec<(Stored, &WeightPiece)> = missing.map(|(key, piece)| (*key, piece)).collect();
         let mut unmade = Vec::new();
         for (key, piece) in missing {
@@ -155,8 +157,9 @@ impl Known {
 
     /// Keeps a weight in memory, and its address.
     fn keep(&mut self, key: Stored, weight: PreparedWeight) {
-        let address = weight.bytes().as_ptr() as usize as u64;
-        if self.addresses.insert(key, address).is_none() {
+        // The first stays, whose bytes are kept.
+        if let Entry::Vacant(entry) = self.addresses.entry(key) {
+            entry.insert(weight.bytes().as_ptr() as usize as u64);
             self.kept.push(weight);
         }
     }

@@ -15,9 +15,9 @@ pub fn nearest_bf16(x: f64) -> bf16 {
     bf16::from_f32(rounded_to_odd(x))
 }
 
-/// One of the two `f32` around a number that none is: that whose last bit is 1. Rounded again, to at least two
-/// bits fewer, it becomes what the number itself is rounded to (Boldo and Melquiond, "Emulation of a FMA and
-/// Correctly Rounded Sums: Proved Algorithms Using Rounding to Odd", 2008).
+/// One of the two `f32` around a number that none is: that whose last bit is 1. Rounded again, to at least
+/// two bits fewer, it becomes what the number itself is rounded to (Boldo and Melquiond, "Emulation of a FMA
+/// and Correctly Rounded Sums: Proved Algorithms Using Rounding to Odd", 2008).
 fn rounded_to_odd(x: f64) -> f32 {
     let nearest = x as f32;
     if f64::from(nearest) == x || x.is_nan() {
@@ -31,8 +31,8 @@ fn rounded_to_odd(x: f64) -> f32 {
 mod tests {
     use super::*;
 
-    /// The nearest of all finite numbers of a type, of two the even one; beyond the greatest, as if there were
-    /// one more.
+    /// The nearest of all finite numbers of a type, of two the even one; beyond the greatest, as if there
+    /// were one more.
     fn nearest<T: Copy>(x: f64, count: u16, value: impl Fn(u16) -> T, number: impl Fn(T) -> f64) -> f64 {
         // Positive numbers are in the order of their bits.
         let at = |bits: u16| number(value(bits));
@@ -40,7 +40,8 @@ mod tests {
         let above = (0..count).collect::<Vec<u16>>().partition_point(|bits| at(*bits) <= magnitude) as u16;
         let below = above - 1;
         let next = if above < count { at(above) } else { 2.0 * at(below) - at(below - 1) };
-        let (down, up) = (magnitude - at(below), next - magnitude);
+        let down = magnitude - at(below);
+        let up = next - magnitude;
         let is_up = up < down || up == down && below % 2 == 1;
         let found = match (is_up, above < count) {
             (true, true) => next,

@@ -51,3 +51,10 @@ fn no_cut_is_cheaper_than_the_one_that_is_chosen() {
     }
     assert!(cuts.contains(&[1, 1]) && cuts.iter().any(|[rows, panels]| *rows > 1 && *panels > 1));
 }
+
+#[test]
+fn images_lie_as_their_order_of_axes_says() {
+    // Three rows of five pixels, of two channels.
+    assert_eq!(ImageStrides::nchw([3, 5], 2), ImageStrides { n: 30, h: 5, w: 1, c: 15 });
+    assert_eq!(ImageStrides::nhwc([3, 5], 2), ImageStrides { n: 30, h: 10, w: 2, c: 1 });
+}

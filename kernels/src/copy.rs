@@ -392,6 +392,13 @@ mod tests {
         let mut out = vec![0; 6];
         run(&Copy::new(&[2, 3], &[0, 1], &[3, 1], 4, Isa::detect(), 1), &mut out, &x);
         assert_eq!(out, [1, 2, 3, 1, 2, 3]);
+        // Rows that are the same one, whose elements are two apart.
+        let x: Vec<u32> = (0..40).collect();
+        let mut out = vec![0; 20 * 20];
+        run(&Copy::new(&[20, 20], &[0, 2], &[20, 1], 4, Isa::detect(), 1), &mut out, &x);
+        assert!(out.iter().enumerate().all(|(index, found)| *found == 2 * (index as u32 % 20)), "{out:?}");
+        let x = [1, 2, 3];
+        let mut out = vec![0; 6];
         let copy = Copy::new(&[3], &[-1], &[1], 4, Isa::detect(), 1);
         let ptrs: [*mut u8; 2] = [out.as_mut_ptr().cast(), x.as_ptr().wrapping_add(2).cast_mut().cast()];
         // SAFETY: three elements are read backwards from the last one, and three are written.

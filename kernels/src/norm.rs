@@ -9,8 +9,8 @@
 //!   do ("Updating Formulae and a Pairwise Algorithm for Computing Sample Variances", 1979), so that a mean
 //!   far from zero costs no precision.
 //! - *Factors*: one part joins chunks and channels to groups, in `f64`.
-//! - *Apply*: each part maps the pixels of its own. Where the result is stored as `bf16`, a pixel's channels are
-//!   computed as `f32` beside it, so that the activation is that of `f32`, and rounded once.
+//! - *Apply*: each part maps the pixels of its own. Where the result is stored as `bf16`, a pixel's channels
+//!   are computed as `f32` beside it, so that the activation is that of `f32`, and rounded once.
 //!
 //! How chunks and blocks are cut depends on the sizes alone, and a lane is a channel: so the bits are the
 //! same on any instruction set, and at any number of threads.

@@ -164,7 +164,7 @@ impl RowNorm {
                 let factor = s.mul(s.splat(*scale.add(channel)), factor);
                 let value = s.mul_add(deviation, factor, s.splat(*bias.add(channel)));
                 out.store(s, channel * stride, count, value);
-                if self.activation.is_deferred() {
+                if self.activation.is_applied() {
                     let to = out.floats(channel * stride);
                     apply::<S>(MapBody { code: self.activation, from: to, to, n: count.min(S::LANES) });
                 }

@@ -100,3 +100,30 @@ fn rows_of_bf16_are_the_same_numbers_normalised_and_rounded() {
         }
     }
 }
+
+#[test]
+fn what_follows_a_normalisation_is_applied_to_rows_wherever_they_lie() {
+    let functions = [
+        ScalarFunction::Relu,
+        ScalarFunction::Clip { lo: -0.25, hi: 0.5 },
+        ScalarFunction::Tanh,
+        ScalarFunction::LeakyRelu { alpha: 0.5 },
+    ];
+    for (rows, function) in [1, 5, 17].into_iter().flat_map(|rows| functions.map(|function| (rows, function)))
+    {
+        let shape = RowNormShape { blocks: 2, channels: 9, rows };
+        let x = values(2 * 9 * rows, 0.2);
+        let [mut scale, mut bias] = [1.0, 0.0].map(|middle| values(9, middle));
+        for isa in Isa::available() {
+            let mut normal = |function| {
+                let mut y = x.clone();
+                let kernel = RowNorm::new(&shape, Centre::Mean, 1e-5, function, isa, 2);
+                run(&kernel, [y.as_mut_ptr(), y.as_mut_ptr(), scale.as_mut_ptr(), bias.as_mut_ptr()]);
+                y
+            };
+            let wanted: Vec<f32> =
+                normal(ScalarFunction::None).into_iter().map(|y| function.apply(y)).collect();
+            assert_eq!(normal(function), wanted, "{function:?} of {rows} rows, {isa:?}");
+        }
+    }
+}

@@ -23,7 +23,7 @@ use runtime::{
 };
 
 use crate::budget;
-use crate::compile::{CompileOptions, MACHINE_CODE, donate, entry, signature};
+use crate::compile::{CompileOptions, MACHINE_CODE, Precision, donate, entry, signature};
 use crate::failure::Failure;
 use crate::size_ranges::{declare, forget_decisions};
 use crate::specializations::Specializations;
@@ -137,6 +137,11 @@ impl AllSizes {
     /// Every fault of the first stage that finds some; a named size that the shapes of inputs do not say.
     pub fn decide(module: &mut Module, options: &CompileOptions) -> Result<AllSizes, Failure> {
         let CompileOptions { donated, pools, entry: wanted, sizes, .. } = options;
+        if options.precision != Precision::F32 {
+            let message =
+                "numbers are rounded to bf16 only where all sizes are known: give `--dim`, or `--fix-sizes`";
+            return Err(Failure::input(message));
+        }
         declare(module, &sizes.ranges)?;
         let entry = entry(module, wanted.as_deref())?;
         donate(module, &entry, donated)?;

@@ -253,6 +253,10 @@ pub(crate) static PLAN: PassDef = PassDef {
             buffers.write(pass.ctx, body, &scratch_bytes);
             return Ok(());
         }
+        if !guard(pass.ctx, body).is_empty() {
+            // What is in place was decided for all sizes, and how far rows are apart was not.
+            structure::write_rows(pass.ctx, body);
+        }
         let planner = pass.options.text("planner");
         let remarks = crate::plan::plan(pass.ctx, pass.target, body, &planner, goal, &pass.changes)?;
         remarks.into_iter().for_each(|remark| pass.add_remark(remark));

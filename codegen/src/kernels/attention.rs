@@ -68,8 +68,8 @@ impl<'a> AttentionForm<'a> {
     fn of(ops: &[OpRef<'a>]) -> Result<AttentionForm<'a>, CodeRefusal> {
         let reader = AttentionReader { ops };
         let softmax = ops.iter().find(|op| matches!(op.kind(), Kind::Kernel("softmax"))).ok_or_else(form)?;
-        let rank = rank(*softmax, softmax.result(0)).ok_or_else(form)?;
-        if softmax.int("axis") != Some(rank as i64 - 1) || !(2..=2 + HEAD_AXES).contains(&rank) {
+        let axes = rank(*softmax, softmax.result(0)).ok_or_else(form)?;
+        if softmax.int("axis") != Some(axes as i64 - 1) || !(2..=2 + HEAD_AXES).contains(&axes) {
             return Err(form());
         }
         let (scores, factor, mask) = reader.scores(*softmax)?;
@@ -77,6 +77,9 @@ impl<'a> AttentionForm<'a> {
         let product = product.filter(|op| op.operand(0) == softmax.result(0)).ok_or_else(form)?;
         let [q, k] = [0, 1].map(|index| reader.source(scores.operand(index)));
         let (q, k, v) = (q?, k?, reader.source(product.operand(1))?);
+        if rank(product, product.result(0)).is_none_or(|axes| axes > 2 + HEAD_AXES) {
+            return Err(form());
+        }
         let (after, conversions) = reader.transposes(product)?;
         let added = usize::from(factor.is_some()) + usize::from(mask.is_some());
         let sources = [&q, &k, &v].iter().map(|source| source.len()).sum::<usize>();
@@ -251,7 +254,18 @@ fn axes_after(product: OpRef<'_>, after: &[OpRef<'_>]) -> Option<Vec<usize>> {
     let mut layout = probe(product, product.result(0))?;
     for op in after {
         let Kind::View(View::OfOperand(map)) = op.kind() else { return None };
-        layout = map(*op, 0, &layout)?;
+        let next = map(*op, 0, &layout)?;
+        let [from, to] =
+            [op.operand_type(0), op.result_type(0)].map(|ty| op.ctx.type_data(ty).tensor_shape());
+        // A slice has fewer elements of an axis.
+        let is_whole = |(stride, size): (&i64, &Dim)| {
+            let axis = layout.strides.iter().position(|other| other == stride);
+            axis.is_some_and(|axis| from.is_some_and(|from| from[axis] == *size && *size != Dim::Unknown))
+        };
+        if next.offset != 0 || !next.strides.iter().zip(to?).all(is_whole) {
+            return None;
+        }
+        layout = next;
     }
     layout.strides.iter().map(|stride| usize::try_from(stride - PROBE).ok()).collect()
 }
@@ -260,6 +274,7 @@ fn axes_after(product: OpRef<'_>, after: &[OpRef<'_>]) -> Option<Vec<usize>> {
 fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let ops = body_ops(whole)?;
     let form = AttentionForm::of(&ops)?;
+    check_ends(whole, &ops, &form)?;
     let operands = GroupOperands { whole };
     let numbers = operands.numbers(&form)?;
     let scores = known_shape(form.scores, form.scores.result(0))?;
@@ -300,6 +315,24 @@ fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let factors = [number(form.q.factor)?, number(form.k.factor)?, number(form.factor)?];
     let pointers = [Pointer::Result(0, 0), q_at, k_at, v_at, mask_at].into_iter().chain(factors);
     Ok(Lowered::new("attention", vec![LoweredCall::kernel(&kernel, pointers.collect())]))
+}
+
+/// That the group's one result is what attention makes last, and what it makes before is read by that alone.
+fn check_ends(whole: OpRef<'_>, ops: &[OpRef<'_>], form: &AttentionForm<'_>) -> Result<(), CodeRefusal> {
+    let users = |op: &OpRef<'_>| whole.body.uses(op.result(0)).count();
+    if whole.body.result_count(whole.op) != 1 || ops.iter().any(|op| users(op) != 1) {
+        return Err(self::form());
+    }
+    let mut last = form.after.last().unwrap_or(&form.product).result(0);
+    if form.conversions == 1 {
+        let reader = AttentionReader { ops };
+        last = reader.user(last).ok_or_else(self::form)?.result(0);
+    }
+    let is_yielded = |op: ir::Op| whole.body.at(whole.ctx, op).has(Traits::YIELD);
+    match whole.body.uses(last).all(|used| is_yielded(used.op)) {
+        true => Ok(()),
+        false => Err(self::form()),
+    }
 }
 
 /// Where the product's elements are in the group's result.

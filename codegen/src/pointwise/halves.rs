@@ -24,8 +24,8 @@ fn to_bits(e: &mut Emitter<'_>, float: Value) -> Value {
     e.ins.ins().bitcast(types::I32, MemFlagsData::new(), float)
 }
 
-/// Of the two `f32` around an `f64` that none is, that whose last bit is 1, so that it may be rounded again: see
-/// [`ir::narrow`].
+/// Of the two `f32` around an `f64` that none is, that whose last bit is 1, so that it may be rounded again:
+/// see [`ir::narrow`].
 pub(super) fn rounded_to_odd(e: &mut Emitter<'_>, double: Value) -> Value {
     let nearest = e.ins.ins().fdemote(types::F32, double);
     let wide = e.ins.ins().fpromote(types::F64, nearest);

@@ -13,11 +13,11 @@ pub(crate) mod nest;
 pub(crate) mod rows;
 pub(crate) mod stages;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ir::body::OpRef;
 use ir::opdef::{Access, Strided, View};
-use ir::{Kind, Traits, Value};
+use ir::{Block, Kind, Op, Traits, Value};
 
 use self::expr::{Expr, ExprBuilder, ExprNode, NodeOp};
 use self::nest::{Inner, LoopNest, broadcast_strides};
@@ -64,7 +64,7 @@ fn group_step(group: OpRef<'_>) -> Result<(PointwiseStep, Vec<Value>), CodeRefus
         step.bind(group, index, *arg)?;
     }
     let mut yielded = Vec::new();
-    for op in group.body.ops(block) {
+    for op in needed(group, block) {
         let op = group.body.at(group.ctx, op);
         match op.kind() {
             Kind::Elementwise(_) => step.add(op)?,
@@ -79,6 +79,22 @@ fn group_step(group: OpRef<'_>) -> Result<(PointwiseStep, Vec<Value>), CodeRefus
         }
     }
     Ok((step, yielded))
+}
+
+/// The operations of a body from which what it yields follows, and that which yields, in their order: a form
+/// has no node that nothing reads.
+fn needed(group: OpRef<'_>, block: Block) -> Vec<Op> {
+    let mut read: HashSet<Value> = HashSet::new();
+    let mut ops: Vec<Op> = group.body.ops(block).collect();
+    ops.reverse();
+    ops.retain(|op| {
+        let is_yield = group.body.at(group.ctx, *op).has(Traits::YIELD);
+        let is_needed = is_yield || group.body.results(*op).any(|result| read.contains(&result));
+        read.extend(group.body.operands(*op).filter(|_| is_needed));
+        is_needed
+    });
+    ops.reverse();
+    ops
 }
 
 /// A pointwise step while its expression is built.
@@ -163,7 +179,9 @@ impl PointwiseStep {
                     .ok_or_else(|| CodeRefusal::new(format!("`{}` in it is no strided view", op.name())))?;
                 ValueMeaning::Window { operand, elem, layout }
             }
-            Some(ValueMeaning::Computed(node, had)) if had == shape && self.keeps_elem(op, node) => {
+            Some(ValueMeaning::Computed(node, had))
+                if had == shape && op.has(Traits::SAME_ORDER) && self.keeps_elem(op, node) =>
+            {
                 ValueMeaning::Computed(node, shape)
             }
             _ => {

@@ -511,6 +511,9 @@ fn number_bytes(ctx: &Context, number: f64, elem: Type) -> Result<Vec<u8>, Refus
         TypeData::Float(FloatKind::F64) => number.to_le_bytes().to_vec(),
         TypeData::Float(FloatKind::F16) => nearest_f16(number).to_le_bytes().to_vec(),
         TypeData::Float(FloatKind::Bf16) => nearest_bf16(number).to_le_bytes().to_vec(),
+        TypeData::Integer { .. } if number.is_finite() && number.fract() != 0.0 => {
+            return Err(format!("{number} as an integer").into());
+        }
         TypeData::Integer { width, .. } => {
             (number as i64).to_le_bytes()[..(width.div_ceil(8) as usize).min(8)].to_vec()
         }

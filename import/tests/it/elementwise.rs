@@ -4,7 +4,9 @@
 
 use crate::fixture::{faults, refuses};
 use crate::values::{check, compute, one_node};
-use crate::writer::{Graph, Message, floats_tensor, int, ints_tensor, model, raw_tensor, string};
+use crate::writer::{
+    Graph, INT64, Message, float, floats_tensor, int, ints_tensor, model, raw_tensor, string,
+};
 
 /// What an operator makes of numbers that are given as a constant.
 fn of_numbers(version: i64, op: &str, numbers: &[f32], attributes: &[Message]) -> Vec<f32> {
@@ -274,4 +276,70 @@ fn training_drops_nothing_where_the_ratio_is_0_and_half_where_it_is_left_out() {
     check(13, trained(&["x", "r", "t"], 1), &[2], &[1.0, 2.0]);
     check(13, trained(&["x", "", "t"], 0), &[2], &[1.0, 2.0]);
     refuses(13, trained(&["x", "", "t"], 1), "training mode, expected inference");
+}
+
+#[test]
+fn integers_shrink_by_numbers_between_them() {
+    let graph = Graph::default().input("x", &[4]).node("Cast", &["x"], &["i"], &[int("to", INT64.into())]);
+    let attributes = [float("bias", 0.5), float("lambd", 1.5)];
+    let graph =
+        graph.node("Shrink", &["i"], &["s"], &attributes).node("Cast", &["s"], &["y"], &[int("to", 1)]);
+    // 1.5 and 2.5 and 3.5, cut.
+    check(9, graph.output("y"), &[4], &[0.0, 1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn an_integer_to_the_power_of_a_float_is_that_float_cut() {
+    let graph = Graph::default().input("x", &[4]).node("Cast", &["x"], &["i"], &[int("to", INT64.into())]);
+    let half = floats_tensor("half", &[], &[0.5]);
+    let graph = graph.weight(half).node("Pow", &["i", "half"], &["p"], &[]);
+    let graph = graph.node("Cast", &["p"], &["y"], &[int("to", 1)]).output("y");
+    check(15, graph, &[4], &[1.0, 1.0, 1.0, 2.0]);
+}
+
+#[test]
+fn celu_with_a_negative_alpha_is_what_its_text_says() {
+    let graph = Graph::default().input("x", &[2]).weight(floats_tensor("three", &[], &[3.0]));
+    let graph = graph.node("Sub", &["x", "three"], &["t"], &[]);
+    let graph = graph.node("Celu", &["t"], &["y"], &[float("alpha", -1.0)]).output("y");
+    // Of -2 and -1: 1 - e^2 and 1 - e.
+    let (shape, found) = compute(12, graph);
+    let expected = [1.0 - 2f32.exp(), 1.0 - 1f32.exp()];
+    assert_eq!(shape, [2]);
+    assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-5), "{found:?}");
+}
+
+#[test]
+fn a_factor_between_integers_is_refused_where_integers_are_multiplied() {
+    let graph = Graph::default().input("x", &[2, 2]);
+    let graph = graph.node("Cast", &["x"], &["i"], &[int("to", 6)]);
+    let graph = graph.node("Gemm", &["i", "i"], &["p"], &[float("alpha", 0.5)]);
+    refuses(13, graph.node("Cast", &["p"], &["y"], &[int("to", 1)]).output("y"), "0.5 as an integer");
+}
+
+#[test]
+fn a_batch_is_normalised_in_the_widest_of_its_types_and_keeps_its_own() {
+    // One channel of 1, 2 and 3, less 2, times 3, plus 1.
+    for [elements, statistics] in [[1, 11], [11, 1], [10, 1], [1, 10], [1, 1]] {
+        let mut graph = Graph::default().input("x", &[3, 1]);
+        graph = graph.node("Cast", &["x"], &["t"], &[int("to", elements)]);
+        for (name, number) in [("scale", 3.0), ("bias", 1.0), ("mean", 2.0), ("variance", 1.0)] {
+            let wide = format!("{name}_f32");
+            graph = graph.weight(floats_tensor(&wide, &[1], &[number]));
+            graph = graph.node("Cast", &[&wide], &[name], &[int("to", statistics)]);
+        }
+        let operands = ["t", "scale", "bias", "mean", "variance"];
+        let graph = graph.node("BatchNormalization", &operands, &["n"], &[float("epsilon", 0.0)]);
+        // Of the type of the elements: a sum with them is one.
+        let graph = graph.node("Add", &["n", "t"], &["sum"], &[]);
+        let graph = graph.node("Cast", &["sum"], &["y"], &[int("to", 1)]).output("y");
+        check(15, graph, &[3, 1], &[-1.0, 3.0, 7.0]);
+    }
+}
+
+#[test]
+fn of_fewer_pixels_an_old_resize_takes_the_upper_one() {
+    let graph =
+        Graph::default().input("x", &[1, 1, 2, 4]).weight(floats_tensor("s", &[4], &[1.0, 1.0, 0.6, 0.6]));
+    check(10, graph.node("Resize", &["x", "s"], &["y"], &[]).output("y"), &[1, 1, 1, 2], &[1.0, 3.0]);
 }

@@ -141,3 +141,12 @@ fn calls_and_graphs_nest_32_deep_together() {
     let said = faults(&nested(20, 13)).join("\n");
     assert!(said.contains("functions and graphs nested deeper than 32"), "{said}");
 }
+
+#[test]
+fn a_model_that_is_written_again_has_its_functions() {
+    let graph = called(Graph::default().input("x", &[3]), "Leaky", &["x"], &["y"], &[]).output("y");
+    let whole = with_functions(graph, &[leaky()]);
+    let parts = import::onnx::edit::ModelParts::read(&whole.0).expect("the model is read");
+    let again = Message(parts.to_bytes());
+    assert_eq!(compute_model(&again), compute_model(&whole));
+}

@@ -159,6 +159,10 @@ fn a_quotient_of_what_no_input_has_is_a_name() {
         ["seq", "seq floordiv 2", "\"seq/2\""].map(|size| format!("tensor<?x4xf32, #optc.dims<{size}>>"));
     assert_eq!(named(&["seq/2", "seq"]), [half, seq]);
     assert_eq!(named(&["seq/2", "seq/2"]), [name.clone(), name]);
+    // Of a product, both factors must be there.
+    let product = "tensor<?x4xf32, #optc.dims<\"a*b/2\">>".to_owned();
+    assert_eq!(named(&["a*b/2", "a"])[0], product);
+    assert_ne!(named(&["a*b/2", "a", "b"])[0], product);
 }
 
 #[test]

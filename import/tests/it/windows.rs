@@ -466,3 +466,19 @@ fn a_grid_is_over_an_image_of_few_places() {
     let wide = by_sizes(&[1_000_001], &[1], &[string("mode", "linear")]);
     refuses(13, wide, "axis 0 of 1000001 elements is resized");
 }
+
+#[test]
+fn the_largest_of_doubles_is_a_double() {
+    let to = |element: i64| [int("to", element)];
+    let graph =
+        Graph::default().input("x", &[1, 1, 4]).weight(raw_tensor("e", 11, &[], &1e-9f64.to_le_bytes()));
+    let graph = graph.node("Cast", &["x"], &["d"], &to(11)).node("Add", &["d", "e"], &["s"], &[]);
+    let graph = graph.node("MaxPool", &["s"], &["m"], &[ints("kernel_shape", &[4])]);
+    let last = floats_tensor("four", &[], &[4.0]);
+    let graph = graph.weight(last).node("Cast", &["four"], &["f"], &to(11));
+    let graph = graph.node("Sub", &["m", "f"], &["left"], &[]).node("Div", &["left", "e"], &["q"], &[]);
+    let graph = graph.node("Cast", &["q"], &["y"], &to(1)).output("y");
+    let (shape, found) = compute(13, graph);
+    assert_eq!(shape, [1, 1, 1]);
+    assert!((found[0] - 1.0).abs() < 1e-3, "{found:?}");
+}

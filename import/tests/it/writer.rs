@@ -102,7 +102,8 @@ impl Graph {
 
     /// A weight of which only the values that are not zero are stored.
     pub(crate) fn sparse_weight(mut self, values: Message) -> Graph {
-        self.sparse_initializers.push(Message::default().message(1, &values));
+        let places = ints_tensor("", &[0]);
+        self.sparse_initializers.push(Message::default().message(1, &values).message(2, &places));
         self
     }
 

@@ -1,6 +1,7 @@
 //! `optc`: what fusion makes.
 
 use crate::attrs::AttrData;
+use crate::body::OpRef;
 use crate::entities::Type;
 use crate::interp::nn;
 use crate::opdef::{
@@ -25,6 +26,7 @@ static OPS: &[OpDef] = &[
         infer: Infer::Declared,
         traits: Traits::PURE.union(Traits::SINGLE_BLOCK),
         kind: Kind::Group,
+        verify: Some(verify_group),
         ..OpDef::BLANK
     },
     OpDef {
@@ -67,6 +69,13 @@ static OPS: &[OpDef] = &[
 
 const fn attr(name: &'static str, kind: AttrKind, presence: Presence, doc: &'static str) -> AttrDef {
     AttrDef { name, kind, presence, doc }
+}
+
+fn verify_group(op: OpRef<'_>) -> Result<(), String> {
+    match op.body.result_count(op.op) {
+        0 => Err("a group without results computes nothing".to_owned()),
+        _ => Ok(()),
+    }
 }
 
 fn infer_fill(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {

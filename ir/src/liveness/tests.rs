@@ -133,9 +133,9 @@ impl Random {
     }
 }
 
-/// A body of random blocks, some of them loops with several entries, whose operations read what dominates
-/// them.
-fn random_body(ctx: &Context, random: &mut Random, count: usize) -> Body {
+/// A body of random blocks, some of them loops with several entries, with fewer operations each than a
+/// number, which read what dominates them.
+fn random_body(ctx: &Context, random: &mut Random, count: usize, most_ops: usize) -> Body {
     let mut body = Body::new(1);
     let blocks: Vec<Block> = (0..count).map(|_| body.add_block(body.root())).collect();
     let truth = ctx.int(1);
@@ -159,13 +159,19 @@ fn random_body(ctx: &Context, random: &mut Random, count: usize) -> Body {
     }
     let dominators = Dominators::of(&body, body.root());
     for &block in dominators.reachable() {
-        fill(ctx, &mut body, random, &dominators, block);
+        fill(ctx, &mut body, random, &dominators, (block, most_ops));
     }
     body
 }
 
-/// Puts operations into a block and gives its terminator operands.
-fn fill(ctx: &Context, body: &mut Body, random: &mut Random, dominators: &Dominators, block: Block) {
+/// Puts operations into a block, fewer than a number, and gives its terminator operands.
+fn fill(
+    ctx: &Context,
+    body: &mut Body,
+    random: &mut Random,
+    dominators: &Dominators,
+    (block, most_ops): (Block, usize),
+) {
     let mut seen: Vec<Value> = Vec::new();
     let mut above = Some(block);
     while let Some(at) = above {
@@ -174,7 +180,7 @@ fn fill(ctx: &Context, body: &mut Body, random: &mut Random, dominators: &Domina
         above = dominators.above(at);
     }
     let end = body.last_op(block).unwrap();
-    for _ in 0..random.below(4) {
+    for _ in 0..random.below(most_ops) {
         let operands: Vec<Value> = (0..2).map(|_| seen[random.below(seen.len())]).collect();
         let op = body.make_op(ctx.op_name("test.mix"), &operands, &[ctx.f32()], Location::UNKNOWN);
         body.insert_before(op, end);
@@ -195,8 +201,11 @@ fn fill(ctx: &Context, body: &mut Body, random: &mut Random, dominators: &Domina
 fn lives_on_any_graph_are_those_of_the_worklist() {
     let ctx = Context::new();
     let mut random = Random(7);
-    for count in (2..14).cycle().take(1500) {
-        let body = random_body(&ctx, &mut random, count);
+    let small = (2..14).cycle().take(1500).map(|count| (count, 4));
+    // Of more values than a word has bits.
+    let crowded = (2..7).cycle().take(60).map(|count| (count, 120));
+    for (count, most_ops) in small.chain(crowded) {
+        let body = random_body(&ctx, &mut random, count, most_ops);
         let graph = FlowGraph::of(&ctx, &body, &WeightSet::of(&ctx, &body));
         // Some values share a variable, as roots that are overwritten do.
         for share in [1, 3] {

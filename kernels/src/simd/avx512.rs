@@ -160,8 +160,8 @@ impl Simd for Avx512 {
     unsafe fn store_upper(self, to: *mut u16, count: usize, a: __m512i) {
         // SAFETY: the caller's promise; masked lanes are not accessed.
         unsafe {
-            // One instruction that narrows and stores. Where the mask is known and has one lane, LLVM 22.1 makes
-            // four bytes of a masked store of words that it narrows itself.
+            // One instruction that narrows and stores. Where the mask is known and has one lane, LLVM 22.1
+            // makes four bytes of a masked store of words that it narrows itself.
             _mm512_mask_cvtepi32_storeu_epi16(to.cast(), self.mask(count), _mm512_srli_epi32::<16>(a));
         }
     }

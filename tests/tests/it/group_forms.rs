@@ -5,10 +5,15 @@
 
 use std::sync::Arc;
 
+use ir::interp;
 use ir::{Context, Module};
-use optc::CompileOptions;
+use optc::{CompileOptions, DeadMemory};
+use tests::layouts::Content;
 use tests::programs::{array, execute, floats, interpret};
 use tests::random::Random;
+use tests::workspace::root;
+
+use crate::kernel_layouts::{compare, inputs};
 
 const IMAGE: &str = "tensor<1x4x5x16xf32>";
 
@@ -183,4 +188,38 @@ fn a_group_of_any_form_is_computed_as_its_body_says_or_refused() {
     println!("groups that are computed, by their roots: {computed:?}");
     assert!(computed.iter().all(|computed| *computed > 0), "{computed:?}");
     assert!(computed.iter().sum::<usize>() > 30, "{computed:?}");
+}
+
+/// Programs that once read or wrote beyond their operands, computed something else, or stopped the compiler:
+/// each is computed as it is interpreted, or refused.
+const FOLDER: &str = "tests/data/groups";
+
+#[test]
+fn programs_that_were_computed_wrongly_are_computed_or_refused() {
+    let mut computed = Vec::new();
+    let mut files = 0;
+    for entry in std::fs::read_dir(root().join(FOLDER)).expect("there are some") {
+        let path = entry.expect("a file").path();
+        let name = path.file_stem().expect("it has a name").to_string_lossy().into_owned();
+        let ctx = Arc::new(Context::new());
+        let text = std::fs::read_to_string(&path).expect("a text");
+        files += 1;
+        let Ok(module) = ir::text::parse(&ctx, &name, text) else { continue };
+        let main = module.function("main").expect("it is called so");
+        let count = main.args(main.entry(main.root()).expect("it has a body")).len();
+        let inputs = inputs(&module, &vec![Content::Numbers; count], 1);
+        let expected =
+            interp::run(&module, "main", &inputs).unwrap_or_else(|fault| panic!("{}", fault.message));
+        for threads in [1, 2] {
+            let options = CompileOptions { threads, dead: DeadMemory::Poisoned, ..CompileOptions::default() };
+            if let Ok(found) = crate::kernel_layouts::execute(&module, &inputs, &options) {
+                compare(&found, &expected, &ctx).unwrap_or_else(|why| panic!("{name}: {why}"));
+                computed.push(name.clone());
+            }
+        }
+    }
+    println!("of {files} files, these are computed: {computed:?}");
+    assert!(files > 20, "only {files} files");
+    let natural = computed.iter().filter(|name| name.starts_with("natural")).count();
+    assert_eq!(natural, 2 * 4, "programs without groups are computed: {computed:?}");
 }

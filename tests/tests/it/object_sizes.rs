@@ -215,3 +215,25 @@ fn what_has_no_frame_for_each_size_is_refused() {
         assert!(message.contains(expected) && message.contains("--dim 'N"), "{message}");
     }
 }
+
+/// A constant beside a branch, and an equal one in it.
+const CONSTANTS: &str =
+    "func.func @main(%x: tensor<?xf32, #optc.dims<N>>, %c: i1) -> tensor<?xf32, #optc.dims<N>> {
+  %k = nn.constant dense<0.5> : tensor<f32>
+  %0 = scf.if %c -> (tensor<?xf32, #optc.dims<N>>) {
+    %1 = nn.constant dense<0.5> : tensor<f32>
+    %2 = nn.mul %x, %1 : (tensor<?xf32, #optc.dims<N>>, tensor<f32>) -> tensor<?xf32, #optc.dims<N>>
+    scf.yield %2 : tensor<?xf32, #optc.dims<N>>
+  } else {
+    scf.yield %x : tensor<?xf32, #optc.dims<N>>
+  }
+  %3 = nn.add %0, %k : (tensor<?xf32, #optc.dims<N>>, tensor<f32>) -> tensor<?xf32, #optc.dims<N>>
+  return %3 : tensor<?xf32, #optc.dims<N>>
+}";
+
+#[test]
+fn equal_constants_of_different_regions_are_kept_once() {
+    let options = options(Isa::Scalar, &[("N", 1, 40)]);
+    let built = Bundle::build(&mut module(CONSTANTS), &options, "net", WeightsPlace::File);
+    built.map(drop).unwrap_or_else(|failure| panic!("{failure}"));
+}

@@ -3,8 +3,8 @@
 //! A plan that is right may still be worse: a tie is refused, a part is copied, an arena grows. The table
 //! `tests/data/plans.txt` says for each program and goal the bytes of the arena and how many operations,
 //! ties, parts, views, bands, streamed groups and faster methods there are, on a processor with AVX2 and two
-//! threads; of the example of each operation, too, which shows what scratch its kernel takes. Whoever changes a decision writes it anew with `OPTC_BLESS=1` and reads what changed: a larger
-//! arena needs a reason.
+//! threads; of the example of each operation, too, which shows what scratch its kernel takes. Whoever changes
+//! a decision writes it anew with `OPTC_BLESS=1` and reads what changed: a larger arena needs a reason.
 
 use std::fmt::Write;
 use std::sync::Arc;

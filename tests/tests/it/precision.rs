@@ -337,10 +337,10 @@ fn rows_of_an_odd_number_of_elements_are_moved_whole() {
     );
     let input = array("x", &[1, 64, 7, 17], &random.floats(64 * 7 * 17));
     for threads in [1, 2] {
-        let (precision, goal) = (Precision::Bf16, Goal::Memory);
-        let options = CompileOptions { precision, goal, threads, ..CompileOptions::default() };
+        let precision = Precision::Bf16;
+        let options = CompileOptions { precision, goal: Goal::Memory, threads, ..CompileOptions::default() };
         let (module, found) = run(&text, &input, &options);
-        assert!(printed(&module).contains("mem.lines"), "rows are not streamed: {}", printed(&module));
+        assert!(printed(&module).contains(attrs::MEM_LINES), "rows are not streamed: {}", printed(&module));
         let apart = difference(&found, &interpret(&module, std::slice::from_ref(&input))[0]);
         assert!(apart < 0.01, "{apart} apart on {threads} threads");
     }

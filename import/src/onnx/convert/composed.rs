@@ -96,10 +96,19 @@ pub(crate) fn choose(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.with_bits(chosen, elem)?])
 }
 
-/// Pow: the exponent may be of another type, and is converted to the base's.
+/// Pow: the exponent may be of another type. An integer to the power of a float is a float that is cut to an
+/// integer; else the exponent is converted to the base's type.
 pub(crate) fn pow(call: &mut NodeConversion<'_, '_>) -> Results {
     let (a, b) = (call.operand(0)?, call.operand(1)?);
-    let b = call.cast(b, call.element(a))?;
+    let elem = call.element(a);
+    let is_float = |value: Value| matches!(call.ctx().type_data(call.element(value)), TypeData::Float(_));
+    if is_float(b) && !is_float(a) {
+        let wide = call.ctx().float(FloatKind::F64);
+        let (base, exponent) = (call.cast(a, wide)?, call.cast(b, wide)?);
+        let power = call.two("nn.pow", base, exponent)?;
+        return Ok(vec![call.cast(power, elem)?]);
+    }
+    let b = call.cast(b, elem)?;
     Ok(vec![call.two("nn.pow", a, b)?])
 }
 
@@ -156,10 +165,20 @@ pub(crate) fn selu(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.with_number("nn.mul", elu, gamma)?])
 }
 
-/// Celu: `alpha * elu(x / alpha)`.
+/// Celu: `max(x, 0) + min(alpha * (e^(x / alpha) - 1), 0)`, which is `alpha * elu(x / alpha)` where alpha is
+/// above 0.
 pub(crate) fn celu(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let alpha = call.number("alpha", 1.0)?;
+    if alpha < 0.0 {
+        let below = call.with_number("nn.min", x, 0.0)?;
+        let scaled = call.with_number("nn.div", below, alpha)?;
+        let power = call.one("nn.exp", scaled)?;
+        let less = call.with_number("nn.sub", power, 1.0)?;
+        let below = call.with_number("nn.mul", less, alpha)?;
+        let above = call.with_number("nn.max", x, 0.0)?;
+        return Ok(vec![call.two("nn.add", above, below)?]);
+    }
     let scaled = call.with_number("nn.div", x, alpha)?;
     let elu = elu(call, scaled, 1.0)?;
     Ok(vec![call.with_number("nn.mul", elu, alpha)?])
@@ -182,13 +201,18 @@ pub(crate) fn thresholded_relu(call: &mut NodeConversion<'_, '_>) -> Results {
 /// Shrink: what lies within `lambd` of 0 becomes 0, the rest moves towards it by `bias`.
 pub(crate) fn shrink(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
+    let elem = call.element(x);
+    // What lies between integers is no integer.
+    let is_float = matches!(call.ctx().type_data(elem), TypeData::Float(_));
+    let x = if is_float { x } else { call.cast(x, call.ctx().float(FloatKind::F64))? };
     let bias = call.number("bias", 0.0)?;
     let bound = call.number("lambd", 0.5)?;
     let (is_below, is_above) = (call.with_number("nn.lt", x, -bound)?, call.with_number("nn.gt", x, bound)?);
     let (up, down) = (call.with_number("nn.add", x, bias)?, call.with_number("nn.sub", x, bias)?);
     let zero = call.scalar_like(0.0, x)?;
     let rest = call.select(is_above, down, zero)?;
-    Ok(vec![call.select(is_below, up, rest)?])
+    let shrunk = call.select(is_below, up, rest)?;
+    Ok(vec![call.cast(shrunk, elem)?])
 }
 
 /// PRelu: x, times the second operand where x is below 0. Up to version 6, that has one number, or one for

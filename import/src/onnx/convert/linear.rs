@@ -1,7 +1,7 @@
 //! Conversion of matrix products, normalizations and softmax.
 
 use ir::dims::SizeArithmetic;
-use ir::{Attr, Dim, FloatKind, TypeData, Value};
+use ir::{Attr, Dim, FloatKind, Type, TypeData, Value};
 
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 
@@ -170,17 +170,38 @@ pub(crate) fn batch_normalization(call: &mut NodeConversion<'_, '_>) -> Results 
     if !call.node.truth("spatial")?.unwrap_or(true) {
         return Err("`spatial` 0: statistics of each element, expected those of each channel".into());
     }
+    let elem = call.element(call.operand(0)?);
+    let wide = widest_statistics(call)?;
     let mut operands = Vec::new();
     for index in 0..5 {
-        operands.push(call.operand(index)?);
+        let operand = call.operand(index)?;
+        operands.push(call.cast(operand, wide)?);
     }
     let epsilon = call.node.float("epsilon")?.unwrap_or(1e-5);
     let attrs = [("epsilon", call.ctx().f32_attr(epsilon)), ("axis", call.ctx().int_attr(1))];
-    Ok(vec![call.emit("nn.batch_norm", &operands, &attrs)?])
+    let normal = call.emit("nn.batch_norm", &operands, &attrs)?;
+    Ok(vec![call.cast(normal, elem)?])
+}
+
+/// The type that a batch is normalised in: that of its elements, its factors and its statistics with the most
+/// digits.
+fn widest_statistics(call: &NodeConversion<'_, '_>) -> Result<Type, Refusal> {
+    let mut wide = call.ctx().f32();
+    for index in 0..5 {
+        let elem = call.element(call.operand(index)?);
+        if matches!(call.ctx().type_data(elem), TypeData::Float(FloatKind::F64)) {
+            wide = elem;
+        }
+    }
+    Ok(wide)
 }
 
 fn batch_normalization_in_training(call: &mut NodeConversion<'_, '_>) -> Results {
+    let elem = call.element(call.operand(0)?);
+    let of_statistics = call.element(call.operand(3)?);
+    let wide = widest_statistics(call)?;
     let x = call.operand(0)?;
+    let x = call.cast(x, wide)?;
     let shape = call.dims(x)?;
     let axes: Vec<i64> = (0..shape.len() as i64).filter(|axis| *axis != 1).collect();
     let mean = call.folded("mean", x, &axes)?;
@@ -191,6 +212,7 @@ fn batch_normalization_in_training(call: &mut NodeConversion<'_, '_>) -> Results
     channels[1] = *shape.get(1).ok_or("an input without channels")?;
     let by_channel = |call: &mut NodeConversion<'_, '_>, index: usize| {
         let value = call.operand(index)?;
+        let value = call.cast(value, wide)?;
         call.reshape_to(value, &channels)
     };
     let (scale, bias) = (by_channel(call, 1)?, by_channel(call, 2)?);
@@ -198,14 +220,17 @@ fn batch_normalization_in_training(call: &mut NodeConversion<'_, '_>) -> Results
     let root = call.one("nn.sqrt", moved)?;
     let normal = call.two("nn.div", centred, root)?;
     let scaled = call.two("nn.mul", normal, scale)?;
-    let mut results = vec![call.two("nn.add", scaled, bias)?];
+    let normal = call.two("nn.add", scaled, bias)?;
+    let mut results = vec![call.cast(normal, elem)?];
     let momentum = call.node.float("momentum")?.unwrap_or(0.9).into();
     for (index, current) in [(3, mean), (4, variance)] {
         let before = call.operand(index)?;
+        let before = call.cast(before, wide)?;
         let current = call.reshape_to(current, &channels[1..2])?;
         let kept = call.with_number("nn.mul", before, momentum)?;
         let added = call.with_number("nn.mul", current, 1.0 - momentum)?;
-        results.push(call.two("nn.add", kept, added)?);
+        let moved = call.two("nn.add", kept, added)?;
+        results.push(call.cast(moved, of_statistics)?);
     }
     Ok(results)
 }

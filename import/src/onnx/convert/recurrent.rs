@@ -128,20 +128,26 @@ fn activations(
         }
         None => vec![default(); directions].concat(),
     };
-    let (mut alphas, mut betas) =
-        (call.node.floats("activation_alpha")?, call.node.floats("activation_beta")?);
-    if alphas.is_some_and(|alphas| alphas.len() != names.len()) && names.len() > 1 {
-        return Err("as many numbers in `activation_alpha` as activations were expected".into());
-    }
-    if betas.is_some_and(|betas| betas.len() != names.len()) && names.len() > 1 {
-        return Err("as many numbers in `activation_beta` as activations were expected".into());
-    }
-    alphas = alphas.filter(|alphas| !alphas.is_empty());
-    betas = betas.filter(|betas| !betas.is_empty());
-    let all = names.into_iter().enumerate().map(|(index, name)| GateActivation {
-        name,
-        alpha: alphas.and_then(|alphas| alphas.get(index).copied()),
-        beta: betas.and_then(|betas| betas.get(index).copied()),
+    let numbers = |attribute: &str| -> Result<_, Refusal> {
+        let numbers = call.node.floats(attribute)?.unwrap_or_default();
+        match numbers.len() > names.len() {
+            true => Err(format!("more numbers in `{attribute}` than activations").into()),
+            false => Ok(numbers.iter().copied()),
+        }
+    };
+    let (mut alphas, mut betas) = (numbers("activation_alpha")?, numbers("activation_beta")?);
+    // The numbers are for those functions that have such parameters, in their order.
+    let all = names.iter().map(|name| {
+        let [takes_alpha, takes_beta] = match name.to_ascii_lowercase().as_str() {
+            "leakyrelu" | "elu" | "thresholdedrelu" => [true, false],
+            "hardsigmoid" | "affine" | "scaledtanh" => [true, true],
+            _ => [false, false],
+        };
+        GateActivation {
+            name: name.clone(),
+            alpha: takes_alpha.then(|| alphas.next()).flatten(),
+            beta: takes_beta.then(|| betas.next()).flatten(),
+        }
     });
     let all: Vec<GateActivation> = all.collect();
     Ok(all.chunks(count).map(<[GateActivation]>::to_vec).collect())

@@ -3,6 +3,7 @@
 use ir::dims::SizeArithmetic;
 use ir::{Attr, Dim, FloatKind, TypeData, Value};
 
+use super::composed::numbered_type;
 use super::opened::RangeEnd;
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 use crate::onnx::open::OpenAxis;
@@ -242,7 +243,8 @@ pub(crate) fn layer_normalization(call: &mut NodeConversion<'_, '_>) -> Results 
     if let Some(bias) = call.optional(2) {
         y = call.two("nn.add", y, bias)?;
     }
-    Ok(vec![y, mean, factor])
+    let stashed = numbered_type(call, "stash_type", call.node.int("stash_type")?.unwrap_or(1))?;
+    Ok(vec![y, call.cast(mean, stashed)?, call.cast(factor, stashed)?])
 }
 
 /// InstanceNormalization: each channel of each image by itself, times the second operand, plus the third.

@@ -21,15 +21,22 @@ struct ResizeMode<'a> {
     outside: f64,
 }
 
+/// Before version 11: of fewer elements the upper one, of more the lower one, as onnxruntime and ONNX's own
+/// test `resize_downsample_nearest` have it.
+const OLD_NEAREST: &str = "upper where there are fewer";
+
 impl<'a> ResizeMode<'a> {
     fn of(call: &NodeConversion<'_, 'a>) -> Result<ResizeMode<'a>, Refusal> {
         let old = call.version < 11;
         let transform = call.node.text("coordinate_transformation_mode")?;
         let nearest = call.node.text("nearest_mode")?;
+        if let Some(OLD_NEAREST) = nearest {
+            return Err(format!("`nearest_mode` {OLD_NEAREST:?}").into());
+        }
         Ok(ResizeMode {
             interpolation: call.node.text("mode")?.unwrap_or("nearest"),
             transform: transform.unwrap_or(if old { "asymmetric" } else { "half_pixel" }),
-            nearest: nearest.unwrap_or(if old { "floor" } else { "round_prefer_floor" }),
+            nearest: nearest.unwrap_or(if old { OLD_NEAREST } else { "round_prefer_floor" }),
             cubic: call.number("cubic_coeff_a", -0.75)?,
             excludes_outside: call.node.truth("exclude_outside")?.unwrap_or(false),
             smooths: call.node.truth("antialias")?.unwrap_or(false),
@@ -70,7 +77,7 @@ pub(crate) fn resize(call: &mut NodeConversion<'_, '_>) -> Results {
 fn is_plain(mode: &ResizeMode<'_>) -> bool {
     let rounds = matches!(mode.nearest, "round_prefer_floor" | "round_prefer_ceil");
     match mode.transform {
-        "asymmetric" => mode.nearest == "floor",
+        "asymmetric" => matches!(mode.nearest, "floor" | OLD_NEAREST),
         "half_pixel" | "half_pixel_symmetric" | "pytorch_half_pixel" => rounds,
         _ => false,
     }
@@ -249,6 +256,7 @@ impl AxisResize {
                     "round_prefer_floor" => ratio > 0.5,
                     "round_prefer_ceil" => ratio >= 0.5,
                     "floor" => false,
+                    OLD_NEAREST => self.scale < 1.0 && ratio > 0.0,
                     "ceil" => ratio > 0.0,
                     other => return Err(format!("`nearest_mode` {other:?}").into()),
                 };

@@ -121,7 +121,15 @@ pub(crate) fn squeeze(call: &mut NodeConversion<'_, '_>) -> Results {
         }
         Some(axes) => axes,
         None if open.is_some() => return Err("axes by their sizes, one of which depends on data".into()),
-        None => (0..shape.len()).filter(|&axis| shape[axis] == Dim::Known(1)).collect(),
+        None => {
+            let may_be_one =
+                |size: &Dim| size.known().is_none() && !sizes.are_different(*size, Dim::Known(1));
+            if let Some(size) = shape.iter().find(|size| may_be_one(size)) {
+                let size = sizes.text(*size);
+                return Err(format!("axes by their sizes, of which {size} may be 1 or not").into());
+            }
+            (0..shape.len()).filter(|&axis| shape[axis] == Dim::Known(1)).collect()
+        }
     };
     if let Some(&axis) = axes.iter().find(|&&axis| sizes.are_different(shape[axis], Dim::Known(1))) {
         return Err(format!("axis {axis} has size {}, expected 1", sizes.text(shape[axis])).into());

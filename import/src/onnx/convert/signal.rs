@@ -37,8 +37,7 @@ fn table(
     shape: &[u64],
     elem: Type,
 ) -> Result<Value, Refusal> {
-    let table = call.numbers(numbers, shape)?;
-    call.cast(table, elem)
+    call.numbers_of(numbers, shape, elem)
 }
 
 /// A sum of cosines with these weights over a period, or from end to end.

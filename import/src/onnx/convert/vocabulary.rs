@@ -1,7 +1,7 @@
 //! A small vocabulary for formulas over a node's operands.
 
 use ir::strings::is_string;
-use ir::{Blob, Dim, Type, Value};
+use ir::{Blob, Dim, FloatKind, Type, TypeData, Value};
 
 use super::pick::{SliceWindow, broadcast};
 use super::powers::{PowerRounding, is_power, of_powers, powers};
@@ -173,9 +173,23 @@ impl NodeConversion<'_, '_> {
         shape: &[u64],
         like: Value,
     ) -> Result<Value, Refusal> {
-        let value = self.numbers(numbers, shape)?;
-        let elem = self.element(like);
-        self.cast(value, elem)
+        self.numbers_of(numbers, shape, self.element(like))
+    }
+
+    /// A constant tensor of numbers, of a float type.
+    pub(super) fn numbers_of(
+        &mut self,
+        numbers: &[f64],
+        shape: &[u64],
+        elem: Type,
+    ) -> Result<Value, Refusal> {
+        if *self.ctx().type_data(elem) != TypeData::Float(FloatKind::F64) {
+            let value = self.numbers(numbers, shape)?;
+            return self.cast(value, elem);
+        }
+        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        let weight = Weight { element: Element::Double, dims: shape.to_vec(), blob: Blob::from_bytes(bytes) };
+        self.constant(weight, self.node.outputs.first().copied().unwrap_or("numbers"))
     }
 
     /// A constant tensor of `f32`.

@@ -227,6 +227,9 @@ fn verify_batch_norm(op: OpRef<'_>) -> Result<(), String> {
     let axis = op.int("axis").unwrap_or(1) as usize;
     let shape = op.ctx.type_data(op.operand_type(0)).tensor_shape().unwrap_or(&[]);
     for index in 1..op.operand_count() {
+        if op.ctx.elem(op.operand_type(index)) != op.ctx.elem(op.operand_type(0)) {
+            return Err(format!("operand {index} has elements of another type than operand 0"));
+        }
         match op.ctx.type_data(op.operand_type(index)).tensor_shape() {
             Some(&[size]) if !SizeArithmetic(op.ctx).are_different(size, shape[axis]) => {}
             _ => return Err(format!("operand {index} is not a tensor of one number for each channel")),

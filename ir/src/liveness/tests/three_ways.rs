@@ -43,7 +43,7 @@ fn lives_on_any_graph_are_those_of_two_passes() {
     let ctx = Context::new();
     let mut random = Random(11);
     for count in (2..14).cycle().take(500) {
-        let body = random_body(&ctx, &mut random, count);
+        let body = random_body(&ctx, &mut random, count, 4);
         let graph = FlowGraph::of(&ctx, &body, &WeightSet::of(&ctx, &body));
         let found = moments(&ctx, &body, &graph);
         assert_eq!(found, live_sets(&ctx, &body, &graph, &Some, &|_| false), "the worklist's");
