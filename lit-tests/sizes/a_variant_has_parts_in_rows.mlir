@@ -8,3 +8,9 @@ func.func @main(%x: tensor<?x2x1xf32, #optc.dims<N>>, %y: tensor<?x2xf32, #optc.
   %3 = nn.exp %2 : tensor<2x?xf32, #optc.dims<N>>
   return %1, %3 : tensor<?x2x2xf32, #optc.dims<N>>, tensor<2x?xf32, #optc.dims<N>>
 }
+// ----- output
+// sizes 1 <= N <= 64: offsets are computed for each size; `--dim N=4` plans for one
+// buffer 0: 8 * N bytes, steps 2 to 3; %2 of `nn.exp`
+// where N = 1: `main_at_N_1` runs, 3 steps in place of 4
+// at N = 64: arena 512 bytes
+// at all sizes: arena 512 bytes, the joint maximum
