@@ -84,7 +84,8 @@ pub enum GroupNormStep {
     Moments = 0,
     /// Operands: `[factors, moments, scale, bias]`; the bias is not read.
     Factors = 1,
-    /// Operands: `[out, x, factors, bias]`; `out` may be `x` itself, else they do not overlap.
+    /// Operands: `[out, x, factors, bias]`; `out` may be `x` itself where both are stored alike, else they
+    /// do not overlap.
     Apply = 2,
 }
 

@@ -342,4 +342,15 @@ fn of_fewer_pixels_an_old_resize_takes_the_upper_one() {
     let graph =
         Graph::default().input("x", &[1, 1, 2, 4]).weight(floats_tensor("s", &[4], &[1.0, 1.0, 0.6, 0.6]));
     check(10, graph.node("Resize", &["x", "s"], &["y"], &[]).output("y"), &[1, 1, 1, 2], &[1.0, 3.0]);
+    // Of 20 elements 14: the eighth is the eleventh, not the one after it.
+    let graph = Graph::default().input("x", &[20]).weight(floats_tensor("s", &[1], &[0.7]));
+    let (shape, found) = compute(10, graph.node("Resize", &["x", "s"], &["y"], &[]).output("y"));
+    assert_eq!(shape, [14]);
+    assert_eq!(found[7], 11.0);
+}
+
+#[test]
+fn a_squeeze_of_what_may_have_one_element_or_not_is_refused() {
+    let graph = Graph::default().input("x", &[-1, 3, 1]).node("Squeeze", &["x"], &["y"], &[]).output("y");
+    refuses(13, graph, "no `axes`, and");
 }

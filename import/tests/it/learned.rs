@@ -331,3 +331,23 @@ fn trees_are_written_down_up_to_4096_nodes() {
     let said = faults(&forest(1364, 1)).join("\n");
     assert!(said.contains("trees of more than 4096 nodes"), "{said}");
 }
+
+#[test]
+fn an_integer_is_above_a_threshold_between_integers() {
+    let of = |threshold: f32| {
+        let mut graph = Graph::default().input("x", &[4]).weight(floats_tensor("two", &[], &[2.0]));
+        graph = graph.node("Sub", &["x", "two"], &["t"], &[]);
+        graph = graph.node("Cast", &["t"], &["i"], &[int("to", 7)]);
+        let node = Message::default().strings(1, &["i"]).strings(2, &["b"]).bytes(3, "n");
+        let node = node.bytes(4, "Binarizer").bytes(7, "ai.onnx.ml");
+        graph.nodes.push(node.messages(5, &[float("threshold", threshold)]));
+        let graph = graph.node("Cast", &["b"], &["y"], &[int("to", 1)]).output("y");
+        let sets =
+            [("ai.onnx.ml", 1), ("", 17)].map(|(name, set)| Message::default().bytes(1, name).int(2, set));
+        compute_model(&Message::default().int(1, 8).messages(8, &sets).message(7, &graph.message())).1
+    };
+    // Of -1, 0, 1 and 2.
+    assert_eq!(of(-0.5), [0.0, 1.0, 1.0, 1.0]);
+    assert_eq!(of(0.5), [0.0, 0.0, 1.0, 1.0]);
+    assert_eq!(of(1.0), [0.0, 0.0, 0.0, 1.0]);
+}

@@ -1,7 +1,7 @@
 //! Conversion of operators of `ai.onnx.ml`: labels, thresholds, features that are picked, and trees.
 
 use ir::strings::digests;
-use ir::{Blob, Dim, Value};
+use ir::{Blob, Dim, TypeData, Value};
 
 use super::pick::gather_along;
 use crate::onnx::call::{NodeConversion, Refusal, Results};
@@ -23,8 +23,11 @@ pub(crate) fn array_feature_extractor(call: &mut NodeConversion<'_, '_>) -> Resu
 pub(crate) fn binarizer(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let threshold = call.number("threshold", 0.0)?;
-    let is_above = call.with_number("nn.gt", x, threshold)?;
     let elem = call.element(x);
+    let is_integer = matches!(call.ctx().type_data(elem), TypeData::Integer { .. });
+    // An integer above a number is above the integer below that.
+    let threshold = if is_integer { threshold.floor() } else { threshold };
+    let is_above = call.with_number("nn.gt", x, threshold)?;
     Ok(vec![call.cast(is_above, elem)?])
 }
 

@@ -229,6 +229,8 @@ impl AxisResize {
         Ok(match mode.transform {
             "align_corners" if is_one => 0.0,
             "align_corners" => x * (size - 1.0) / (length - 1.0),
+            // As it was computed then.
+            "asymmetric" if mode.nearest == OLD_NEAREST => f64::from(x as f32 / self.scale as f32),
             "asymmetric" => x / self.scale,
             "tf_crop_and_resize" => {
                 let [start, end] = self.region;

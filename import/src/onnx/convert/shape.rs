@@ -126,7 +126,7 @@ pub(crate) fn squeeze(call: &mut NodeConversion<'_, '_>) -> Results {
                 |size: &Dim| size.known().is_none() && !sizes.are_different(*size, Dim::Known(1));
             if let Some(size) = shape.iter().find(|size| may_be_one(size)) {
                 let size = sizes.text(*size);
-                return Err(format!("axes by their sizes, of which {size} may be 1 or not").into());
+                return Err(format!("no `axes`, and {size} may be 1 or not: give it a number").into());
             }
             (0..shape.len()).filter(|&axis| shape[axis] == Dim::Known(1)).collect()
         }
