@@ -221,7 +221,8 @@ impl PrecisionChooser<'_> {
         };
         let blocks = self.body.regions(op).iter().flat_map(|region| self.body.blocks(*region));
         let mut inner = blocks.flat_map(|block| self.body.ops(*block));
-        matches!(at.kind(), Kind::Elementwise(Scalar::Convert(_))) && is_integer(self.body.result(op, 0))
+        matches!(at.kind(), Kind::Elementwise(Scalar::Convert(_) | Scalar::ConvertUnsigned(_)))
+            && is_integer(self.body.result(op, 0))
             || inner.any(|inner| self.makes_integers(inner))
     }
 

@@ -186,47 +186,49 @@ func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %3 : tensor<8xf32>
 }";
 
-#[test]
-fn an_operand_and_the_result_of_a_step_are_needed_by_one_step_but_not_at_one_moment() {
+/// Checks something of the steps of [`CHAIN`] and its classes.
+fn on_chain(check: impl Fn(&Steps, AliasClasses<'_>)) {
     let module = parse(CHAIN);
     let ctx = &module.ctx;
     let body = module.function("main").expect("it is there");
     let weights = WeightSet::of(ctx, body);
     let aliases = AliasSets::of(ctx, body);
     let steps = Steps::of(ctx, body, &weights);
-    let classes = AliasClasses::of(ctx, body, &steps, &weights, &aliases);
-    let value = |index: u32| Value::from_u32(index);
-    for (a, b, meets) in [(1, 1, [true; 2]), (1, 2, [false, true]), (1, 3, [false; 2]), (2, 4, [false; 2])] {
-        for (a, b) in [(value(a), value(b)), (value(b), value(a))] {
-            let found = [classes.conflict(a, b), classes.conflict_in_steps(&steps, a, b)];
-            assert_eq!(found, meets, "{a} and {b}");
+    check(&steps, AliasClasses::of(ctx, body, &steps, &weights, &aliases));
+}
+
+#[test]
+fn an_operand_and_the_result_of_a_step_are_needed_by_one_step_but_not_at_one_moment() {
+    on_chain(|steps, classes| {
+        let value = |index: u32| Value::from_u32(index);
+        let cases = [(1, 1, [true; 2]), (1, 2, [false, true]), (1, 3, [false; 2]), (2, 4, [false; 2])];
+        for (a, b, meets) in cases {
+            for (a, b) in [(value(a), value(b)), (value(b), value(a))] {
+                let found = [classes.conflict(a, b), classes.conflict_in_steps(steps, a, b)];
+                assert_eq!(found, meets, "{a} and {b}");
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn what_is_joined_is_live_from_the_first_step_to_the_last_of_both() {
-    let module = parse(CHAIN);
-    let ctx = &module.ctx;
-    let body = module.function("main").expect("it is there");
-    let weights = WeightSet::of(ctx, body);
-    let aliases = AliasSets::of(ctx, body);
-    let steps = Steps::of(ctx, body, &weights);
-    let run: Vec<(Step, Op)> = steps.iter().collect();
     let value = |index: u32| Value::from_u32(index);
     for [to, joined] in [[1, 2], [2, 1]] {
-        let mut classes = AliasClasses::of(ctx, body, &steps, &weights, &aliases);
-        assert_eq!(classes.last_reader(value(1)), Some(run[1]));
-        let whole = |first: usize, last: usize| Some(LiveRange { first: run[first].0, last: run[last].0 });
-        assert_eq!(classes.live_range(value(1)), whole(0, 1));
-        classes.join(value(to), value(joined));
-        assert_eq!([1, 2, 3].map(|index| classes.class(value(index))), [to, to, 3].map(value));
-        assert_eq!(classes.live_range(value(to)), whole(0, 2));
-        assert_eq!(classes.last_reader(value(to)), Some(run[2]), "the later one");
-        assert!(
-            !classes.conflict(value(to), value(3)) && !classes.conflict_in_steps(&steps, value(to), value(4))
-        );
-        assert!(classes.conflict_in_steps(&steps, value(to), value(3)));
+        on_chain(|steps, mut classes| {
+            let run: Vec<(Step, Op)> = steps.iter().collect();
+            assert_eq!(classes.last_reader(value(1)), Some(run[1]));
+            let whole =
+                |first: usize, last: usize| Some(LiveRange { first: run[first].0, last: run[last].0 });
+            assert_eq!(classes.live_range(value(1)), whole(0, 1));
+            classes.join(value(to), value(joined));
+            assert_eq!([1, 2, 3].map(|index| classes.class(value(index))), [to, to, 3].map(value));
+            assert_eq!(classes.live_range(value(to)), whole(0, 2));
+            assert_eq!(classes.last_reader(value(to)), Some(run[2]), "the later one");
+            assert!(!classes.conflict(value(to), value(3)));
+            assert!(!classes.conflict_in_steps(steps, value(to), value(4)));
+            assert!(classes.conflict_in_steps(steps, value(to), value(3)));
+        });
     }
 }
 

@@ -6,13 +6,14 @@ use ir::scalar::{Binary, Unary};
 use ir::target::GroupPosition;
 use ir::window::Arrangement;
 use kernels::{
-    Activation, Centre, GroupNorm, GroupNormShape, GroupNormStep, RowNorm, RowNormShape, StoredFloat,
+    Activation, Centre, ConvNumbers, GroupNorm, GroupNormShape, GroupNormStep, RowNorm, RowNormShape,
+    StoredFloat,
 };
 
 use crate::activation::activation;
 use crate::call::{Lowered, LoweredCall, Pointer};
 use crate::elem::ElemType;
-use crate::group::{Fused, stored};
+use crate::group::Fused;
 use crate::kernels::reduce::Folding;
 use crate::pointwise::expr::{ExprBuilder, ExprNode, NodeOp};
 use crate::pointwise::nest::dense_strides;
@@ -138,12 +139,7 @@ fn lower_group_norm(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Code
     if fused.residual.is_some() {
         return Err(CodeRefusal::new("its kernel adds nothing to what it normalises"));
     }
-    let input = stored(whole, whole.operand(fused.operands[0]))?;
-    let output = stored(whole, whole.result(0))?;
-    let weights = fused.operands[1..].iter().map(|index| stored(whole, whole.operand(*index)));
-    if weights.collect::<Result<Vec<_>, _>>()?.contains(&StoredFloat::Bf16) {
-        return Err(CodeRefusal::new("its kernel reads factors and biases of f32 only"));
-    }
+    let ConvNumbers { input, output, .. } = fused.numbers(whole)?;
     let epsilon = op.float("epsilon").unwrap_or(0.0) as f32;
     let centre = if op.attr("about_zero").is_some() { Centre::Zero } else { Centre::Mean };
     let operand = |index: usize| Pointer::Operand(fused.operands[index], 0);

@@ -4,7 +4,7 @@ use import::onnx::StrippedWeights;
 use import::onnx::declared::DeclaredSizes;
 use import::onnx::rows::coverage;
 
-use crate::fixture::{faults, import_bytes, import_sized};
+use crate::fixture::{faults, import_bytes, import_sized, refuses};
 use crate::values::compute_model;
 use crate::writer::{
     FLOAT, Graph, INT64, Message, float, floats_tensor, graph as subgraph, int, ints, ints_tensor, model,
@@ -365,8 +365,7 @@ fn a_graph_of_a_node_that_defines_a_name_twice_is_refused() {
     };
     assert_eq!(compute_model(&model(17, whole(then.clone()))).0, [2]);
     let twice = then.node("Neg", &["x"], &["t"], &[]);
-    let said = faults(&model(17, whole(twice))).join("\n");
-    assert!(said.contains("`t` is defined twice"), "{said}");
+    refuses(17, whole(twice), "`t` is defined twice");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use import::onnx::StrippedWeights;
 
-use crate::fixture::{faults, import_bytes};
+use crate::fixture::{faults, import_bytes, refuses_model};
 use crate::values::compute_model;
 use crate::writer::{
     Graph, Message, float, floats, floats_tensor, int, ints, ints_tensor, raw_tensor, string, tensor,
@@ -58,10 +58,7 @@ fn labels_stand_beside_their_keys() {
     let found = compute_model(&labels(&[3.0, 1.0], &[30.0, 10.0], &[float("default_float", -5.0)]));
     assert_eq!(found, (vec![2, 2], vec![10.0, -5.0, 30.0, -5.0]));
     assert_eq!(compute_model(&labels(&[4.0], &[0.5], &[])).1, [0.0, 0.0, 0.0, 0.5]);
-    let refuses = |model: Message, expected: &str| {
-        let said = faults(&model).join("\n");
-        assert!(said.contains(expected), "no `{expected}` in: {said}");
-    };
+    let refuses = |model: Message, expected: &str| refuses_model(&model, expected);
     refuses(labels(&[1.0, 1.0], &[1.0, 2.0], &[]), "a key that is there twice");
     refuses(labels(&[f32::NAN], &[1.0], &[]), "a key that is NaN");
     refuses(labels(&[1.0, 2.0], &[1.0], &[]), "2 keys of 1 values");
@@ -128,10 +125,8 @@ fn a_missing_value_goes_where_its_condition_says() {
 
 #[test]
 fn trees_without_end_are_refused() {
-    let refuses = |attributes: &[Message], expected: &str| {
-        let said = faults(&trees([0, 0], attributes)).join("\n");
-        assert!(said.contains(expected), "no `{expected}` in: {said}");
-    };
+    let refuses =
+        |attributes: &[Message], expected: &str| refuses_model(&trees([0, 0], attributes), expected);
     refuses(&[int("post_transform", 1)], "`post_transform`, expected 0");
     refuses(&[int("aggregate_function", 2)], "`aggregate_function` 2 of 2 targets");
     refuses(&[tensor("membership_values", &floats_tensor("", &[5000], &[0.0; 5000]))], "more than 4096");
@@ -242,10 +237,7 @@ fn a_default_is_one_element_of_the_values_type() {
     assert_eq!(compute_model(&of_tensors(&half, Some(&eight))).1, [0.5, 8.0]);
     let number = floats_tensor("", &[], &[8.0]);
     assert_eq!(compute_model(&of_tensors(&half, Some(&number))).1, [0.5, 8.0]);
-    let refuses = |model: Message, expected: &str| {
-        let said = faults(&model).join("\n");
-        assert!(said.contains(expected), "no `{expected}` in: {said}");
-    };
+    let refuses = |model: Message, expected: &str| refuses_model(&model, expected);
     let other = "`default_tensor` is not one element of the values' type";
     refuses(of_tensors(&half, Some(&ints_tensor("", &[8]))), other);
     refuses(of_tensors(&half, Some(&floats_tensor("", &[2], &[8.0, 9.0]))), other);
@@ -257,8 +249,7 @@ fn a_default_is_one_element_of_the_values_type() {
 #[test]
 fn keys_are_there_and_comparable() {
     let refuses = |attributes: &[Message], expected: &str| {
-        let said = faults(&learned("LabelEncoder", &[2], &[], attributes)).join("\n");
-        assert!(said.contains(expected), "no `{expected}` in: {said}");
+        refuses_model(&learned("LabelEncoder", &[2], &[], attributes), expected)
     };
     refuses(&[floats("keys_floats", &[]), floats("values_floats", &[])], "0 keys of 0 values");
     refuses(&[floats("keys_floats", &[1.0]), floats("values_floats", &[1.0, 2.0])], "1 keys of 2 values");
@@ -268,18 +259,14 @@ fn keys_are_there_and_comparable() {
 
 #[test]
 fn trees_compare_features_with_numbers_of_their_type() {
-    let refuses = |model: &Message, expected: &str| {
-        let said = faults(model).join("\n");
-        assert!(said.contains(expected), "no `{expected}` in: {said}");
-    };
     let row = learned("TreeEnsemble", &[2], &[], &two_conditions([0, 0], &[]));
-    refuses(&row, "an input of rank 1, expected rows of features");
+    refuses_model(&row, "an input of rank 1, expected rows of features");
     let cube = learned("TreeEnsemble", &[1, 1, 2], &[], &two_conditions([0, 0], &[]));
-    refuses(&cube, "an input of rank 3, expected rows of features");
+    refuses_model(&cube, "an input of rank 3, expected rows of features");
     let words = Message::default().packed(1, &[1, 2]).int(2, 8).strings(6, &["a", "b"]).bytes(8, "w");
     let words = Graph::default().weight(words);
     let words = learned_after(words, "w", "TreeEnsemble", &two_conditions([0, 0], &[]));
-    refuses(&words, "an input of strings, which ai.onnx.ml.TreeEnsemble does not take");
+    refuses_model(&words, "an input of strings, which ai.onnx.ml.TreeEnsemble does not take");
     let with = |index: usize, attribute: Message| {
         let mut attributes = two_conditions([0, 0], &[]);
         attributes[index] = attribute;
@@ -287,10 +274,10 @@ fn trees_compare_features_with_numbers_of_their_type() {
     };
     let doubles = [3f64, 2.0].map(f64::to_le_bytes).concat();
     let splits = tensor("nodes_splits", &raw_tensor("", 11, &[2], &doubles));
-    refuses(&with(4, splits), "splits of another type than the input");
+    refuses_model(&with(4, splits), "splits of another type than the input");
     // There are the conditions 0 and 1.
-    refuses(&with(1, ints("tree_roots", &[2])), "no condition 2");
-    refuses(&with(5, ints("nodes_truenodeids", &[2, 0])), "no condition 2");
+    refuses_model(&with(1, ints("tree_roots", &[2])), "no condition 2");
+    refuses_model(&with(5, ints("nodes_truenodeids", &[2, 0])), "no condition 2");
 }
 
 #[test]

@@ -229,12 +229,14 @@ const PER_CHANNEL: [(&str, &str); 5] = [
     (
         "the bias of a product",
         r#"%1 = nn.reshape %x {shape = array<i64: 48, 256>} : (tensor<1x6x8x256xf32>) -> tensor<48x256xf32>
-  %2 = nn.matmul %1, %square, %c : (tensor<48x256xf32>, tensor<256x256xf32>, tensor<256xf32>) -> tensor<48x256xf32>
+  %2 = nn.matmul %1, %square, %c
+      : (tensor<48x256xf32>, tensor<256x256xf32>, tensor<256xf32>) -> tensor<48x256xf32>
   %y = nn.reshape %2 {shape = array<i64: 1, 6, 8, 256>} : (tensor<48x256xf32>) -> tensor<1x6x8x256xf32>"#,
     ),
     (
         "the bias of a convolution",
-        r#"%1 = nn.conv2d %x, %w {layout = "NHWC"} : (tensor<1x6x8x256xf32>, tensor<256x256x1x1xf32>) -> tensor<1x6x8x256xf32>
+        r#"%1 = nn.conv2d %x, %w {layout = "NHWC"}
+      : (tensor<1x6x8x256xf32>, tensor<256x256x1x1xf32>) -> tensor<1x6x8x256xf32>
   %y = nn.add %1, %c : (tensor<1x6x8x256xf32>, tensor<256xf32>) -> tensor<1x6x8x256xf32>"#,
     ),
     (
@@ -242,17 +244,22 @@ const PER_CHANNEL: [(&str, &str); 5] = [
         r#"%1 = nn.mul %x, %c : (tensor<1x6x8x256xf32>, tensor<256xf32>) -> tensor<1x6x8x256xf32>
   %2 = nn.add %1, %c : (tensor<1x6x8x256xf32>, tensor<256xf32>) -> tensor<1x6x8x256xf32>
   %3 = nn.relu %2 : tensor<1x6x8x256xf32>
-  %y = nn.conv2d %3, %w {layout = "NHWC"} : (tensor<1x6x8x256xf32>, tensor<256x256x1x1xf32>) -> tensor<1x6x8x256xf32>"#,
+  %y = nn.conv2d %3, %w {layout = "NHWC"}
+      : (tensor<1x6x8x256xf32>, tensor<256x256x1x1xf32>) -> tensor<1x6x8x256xf32>"#,
     ),
     (
         "the factors of rows that are normalised",
-        r#"%1 = nn.group_norm %x, %c, %c {axis = 3 : i64, axes = array<i64>, groups = 1 : i64} : (tensor<1x6x8x256xf32>, tensor<256xf32>, tensor<256xf32>) -> tensor<1x6x8x256xf32>
-  %y = nn.conv2d %1, %w {layout = "NHWC"} : (tensor<1x6x8x256xf32>, tensor<256x256x1x1xf32>) -> tensor<1x6x8x256xf32>"#,
+        r#"%1 = nn.group_norm %x, %c, %c {axis = 3 : i64, axes = array<i64>, groups = 1 : i64}
+      : (tensor<1x6x8x256xf32>, tensor<256xf32>, tensor<256xf32>) -> tensor<1x6x8x256xf32>
+  %y = nn.conv2d %1, %w {layout = "NHWC"}
+      : (tensor<1x6x8x256xf32>, tensor<256x256x1x1xf32>) -> tensor<1x6x8x256xf32>"#,
     ),
     (
         "the factors of groups that are normalised",
-        r#"%1 = nn.group_norm %x, %c, %c {axis = 3 : i64, axes = array<i64: 1, 2>, groups = 32 : i64} : (tensor<1x6x8x256xf32>, tensor<256xf32>, tensor<256xf32>) -> tensor<1x6x8x256xf32>
-  %y = nn.conv2d %1, %w {layout = "NHWC"} : (tensor<1x6x8x256xf32>, tensor<256x256x1x1xf32>) -> tensor<1x6x8x256xf32>"#,
+        r#"%1 = nn.group_norm %x, %c, %c {axis = 3 : i64, axes = array<i64: 1, 2>, groups = 32 : i64}
+      : (tensor<1x6x8x256xf32>, tensor<256xf32>, tensor<256xf32>) -> tensor<1x6x8x256xf32>
+  %y = nn.conv2d %1, %w {layout = "NHWC"}
+      : (tensor<1x6x8x256xf32>, tensor<256x256x1x1xf32>) -> tensor<1x6x8x256xf32>"#,
     ),
 ];
 
@@ -293,7 +300,8 @@ fn a_normalisation_of_groups_reads_and_stores_bf16() {
   %bias = nn.constant dense<0.1> : tensor<64xf32>
   %0 = nn.conv2d %arg, %w {{layout = "NHWC"}} : ({ty}, tensor<64x64x1x1xf32>) -> {ty}
   %x = nn.add %0, %arg : {ty}
-  %1 = nn.group_norm %x, %scale, %bias {{axis = 3 : i64, axes = array<i64: 1, 2>, groups = 8 : i64}} : ({ty}, tensor<64xf32>, tensor<64xf32>) -> {ty}
+  %1 = nn.group_norm %x, %scale, %bias {{axis = 3 : i64, axes = array<i64: 1, 2>, groups = 8 : i64}}
+      : ({ty}, tensor<64xf32>, tensor<64xf32>) -> {ty}
   %2 = nn.silu %1 : {ty}
   %3 = nn.conv2d %2, %w {{layout = "NHWC"}} : ({ty}, tensor<64x64x1x1xf32>) -> {ty}
   return %3 : {ty}
@@ -330,8 +338,10 @@ fn rows_of_an_odd_number_of_elements_are_moved_whole() {
         r#"func.func @main(%x: tensor<1x64x7x17xf32>) -> tensor<1x63x6x4xf32> {{
   %a = nn.constant {wide} : tensor<33x17x3x3xf32>
   %b = nn.constant {narrow} : tensor<4x33x2x2xf32>
-  %0 = nn.conv2d %x, %a {{layout = "NHWC", pads = array<i64: 1, 1, 1, 1>}} : (tensor<1x64x7x17xf32>, tensor<33x17x3x3xf32>) -> tensor<1x64x7x33xf32>
-  %1 = nn.conv2d %0, %b {{layout = "NHWC"}} : (tensor<1x64x7x33xf32>, tensor<4x33x2x2xf32>) -> tensor<1x63x6x4xf32>
+  %0 = nn.conv2d %x, %a {{layout = "NHWC", pads = array<i64: 1, 1, 1, 1>}}
+      : (tensor<1x64x7x17xf32>, tensor<33x17x3x3xf32>) -> tensor<1x64x7x33xf32>
+  %1 = nn.conv2d %0, %b {{layout = "NHWC"}}
+      : (tensor<1x64x7x33xf32>, tensor<4x33x2x2xf32>) -> tensor<1x63x6x4xf32>
   return %1 : tensor<1x63x6x4xf32>
 }}"#
     );

@@ -14,29 +14,48 @@ use crate::onnx::call::{MOST_WRITTEN, NodeConversion, Refusal, Results};
 struct ResizeMode<'a> {
     interpolation: &'a str,
     transform: &'a str,
-    nearest: &'a str,
+    nearest: NearestElement,
     cubic: f64,
     excludes_outside: bool,
     smooths: bool,
     outside: f64,
 }
 
-/// Before version 11: of fewer elements the upper one, of more the lower one, as onnxruntime and ONNX's own
-/// test `resize_downsample_nearest` have it.
-const OLD_NEAREST: &str = "upper where there are fewer";
+/// Which of the two elements around a centre is the nearest one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NearestElement {
+    /// That which is nearer; of two equally near ones the lower.
+    RoundPreferFloor,
+    /// That which is nearer; of two equally near ones the upper.
+    RoundPreferCeil,
+    Floor,
+    Ceil,
+    /// Before version 11: of fewer elements the upper one, of more the lower one, as onnxruntime and ONNX's own
+    /// test `resize_downsample_nearest` have it.
+    Old,
+}
+
+impl NearestElement {
+    fn of(call: &NodeConversion<'_, '_>) -> Result<NearestElement, Refusal> {
+        match call.node.text("nearest_mode")? {
+            None if call.version < 11 => Ok(NearestElement::Old),
+            None | Some("round_prefer_floor") => Ok(NearestElement::RoundPreferFloor),
+            Some("round_prefer_ceil") => Ok(NearestElement::RoundPreferCeil),
+            Some("floor") => Ok(NearestElement::Floor),
+            Some("ceil") => Ok(NearestElement::Ceil),
+            Some(other) => Err(format!("`nearest_mode` {other:?}").into()),
+        }
+    }
+}
 
 impl<'a> ResizeMode<'a> {
     fn of(call: &NodeConversion<'_, 'a>) -> Result<ResizeMode<'a>, Refusal> {
         let old = call.version < 11;
         let transform = call.node.text("coordinate_transformation_mode")?;
-        let nearest = call.node.text("nearest_mode")?;
-        if let Some(OLD_NEAREST) = nearest {
-            return Err(format!("`nearest_mode` {OLD_NEAREST:?}").into());
-        }
         Ok(ResizeMode {
             interpolation: call.node.text("mode")?.unwrap_or("nearest"),
             transform: transform.unwrap_or(if old { "asymmetric" } else { "half_pixel" }),
-            nearest: nearest.unwrap_or(if old { OLD_NEAREST } else { "round_prefer_floor" }),
+            nearest: NearestElement::of(call)?,
             cubic: call.number("cubic_coeff_a", -0.75)?,
             excludes_outside: call.node.truth("exclude_outside")?.unwrap_or(false),
             smooths: call.node.truth("antialias")?.unwrap_or(false),
@@ -75,9 +94,9 @@ pub(crate) fn resize(call: &mut NodeConversion<'_, '_>) -> Results {
 
 /// Whether a pixel that is repeated a whole number of times is the one that the attributes choose.
 fn is_plain(mode: &ResizeMode<'_>) -> bool {
-    let rounds = matches!(mode.nearest, "round_prefer_floor" | "round_prefer_ceil");
+    let rounds = matches!(mode.nearest, NearestElement::RoundPreferFloor | NearestElement::RoundPreferCeil);
     match mode.transform {
-        "asymmetric" => matches!(mode.nearest, "floor" | OLD_NEAREST),
+        "asymmetric" => matches!(mode.nearest, NearestElement::Floor | NearestElement::Old),
         "half_pixel" | "half_pixel_symmetric" | "pytorch_half_pixel" => rounds,
         _ => false,
     }
@@ -230,7 +249,7 @@ impl AxisResize {
             "align_corners" if is_one => 0.0,
             "align_corners" => x * (size - 1.0) / (length - 1.0),
             // As it was computed then.
-            "asymmetric" if mode.nearest == OLD_NEAREST => f64::from(x as f32 / self.scale as f32),
+            "asymmetric" if mode.nearest == NearestElement::Old => f64::from(x as f32 / self.scale as f32),
             "asymmetric" => x / self.scale,
             "tf_crop_and_resize" => {
                 let [start, end] = self.region;
@@ -255,12 +274,11 @@ impl AxisResize {
         let (reach, weight): (f64, &dyn Fn(f64) -> f64) = match mode.interpolation {
             "nearest" => {
                 let up = match mode.nearest {
-                    "round_prefer_floor" => ratio > 0.5,
-                    "round_prefer_ceil" => ratio >= 0.5,
-                    "floor" => false,
-                    OLD_NEAREST => self.scale < 1.0 && ratio > 0.0,
-                    "ceil" => ratio > 0.0,
-                    other => return Err(format!("`nearest_mode` {other:?}").into()),
+                    NearestElement::RoundPreferFloor => ratio > 0.5,
+                    NearestElement::RoundPreferCeil => ratio >= 0.5,
+                    NearestElement::Floor => false,
+                    NearestElement::Ceil => ratio > 0.0,
+                    NearestElement::Old => self.scale < 1.0 && ratio > 0.0,
                 };
                 return Ok(vec![(self.inside(below + f64::from(u8::from(up))), 1.0)]);
             }

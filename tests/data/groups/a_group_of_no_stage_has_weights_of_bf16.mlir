@@ -1,3 +1,5 @@
+// The same of a program that no pass has seen.
+
 func.func @main(%a0: tensor<4x8xbf16>) -> tensor<4x8xf32> {
   %k1 = nn.constant dense<0.5> : tensor<8x8xbf16>
   %r = optc.group(%x0 = %a0, %x1 = %k1) : (tensor<4x8xbf16>, tensor<8x8xbf16>) -> tensor<4x8xf32> {

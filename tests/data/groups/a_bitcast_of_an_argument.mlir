@@ -1,3 +1,5 @@
+// A group whose body is a bitcast alone: it is refused, though it is valid.
+
 func.func @main(%a0: tensor<i32>) -> tensor<f32> {
   %p0 = nn.neg %a0 : tensor<i32>
   %r0 = optc.group(%x0 = %p0) : (tensor<i32>) -> tensor<f32> {

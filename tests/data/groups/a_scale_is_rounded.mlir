@@ -1,3 +1,5 @@
+// The scale of a normalisation is rounded to bf16: that was left out.
+
 func.func @main(%a: tensor<1x4x5x16xf32>, %s: tensor<16xf32>, %b: tensor<16xf32>) -> tensor<1x4x5x16xf32> {
   %r = optc.group(%x = %a, %w = %s, %q = %b) : (tensor<1x4x5x16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<1x4x5x16xf32> {
     %h = nn.cast %w {to = bf16} : (tensor<16xf32>) -> tensor<16xbf16>

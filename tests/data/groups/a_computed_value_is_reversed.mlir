@@ -1,3 +1,5 @@
+// The order of a computed value is turned round: that was left out.
+
 func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
   %r = optc.group(%x = %a) : (tensor<8xf32>) -> tensor<8xf32> {
     %h = nn.neg %x : tensor<8xf32>

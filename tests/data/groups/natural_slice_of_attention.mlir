@@ -1,3 +1,5 @@
+// A slice of what attention makes, without a group: all of it was written into the slice.
+
 func.func @main(%q: tensor<2x8x4xf32>, %k: tensor<2x4x8xf32>, %v: tensor<2x8x64xf32>) -> tensor<2x4x64xf32> {
   %1 = nn.matmul %q, %k : (tensor<2x8x4xf32>, tensor<2x4x8xf32>) -> tensor<2x8x8xf32>
   %2 = nn.softmax %1 {axis = 2 : i64} : tensor<2x8x8xf32>

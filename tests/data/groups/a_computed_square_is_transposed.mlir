@@ -1,3 +1,5 @@
+// A computed square is transposed: that was left out.
+
 func.func @main(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %r = optc.group(%x = %a) : (tensor<4x4xf32>) -> tensor<4x4xf32> {
     %h = nn.neg %x : tensor<4x4xf32>

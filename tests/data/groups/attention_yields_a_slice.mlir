@@ -1,3 +1,5 @@
+// A slice of what attention makes: all of it was written into the slice.
+
 func.func @main(%q: tensor<2x8x4xf32>, %k: tensor<2x4x8xf32>, %v: tensor<2x8x64xf32>) -> tensor<2x4x64xf32> {
   %r = optc.group(%a = %q, %b = %k, %c = %v) : (tensor<2x8x4xf32>, tensor<2x4x8xf32>, tensor<2x8x64xf32>) -> tensor<2x4x64xf32> {
     %1 = nn.matmul %a, %b : (tensor<2x8x4xf32>, tensor<2x4x8xf32>) -> tensor<2x8x8xf32>
