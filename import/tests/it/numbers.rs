@@ -569,3 +569,16 @@ fn a_quantised_convolution_has_a_bias_and_scales_of_its_channels() {
     let bare = as_floats(of_weights("QLinearConv", &weights(10)[..8], &[]));
     check(10, bare, &[1, 2, 2], &[11.0, 12.0, 14.0, 18.0]);
 }
+
+#[test]
+fn a_window_of_doubles_has_their_digits() {
+    let double = |name: &str, number: f64| raw_tensor(name, 11, &[], &number.to_le_bytes());
+    let graph = Graph::default().weight(scalar("size", 5)).weight(double("large", 1e12));
+    // The second number of five is the square of the sine of a fifth of half a turn.
+    let graph = graph.weight(double("second", (std::f64::consts::PI / 5.0).sin().powi(2)));
+    let graph = graph.node("HannWindow", &["size"], &["w"], &[int("output_datatype", 11)]);
+    let graph = graph.node("Sub", &["w", "second"], &["d"], &[]).node("Mul", &["d", "large"], &["m"], &[]);
+    let graph = graph.node("Cast", &["m"], &["y"], &[int("to", 1)]).output("y");
+    let found = compute(17, graph).1;
+    assert!(found[1].abs() < 1.0 && found[0].abs() > 1e9, "{found:?}");
+}

@@ -68,12 +68,14 @@ struct Finder<'t> {
     found: Vec<Mutant>,
 }
 
-/// Whether attributes leave an item to tests.
+/// Whether attributes leave an item to tests, or to Miri.
 fn is_test(attrs: &[syn::Attribute]) -> bool {
     attrs.iter().any(|attr| {
         attr.path().is_ident("test")
             || attr.path().is_ident("cfg")
-                && attr.parse_args::<syn::Path>().is_ok_and(|path| path.is_ident("test"))
+                && attr
+                    .parse_args::<syn::Path>()
+                    .is_ok_and(|path| path.is_ident("test") || path.is_ident("miri"))
     })
 }
 

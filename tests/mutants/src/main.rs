@@ -41,7 +41,7 @@ const FILES: &[&str] = &[
 ];
 
 /// Files that only tests read.
-const TESTS: [&str; 9] = [
+const TESTS: [&str; 11] = [
     "tests.rs",
     "_tests.rs",
     "testing.rs",
@@ -51,6 +51,8 @@ const TESTS: [&str; 9] = [
     "place/laws.rs",
     "laws/conditions.rs",
     "laws/random.rs",
+    "liveness/forest.rs",
+    "liveness/worklist.rs",
 ];
 
 /// A mutant of one file.
