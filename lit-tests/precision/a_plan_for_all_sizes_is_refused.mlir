@@ -6,4 +6,4 @@ func.func @main(%x: tensor<?x8xf32, #optc.dims<N>>) -> tensor<?x8xf32, #optc.dim
   return %0 : tensor<?x8xf32, #optc.dims<N>>
 }
 // ----- output
-// error: numbers are rounded to bf16 only where all sizes are known: give `--dim`, or `--fix-sizes`
+// error: numbers are rounded to bf16 only where all sizes are known: give `--dim`

@@ -18,6 +18,7 @@ use passes::manager::{BEFORE_STAGES, Registry, Remark, Stage};
 use passes::memory::bound::Bound;
 use passes::memory::buffers::Buffers;
 use passes::memory::specialize::Specializer;
+use passes::precision::SIZES_ARE_NOT_KNOWN;
 use runtime::{
     Extent, NamedSizes, Program, ProgramParts, SizeExpr, SizeStep, Symbol, TensorSpec, Weights, undetermined,
 };
@@ -138,9 +139,7 @@ impl AllSizes {
     pub fn decide(module: &mut Module, options: &CompileOptions) -> Result<AllSizes, Failure> {
         let CompileOptions { donated, pools, entry: wanted, sizes, .. } = options;
         if options.precision != Precision::F32 {
-            let message =
-                "numbers are rounded to bf16 only where all sizes are known: give `--dim`, or `--fix-sizes`";
-            return Err(Failure::input(message));
+            return Err(Failure::input(SIZES_ARE_NOT_KNOWN));
         }
         declare(module, &sizes.ranges)?;
         let entry = entry(module, wanted.as_deref())?;

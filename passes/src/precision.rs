@@ -74,6 +74,10 @@ pub struct Rounded {
     pub stored: usize,
 }
 
+/// Why a function of named sizes is not rounded.
+pub const SIZES_ARE_NOT_KNOWN: &str =
+    "numbers are rounded to bf16 only where all sizes are known: give `--dim`";
+
 /// The least elements of a value that is worth to be rounded.
 const LEAST_ELEMENTS: u64 = 256;
 
@@ -89,10 +93,9 @@ pub fn round_to_bf16(
     changes: &Changes,
 ) -> Result<Rounded, Vec<Diagnostic>> {
     if is_symbolic(ctx, body) {
-        let message = "numbers are rounded to bf16 only where all sizes are known: give `--dim`";
         let first = blocks(ctx, body).first().and_then(|block| body.first_op(*block));
         let location = first.map_or(Location::UNKNOWN, |op| body.location(op));
-        return Err(vec![Diagnostic::error(location, message)]);
+        return Err(vec![Diagnostic::error(location, SIZES_ARE_NOT_KNOWN)]);
     }
     let weights = WeightSet::of(ctx, body);
     let ops = blocks(ctx, body).into_iter().flat_map(|block| body.ops(block));
