@@ -6,12 +6,13 @@
 //! ```
 //! The loops around the innermost are [`OuterLoops`].
 
+use super::bytes::{self, is_byte};
 use super::expr::{ExprNode, NodeOp};
-use super::halves;
 use super::lanes::{LaneLowering, Lanes};
 use super::nest::Inner;
 use super::rows::{DescriptorLayout, OuterLoops, word};
 use super::stages::{LoopSchedule, Plan, PointwiseForm, STRIP, StripStorage, VectorCall};
+use super::{halves, integers};
 use crate::cranelift::{Emitter, FunctionNumber, ImageBuilder, InstBuilder, PLAIN, Value, types};
 use crate::elem::ElemType;
 use crate::functions;
@@ -200,6 +201,7 @@ impl<'i> NodeReader<'i> {
             };
             match (lanes, elem) {
                 (Lanes::Four, ElemType::Bf16) => halves::store_bf16(e, value, address, offset),
+                (Lanes::Four, elem) if is_byte(elem) => bytes::store_bytes(e, elem, value, address, offset),
                 _ => _ = e.ins.ins().store(PLAIN, value, address, offset),
             }
         }
@@ -240,9 +242,10 @@ impl<'i> NodeReader<'i> {
             (Some(element), Lanes::Four) => {
                 let element = match elem {
                     ElemType::Bf16 => halves::wide_bf16(e, element),
+                    _ if is_byte(elem) => integers::convert(e, elem, ElemType::F32, element),
                     _ => element,
                 };
-                e.ins.ins().splat(types::F32X4, element)
+                e.ins.ins().splat(lanes.clif(elem), element)
             }
             (None, _) => {
                 let operand = self.inside.form.outputs.len() + input;
@@ -250,6 +253,7 @@ impl<'i> NodeReader<'i> {
                 let (address, offset) = self.address(e, base, distance, elem, i, ahead);
                 match (lanes, elem) {
                     (Lanes::Four, ElemType::Bf16) => halves::load_bf16(e, address, offset),
+                    (Lanes::Four, _) if is_byte(elem) => bytes::load_bytes(e, elem, address, offset),
                     _ => e.ins.ins().load(lanes.clif(elem), PLAIN, address, offset),
                 }
             }

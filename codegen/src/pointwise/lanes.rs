@@ -5,6 +5,7 @@
 
 use ir::scalar::{Binary, Unary};
 
+use super::bytes::{self, is_byte, is_word};
 use super::expr::{Expr, NodeData, NodeOp, is_comparison};
 use super::{halves, integers};
 use crate::cranelift::{Clif, Emitter, FloatCC, InstBuilder, MemFlagsData, Value, types};
@@ -17,7 +18,8 @@ use crate::refusal::CodeRefusal;
 pub(crate) enum Lanes {
     /// One, of any type.
     One,
-    /// Four, of type `f32` (or their truth values); `bf16` are the `f32` that they stand for.
+    /// Four, of type `f32` (or their truth values). `bf16` and integers of 8 bits are the `f32` that they
+    /// stand for; integers of 32 bits are only loaded and converted to `f32`.
     Four,
 }
 
@@ -26,6 +28,7 @@ impl Lanes {
     pub(crate) fn clif(self, elem: ElemType) -> Clif {
         match self {
             Lanes::One => elem.clif(),
+            Lanes::Four if is_word(elem) => types::I32X4,
             Lanes::Four => types::F32X4,
         }
     }
@@ -48,9 +51,19 @@ pub(crate) fn has_vector_form(expr: &Expr, data: NodeData) -> bool {
         (ElemType::Bool, NodeOp::Unary(Unary::Not, _)) => true,
         (ElemType::Bf16, NodeOp::Input(_) | NodeOp::Const(_)) => true,
         (ElemType::Bf16, NodeOp::Convert(_)) => f32s(data.op),
-        (ElemType::F32, NodeOp::Convert(from)) => expr.node(from).elem == ElemType::Bf16,
-        _ => false,
+        (ElemType::F32, NodeOp::Convert(from)) => {
+            let from = expr.node(from);
+            from.elem == ElemType::Bf16 || is_byte(from.elem) || is_word_input(from)
+        }
+        (elem, NodeOp::Input(_) | NodeOp::Const(_)) if is_byte(elem) => true,
+        (elem, NodeOp::Convert(from)) if is_byte(elem) => f32s(data.op) || is_byte(expr.node(from).elem),
+        _ => is_word_input(data),
     }
+}
+
+/// Whether the node is an integer of 32 bits that is loaded: no node takes it but a conversion to `f32`.
+fn is_word_input(data: NodeData) -> bool {
+    is_word(data.elem) && matches!(data.op, NodeOp::Input(_))
 }
 
 /// Whether the node can be computed at all.
@@ -119,9 +132,18 @@ impl LaneLowering<'_, '_> {
             NodeOp::Select(..) => self.select(args[0], args[1], args[2]),
             NodeOp::Convert(a) => match self.lanes {
                 Lanes::One => integers::convert(self.emitter, expr.node(a).elem, data.elem, args[0]),
-                Lanes::Four if data.elem == ElemType::Bf16 => halves::round_to_bf16(self.emitter, args[0]),
-                Lanes::Four => args[0],
+                Lanes::Four => self.convert_four(expr.node(a).elem, data.elem, args[0]),
             },
+        }
+    }
+
+    fn convert_four(&mut self, from: ElemType, to: ElemType, a: Value) -> Value {
+        match (from, to) {
+            (_, ElemType::Bf16) => halves::round_to_bf16(self.emitter, a),
+            (ElemType::F32, to) if is_byte(to) => bytes::cut_to_bytes(self.emitter, to, a),
+            (_, to) if is_byte(to) => bytes::change_sign(self.emitter, to, a),
+            (from, _) if is_word(from) => bytes::from_words(self.emitter, a),
+            _ => a,
         }
     }
 
@@ -130,6 +152,7 @@ impl LaneLowering<'_, '_> {
         let one = match (elem, self.lanes) {
             (ElemType::F32, _) => ins.ins().f32const(f32::from_bits(bits as u32)),
             (ElemType::Bf16, Lanes::Four) => ins.ins().f32const(f32::from_bits((bits as u32) << 16)),
+            (elem, Lanes::Four) if is_byte(elem) => ins.ins().f32const(bytes::number(elem, bits)),
             (ElemType::F64, _) => ins.ins().f64const(f64::from_bits(bits)),
             _ => {
                 let ty = elem.clif();
@@ -173,8 +196,7 @@ impl LaneLowering<'_, '_> {
                 (Lanes::One, function) => integers::binary(self.emitter, function, elem, a, b),
             };
         }
-        let compare = |condition| (condition, a, b);
-        let (condition, x, y) = match function {
+        let condition = match function {
             Binary::Add => return self.emitter.ins.ins().fadd(a, b),
             Binary::Sub => return self.emitter.ins.ins().fsub(a, b),
             Binary::Mul => return self.emitter.ins.ins().fmul(a, b),
@@ -187,15 +209,28 @@ impl LaneLowering<'_, '_> {
                 let a_is_less = self.compare(FloatCC::LessThan, a, b);
                 return self.select(a_is_less, a, b);
             }
-            Binary::Eq => compare(FloatCC::Equal),
-            Binary::Ne => compare(FloatCC::NotEqual),
-            Binary::Lt => compare(FloatCC::LessThan),
-            Binary::Le => compare(FloatCC::LessThanOrEqual),
-            Binary::Gt => compare(FloatCC::GreaterThan),
-            Binary::Ge => compare(FloatCC::GreaterThanOrEqual),
+            Binary::Eq => FloatCC::Equal,
+            Binary::Ne => FloatCC::NotEqual,
+            Binary::Lt => FloatCC::LessThan,
+            Binary::Le => FloatCC::LessThanOrEqual,
+            Binary::Gt => FloatCC::GreaterThan,
+            Binary::Ge => FloatCC::GreaterThanOrEqual,
             _ => return self.call(functions::binary_name(function, elem), elem, &[a, b]),
         };
-        self.compare(condition, x, y)
+        let [a, b] = [a, b].map(|x| self.in_register(x));
+        self.compare(condition, a, b)
+    }
+
+    /// The same value, which no comparison loads by itself: before AVX that faults at an address that is no
+    /// multiple of 16 (`cmpps`, as Cranelift 0.135 makes it).
+    fn in_register(&mut self, x: Value) -> Value {
+        match self.lanes {
+            Lanes::One => x,
+            Lanes::Four => {
+                let bits = self.emitter.ins.ins().bitcast(types::I32X4, little_endian(), x);
+                self.emitter.ins.ins().bitcast(types::F32X4, little_endian(), bits)
+            }
+        }
     }
 
     /// An integer to the power of another: computed on 64 bits, of which the lowest are the same on fewer.

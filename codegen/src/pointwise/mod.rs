@@ -4,6 +4,7 @@
 //! interface; sizes and strides come in the descriptor, so that steps of one form share one function whatever
 //! their sizes.
 
+mod bytes;
 pub(crate) mod emit;
 pub(crate) mod expr;
 mod halves;
@@ -305,6 +306,8 @@ pub(crate) fn copy_form(elem: ElemType) -> PointwiseForm {
     }
 }
 
+#[cfg(test)]
+mod bytes_tests;
 #[cfg(test)]
 mod law_tests;
 #[cfg(test)]

@@ -8,6 +8,7 @@
 
 use ir::scalar::Unary;
 
+use super::bytes::is_byte;
 use super::expr::{Expr, ExprNode, NodeOp};
 use super::lanes::has_vector_form;
 use super::nest::Inner;
@@ -117,7 +118,7 @@ impl PointwiseForm {
             .expr
             .nodes()
             .all(|(node, data)| has_vector_form(&self.expr, data) || self.call_of(node).is_some());
-        let is_stored = |elem: ElemType| matches!(elem, ElemType::F32 | ElemType::Bf16);
+        let is_stored = |elem: ElemType| matches!(elem, ElemType::F32 | ElemType::Bf16) || is_byte(elem);
         nodes && self.outputs.iter().all(|output| is_stored(self.expr.node(*output).elem))
     }
 
@@ -200,8 +201,8 @@ impl<'f> StagePlanner<'f> {
         self.plan
     }
 
-    /// Nodes that are computed in one stage's loop and read in a later one's get a strip. (Truth values do
-    /// not: they are computed again, from operands that are kept.)
+    /// Nodes that are computed in one stage's loop and read in a later one's get a strip. (Those of other
+    /// types do not: they are computed again, from operands that are kept.)
     fn keep_what_later_stages_read(&mut self) {
         let mut latest_read = self.stage.clone();
         let last = self.plan.stages.len() - 1;
