@@ -81,6 +81,8 @@ fn build(package: &Path, folder: &Path, target: Option<&str>) -> PathBuf {
     let root = package.parent().expect("the package lies in the repository");
     // Panics name files; where the repository was is nobody's business.
     let mut flags = format!("--remap-path-prefix={}=optc", root.display());
+    // Kernels do not ask what the machine has beyond its instruction set: the answer would be kept.
+    flags += " --cfg=optc_object";
     if target.unwrap_or(env::consts::ARCH).starts_with("aarch64") {
         // Counters are counted up by instructions that each machine has, and not by functions of the
         // compiler's library, which ask the system for others.

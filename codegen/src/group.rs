@@ -96,7 +96,7 @@ pub(crate) fn follows(op: OpRef<'_>, place: GroupPosition) -> bool {
     match place {
         GroupPosition::Bias | GroupPosition::Residual => is_sum(op),
         GroupPosition::Activation => activation(op).is_some(),
-        GroupPosition::Prologue => false,
+        GroupPosition::Prologue | GroupPosition::Rescaling => false,
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use ir::Target;
 use ir::body::OpRef;
 use ir::diag::did_you_mean;
 use ir::opdef::Access;
 use ir::target::{FasterMethod, GroupPosition, KernelChoice};
 use ir::window::Arrangement;
+use ir::{Kind, Target};
 use kernels::Isa;
 
 use crate::arrangement;
@@ -117,9 +117,12 @@ impl Target for Cpu {
     }
 
     fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: GroupPosition) -> bool {
-        let is_f32 = root.ctx.elem(root.result_type(0)) == root.ctx.f32();
+        let is_computed = match root.kind() {
+            Kind::Contract(contract) if contract.is_quantized() => true,
+            _ => root.ctx.elem(root.result_type(0)) == root.ctx.f32(),
+        };
         let joins = row_of(root, self.own).and_then(|row| row.joins);
-        is_f32 && joins.is_some_and(|joins| joins(root, op, place))
+        is_computed && joins.is_some_and(|joins| joins(root, op, place))
     }
 
     fn runs_as_one(&self, ops: &[OpRef<'_>]) -> bool {

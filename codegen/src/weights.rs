@@ -15,8 +15,10 @@ use ir::size::tensor_bytes;
 use ir::sized::has_symbols;
 use ir::weights::WeightSet;
 use ir::{Body, Context, Diagnostic, Location, Op, Value, flow};
-use kernels::Panels;
+use kernels::{ByteSign, Panels};
 use runtime::AlignedBuffer;
+
+use crate::elem::ElemType;
 
 /// Threads that evaluate and pack.
 const THREADS: usize = 2;
@@ -58,6 +60,12 @@ impl PackingKey {
     /// The same where each element is a pair of `bf16`.
     pub(crate) fn of_pairs(mut self) -> PackingKey {
         self.0[12] = 1;
+        self
+    }
+
+    /// The same where each element is a quad of bytes, of weights that have the sign of the image, or not.
+    pub(crate) fn of_quads(mut self, image: ByteSign, weights: ByteSign) -> PackingKey {
+        self.0[12] = if image == weights { 2 } else { 3 };
         self
     }
 }
@@ -370,6 +378,19 @@ pub(crate) fn fill_all(
     }
 }
 
+/// The elements of a weight that is packed: floats, or the numbers that integers of 8 bits are.
+fn numbers(ctx: &Context, weight: &Tensor) -> Vec<f32> {
+    match ElemType::of(ctx, weight.ty) {
+        Some(ElemType::Int { bits: 8, signed: true }) => {
+            weight.bytes.iter().map(|byte| f32::from(byte.cast_signed())).collect()
+        }
+        Some(ElemType::Int { bits: 8, signed: false }) => {
+            weight.bytes.iter().map(|byte| f32::from(*byte)).collect()
+        }
+        _ => weight.to_f32(),
+    }
+}
+
 fn fill(
     ctx: &Context,
     body: &Body,
@@ -382,7 +403,7 @@ fn fill(
     match &piece.content {
         WeightContent::Plain(value) => out.copy_from_slice(&evaluate(*value)?.bytes),
         WeightContent::Packed(value, packing) => {
-            let tensor = evaluate(*value)?.to_f32();
+            let tensor = numbers(ctx, &evaluate(*value)?);
             let out = runtime::from_bytes_mut(out).expect("pieces are aligned to 64");
             (packing.0.pack)(&tensor, out);
         }

@@ -45,6 +45,7 @@ pub mod body;
 pub mod branch;
 pub mod builder;
 pub mod context;
+pub mod dequantized;
 pub mod diag;
 pub mod dialects;
 pub mod dims;

@@ -465,6 +465,17 @@ pub enum Contract {
     Matmul,
     /// Two-dimensional convolution `(input, filter OIHW, bias?)`.
     Conv2d,
+    /// A product of integers of 8 bits less zero points: `(a, b, a zero, b zero)`.
+    QuantizedMatmul,
+    /// A convolution of integers of 8 bits less zero points: `(input, filter OIHW, input zero, filter zero)`.
+    QuantizedConv2d,
+}
+
+impl Contract {
+    /// Whether it multiplies integers of 8 bits, and adds them as integers of 32 bits.
+    pub fn is_quantized(self) -> bool {
+        matches!(self, Contract::QuantizedMatmul | Contract::QuantizedConv2d)
+    }
 }
 
 /// Elements of a shape laid out in memory: element `i` is at `offset + sum(i * strides)`, counted in

@@ -97,6 +97,9 @@ pub enum GroupPosition {
     Residual,
     /// Maps each element of the result; nothing follows it.
     Activation,
+    /// Maps each sum of a quantized contraction, with at most one other operand: a number, one for each
+    /// output channel, or one for each sum.
+    Rescaling,
 }
 
 /// A kernel, with its needs for one operation.

@@ -55,7 +55,7 @@ pub unsafe trait Kernel: Copy + 'static {
 
 /// The operand table of a running part.
 #[derive(Clone, Copy)]
-pub(crate) struct OperandTable(*const *mut u8);
+pub(crate) struct OperandTable(pub(crate) *const *mut u8);
 
 impl OperandTable {
     /// The `index`-th operand as a pointer to `T`.

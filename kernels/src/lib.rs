@@ -24,7 +24,7 @@
 //! The law that all kernels keep: the bits of a result depend on the shapes and operands alone, not on the
 //! instruction set, the number of threads, parts or blocks. Elementwise functions are those of [`scalar`]; a
 //! contraction's accumulator starts with bias + residual and takes the products in the order of K, each by
-//! one fused multiply-add; [`Winograd`] has an order of its own.
+//! one fused multiply-add; [`Winograd`] has an order of its own, and the sums of [`QuadConv2d`] are exact.
 
 mod abi;
 mod along;
@@ -39,6 +39,7 @@ mod gather;
 mod gemm;
 mod isa;
 mod lanes;
+mod lookup;
 mod map;
 mod math;
 mod norm;
@@ -48,6 +49,7 @@ mod pixels;
 mod pooling;
 mod product;
 mod put;
+mod quads;
 mod regions;
 mod row_norm;
 mod rows;
@@ -76,12 +78,14 @@ pub use copy::Copy;
 pub use functions::{NUMBER_FUNCTIONS, NumberFunction, STRIP_FUNCTIONS, StripFunction};
 pub use gemm::{Gemm, GemmShape};
 pub use isa::Isa;
+pub use lookup::Lookup;
 pub use map::{Activation, ScalarFunction, VectorMap};
 pub use norm::{Centre, GroupNorm, GroupNormShape, GroupNormStep};
 pub use pack::{Panel, Panels, WeightStrides};
 pub use pairs::{ConvNumbers, PairConv2d};
 pub use pooling::{GlobalAveragePool, Pool2d, Pool2dShape, PoolKind};
 pub use put::{Join, Put};
+pub use quads::{ByteSign, QuadConv2d, QuadNumbers, StepOperand, StoredSum, SumStep, WeightZero};
 pub use regions::{CheckBoxes, RoiAlign, RoiAlignShape, SampleFold};
 pub use row_norm::{RowNorm, RowNormShape};
 pub use sort::ArgSort;

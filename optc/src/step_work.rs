@@ -42,12 +42,12 @@ fn flops(ctx: &Context, body: &Body, op: Op) -> u64 {
 fn depth(at: OpRef<'_>, contract: Contract) -> u64 {
     let shape = |index: usize| sizes(at.ctx, at.body, at.body.operand(at.op, index));
     match contract {
-        Contract::Matmul => {
+        Contract::Matmul | Contract::QuantizedMatmul => {
             let left = shape(0);
             let from_end = if at.attr("transpose_a").is_some() && left.len() > 1 { 2 } else { 1 };
             left.len().checked_sub(from_end).map_or(1, |axis| left[axis])
         }
-        Contract::Conv2d => shape(1).iter().skip(1).product(),
+        Contract::Conv2d | Contract::QuantizedConv2d => shape(1).iter().skip(1).product(),
     }
 }
 

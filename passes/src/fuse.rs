@@ -11,13 +11,15 @@
 //! A group has one result; everything else that its operations make is read inside only, and never stored.
 //! First come the groups around several contractions and other kernels that the target runs as one, such as
 //! attention (`chains.rs`). Then each other contraction (or kernel) takes what its kernel can do after it,
-//! which the target says: a bias, a residual and an activation; then, of what is left, a prologue, which it
-//! can do before it. Contractions choose in reverse text order, so that of two that are added the later one
-//! gets the sum, and stays where it is, unless fewer bytes are live if the earlier one gets it (`sums.rs`).
+//! which the target says: a bias, a residual and an activation, or all that rescales the sums of integers;
+//! then, of what is left, a prologue, which it can do before it. Contractions choose in reverse text order,
+//! so that of two that are added the later one gets the sum, and stays where it is, unless fewer bytes are
+//! live if the earlier one gets it (`sums.rs`).
 //! Then elementwise operations of one shape, each read only by the next, form groups. Blocks are looked at
 //! one by one, those in the regions of branches and loops too. A group stands where its last operation stood.
 //! Each operation is looked at a bounded number of times.
 
+use ir::dequantized::Dequantized;
 use ir::opdef::Traits;
 use ir::plan::attrs;
 use ir::scalar::{Binary, Scalar};
@@ -118,11 +120,16 @@ impl<'a> FusionChooser<'a> {
         for op in self.steps.clone().into_iter().rev() {
             let is_kernel = matches!(self.body.at(self.ctx, op).kind(), Kind::Contract(_) | Kind::Kernel(_));
             if is_kernel && self.body.result_count(op) == 1 && !self.group_of.contains_key(&op) {
-                self.grow_epilogue(op);
+                match self.is_quantized(op) {
+                    true => self.grow_rescaling(op),
+                    false => self.grow_epilogue(op),
+                }
             }
         }
         for group in chains..self.groups.len() {
-            self.grow_prologue(group);
+            if !self.is_quantized(self.groups[group].root) {
+                self.grow_prologue(group);
+            }
         }
         for op in self.steps.clone() {
             if self.is_free_elementwise(op) {
@@ -170,6 +177,50 @@ impl<'a> FusionChooser<'a> {
             ops.push(user);
         }
         self.add_group(ops, root);
+    }
+
+    /// Whether an operation multiplies integers of 8 bits.
+    fn is_quantized(&self, op: Op) -> bool {
+        matches!(self.body.at(self.ctx, op).kind(), Kind::Contract(contract) if contract.is_quantized())
+    }
+
+    /// Starts a group with a quantized contraction and what its kernel does to the sums, up to integers of 8
+    /// bits if it comes to such: they take the least memory.
+    fn grow_rescaling(&mut self, root: Op) {
+        let mut ops = vec![root];
+        let mut last = root;
+        let mut stored = None;
+        while let Some(user) = self.only_user(self.body.result(last, 0)) {
+            let at = self.body.at(self.ctx, user);
+            let root = self.body.at(self.ctx, root);
+            let made = self.residual(user, last);
+            let fits = ops.len() + made.len() < self.max_ops
+                && self.is_free_elementwise(user)
+                && self.target.fuses(root, at, GroupPosition::Rescaling);
+            if !fits {
+                break;
+            }
+            ops.extend(made);
+            ops.push(user);
+            last = user;
+            if size::storage_bits(self.ctx, self.ctx.elem(at.result_type(0))) == Some(8) {
+                stored = Some(ops.len());
+            }
+        }
+        ops.truncate(stored.unwrap_or(ops.len()));
+        self.add_group(ops, root);
+    }
+
+    /// The operations that make the other operand of a sum of integers of 8 bits, if they do so for it alone.
+    fn residual(&self, user: Op, last: Op) -> Vec<Op> {
+        let last = self.body.result(last, 0);
+        let others = self.body.operands(user).filter(|operand| *operand != last);
+        let mut made = others.filter_map(|other| Dequantized::of(self.ctx, self.body, other));
+        let is_step = |op: &Op| self.is_free_elementwise(*op) && !self.weights.is_weight_op(self.body, *op);
+        match made.next().filter(|made| made.is_private(self.body)) {
+            Some(made) if made.ops.iter().all(is_step) => made.ops,
+            _ => Vec::new(),
+        }
     }
 
     /// Adds what the kernel of a group's contraction does before it, of what no epilogue took.

@@ -41,6 +41,7 @@ pub mod effects;
 pub mod fuse;
 pub mod inline;
 pub mod inplace;
+pub mod integers;
 pub mod late_parts;
 pub mod laws;
 pub mod layout;
@@ -79,6 +80,7 @@ pub static PASSES: &[&manager::PassDef] = &[
     &cse::CSE,
     &inline::INLINE,
     &symbol_dce::SYMBOL_DCE,
+    &integers::INTEGERS,
     &variants::VARIANTS,
     &stages::LAYOUT,
     &stages::FUSE,

@@ -50,7 +50,7 @@ pub(crate) const ROW: KernelRow = KernelRow {
 };
 
 /// The sizes of an NHWC convolution.
-fn conv2d_shape(op: OpRef<'_>) -> Result<Conv2dShape, CodeRefusal> {
+pub(super) fn conv2d_shape(op: OpRef<'_>) -> Result<Conv2dShape, CodeRefusal> {
     if op.text("layout") != Some("NHWC") {
         return Err(CodeRefusal::new("its layout is not NHWC: run the pass `layout` first"));
     }

@@ -40,7 +40,7 @@ fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let fused = &Fused::of_stored(whole)?;
     check_f32(fused.root)?;
     fused.check_no_prologue()?;
-    let sizes = MatmulSizes::of(whole, fused)?;
+    let sizes = MatmulSizes::of(whole, fused.root, [fused.operands[0], fused.operands[1]])?;
     let has_weights = has_weights(whole, fused) && sizes.b.batch.is_empty() && !sizes.a.is_turned();
     if fused.multiplies_bf16 {
         let numbers = fused.numbers(whole)?;
@@ -62,27 +62,26 @@ fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
 }
 
 /// The matrices of one operand; distances are in elements.
-struct OperandMatrices {
+pub(super) struct OperandMatrices {
     /// Sizes of the axes before the last two.
-    batch: Vec<u64>,
+    pub(super) batch: Vec<u64>,
     /// Distances between neighbours along these.
     apart: Vec<usize>,
     rows: usize,
     columns: usize,
     /// Distance between neighbours in a column and in a row.
-    strides: [usize; 2],
+    pub(super) strides: [usize; 2],
 }
 
 impl OperandMatrices {
-    /// The matrices of operand `number` of the product; `transposed` is the attribute that says that their
-    /// rows are columns.
+    /// The matrices of operand `number` of the product, which is operand `index` of the whole; `transposed`
+    /// is the attribute that says that their rows are columns.
     fn of(
-        whole: OpRef<'_>,
-        fused: &Fused<'_>,
+        (whole, root): (OpRef<'_>, OpRef<'_>),
+        index: usize,
         number: usize,
         transposed: &str,
     ) -> Result<OperandMatrices, CodeRefusal> {
-        let index = fused.operands[number];
         let Strided { shape, strides, .. } = known_layout(whole, whole.operand(index))?;
         let strides: Vec<usize> = strides.iter().map(|stride| *stride as usize).collect();
         let (batch, mut sizes, mut between) = match *shape {
@@ -94,7 +93,7 @@ impl OperandMatrices {
                 (batch, [rows, columns], [strides[batch], strides[batch + 1]])
             }
         };
-        if fused.root.attr(transposed).is_some() && shape.len() > 1 {
+        if root.attr(transposed).is_some() && shape.len() > 1 {
             sizes.reverse();
             between.reverse();
         }
@@ -109,7 +108,7 @@ impl OperandMatrices {
     }
 
     /// Whether neighbours in a row do not lie side by side.
-    fn is_turned(&self) -> bool {
+    pub(super) fn is_turned(&self) -> bool {
         self.columns > 1 && self.strides[1] != 1
     }
 
@@ -137,16 +136,22 @@ impl OperandMatrices {
     }
 }
 
-struct MatmulSizes {
-    a: OperandMatrices,
-    b: OperandMatrices,
+pub(super) struct MatmulSizes {
+    pub(super) a: OperandMatrices,
+    pub(super) b: OperandMatrices,
     /// The result's sizes before the last two.
     batch: Vec<u64>,
 }
 
 impl MatmulSizes {
-    fn of(whole: OpRef<'_>, fused: &Fused<'_>) -> Result<MatmulSizes, CodeRefusal> {
-        let of = |number, transposed| OperandMatrices::of(whole, fused, number, transposed);
+    /// The sizes of a product whose first two operands are these of the whole.
+    pub(super) fn of(
+        whole: OpRef<'_>,
+        root: OpRef<'_>,
+        operands: [usize; 2],
+    ) -> Result<MatmulSizes, CodeRefusal> {
+        let of =
+            |number, transposed| OperandMatrices::of((whole, root), operands[number], number, transposed);
         let (mut a, b) = (of(0, "transpose_a")?, of(1, "transpose_b")?);
         if b.batch.is_empty() && !a.is_turned() {
             // The rows of all left matrices meet the same right one: they are rows of one matrix.
@@ -164,7 +169,7 @@ impl MatmulSizes {
         Gemm::new(&self.shape(), fused.activation, machine.isa, machine.threads)
     }
 
-    fn shape(&self) -> GemmShape {
+    pub(super) fn shape(&self) -> GemmShape {
         let shape = GemmShape::dense(self.a.rows, self.b.columns, self.a.columns);
         if self.a.is_turned() || self.a.rows == 1 {
             shape

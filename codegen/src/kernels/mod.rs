@@ -8,12 +8,14 @@ pub(crate) mod compress;
 pub(crate) mod conv;
 pub(crate) mod copy;
 pub(crate) mod gather;
+pub(crate) mod lookup;
 pub(crate) mod matmul;
 pub(crate) mod norm;
 pub(crate) mod order;
 pub(crate) mod packing;
 pub(crate) mod pointwise;
 pub(crate) mod pooling;
+pub(crate) mod quantized;
 pub(crate) mod reduce;
 pub(crate) mod regions;
 pub(crate) mod suppress;
@@ -34,6 +36,8 @@ static KERNELS: &[KernelRow] = &[
     reduce::ROW,
     conv::ROW,
     matmul::ROW,
+    quantized::CONV,
+    quantized::MATMUL,
     attention::ROW,
     pooling::MAX,
     pooling::AVERAGE,
@@ -45,6 +49,7 @@ static KERNELS: &[KernelRow] = &[
     along::CUM_SUM,
     along::CUM_PROD,
     gather::ROW,
+    lookup::ROW,
     order::SCATTER,
     order::ARG_SORT,
     bits::UNPACK,

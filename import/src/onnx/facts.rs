@@ -166,7 +166,7 @@ pub(super) fn requirements(op: OpRef<'_>, ranges: &Ranges) -> Vec<Requirement> {
     let stretch = |(a, b): (Dim, Dim)| dims::to_stretch(ctx, expr(a)?, expr(b)?, ranges);
     match (op.kind(), &shapes[..]) {
         (Kind::Elementwise(_), _) => stretched(&shapes).into_iter().filter_map(stretch).collect(),
-        (Kind::Contract(Contract::Matmul), [a, b, ..]) => {
+        (Kind::Contract(Contract::Matmul | Contract::QuantizedMatmul), [a, b, ..]) => {
             let (summed, others) = multiplied(op, a, b);
             summed.into_iter().filter_map(agree).chain(others.into_iter().filter_map(stretch)).collect()
         }

@@ -10,6 +10,7 @@ mod elementwise;
 mod functions;
 mod order;
 mod picked;
+mod quantized;
 mod reduce;
 mod regions;
 mod rest;
@@ -29,6 +30,7 @@ pub static DIALECT: Dialect = Dialect {
         elementwise::OPS,
         functions::OPS,
         contract::OPS,
+        quantized::OPS,
         window::OPS,
         views::OPS,
         reduce::OPS,

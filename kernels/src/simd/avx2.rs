@@ -1,6 +1,6 @@
 //! How the vector operations map to AVX2 with FMA.
 
-use super::{Lanewise, Simd, Task};
+use super::{Lanewise, Simd, Task, bytes};
 #[cfg(not(miri))]
 use std::arch::asm;
 use std::arch::x86_64::*;
@@ -87,6 +87,26 @@ pub(super) unsafe fn transpose<const N: usize>(
             _mm256_storeu_ps(to.offset(to_stride), _mm256_shuffle_ps::<0b11_10_11_10>(ab_low, cd_low));
             _mm256_storeu_ps(to.offset(2 * to_stride), _mm256_shuffle_ps::<0b01_00_01_00>(ab_high, cd_high));
             _mm256_storeu_ps(to.offset(3 * to_stride), _mm256_shuffle_ps::<0b11_10_11_10>(ab_high, cd_high));
+        }
+    }
+}
+
+/// Stores the first `count` of eight bytes, all where `count` is larger: the first four of each half.
+///
+/// # Safety
+/// `to` is valid for writes of those bytes.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn store_bytes(to: *mut u8, count: usize, halves: __m256i) {
+    let bytes = _mm_unpacklo_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256::<1>(halves));
+    // SAFETY: the caller's promise.
+    unsafe {
+        if count >= 8 {
+            _mm_storel_epi64(to.cast(), bytes);
+        } else {
+            let mut first = [0u8; 16];
+            _mm_storeu_si128(first.as_mut_ptr().cast(), bytes);
+            std::ptr::copy_nonoverlapping(first.as_ptr(), to, count);
         }
     }
 }
@@ -203,6 +223,73 @@ impl Simd for Avx2 {
         }
     }
 
+    map! {
+        add_quads(unsigned: __m256i, signed: __m256i, sum: __m256i) -> __m256i = {
+            // Every second byte at once, each as a word of its own.
+            let even = _mm256_madd_epi16(
+                _mm256_and_si256(unsigned, _mm256_set1_epi16(0xff)),
+                _mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(signed)),
+            );
+            let odd = _mm256_madd_epi16(_mm256_srli_epi16::<8>(unsigned), _mm256_srai_epi16::<8>(signed));
+            _mm256_add_epi32(_mm256_add_epi32(sum, even), odd)
+        };
+        mul_int(a: __m256i, b: __m256i) -> __m256i = _mm256_mullo_epi32(a, b);
+        round(a: __m256) -> __m256 = _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a);
+    }
+
+    #[inline(always)]
+    fn trunc(self, a: __m256) -> __m256 {
+        // SAFETY: the machine has AVX2.
+        unsafe { _mm256_round_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(a) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_unsigned(self, from: *const u8, count: usize) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_cvtepu8_epi32(eight_bytes(from, count)) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_signed(self, from: *const u8, count: usize) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_cvtepi8_epi32(eight_bytes(from, count)) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_unsigned(self, to: *mut u8, count: usize, a: __m256) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            // The second operand of two that can't be compared is the result.
+            let a = _mm256_min_ps(_mm256_max_ps(a, _mm256_setzero_ps()), _mm256_set1_ps(255.0));
+            let words = _mm256_packs_epi32(_mm256_cvttps_epi32(a), _mm256_setzero_si256());
+            store_bytes(to, count, _mm256_packus_epi16(words, words));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_signed(self, to: *mut u8, count: usize, a: __m256) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let is_number = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_ORD_Q>(a, a));
+            let a = _mm256_min_ps(_mm256_max_ps(a, _mm256_set1_ps(-128.0)), _mm256_set1_ps(127.0));
+            let numbers = _mm256_and_si256(_mm256_cvttps_epi32(a), is_number);
+            let words = _mm256_packs_epi32(numbers, _mm256_setzero_si256());
+            store_bytes(to, count, _mm256_packs_epi16(words, words));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn look_up(self, table: *const u8, from: *const u8, to: *mut u8, count: usize) {
+        // SAFETY: the caller's promise; the token proves that the machine has AVX2.
+        unsafe {
+            // The tables are not made for few bytes.
+            match count < 64 {
+                true => bytes::look_up(table, from, to, count),
+                false => bytes::look_up_avx2(table, from, to, count),
+            }
+        }
+    }
+
     #[inline(always)]
     unsafe fn load(self, from: *const f32) -> __m256 {
         // SAFETY: the caller's promise.
@@ -231,5 +318,22 @@ impl Simd for Avx2 {
     unsafe fn store_masked(self, to: *mut f32, mask: __m256i, a: __m256) {
         // SAFETY: the caller's promise; masked lanes are not accessed.
         unsafe { _mm256_maskstore_ps(to, mask, a) }
+    }
+}
+
+/// The first `count` bytes, at most eight, and zeros.
+///
+/// # Safety
+/// `from` is valid for reads of those bytes, and the machine has AVX2.
+#[inline(always)]
+unsafe fn eight_bytes(from: *const u8, count: usize) -> __m128i {
+    let mut bytes = [0u8; 8];
+    // SAFETY: the caller's promise.
+    unsafe {
+        if count >= 8 {
+            return _mm_loadl_epi64(from.cast());
+        }
+        std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), count);
+        _mm_loadl_epi64(bytes.as_ptr().cast())
     }
 }

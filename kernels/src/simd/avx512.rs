@@ -1,6 +1,6 @@
 //! How the vector operations map to AVX-512.
 
-use super::{Lanewise, Simd, Task};
+use super::{Lanewise, Simd, Task, bytes};
 use math::coefficients::ROUND;
 #[cfg(not(miri))]
 use std::arch::asm;
@@ -18,6 +18,12 @@ unsafe fn vectorize<T: Task<Avx512>>(task: T) {
 
 #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx512bf16,avx2,fma")]
 unsafe fn vectorize_pairs<T: Task<Avx512>>(task: T) {
+    // SAFETY: the caller's promise for the task; the features are on in this function.
+    unsafe { task.run(Avx512(())) }
+}
+
+#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx512vnni,avx2,fma")]
+unsafe fn vectorize_quads<T: Task<Avx512>>(task: T) {
     // SAFETY: the caller's promise for the task; the features are on in this function.
     unsafe { task.run(Avx512(())) }
 }
@@ -118,6 +124,7 @@ impl Simd for Avx512 {
     const LANES: usize = 16;
     const TILE_ROWS: usize = 14;
     const MAY_PAIR: bool = true;
+    const MAY_QUAD: bool = true;
     type Mask = __mmask16;
 
     #[inline(always)]
@@ -196,6 +203,127 @@ impl Simd for Avx512 {
                 _mm256_storeu_si256(to.cast(), words);
             } else {
                 _mm256_mask_storeu_epi16(to.cast(), self.mask(count), words);
+            }
+        }
+    }
+
+    map! {
+        add_quads(unsigned: __m512i, signed: __m512i, sum: __m512i) -> __m512i = {
+            // Every second byte at once, each as a word of its own.
+            let even = _mm512_madd_epi16(
+                _mm512_and_si512(unsigned, _mm512_set1_epi16(0xff)),
+                _mm512_srai_epi16::<8>(_mm512_slli_epi16::<8>(signed)),
+            );
+            let odd = _mm512_madd_epi16(_mm512_srli_epi16::<8>(unsigned), _mm512_srai_epi16::<8>(signed));
+            _mm512_add_epi32(_mm512_add_epi32(sum, even), odd)
+        };
+        mul_int(a: __m512i, b: __m512i) -> __m512i = _mm512_mullo_epi32(a, b);
+        round(a: __m512) -> __m512 =
+            _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a);
+    }
+
+    #[inline(always)]
+    fn has_quads() -> bool {
+        // Code of object files keeps no state, as the answers to this question are.
+        cfg!(not(optc_object)) && is_x86_feature_detected!("avx512vnni")
+    }
+
+    #[inline(always)]
+    unsafe fn vectorize_quads<T: Task<Self>>(task: T) {
+        // SAFETY: the caller's promise.
+        unsafe { vectorize_quads(task) }
+    }
+
+    #[inline(always)]
+    unsafe fn add_quads_at_once(self, unsigned: __m512i, signed: __m512i, sum: __m512i) -> __m512i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_dpbusd_epi32(sum, unsigned, signed) }
+    }
+
+    #[inline(always)]
+    fn trunc(self, a: __m512) -> __m512 {
+        // SAFETY: the machine has AVX-512.
+        unsafe { _mm512_roundscale_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(a) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_unsigned(self, from: *const u8, count: usize) -> __m512i {
+        // SAFETY: the caller's promise; masked bytes are not accessed.
+        unsafe { _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(self.mask(count), from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_signed(self, from: *const u8, count: usize) -> __m512i {
+        // SAFETY: the caller's promise; masked bytes are not accessed.
+        unsafe { _mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(self.mask(count), from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_unsigned(self, to: *mut u8, count: usize, a: __m512) {
+        // SAFETY: the caller's promise; masked lanes are not accessed.
+        unsafe {
+            // The second operand of two that can't be compared is the result. A number that is too large for
+            // an integer becomes 2^31.
+            let numbers = _mm512_cvttps_epi32(_mm512_max_ps(a, _mm512_setzero_ps()));
+            // One instruction that narrows and stores, as in `store_upper`.
+            _mm512_mask_cvtusepi32_storeu_epi8(to.cast(), self.mask(count), numbers);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_signed(self, to: *mut u8, count: usize, a: __m512) {
+        // SAFETY: the caller's promise; masked lanes are not accessed.
+        unsafe {
+            let is_number = _mm512_cmp_ps_mask::<_CMP_ORD_Q>(a, a);
+            let numbers = _mm512_maskz_cvttps_epi32(is_number, _mm512_min_ps(a, _mm512_set1_ps(127.0)));
+            _mm512_mask_cvtsepi32_storeu_epi8(to.cast(), self.mask(count), numbers);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_near_unsigned(self, to: *mut u8, count: usize, a: __m512, added: i32) {
+        // SAFETY: the caller's promise; masked lanes are not accessed.
+        unsafe {
+            // As in `store_unsigned`: none is below 0 now, and as unsigned integers those that are too large
+            // are so after the addition, too.
+            let numbers = _mm512_cvtps_epi32(_mm512_max_ps(a, _mm512_set1_ps(-added as f32)));
+            let numbers = _mm512_add_epi32(numbers, _mm512_set1_epi32(added));
+            _mm512_mask_cvtusepi32_storeu_epi8(to.cast(), self.mask(count), numbers);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_near_signed(self, to: *mut u8, count: usize, a: __m512, added: i32) {
+        // SAFETY: the caller's promise; masked lanes are not accessed.
+        unsafe {
+            // The same with numbers that are 128 more, whose uppermost bit is turned then.
+            let is_number = _mm512_cmp_ps_mask::<_CMP_ORD_Q>(a, a);
+            let a = _mm512_max_ps(a, _mm512_set1_ps((-128 - added) as f32));
+            let numbers = _mm512_mask_cvtps_epi32(_mm512_set1_epi32(-added), is_number, a);
+            let numbers = _mm512_add_epi32(numbers, _mm512_set1_epi32(added + 128));
+            let bytes = _mm_xor_si128(_mm512_cvtusepi32_epi8(numbers), _mm_set1_epi8(i8::MIN));
+            if count >= 16 {
+                _mm_storeu_si128(to.cast(), bytes);
+            } else {
+                _mm_mask_storeu_epi8(to.cast(), self.mask(count), bytes);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_bytes(self, from: *const u8, count: usize) -> __m512 {
+        let mask = if count >= 64 { u64::MAX } else { (1 << count) - 1 };
+        // SAFETY: the caller's promise; masked bytes are not accessed.
+        unsafe { _mm512_castsi512_ps(_mm512_maskz_loadu_epi8(mask, from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn look_up(self, table: *const u8, from: *const u8, to: *mut u8, count: usize) {
+        // SAFETY: the caller's promise; the token proves that the machine has AVX-512.
+        unsafe {
+            match bytes::has_vbmi() {
+                true => bytes::look_up_vbmi(table, from, to, count),
+                false => bytes::look_up_words(table, from, to, count),
             }
         }
     }

@@ -9,6 +9,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod bytes;
 mod portable;
 mod several;
 
@@ -197,6 +198,103 @@ pub(crate) trait Simd: Lanewise {
         unsafe { self.store_upper(to, count, self.nearest_bf16(a)) }
     }
 
+    /// Per lane the products of its four bytes, added to a sum that wraps.
+    fn add_quads(self, unsigned: Self::I, signed: Self::I, sum: Self::I) -> Self::I;
+
+    /// Whether some machines have an instruction for [`Simd::add_quads`].
+    const MAY_QUAD: bool = false;
+
+    /// Whether this machine has it.
+    fn has_quads() -> bool {
+        false
+    }
+
+    /// Runs `task` compiled with this instruction set and that instruction.
+    ///
+    /// # Safety
+    /// The machine has both, and what the task asks for holds.
+    #[inline(always)]
+    unsafe fn vectorize_quads<T: Task<Self>>(task: T) {
+        // SAFETY: the caller's promise.
+        unsafe { Self::vectorize(task) }
+    }
+
+    /// [`Simd::add_quads`] by its instruction.
+    ///
+    /// # Safety
+    /// The machine has the instruction.
+    #[inline(always)]
+    unsafe fn add_quads_at_once(self, unsigned: Self::I, signed: Self::I, sum: Self::I) -> Self::I {
+        self.add_quads(unsigned, signed, sum)
+    }
+
+    /// The products of integers, which wrap.
+    fn mul_int(self, a: Self::I, b: Self::I) -> Self::I;
+
+    /// The nearest integers, those of ties even.
+    fn round(self, a: Self::F) -> Self::F;
+
+    /// The integers next to numbers, towards zero.
+    fn trunc(self, a: Self::F) -> Self::F;
+
+    /// The first `count` bytes, all where `count` is larger, as unsigned numbers, zero in the other lanes.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of those bytes.
+    unsafe fn load_unsigned(self, from: *const u8, count: usize) -> Self::I;
+
+    /// The same as signed numbers.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn load_signed(self, from: *const u8, count: usize) -> Self::I;
+
+    /// Stores the first `count` lanes, all where `count` is larger, as unsigned bytes: cut towards zero, the
+    /// nearest byte where there is none, and zero for a NaN.
+    ///
+    /// # Safety
+    /// `to` is valid for writes of those bytes.
+    unsafe fn store_unsigned(self, to: *mut u8, count: usize, a: Self::F);
+    /// The same as signed bytes.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn store_signed(self, to: *mut u8, count: usize, a: Self::F);
+
+    /// [`Simd::store_unsigned`] of the nearest integers, to which a number from -255 to 255 is added.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    unsafe fn store_near_unsigned(self, to: *mut u8, count: usize, a: Self::F, added: i32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.store_unsigned(to, count, self.add(self.round(a), self.splat(added as f32))) }
+    }
+
+    /// [`Simd::store_signed`] of the nearest integers, to which a number from -255 to 255 is added.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    unsafe fn store_near_signed(self, to: *mut u8, count: usize, a: Self::F, added: i32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.store_signed(to, count, self.add(self.round(a), self.splat(added as f32))) }
+    }
+
+    /// A vector whose first `count` bytes, all where `count` is larger, are from memory, the others zero.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of those bytes.
+    #[inline(always)]
+    unsafe fn load_bytes(self, from: *const u8, count: usize) -> Self::F {
+        let mut bytes = [0u8; 64];
+        // SAFETY: the caller's promise; no vector is longer.
+        unsafe {
+            std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), count.min(4 * Self::LANES));
+            self.load(bytes.as_ptr().cast())
+        }
+    }
+
     /// Transposes a square of words: word `j` of row `i` becomes word `i` of row `j`, the rows with these
     /// strides in words. Rows are written one after the other, so they may overlap.
     ///
@@ -216,6 +314,17 @@ pub(crate) trait Simd: Lanewise {
                 unsafe { *to.offset(row * to_stride + column) = *from.offset(column * from_stride + row) }
             }
         }
+    }
+
+    /// `to[i] = table[from[i]]` for `count` bytes.
+    ///
+    /// # Safety
+    /// `table` is valid for reads of 256 bytes, `from` of `count`, and `to` for writes of `count`; `from` and
+    /// `to` are the same or do not overlap, and the table does not overlap with `to`.
+    #[inline(always)]
+    unsafe fn look_up(self, table: *const u8, from: *const u8, to: *mut u8, count: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { bytes::look_up(table, from, to, count) }
     }
 
     /// # Safety

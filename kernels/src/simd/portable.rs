@@ -126,6 +126,54 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn add_quads(self, unsigned: I, signed: I, sum: I) -> I {
+        from_fn(|lane| {
+            let products =
+                |shift: u32| (unsigned[lane] >> shift & 0xff) * (signed[lane] << (24 - shift) >> 24);
+            sum[lane].wrapping_add(products(0) + products(8) + products(16) + products(24))
+        })
+    }
+
+    lanewise! {
+        mul_int(a: i32, b: i32) -> I = a.wrapping_mul(b);
+        round(a: f32) -> F = nearest_integer(a);
+    }
+
+    #[inline(always)]
+    fn trunc(self, a: F) -> F {
+        a.map(f32::trunc)
+    }
+
+    #[inline(always)]
+    unsafe fn load_unsigned(self, from: *const u8, count: usize) -> I {
+        // SAFETY: only the first `count` bytes are read, which the caller promised valid.
+        std::array::from_fn(|lane| if lane < count { unsafe { i32::from(*from.add(lane)) } } else { 0 })
+    }
+
+    #[inline(always)]
+    unsafe fn load_signed(self, from: *const u8, count: usize) -> I {
+        // SAFETY: only the first `count` bytes are read, which the caller promised valid.
+        let byte = |lane: usize| unsafe { (*from.add(lane)).cast_signed() };
+        std::array::from_fn(|lane| if lane < count { i32::from(byte(lane)) } else { 0 })
+    }
+
+    #[inline(always)]
+    unsafe fn store_unsigned(self, to: *mut u8, count: usize, a: F) {
+        for (lane, value) in a.into_iter().enumerate().take(count) {
+            // SAFETY: only the first `count` bytes are written, which the caller promised valid.
+            unsafe { *to.add(lane) = value as u8 }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_signed(self, to: *mut u8, count: usize, a: F) {
+        for (lane, value) in a.into_iter().enumerate().take(count) {
+            // SAFETY: only the first `count` bytes are written, which the caller promised valid.
+            unsafe { *to.add(lane) = value as i8 as u8 }
+        }
+    }
+
+    #[inline(always)]
     unsafe fn load(self, from: *const f32) -> F {
         // SAFETY: the caller's promise.
         unsafe { from.cast::<F>().read_unaligned() }
@@ -158,6 +206,30 @@ impl Simd for Portable {
         for (lane, value) in a.into_iter().enumerate().take(mask) {
             // SAFETY: only the first `mask` lanes are written, which the caller promised valid.
             unsafe { to.add(lane).write_unaligned(value) }
+        }
+    }
+}
+
+/// The nearest integer, of two the even one: the C library's function for it is not there in object files.
+#[inline(always)]
+fn nearest_integer(a: f32) -> f32 {
+    // From here on all numbers are integers, and what is added to this is rounded to one.
+    const INTEGERS: f32 = 8_388_608.0;
+    let size = a.abs();
+    if size < INTEGERS { ((size + INTEGERS) - INTEGERS).copysign(a) } else { a }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest_integer;
+
+    #[test]
+    fn integers_nearest_to_numbers_are_those_of_the_language() {
+        let special = [0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 8_388_607.5, 8_388_608.0, 1e30, f32::INFINITY];
+        let many = (0..u32::MAX).step_by(65_521).map(f32::from_bits);
+        for x in special.into_iter().chain(many).flat_map(|x| [x, -x]) {
+            let [found, expected] = [nearest_integer(x), x.round_ties_even()];
+            assert!(found.to_bits() == expected.to_bits() || expected.is_nan() && found.is_nan(), "{x}");
         }
     }
 }

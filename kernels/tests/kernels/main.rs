@@ -7,6 +7,7 @@ mod conv;
 mod gemm;
 mod map;
 mod pairs;
+mod quads;
 mod sort;
 mod winograd;
 mod winograd_bf16;

@@ -33,6 +33,32 @@ super::builders! {
         transpose_b: flag,
     };
 
+    /// The product of matrices of 8-bit integers less their zero points, as 32-bit integers; other axes
+    /// broadcast. `a` has one zero point, `b` one or one per column.
+    "nn.quantized_matmul" quantized_matmul(
+        a: value, b: value, a_zero: value, b_zero: value
+    ) -> QuantizedMatmul {
+        /// If there, `b`'s last two axes are swapped.
+        transpose_b: flag,
+    };
+
+    /// Two-dimensional convolution of 8-bit integers less their zero points, as 32-bit integers; nothing is
+    /// added for the padding. The input has one zero point, the filter one or one per output channel.
+    "nn.quantized_conv2d" quantized_conv2d(
+        input: value, filter: value, input_zero: value, filter_zero: value
+    ) -> QuantizedConv2d {
+        /// Distance between neighbouring windows: rows, columns. (default \[1, 1\])
+        strides: ints,
+        /// Padding above, left, below, right. (default \[0, 0, 0, 0\])
+        pads: ints,
+        /// Distance between neighbouring elements of a window: rows, columns. (default \[1, 1\])
+        dilations: ints,
+        /// Into how many groups the channels fall. (default 1)
+        groups: int,
+        /// Which axes of input and result are batch, channels, height and width. (default NCHW)
+        layout: text,
+    };
+
     /// The largest element of each window; padding never is, and NaN is if there is one.
     ///
     /// `kernel`: Rows and columns of a window.
@@ -260,6 +286,10 @@ super::builders! {
         /// The axis, from 0. (default 0)
         axis: int,
     };
+
+    /// For each byte of x the element of a table of 256 that its bits, as a number without a sign, count from
+    /// 0.
+    "nn.lookup" lookup(x: value, table: value);
 
     /// The slices of x along an axis whose condition holds, one after the other, and then zeros in the place
     /// of the others that have a condition; and how many there are.

@@ -6,7 +6,7 @@ use crate::tradeoff::Goal;
 
 /// The passes before all stages. They inline calls, so that the whole call tree has one arena; remaining
 /// calls can't be compiled.
-pub const BEFORE_STAGES: &str = "inline{max-ops=1000000},symbol-dce,variants";
+pub const BEFORE_STAGES: &str = "inline{max-ops=1000000},symbol-dce,integers,variants";
 
 /// The name of the pipeline among passes. It has the options of the pass `plan`.
 pub(super) const DEFAULT: &str = "default";

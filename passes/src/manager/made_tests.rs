@@ -74,7 +74,7 @@ fn passes_are_put_into_default_at_their_places() {
     let text = |text: &str| Pipeline::parse(&ctx, text, &registry).map(|found| found.to_string());
     let stages = |goal: &str| {
         format!(
-            "cse,inline{{max-ops=1000000}},symbol-dce,variants,simplify,layout,fuse,dce,func(dce),select,\
+            "cse,inline{{max-ops=1000000}},symbol-dce,integers,variants,simplify,layout,fuse,dce,func(dce),select,\
              schedule,inplace,plan{{{goal}}},symbol-dce"
         )
     };

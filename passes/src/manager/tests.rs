@@ -287,7 +287,7 @@ fn default_stands_for_the_passes_that_lead_to_a_plan() {
         Ok(pipeline) => pipeline.to_string(),
         Err(faults) => faults.iter().map(|fault| fault.message.as_str()).collect(),
     };
-    let stages = "inline{max-ops=1000000},symbol-dce,variants,simplify,layout,fuse,select,schedule";
+    let stages = "inline{max-ops=1000000},symbol-dce,integers,variants,simplify,layout,fuse,select,schedule";
     assert_eq!(text("default"), format!("{stages},inplace,plan{{optimize=balanced}}"));
     assert_eq!(
         text("cse,default{planner=exact optimize=memory}"),

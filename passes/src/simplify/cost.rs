@@ -41,8 +41,10 @@ fn work(ctx: &Context, op: &OpHead, operands: &[Type], moved: f64) -> f64 {
         Kind::Elementwise(tree) => START / 4.0 + moved / 8.0 + results * steps(tree) / FLOPS_PER_BYTE,
         Kind::Contract(contract) => {
             let depth = match contract {
-                Contract::Conv2d => elements(ctx, operands[1]) / first_size(ctx, operands[1]),
-                Contract::Matmul => {
+                Contract::Conv2d | Contract::QuantizedConv2d => {
+                    elements(ctx, operands[1]) / first_size(ctx, operands[1])
+                }
+                Contract::Matmul | Contract::QuantizedMatmul => {
                     (elements(ctx, operands[0]) * elements(ctx, operands[1]) / results.max(1.0)).sqrt()
                 }
             };

@@ -416,7 +416,12 @@ fn every_row_has_an_example() {
     let examples = EXAMPLES.iter().map(|example| example.kernel);
     // The first has no result, so it is tested with what decides the way of a program; the others take no
     // floats, and are compared with the interpreter beside their rows.
-    assert_eq!(rows, examples.chain(["assert", "pack", "unpack"]).collect());
+    assert_eq!(
+        rows,
+        examples
+            .chain(["assert", "lookup", "pack", "quantized_conv2d", "quantized_gemm", "unpack"])
+            .collect()
+    );
     assert!(codegen::kernels().iter().all(|row| row.doc().ends_with('.')));
 }
 

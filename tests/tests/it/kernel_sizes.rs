@@ -78,11 +78,15 @@ fn shapes(ctx: &Context, body: &Body, op: Op) -> Vec<Vec<u64>> {
     values.filter_map(|value| ctx.static_shape(body.ty(value))).collect()
 }
 
+/// Entries of a table of bytes.
+const BYTES: u64 = 256;
+
 /// Holds an operation at random sizes to the same at greater ones; says how often a kernel was asked.
 fn ask(ctx: &Context, body: &Body, rounds: usize, random: &mut Random) -> usize {
     let mut asked = 0;
     for _ in 0..rounds {
-        // Sizes of the same number stay the same; some stay as they are, since attributes fit them.
+        // Sizes of the same number stay the same; some stay as they are, since attributes fit them, and so do
+        // those of tables of bytes.
         let pair = |size: u64, random: &mut Random| match random.below(3) {
             0 => (size, size),
             _ => {
@@ -91,8 +95,12 @@ fn ask(ctx: &Context, body: &Body, rounds: usize, random: &mut Random) -> usize 
             }
         };
         let pairs: Vec<(u64, u64)> = (0..64).map(|size| pair(size, random)).collect();
-        let large = resized(ctx, body, &|size| Dim::Known(pairs[size as usize % 64].0));
-        let small = resized(ctx, body, &|size| Dim::Known(pairs[size as usize % 64].1));
+        let large = resized(ctx, body, &|size| {
+            Dim::Known(if size == BYTES { size } else { pairs[size as usize % 64].0 })
+        });
+        let small = resized(ctx, body, &|size| {
+            Dim::Known(if size == BYTES { size } else { pairs[size as usize % 64].1 })
+        });
         let (Some(large), Some(small)) = (large, small) else { continue };
         let block = small.entry(small.root()).expect("it has a body");
         for op in small.ops(block) {
@@ -133,6 +141,15 @@ const WEIGHTED: &[&str] = &[
   %r = nn.conv2d %x, %w {groups = $C : i64, layout = \"NHWC\", pads = array<i64: 1, 1, 1, 1>} : (tensor<$Nx$Hx$Wx$Cxf32>, tensor<$Cx1x3x3xf32>) -> tensor<$Nx$Hx$Wx$Cxf32>",
     "  %w = nn.constant dense<0.5> : tensor<$Cx$Kxf32>
   %r = nn.matmul %x, %w : (tensor<$Nx$Hx$Wx$Cxf32>, tensor<$Cx$Kxf32>) -> tensor<$Nx$Hx$Wx$Kxf32>",
+    "  %w = nn.constant dense<5> : tensor<$Kx$Cx3x3xui8>
+  %z = nn.constant dense<7> : tensor<ui8>
+  %b = nn.cast %x {to = ui8} : (tensor<$Nx$Hx$Wx$Cxf32>) -> tensor<$Nx$Hx$Wx$Cxui8>
+  %r = nn.quantized_conv2d %b, %w, %z, %z {layout = \"NHWC\", pads = array<i64: 1, 1, 1, 1>} : (tensor<$Nx$Hx$Wx$Cxui8>, tensor<$Kx$Cx3x3xui8>, tensor<ui8>, tensor<ui8>) -> tensor<$Nx$Hx$Wx$Kxi32>",
+    "  %w = nn.constant dense<5> : tensor<$Cx$Kxi8>
+  %z = nn.constant dense<7> : tensor<ui8>
+  %v = nn.constant dense<0> : tensor<i8>
+  %b = nn.cast %x {to = ui8} : (tensor<$Nx$Hx$Wx$Cxf32>) -> tensor<$Nx$Hx$Wx$Cxui8>
+  %r = nn.quantized_matmul %b, %w, %z, %v : (tensor<$Nx$Hx$Wx$Cxui8>, tensor<$Cx$Kxi8>, tensor<ui8>, tensor<i8>) -> tensor<$Nx$Hx$Wx$Kxi32>",
 ];
 
 /// Sizes of [`WEIGHTED`]: batch, height, width, channels of the operand and of the result.

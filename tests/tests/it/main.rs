@@ -24,6 +24,7 @@ mod faster_methods;
 mod group_forms;
 mod hostile_models;
 mod imported_models;
+mod integers;
 mod kernel_layouts;
 mod kernel_rows;
 mod kernel_sizes;

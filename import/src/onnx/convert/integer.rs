@@ -1,14 +1,16 @@
 //! Conversion of products and convolutions of small integers: MatMulInteger, ConvInteger, QLinearMatMul,
 //! QLinearConv.
 //!
-//! An integer of 8 bits less its zero point, and a product of two, are floats. So are sums of up to 256 of
-//! them: sums of more are made of such parts, which are added as integers.
+//! With weights they are quantized contractions, which machine code multiplies as integers. Others, and
+//! convolutions of narrow groups, are computed in floats: an integer of 8 bits less its zero point, and a
+//! product of two, are floats. So are sums of up to 256 of them: sums of more are made of such parts, which
+//! are added as integers.
 
-use ir::{Dim, Value};
+use ir::{Dim, Kind, Traits, TypeData, Value};
 
 use super::quantised::saturate;
-use super::spread::convolution;
-use super::window::WindowAttrs;
+use super::spread::{convolution, of_one_row, one_row};
+use super::window::{WindowAttrs, convolution_attrs};
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// Products whose sum is exact: `256 * 255 * 255 < 2^24`.
@@ -23,7 +25,7 @@ fn centred(
     axis: usize,
 ) -> Result<Value, Refusal> {
     let x = call.operand(operand)?;
-    if !matches!(call.ctx().type_data(call.element(x)), ir::TypeData::Integer { width: 8, .. }) {
+    if !is_byte(call, x) {
         return Err("elements of another type than integers of 8 bits".into());
     }
     let f32 = call.ctx().f32();
@@ -49,6 +51,105 @@ fn along(call: &mut NodeConversion<'_, '_>, numbers: Value, x: Value, axis: usiz
     call.reshape_to(numbers, &apart)
 }
 
+/// Whether elements are integers of 8 bits.
+fn is_byte(call: &NodeConversion<'_, '_>, x: Value) -> bool {
+    matches!(call.ctx().type_data(call.element(x)), TypeData::Integer { width: 8, .. })
+}
+
+/// Whether a value is computed from the model's weights alone, in a few steps.
+fn is_weight(call: &NodeConversion<'_, '_>, value: Value, steps: usize) -> bool {
+    let body = &*call.builder.body;
+    let Some(op) = body.defining_op(value).filter(|_| steps > 0) else { return false };
+    let op = body.at(call.ctx(), op);
+    let is_pure = op.has(Traits::PURE) && body.regions(op.op).is_empty();
+    let is_made = matches!(op.kind(), Kind::Source) || op.operand_count() > 0;
+    is_pure && is_made && body.operands(op.op).all(|operand| is_weight(call, operand, steps - 1))
+}
+
+/// How many steps after a weight one may be computed.
+const STEPS: usize = 4;
+
+/// Operands `x` and `w` of the node with their zero points, which are operands too, as a quantized
+/// contraction takes them; none if `w` is no weight, or there are more zero points than that has.
+fn quantized(
+    call: &mut NodeConversion<'_, '_>,
+    [x, w]: [usize; 2],
+    [x_zero, w_zero]: [usize; 2],
+) -> Result<Option<[Value; 4]>, Refusal> {
+    let operands = [call.operand(x)?, call.operand(w)?];
+    if !operands.iter().all(|operand| is_byte(call, *operand)) || !is_weight(call, operands[1], STEPS) {
+        return Ok(None);
+    }
+    let mut zeros = operands;
+    for ((zero, operand), number) in zeros.iter_mut().zip(operands).zip([x_zero, w_zero]) {
+        let given = call.optional(number);
+        *zero = match given {
+            None => call.scalar_like(0.0, operand)?,
+            Some(given) if call.dims(given)?.iter().all(|size| *size == Dim::Known(1)) => {
+                call.reshape(given, &[])?
+            }
+            Some(given) if number == w_zero && call.rank(given)? == 1 => given,
+            Some(_) => return Ok(None),
+        };
+        if call.element(*zero) != call.element(operand) {
+            return Err("a zero point of another type than what it is of".into());
+        }
+    }
+    Ok(Some([operands[0], operands[1], zeros[0], zeros[1]]))
+}
+
+/// The product of two operands of the node, less their zero points, as integers of 32 bits.
+fn integer_product(
+    call: &mut NodeConversion<'_, '_>,
+    operands: [usize; 2],
+    zeros: [usize; 2],
+) -> Result<Value, Refusal> {
+    let columns = call.operand(operands[1])?;
+    let columns = call.rank(columns)?;
+    if (1..=2).contains(&columns)
+        && let Some(operands) = quantized(call, operands, zeros)?
+    {
+        return call.emit("nn.quantized_matmul", &operands, &[]);
+    }
+    let rank = call.rank(call.operand(operands[0])?)?;
+    let a = centred(call, operands[0], zeros[0], rank.saturating_sub(2))?;
+    let b = centred(call, operands[1], zeros[1], columns.saturating_sub(1))?;
+    exact_product(call, a, b)
+}
+
+/// Fewer input channels of a group are not worth a product of matrices.
+const NARROW: u64 = 8;
+
+/// The convolution of two operands of the node, less their zero points, as integers of 32 bits.
+fn integer_convolution(
+    call: &mut NodeConversion<'_, '_>,
+    operands: [usize; 2],
+    zeros: [usize; 2],
+) -> Result<Value, Refusal> {
+    let weights = call.shape(call.operand(operands[1])?)?;
+    let groups = call.node.int("group")?.unwrap_or(1);
+    let is_wide = groups == 1 || weights.get(1).is_some_and(|channels| *channels >= NARROW);
+    let image = call.dims(call.operand(operands[0])?)?;
+    if is_wide
+        && image.len() == weights.len()
+        && (3..=4).contains(&image.len())
+        && let Some([x, filter, x_zero, zero]) = quantized(call, operands, zeros)?
+    {
+        let window = WindowAttrs::of(call, &image[2..], Some(&weights[2..]))?;
+        if image.len() == 4 {
+            let attrs = convolution_attrs(call, &window);
+            return call.emit("nn.quantized_conv2d", &[x, filter, x_zero, zero], &attrs);
+        }
+        let (x, filter) = (one_row(call, x)?, one_row(call, filter)?);
+        let attrs = convolution_attrs(call, &window.of_one_row());
+        let sums = call.emit("nn.quantized_conv2d", &[x, filter, x_zero, zero], &attrs)?;
+        return of_one_row(call, sums);
+    }
+    let x = centred(call, operands[0], zeros[0], 1)?;
+    let filter = centred(call, operands[1], zeros[1], 0)?;
+    exact_convolution(call, x, filter)
+}
+
 /// The product of two matrices of small integers, as integers of 32 bits.
 fn exact_product(call: &mut NodeConversion<'_, '_>, a: Value, b: Value) -> Result<Value, Refusal> {
     let last = call.rank(a)?.checked_sub(1).ok_or("a number, expected a matrix")?;
@@ -71,11 +172,7 @@ fn exact_product(call: &mut NodeConversion<'_, '_>, a: Value, b: Value) -> Resul
 
 /// MatMulInteger.
 pub(crate) fn matmul_integer(call: &mut NodeConversion<'_, '_>) -> Results {
-    let rank = call.rank(call.operand(0)?)?;
-    let columns = call.rank(call.operand(1)?)?.saturating_sub(1);
-    let a = centred(call, 0, 2, rank.saturating_sub(2))?;
-    let b = centred(call, 1, 3, columns)?;
-    Ok(vec![exact_product(call, a, b)?])
+    Ok(vec![integer_product(call, [0, 1], [2, 3])?])
 }
 
 /// A convolution of small integers, as integers of 32 bits.
@@ -110,9 +207,7 @@ fn exact_convolution(call: &mut NodeConversion<'_, '_>, x: Value, filter: Value)
 
 /// ConvInteger.
 pub(crate) fn conv_integer(call: &mut NodeConversion<'_, '_>) -> Results {
-    let x = centred(call, 0, 2, 1)?;
-    let filter = centred(call, 1, 3, 0)?;
-    Ok(vec![exact_convolution(call, x, filter)?])
+    Ok(vec![integer_convolution(call, [0, 1], [2, 3])?])
 }
 
 /// A sum times its scale, rounded, plus a zero point, cut to the range of that.
@@ -154,11 +249,7 @@ fn joint_scale(
 
 /// QLinearMatMul.
 pub(crate) fn qlinear_matmul(call: &mut NodeConversion<'_, '_>) -> Results {
-    let rank = call.rank(call.operand(0)?)?;
-    let columns = call.rank(call.operand(3)?)?.saturating_sub(1);
-    let a = centred(call, 0, 2, rank.saturating_sub(2))?;
-    let b = centred(call, 3, 5, columns)?;
-    let sum = exact_product(call, a, b)?;
+    let sum = integer_product(call, [0, 3], [2, 5])?;
     let rank = call.rank(sum)?;
     let scale = joint_scale(call, [1, 4, 6], sum, [rank.saturating_sub(2), rank.saturating_sub(1)])?;
     Ok(vec![requantised(call, sum, scale, 7)?])
@@ -166,9 +257,7 @@ pub(crate) fn qlinear_matmul(call: &mut NodeConversion<'_, '_>) -> Results {
 
 /// QLinearConv.
 pub(crate) fn qlinear_conv(call: &mut NodeConversion<'_, '_>) -> Results {
-    let x = centred(call, 0, 2, 1)?;
-    let filter = centred(call, 3, 5, 0)?;
-    let mut sum = exact_convolution(call, x, filter)?;
+    let mut sum = integer_convolution(call, [0, 3], [2, 5])?;
     if let Some(bias) = call.optional(8) {
         let bias = along(call, bias, sum, 1)?;
         sum = call.two("nn.add", sum, bias)?;

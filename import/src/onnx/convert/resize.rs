@@ -30,8 +30,8 @@ enum NearestElement {
     RoundPreferCeil,
     Floor,
     Ceil,
-    /// Before version 11: of fewer elements the upper one, of more the lower one, as onnxruntime and ONNX's own
-    /// test `resize_downsample_nearest` have it.
+    /// Before version 11: of fewer elements the upper one, of more the lower one, as onnxruntime and ONNX's
+    /// own test `resize_downsample_nearest` have it.
     Old,
 }
 

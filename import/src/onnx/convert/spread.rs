@@ -117,12 +117,12 @@ fn convolution_of_slices(
 }
 
 /// A line for each channel as an image of one row.
-fn one_row(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
+pub(super) fn one_row(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
     let [batch, channels, width] = call.dims(x)?[..] else { return Err("lines of another rank".into()) };
     call.reshape_to(x, &[batch, channels, Dim::Known(1), width])
 }
 
-fn of_one_row(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
+pub(super) fn of_one_row(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
     let [batch, channels, _, width] = call.dims(x)?[..] else { return Err("rows of another rank".into()) };
     call.reshape_to(x, &[batch, channels, width])
 }

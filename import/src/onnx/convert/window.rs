@@ -295,15 +295,23 @@ pub(super) fn convolution_2d(
     if doubles::is_double(call, x) {
         return doubles::convolution(call, x, filter, bias, window);
     }
-    let attrs = [
+    let attrs = convolution_attrs(call, window);
+    let mut operands = vec![x, filter];
+    operands.extend(bias);
+    call.emit("nn.conv2d", &operands, &attrs)
+}
+
+/// The attributes of a convolution of images.
+pub(super) fn convolution_attrs(
+    call: &NodeConversion<'_, '_>,
+    window: &WindowAttrs,
+) -> [(&'static str, Attr); 4] {
+    [
         ("strides", sizes_attr(call, &window.strides)),
         ("pads", call.ctx().dims_attr(&window.pads)),
         ("dilations", sizes_attr(call, &window.dilations)),
         ("groups", call.ctx().int_attr(window.groups)),
-    ];
-    let mut operands = vec![x, filter];
-    operands.extend(bias);
-    call.emit("nn.conv2d", &operands, &attrs)
+    ]
 }
 
 /// MaxPool. Its second result is where in the input each element was found.

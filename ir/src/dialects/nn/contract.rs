@@ -6,9 +6,17 @@ use crate::dims::SizeArithmetic;
 use crate::entities::Type;
 use crate::interp::nn::{self, Side};
 use crate::opdef::{
-    AttrKind, Contract, Infer, InferError, InferInput, Kind, OpDef, OperandDef, Presence, Traits, TypeClass,
+    AttrDef, AttrKind, Contract, Infer, InferError, InferInput, Kind, OpDef, OperandDef, Presence, Traits,
+    TypeClass,
 };
 use crate::types::Dim;
+
+pub(super) const GROUPS: AttrDef =
+    attr("groups", AttrKind::Int, Presence::DefaultInt(1), "Into how many groups the channels fall.");
+const TRANSPOSE_A: AttrDef =
+    attr("transpose_a", AttrKind::Unit, Presence::Optional, "If there, `a`'s last two axes are swapped.");
+pub(super) const TRANSPOSE_B: AttrDef =
+    attr("transpose_b", AttrKind::Unit, Presence::Optional, "If there, `b`'s last two axes are swapped.");
 
 pub(super) static OPS: &[OpDef] = &[
     OpDef {
@@ -22,13 +30,7 @@ pub(super) static OPS: &[OpDef] = &[
             OperandDef::optional("bias", TypeClass::FloatTensor),
         ],
         results: &[OperandDef::one("result", TypeClass::FloatTensor)],
-        attrs: &[
-            STRIDES,
-            PADS,
-            DILATIONS,
-            attr("groups", AttrKind::Int, Presence::DefaultInt(1), "Into how many groups the channels fall."),
-            LAYOUT,
-        ],
+        attrs: &[STRIDES, PADS, DILATIONS, GROUPS, LAYOUT],
         infer: Infer::Rule(infer_conv2d),
         traits: Traits::PURE.union(Traits::WINDOW),
         kind: Kind::Contract(Contract::Conv2d),
@@ -46,20 +48,7 @@ pub(super) static OPS: &[OpDef] = &[
             OperandDef::optional("bias", TypeClass::Tensor),
         ],
         results: &[OperandDef::one("result", TypeClass::Tensor)],
-        attrs: &[
-            attr(
-                "transpose_a",
-                AttrKind::Unit,
-                Presence::Optional,
-                "If there, `a`'s last two axes are swapped.",
-            ),
-            attr(
-                "transpose_b",
-                AttrKind::Unit,
-                Presence::Optional,
-                "If there, `b`'s last two axes are swapped.",
-            ),
-        ],
+        attrs: &[TRANSPOSE_A, TRANSPOSE_B],
         infer: Infer::Rule(infer_matmul),
         traits: Traits::PURE,
         kind: Kind::Contract(Contract::Matmul),
@@ -69,7 +58,7 @@ pub(super) static OPS: &[OpDef] = &[
 ];
 
 /// Refuses two sizes that are known to differ.
-fn expect_equal(sizes: SizeArithmetic<'_>, what: &str, a: Dim, b: Dim) -> Result<(), InferError> {
+pub(super) fn expect_equal(sizes: SizeArithmetic<'_>, what: &str, a: Dim, b: Dim) -> Result<(), InferError> {
     if sizes.are_different(a, b) {
         Err(format!("{what}: {} and {} differ", sizes.text(a), sizes.text(b)).into())
     } else {
@@ -86,6 +75,16 @@ fn expect_bias(input: &InferInput<'_>, channels: Dim) -> Result<(), InferError> 
 }
 
 fn infer_conv2d(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
+    let (shape, out_channels) = conv2d_shape(input)?;
+    if input.elem(0)? != input.elem(1)? {
+        return Err("input and filter differ in element type".into());
+    }
+    expect_bias(input, out_channels)?;
+    Ok(vec![input.tensor(shape, input.elem(0)?)])
+}
+
+/// The sizes of a convolution's result, and the number of its channels.
+pub(super) fn conv2d_shape(input: &InferInput<'_>) -> Result<(Vec<Dim>, Dim), InferError> {
     let &[out_channels, group_channels, kernel_height, kernel_width] = input.shape(1)? else {
         return Err("the filter has not 4 axes".into());
     };
@@ -110,20 +109,23 @@ fn infer_conv2d(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     if out_channels.known().is_some_and(|count| count % groups != 0) {
         return Err(format!("{groups} groups do not divide the filter's output channels").into());
     }
-    if input.elem(0)? != input.elem(1)? {
-        return Err("input and filter differ in element type".into());
-    }
-    expect_bias(input, out_channels)?;
-    Ok(vec![input.tensor(slide(input, &window, out_channels)?, input.elem(0)?)])
+    Ok((slide(input, &window, out_channels)?, out_channels))
 }
 
 fn infer_matmul(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
+    if input.elem(0)? != input.elem(1)? {
+        return Err("the operands differ in element type".into());
+    }
+    let (shape, columns) = matmul_shape(input)?;
+    expect_bias(input, columns)?;
+    Ok(vec![input.tensor(shape, input.elem(0)?)])
+}
+
+/// The sizes of a product's result, and the number of its columns.
+pub(super) fn matmul_shape(input: &InferInput<'_>) -> Result<(Vec<Dim>, Dim), InferError> {
     let (a, b) = (input.shape(0)?, input.shape(1)?);
     if a.is_empty() || b.is_empty() {
         return Err("a tensor without axes is no matrix".into());
-    }
-    if input.elem(0)? != input.elem(1)? {
-        return Err("the operands differ in element type".into());
     }
     let (a_matrix, a_batch) = matrix(a, Side::Left, input.attr("transpose_a").is_some().into());
     let (b_matrix, b_batch) = matrix(b, Side::Right, input.attr("transpose_b").is_some().into());
@@ -133,11 +135,10 @@ fn infer_matmul(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
         a_matrix[1],
         b_matrix[0],
     )?;
-    expect_bias(input, b_matrix[1])?;
     let mut shape = super::broadcast::broadcast_shapes(input.sizes(), &[a_batch, b_batch])?;
     shape.extend((a.len() > 1).then_some(a_matrix[0]));
     shape.extend((b.len() > 1).then_some(b_matrix[1]));
-    Ok(vec![input.tensor(shape, input.elem(0)?)])
+    Ok((shape, b_matrix[1]))
 }
 
 #[derive(PartialEq)]

@@ -1,4 +1,4 @@
-//! `nn`'s other rows: constants, normalisation, padding, softmax, gather.
+//! `nn`'s other rows: constants, normalisation, padding, softmax, gather, lookup.
 
 use super::attr;
 use crate::body::OpRef;
@@ -9,7 +9,7 @@ use crate::opdef::{
     Access, AttrKind, Infer, InferError, InferInput, Kind, OpDef, OperandDef, Presence, Reuse, Strided,
     Traits, TypeClass,
 };
-use crate::types::Dim;
+use crate::types::{Dim, TypeData};
 
 const RESULT: &[OperandDef] = &[OperandDef::one("result", TypeClass::Tensor)];
 
@@ -183,6 +183,22 @@ pub(super) static OPS: &[OpDef] = &[
         eval: Some(nn::gather),
         ..OpDef::BLANK
     },
+    OpDef {
+        name: "nn.lookup",
+        doc: "For each byte of x the element of a table of 256 that its bits, as a number without a sign, count from 0.",
+        example: "%1 = nn.lookup %x, %table : (tensor<2x3xui8>, tensor<256xui8>) -> tensor<2x3xui8>",
+        operands: &[
+            OperandDef::one("x", TypeClass::IntTensor),
+            OperandDef::one("table", TypeClass::IntTensor),
+        ],
+        results: &[OperandDef::one("result", TypeClass::IntTensor)],
+        infer: Infer::Rule(infer_lookup),
+        traits: Traits::PURE.union(Traits::PERMUTABLE),
+        kind: Kind::Kernel("lookup"),
+        reuse: &[Reuse { result: 0, operand: 0, access: Access::SameIndex }],
+        eval: Some(nn::lookup),
+        ..OpDef::BLANK
+    },
 ];
 
 fn infer_constant(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
@@ -319,4 +335,16 @@ fn infer_gather(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     let axis = axis.filter(|axis| *axis < shape.len()).ok_or("`axis` is not one of the operand's axes")?;
     let sizes = [&shape[..axis], indices, &shape[axis + 1..]].concat();
     Ok(vec![input.tensor(sizes, input.elem(0)?)])
+}
+
+fn infer_lookup(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
+    for index in 0..2 {
+        let TypeData::Integer { width: 8, .. } = input.ctx.type_data(input.elem(index)?) else {
+            return Err(format!("operand {index} is not of bytes").into());
+        };
+    }
+    match input.shape(1)? {
+        [Dim::Known(256)] => Ok(vec![input.tensor(input.shape(0)?.to_vec(), input.elem(1)?)]),
+        _ => Err("the table is not of one axis of 256 elements".into()),
+    }
 }

@@ -150,6 +150,27 @@ fn other_rows_compute_with_sizes_too() {
     check("softmax", &["?x?, S, T"], "{axis = 1 : i64}", "?x?, S, T");
 }
 
+#[test]
+fn a_table_has_an_element_for_each_byte() {
+    let ctx = Context::new();
+    for (x, table, expected) in [
+        ("?x3xui8, #optc.dims<N>", "256xi8", Ok("?x3xi8, #optc.dims<N>")),
+        ("i8", "256xui8", Ok("ui8")),
+        ("?xi8", "256xi8", Ok("?xi8")),
+        ("4xi16", "256xi8", Err("operand 0 is not of bytes")),
+        ("4xi8", "256xf32", Err("operand 1 is not of bytes")),
+        ("4xi8", "255xi8", Err("the table is not of one axis of 256 elements")),
+        ("4xi8", "2x128xi8", Err("the table is not of one axis of 256 elements")),
+        ("4xi8", "?xi8, #optc.dims<N>", Err("the table is not of one axis of 256 elements")),
+    ] {
+        let ty = |text: &str| parse_type(&ctx, &format!("tensor<{text}>")).expect("the type is right");
+        let none = parse_attr(&ctx, "{}").expect("the attributes are right");
+        let found = infer(&ctx, ctx.op_name("nn.lookup"), &[ty(x), ty(table)], none);
+        let found = found.map(|types| types[0]).map_err(|error| error.0);
+        assert_eq!(found, expected.map(ty).map_err(str::to_owned), "{x} {table}");
+    }
+}
+
 /// Whoever permutes axes permutes the attributes that speak of them: a list of plain numbers would stay as it
 /// is.
 #[test]
@@ -162,4 +183,39 @@ fn rows_whose_axes_may_be_permuted_say_what_their_lists_speak_of() {
         let is_told = !matches!(attr.1.kind, AttrKind::Ints | AttrKind::Sizes | AttrKind::Array);
         assert!(is_told, "`{}` of `{}` speaks of axes, or of nothing", attr.1.name, attr.0);
     }
+}
+
+#[test]
+fn quantized_contractions_take_bytes_and_their_zero_points() {
+    let ctx = Context::new();
+    let result = |name: &str, operands: &[&str]| {
+        let operands: Vec<_> = operands.iter().map(|ty| parse_type(&ctx, &format!("tensor<{ty}>"))).collect();
+        let operands: Vec<_> = operands.into_iter().map(|ty| ty.expect("the type is right")).collect();
+        match infer(&ctx, ctx.op_name(name), &operands, parse_attr(&ctx, "{}").expect("it is right")) {
+            Ok(types) => type_text(&ctx, types[0]),
+            Err(error) => error.0,
+        }
+    };
+    let product = |operands: &[&str]| result("nn.quantized_matmul", operands);
+    assert_eq!(product(&["2x3xui8", "3x4xi8", "ui8", "i8"]), "tensor<2x4xi32>");
+    assert_eq!(product(&["5x2x3xi8", "3x4xui8", "i8", "4xui8"]), "tensor<5x2x4xi32>");
+    let wide = "an operand is not of integers of 8 bits";
+    assert_eq!(product(&["2x3xi16", "3x4xi8", "i16", "i8"]), wide);
+    assert_eq!(product(&["2x3xi8", "3x4xf32", "i8", "f32"]), wide);
+    let other = "a zero point has another type than what it is of";
+    assert_eq!(product(&["2x3xui8", "3x4xi8", "i8", "i8"]), other);
+    assert_eq!(product(&["2x3xui8", "3x4xi8", "ui8", "ui8"]), other);
+    let one = "the first operand has not one zero point";
+    assert_eq!(product(&["2x3xui8", "3x4xi8", "1xui8", "i8"]), one);
+    let count = "zero points and channels of the second operand: 3 and 4 differ";
+    assert_eq!(product(&["2x3xui8", "3x4xi8", "ui8", "3xi8"]), count);
+    let axes = "the zero points of the second operand are not a tensor of at most one axis";
+    assert_eq!(product(&["2x3xui8", "3x4xi8", "ui8", "1x4xi8"]), axes);
+    let depth = "columns of the left matrix and rows of the right: 3 and 2 differ";
+    assert_eq!(product(&["2x3xui8", "2x4xi8", "ui8", "i8"]), depth);
+    let convolution = |operands: &[&str]| result("nn.quantized_conv2d", operands);
+    let sums = "tensor<1x4x6x6xi32>";
+    assert_eq!(convolution(&["1x3x8x8xui8", "4x3x3x3xi8", "ui8", "4xi8"]), sums);
+    let count = "zero points and channels of the second operand: 3 and 4 differ";
+    assert_eq!(convolution(&["1x3x8x8xui8", "4x3x3x3xi8", "ui8", "3xi8"]), count);
 }

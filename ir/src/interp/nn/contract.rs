@@ -5,11 +5,12 @@
 //! channels-last and the filter is `[group][row][column][channel][output channel]`, so that the innermost
 //! loop runs over output channels.
 
+use super::matmul::{less, zeros};
 use super::tile::{COLUMNS, ROWS, RowTile, multiply_add, swap_last_axes};
 use super::{Operand, by_lane};
 use crate::body::OpRef;
 use crate::dialects::nn::{SlidingWindow, window_of};
-use crate::interp::element::{Lane, read_all, write_all};
+use crate::interp::element::{Elem, Lane, read_all, write_all};
 use crate::interp::tensor::{EvalError, Tensor};
 use crate::interp::vector::vectorised;
 
@@ -22,6 +23,28 @@ pub fn conv2d(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalErr
     let conv = Conv::of(op, operands)?;
     let elem = Operand::of(op, operands, 0)?.elem;
     let bytes = by_lane!(elem, run(op, &conv, operands))?;
+    Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &conv.layout.sizes(conv.batch, conv.out), bytes)?])
+}
+
+/// Two-dimensional convolution of the integers in operand 0 with the filter OIHW in operand 1, less the zero
+/// points in operands 2 and 3.
+///
+/// # Errors
+/// If sizes do not fit, or an attribute is missing.
+pub fn quantized_conv2d(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    let conv = Conv::of(op, operands)?;
+    let (input, filter) = (Operand::of(op, operands, 0)?, Operand::of(op, operands, 1)?);
+    let mut image = read_all(input.elem, input.bytes);
+    less(&mut image, &zeros(op, operands, 2, 1)?);
+    let mut weights: Vec<i64> = read_all(filter.elem, filter.bytes);
+    let zeros = zeros(op, operands, 3, conv.out.channels)?;
+    let of_channel = (weights.len() / conv.out.channels.max(1)).max(1);
+    for (channel, weights) in weights.chunks_mut(of_channel).enumerate() {
+        let zero = zeros[channel % zeros.len()];
+        weights.iter_mut().for_each(|weight| *weight -= zero);
+    }
+    let out = convolved(&conv, image, &weights, &vec![0; conv.out.channels]);
+    let bytes = write_all(Elem::of(op.ctx, op.result_type(0))?, &out);
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &conv.layout.sizes(conv.batch, conv.out), bytes)?])
 }
 
@@ -137,13 +160,8 @@ impl Conv {
 
 fn run<L: Lane>(op: OpRef<'_>, conv: &Conv, operands: &[Tensor]) -> Result<Vec<u8>, EvalError> {
     let input = Operand::of(op, operands, 0)?;
-    let pixels = |image: Image| image.size[0] * image.size[1];
-    let mut image = read_all::<L>(input.elem, input.bytes);
-    if conv.layout == ChannelLayout::ChannelsFirst {
-        image = swap_last_axes(&image, conv.input.channels, pixels(conv.input));
-    }
+    let image = read_all::<L>(input.elem, input.bytes);
     let filter = Operand::like(op, operands, 1, input.elem)?;
-    let filter = pack(conv, &read_all::<L>(filter.elem, filter.bytes));
     let bias = match operands.len() {
         0..=2 => vec![L::default(); conv.out.channels],
         _ => {
@@ -154,6 +172,17 @@ fn run<L: Lane>(op: OpRef<'_>, conv: &Conv, operands: &[Tensor]) -> Result<Vec<u
     if bias.len() != conv.out.channels {
         return Err("the bias has not one number for each output channel".into());
     }
+    let out = convolved(conv, image, &read_all::<L>(filter.elem, filter.bytes), &bias);
+    Ok(write_all(input.elem, &out))
+}
+
+/// The convolution of an image with a filter, each channel's sums beginning with its bias.
+fn convolved<L: Lane>(conv: &Conv, mut image: Vec<L>, filter: &[L], bias: &[L]) -> Vec<L> {
+    let pixels = |image: Image| image.size[0] * image.size[1];
+    if conv.layout == ChannelLayout::ChannelsFirst {
+        image = swap_last_axes(&image, conv.input.channels, pixels(conv.input));
+    }
+    let filter = pack(conv, filter);
     let mut out = bias.repeat(conv.batch * pixels(conv.out));
     vectorised(
         #[inline(always)]
@@ -162,7 +191,7 @@ fn run<L: Lane>(op: OpRef<'_>, conv: &Conv, operands: &[Tensor]) -> Result<Vec<u
     if conv.layout == ChannelLayout::ChannelsFirst {
         out = swap_last_axes(&out, pixels(conv.out), conv.out.channels);
     }
-    Ok(write_all(input.elem, &out))
+    out
 }
 
 /// The filter as `[group][row][column][channel][output channel]`.

@@ -28,10 +28,55 @@ pub fn matmul(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalErr
     }
     let batch = broadcast_batch(&a.batch, &b.batch)?;
     let bytes = by_lane!(a.elem, run(&a, &b, bias.as_ref(), &batch));
-    let mut shape = batch;
-    shape.extend((!a.is_vector).then_some(a.rows));
-    shape.extend((!b.is_vector).then_some(b.columns));
-    Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &shape, bytes)?])
+    Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &result_shape(&a, &b, batch), bytes)?])
+}
+
+/// The product of the matrices of integers in operands 0 and 1, less the zero points in operands 2 and 3.
+///
+/// # Errors
+/// If sizes do not fit.
+pub fn quantized_matmul(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    let a = MatmulOperand::of(op, Operand::of(op, operands, 0)?, Side::Left)?;
+    let b = MatmulOperand::of(op, Operand::of(op, operands, 1)?, Side::Right)?;
+    if a.columns != b.rows {
+        return Err(format!("{} columns do not meet {} rows", a.columns, b.rows).into());
+    }
+    let batch = broadcast_batch(&a.batch, &b.batch)?;
+    let (mut left, mut right) = (a.read::<i64>(), b.read::<i64>());
+    less(&mut left, &zeros(op, operands, 2, 1)?);
+    less(&mut right, &zeros(op, operands, 3, b.columns)?);
+    let out = products(&a, &b, [&left, &right], &vec![0; b.columns], &batch);
+    let bytes = write_all(Elem::of(op.ctx, op.result_type(0))?, &out);
+    Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &result_shape(&a, &b, batch), bytes)?])
+}
+
+/// The zero points in an operand, which has one or `count`.
+pub(super) fn zeros(
+    op: OpRef<'_>,
+    operands: &[Tensor],
+    index: usize,
+    count: usize,
+) -> Result<Vec<i64>, EvalError> {
+    let zero = Operand::of(op, operands, index)?;
+    let zeros = read_all(zero.elem, zero.bytes);
+    match zeros.len() == 1 || zeros.len() == count {
+        true => Ok(zeros),
+        false => Err(format!("operand {index} has not one zero point, or {count}").into()),
+    }
+}
+
+/// Subtracts numbers from rows of as many, or one number from all.
+pub(super) fn less(numbers: &mut [i64], zeros: &[i64]) {
+    for row in numbers.chunks_mut(zeros.len().max(1)) {
+        row.iter_mut().zip(zeros).for_each(|(number, zero)| *number -= zero);
+    }
+}
+
+/// The sizes of a product's result, given those before the last two.
+fn result_shape(a: &MatmulOperand<'_>, b: &MatmulOperand<'_>, mut batch: Vec<usize>) -> Vec<usize> {
+    batch.extend((!a.is_vector).then_some(a.rows));
+    batch.extend((!b.is_vector).then_some(b.columns));
+    batch
 }
 
 /// Which operand of a product.
@@ -122,6 +167,17 @@ fn run<L: Lane>(
         Some(bias) => read_all(bias.elem, bias.bytes),
         None => vec![L::default(); b.columns],
     };
+    write_all(a.elem, &products(a, b, [&left, &right], &row, batch))
+}
+
+/// The products of matrices, given their elements, each row's sums beginning with `row`.
+fn products<L: Lane>(
+    a: &MatmulOperand<'_>,
+    b: &MatmulOperand<'_>,
+    [left, right]: [&[L]; 2],
+    row: &[L],
+    batch: &[usize],
+) -> Vec<L> {
     let count: usize = batch.iter().product();
     let mut out = row.repeat(count * a.rows);
     let (left_size, right_size, out_size) = (a.rows * a.columns, b.rows * b.columns, a.rows * b.columns);
@@ -134,7 +190,7 @@ fn run<L: Lane>(
             || accumulate([a.rows, a.columns, b.columns], left, right, out),
         );
     }
-    write_all(a.elem, &out)
+    out
 }
 
 #[inline(always)]

@@ -2,6 +2,8 @@
 //! exact.
 
 use super::*;
+use crate::interp::element::{Elem, read_all};
+use crate::types::{Signedness, TypeData};
 
 #[test]
 fn a_grouped_dilated_strided_padded_convolution_is_onnx_runtimes() {
@@ -64,6 +66,80 @@ fn products_of_matrices_broadcast_and_transpose_as_onnx_runtimes() {
     let operands = [&numbers(&ctx, &[3, 2]), &numbers(&ctx, &[4, 3]), &numbers(&ctx, &[4])];
     let gemm = eval(&ctx, "nn.matmul", &operands, &attrs).unwrap();
     assert_eq!(text(&gemm), "14 -28 -26 -13 1 26 18 21");
+}
+
+/// `ui8`.
+fn unsigned(ctx: &Context) -> Type {
+    ctx.ty(TypeData::Integer { width: 8, signedness: Signedness::Unsigned })
+}
+
+/// Bytes of a shape, of any sign; `step` makes different ones.
+fn bytes(ctx: &Context, shape: &[u64], elem: Type, step: u64) -> Tensor {
+    let count: u64 = shape.iter().product();
+    let bytes: Vec<u8> = (0..count).map(|i| (i * step + 101) as u8).collect();
+    Tensor { ty: ctx.tensor(shape, elem), bytes: bytes.into() }
+}
+
+/// The numbers of bytes.
+fn numbers_of(ctx: &Context, tensor: &Tensor) -> Vec<f32> {
+    let elem = Elem::of(ctx, tensor.ty).unwrap();
+    read_all::<i64>(elem, &tensor.bytes).into_iter().map(|number| number as f32).collect()
+}
+
+/// The numbers of bytes less zero points, which repeat along the innermost of the `inner` last elements.
+fn distances(ctx: &Context, numbers: &Tensor, zeros: &Tensor, inner: usize) -> Tensor {
+    let shape = ctx.static_shape(numbers.ty).unwrap();
+    let zeros = numbers_of(ctx, zeros);
+    let less = |(i, number): (usize, f32)| number - zeros[i / inner % zeros.len()];
+    let values: Vec<f32> = numbers_of(ctx, numbers).into_iter().enumerate().map(less).collect();
+    Tensor::from_f32(ctx, &shape, &values)
+}
+
+#[test]
+fn quantized_contractions_are_those_of_the_distances_from_zero_points() {
+    let ctx = Context::new();
+    let signs = [ctx.int(8), unsigned(&ctx)];
+    for (first, second) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        let (first, second) = (signs[first], signs[second]);
+        let x_zero = bytes(&ctx, &[], first, 1);
+        let (a, b) = (bytes(&ctx, &[2, 3, 5], first, 37), bytes(&ctx, &[5, 4], second, 91));
+        let turned = bytes(&ctx, &[4, 5], second, 91);
+        let to_turn = [("transpose_b", ctx.unit_attr())];
+        let (x, w) = (bytes(&ctx, &[1, 4, 5, 4], first, 59), bytes(&ctx, &[4, 2, 3, 2], second, 83));
+        let window = [
+            ("groups", ctx.int_attr(2)),
+            ("dilations", ctx.ints_attr(&[1, 2])),
+            ("strides", ctx.ints_attr(&[2, 1])),
+            ("pads", ctx.ints_attr(&[1, 0, 2, 1])),
+        ];
+        for zeros in [&[][..], &[4]] {
+            let zero = bytes(&ctx, zeros, second, 67);
+            let check = |quantized: &str, floats: &str, x: &Tensor, w: &Tensor, inner: usize, attrs: &[_]| {
+                let found = eval(&ctx, quantized, &[x, w, &x_zero, &zero], attrs).unwrap();
+                let (x, w) = (distances(&ctx, x, &x_zero, 1), distances(&ctx, w, &zero, inner));
+                let expected = eval(&ctx, floats, &[&x, &w], attrs).unwrap();
+                assert_eq!(numbers_of(&ctx, &found), expected.to_f32(), "{quantized} {zeros:?} {attrs:?}");
+                assert_eq!(ctx.elem(found.ty), ctx.int(32));
+            };
+            check("nn.quantized_matmul", "nn.matmul", &a, &b, 1, &[]);
+            check("nn.quantized_matmul", "nn.matmul", &a, &turned, 5, &to_turn);
+            check("nn.quantized_conv2d", "nn.conv2d", &x, &w, 12, &window);
+        }
+    }
+}
+
+#[test]
+fn quantized_sums_wrap() {
+    let ctx = Context::new();
+    let filled = |shape: &[u64], elem: Type, byte: u8| {
+        let count: u64 = shape.iter().product();
+        Tensor { ty: ctx.tensor(shape, elem), bytes: vec![byte; count as usize].into() }
+    };
+    let depth = 40_000;
+    let (a, b) = (filled(&[1, depth], unsigned(&ctx), 255), filled(&[depth, 1], unsigned(&ctx), 255));
+    let zero = filled(&[], unsigned(&ctx), 0);
+    let sum = eval(&ctx, "nn.quantized_matmul", &[&a, &b, &zero, &zero], &[]).unwrap();
+    assert_eq!(sum.bytes[..], (40_000i64 * 255 * 255).to_le_bytes()[..4]);
 }
 
 #[test]

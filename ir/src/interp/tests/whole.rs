@@ -3,6 +3,7 @@
 use super::*;
 use crate::attrs::{AttrData, DenseData, Splat};
 use crate::interp::nn::constant_value;
+use crate::types::{Signedness, TypeData};
 
 fn reduce(ctx: &Context, name: &str, x: &Tensor, axes: &[i64]) -> String {
     text(&eval(ctx, name, &[x], &[("axes", ctx.ints_attr(axes))]).unwrap())
@@ -134,6 +135,22 @@ fn padding_and_picking_are_numpys() {
     assert_eq!(text(&pick([-1, 0, 1, 1]).unwrap()), "1 -3 -5 2 -2 5 -2 5 -1 -5 4 0 -4 3 -4 3");
     assert_eq!(pick([0, 0, 0, 3]).unwrap_err().0, "index 3 is outside 0..3");
     assert_eq!(pick([0, 0, 0, -4]).unwrap_err().0, "index -1 is outside 0..3");
+}
+
+#[test]
+fn bytes_are_looked_up_by_their_bits() {
+    let ctx = Context::new();
+    let byte = |signedness| ctx.ty(TypeData::Integer { width: 8, signedness });
+    let entries: Vec<u8> = (0..=255u8).map(|at| at.wrapping_mul(3).wrapping_add(7)).collect();
+    for (of_x, of_table) in
+        [(Signedness::Signless, Signedness::Unsigned), (Signedness::Unsigned, Signedness::Signless)]
+    {
+        let x = Tensor::new(&ctx, ctx.tensor(&[2, 2], byte(of_x)), vec![0, 1, 255, 128]);
+        let table = Tensor::new(&ctx, ctx.tensor(&[256], byte(of_table)), entries.clone());
+        let found = eval(&ctx, "nn.lookup", &[&x, &table], &[]).unwrap();
+        assert_eq!(found.ty, ctx.tensor(&[2, 2], byte(of_table)));
+        assert_eq!(found.bytes[..], [7, 10, 4, 135]);
+    }
 }
 
 #[test]

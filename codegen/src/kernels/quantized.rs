@@ -1,0 +1,407 @@
+//! How products and convolutions of 8-bit integers become calls of their kernel, with what is done to the
+//! sums until they are stored: rescaling, bias, residual, activation, and rounding to 8 bits again.
+
+use ir::body::{OpRef, ValueDef};
+use ir::dequantized::{Dequantized, bytes_of};
+use ir::opdef::{Access, Contract};
+use ir::plan::attrs;
+use ir::scalar::{Binary, Unary};
+use ir::target::GroupPosition;
+use ir::window::Arrangement;
+use ir::{Kind, Op, Scalar, Traits, Type, Value};
+use kernels::{
+    Activation, ByteSign, ConvStrides, QuadConv2d, QuadNumbers, StepOperand, StoredSum, SumStep,
+    WeightStrides, WeightZero,
+};
+
+use crate::activation::activation;
+use crate::call::{Lowered, LoweredCall, Pointer};
+use crate::constant::is_weight;
+use crate::elem::ElemType;
+use crate::group::{converted, is_per_channel, roots};
+use crate::kernels::conv::{conv2d_shape, image_strides};
+use crate::kernels::matmul::MatmulSizes;
+use crate::refusal::CodeRefusal;
+use crate::row::{KernelRow, Machine, Runs};
+use crate::weights::{PackingKey, WeightPacking};
+
+/// `nn.quantized_conv2d`, alone or with what is fused to it.
+pub(crate) const CONV: KernelRow = KernelRow {
+    name: "quantized_conv2d",
+    doc: "Convolutions of NHWC images of 8-bit integers, with what rescales the sums.",
+    runs: Runs::Contract(Contract::QuantizedConv2d),
+    reads: |whole, operand| match QuantizedSums::of(whole) {
+        Ok(sums) if operand == sums.operands[0] => Arrangement::Strides,
+        Ok(sums) if Some(operand) == sums.residual => Arrangement::Rows,
+        _ => Arrangement::Plain,
+    },
+    writes: Arrangement::Rows,
+    access: added_access,
+    joins: Some(joins),
+    lower: lower_convolution,
+    ..KernelRow::PLAIN
+};
+
+/// `nn.quantized_matmul`, alone or with what is fused to it.
+pub(crate) const MATMUL: KernelRow = KernelRow {
+    name: "quantized_gemm",
+    doc: "Products of matrices of 8-bit integers, with what rescales the sums.",
+    runs: Runs::Contract(Contract::QuantizedMatmul),
+    access: added_access,
+    joins: Some(joins),
+    lower: lower_product,
+    ..KernelRow::PLAIN
+};
+
+/// The order in which the kernel reads an operand of a group: what it adds to a result, right before it
+/// writes that.
+fn added_access(group: OpRef<'_>, operand: usize) -> Access {
+    let is_as_wide = group.ctx.elem(group.operand_type(operand)) == group.ctx.elem(group.result_type(0));
+    match QuantizedSums::of(group) {
+        Ok(sums) if sums.residual == Some(operand) && is_as_wide && !sums.reads_twice(operand) => {
+            Access::SameIndex
+        }
+        _ => Access::Never,
+    }
+}
+
+/// Whether the kernel does an operation to the sums after all that stands between the two.
+fn joins(root: OpRef<'_>, op: OpRef<'_>, place: GroupPosition) -> bool {
+    place == GroupPosition::Rescaling && Rescaling::until(root, Some(op.op)).is_ok()
+}
+
+/// What is done to the sums of a contraction, in order.
+struct Rescaling {
+    steps: Vec<RescalingStep>,
+    /// What is stored at last.
+    output: StoredSum,
+}
+
+/// A step with its operands.
+struct RescalingStep {
+    step: SumStep,
+    /// What is added element by element.
+    residual: Option<Value>,
+    /// The other numbers that it reads; none for 0.
+    numbers: Vec<Option<Value>>,
+}
+
+impl RescalingStep {
+    /// A step that reads these numbers.
+    fn new(step: SumStep, numbers: &[Value]) -> RescalingStep {
+        RescalingStep { step, residual: None, numbers: numbers.iter().copied().map(Some).collect() }
+    }
+}
+
+impl Rescaling {
+    /// The operations from a contraction on to operation `last`, or to the one that yields.
+    ///
+    /// # Errors
+    /// If the kernel does not do one of them.
+    fn until(root: OpRef<'_>, last: Option<Op>) -> Result<Rescaling, CodeRefusal> {
+        let mut this = Rescaling { steps: Vec::new(), output: StoredSum::I32 };
+        let mut value = root.result(0);
+        loop {
+            let mut uses = root.body.uses(value);
+            let form = || CodeRefusal::new("its sums are not only rescaled");
+            let user = uses.next().filter(|_| uses.next().is_none()).ok_or_else(form)?.op;
+            let op = root.body.at(root.ctx, user);
+            if op.has(Traits::YIELD) {
+                return Ok(this);
+            }
+            this.step(root, op, value)?;
+            if last == Some(user) {
+                return Ok(this);
+            }
+            value = op.result(0);
+        }
+    }
+
+    /// Adds an operation that reads `value`.
+    fn step(&mut self, root: OpRef<'_>, op: OpRef<'_>, value: Value) -> Result<(), CodeRefusal> {
+        let form = || CodeRefusal::new("its kernel does not do this to its sums");
+        let ctx = op.ctx;
+        if op.result_shape(0).is_none() || op.result_shape(0) != root.result_shape(0) {
+            return Err(form());
+        }
+        let sums = ctx.elem(root.result_type(0));
+        match self.output {
+            StoredSum::I32 if converted(op, sums, ctx.f32()).is_some() => {
+                self.output = StoredSum::F32;
+                return Ok(());
+            }
+            StoredSum::I32 => return Err(form()),
+            StoredSum::U8 | StoredSum::I8 => {
+                let sign = byte_sign(op, ctx.elem(op.operand_type(0))).filter(|_| bytes_of(op).is_some());
+                self.steps.push(RescalingStep::new(SumStep::Byte(sign.ok_or_else(form)?), &[]));
+                self.output = StoredSum::F32;
+            }
+            StoredSum::F32 => match stored_bytes(op) {
+                Some(output) => self.output = output,
+                None => self.steps.push(rescaling_step(root, op, value).ok_or_else(form)?),
+            },
+        }
+        let residuals = self.steps.iter().filter(|step| step.residual.is_some()).count();
+        match self.steps.len() > QuadConv2d::MOST_STEPS || residuals > 1 {
+            true => Err(form()),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The type in which an operation stores `f32` as integers of 8 bits, if it does.
+fn stored_bytes(op: OpRef<'_>) -> Option<StoredSum> {
+    let to = op.ctx.elem(op.result_type(0));
+    converted(op, op.ctx.f32(), to)?;
+    Some(match byte_sign(op, to)? {
+        ByteSign::Unsigned => StoredSum::U8,
+        ByteSign::Signed => StoredSum::I8,
+    })
+}
+
+/// The sign of integers of 8 bits.
+fn byte_sign(op: OpRef<'_>, elem: Type) -> Option<ByteSign> {
+    match ElemType::of(op.ctx, elem)? {
+        ElemType::Int { bits: 8, signed: true } => Some(ByteSign::Signed),
+        ElemType::Int { bits: 8, signed: false } => Some(ByteSign::Unsigned),
+        _ => None,
+    }
+}
+
+/// What the kernel does for an operation on `f32`.
+fn rescaling_step(root: OpRef<'_>, op: OpRef<'_>, value: Value) -> Option<RescalingStep> {
+    let Kind::Elementwise(meaning) = op.kind() else { return None };
+    if op.ctx.elem(op.result_type(0)) != op.ctx.f32() {
+        return None;
+    }
+    match meaning {
+        Scalar::Unary(Unary::RoundEven, Scalar::Arg(0)) => Some(RescalingStep::new(SumStep::Round, &[])),
+        Scalar::Binary(function, Scalar::Arg(0), Scalar::Arg(1)) if op.operand_count() == 2 => {
+            let [first, second] = [op.operand(0), op.operand(1)];
+            let other = if first == value { second } else { first };
+            let is_swapped = first != value;
+            if other == value || op.ctx.elem(op.body.ty(other)) != op.ctx.f32() {
+                return None;
+            }
+            if *function == Binary::Add && op.body.ty(other) == op.result_type(0) {
+                return residual_step(op, other);
+            }
+            let operand = step_operand(root, op, other)?;
+            let step = match function {
+                Binary::Mul => SumStep::Mul(operand),
+                Binary::Add => SumStep::Add(operand),
+                Binary::Sub if !is_swapped => SumStep::Sub(operand),
+                Binary::Div if !is_swapped => SumStep::Div(operand),
+                _ => return None,
+            };
+            Some(RescalingStep::new(step, &[other]))
+        }
+        _ => match activation(op)? {
+            Activation::None => None,
+            activation => Some(RescalingStep::new(SumStep::Function(activation), &[])),
+        },
+    }
+}
+
+/// The addition of a value of the sums' shape: of bytes, where it is made of these for this alone.
+fn residual_step(op: OpRef<'_>, other: Value) -> Option<RescalingStep> {
+    let is_one = |value: Value| {
+        op.ctx.static_shape(op.body.ty(value)).is_some_and(|shape| shape.iter().all(|size| *size == 1))
+    };
+    let made = Dequantized::of(op.ctx, op.body, other)
+        .filter(|made| made.is_private(op.body) && is_one(made.scale) && made.zero.is_none_or(is_one));
+    let Some(Dequantized { bytes, zero, scale, .. }) = made else {
+        return Some(RescalingStep { step: SumStep::Residual, residual: Some(other), numbers: Vec::new() });
+    };
+    let sign = byte_sign(op, op.ctx.elem(op.body.ty(bytes)))?;
+    let step = SumStep::ByteResidual(sign);
+    Some(RescalingStep { step, residual: Some(bytes), numbers: vec![zero, Some(scale)] })
+}
+
+/// Whether an operand of a step is one number, or one for each output channel.
+fn step_operand(root: OpRef<'_>, op: OpRef<'_>, other: Value) -> Option<StepOperand> {
+    let shape = op.ctx.static_shape(op.body.ty(other))?;
+    if shape.iter().all(|size| *size == 1) {
+        return Some(StepOperand::One);
+    }
+    let channels = channels(root)?;
+    let is_last = root.result_shape(0).and_then(|shape| shape.last().copied()) == Some(channels);
+    (is_last && is_per_channel(op, other, channels)).then_some(StepOperand::Channel)
+}
+
+/// The output channels of a contraction.
+fn channels(root: OpRef<'_>) -> Option<u64> {
+    let shape = root.operand_shape(1)?;
+    match root.kind() {
+        Kind::Contract(Contract::QuantizedConv2d) => {
+            // The channels come last only where the layout says so.
+            root.text("layout").filter(|layout| *layout == "NHWC")?;
+            shape.first().copied()
+        }
+        _ if shape.len() < 2 => Some(1),
+        _ if root.attr("transpose_b").is_some() => shape.get(shape.len() - 2).copied(),
+        _ => shape.last().copied(),
+    }
+}
+
+/// A contraction with what is done to its sums. Numbers are operands of the whole: the group, or the lone
+/// contraction.
+struct QuantizedSums<'a> {
+    /// The contraction.
+    root: OpRef<'a>,
+    /// The whole's operand that is each operand of the contraction.
+    operands: [usize; 4],
+    steps: Vec<SumStep>,
+    /// The whole's operand for each number that a step reads; none for 0.
+    numbers: Vec<Option<usize>>,
+    residual: Option<usize>,
+    output: StoredSum,
+}
+
+impl<'a> QuantizedSums<'a> {
+    /// A lone contraction, or a group around one.
+    ///
+    /// # Errors
+    /// If a group's body is not of the kernel's form.
+    fn of(whole: OpRef<'a>) -> Result<QuantizedSums<'a>, CodeRefusal> {
+        if !matches!(whole.kind(), Kind::Group) {
+            let (steps, numbers) = (Vec::new(), Vec::new());
+            let operands = [0, 1, 2, 3];
+            return Ok(QuantizedSums {
+                root: whole,
+                operands,
+                steps,
+                numbers,
+                residual: None,
+                output: StoredSum::I32,
+            });
+        }
+        if whole.body.result_count(whole.op) != 1 {
+            return Err(CodeRefusal::new("its kernel has one result"));
+        }
+        let root = roots(whole).first().copied();
+        let root = root.ok_or_else(|| CodeRefusal::new("its body has no kernel of its own"))?;
+        let root = whole.body.at(whole.ctx, root);
+        let mut operands = [0; 4];
+        for (index, operand) in operands.iter_mut().enumerate() {
+            *operand = input(whole, root.operand(index))?;
+        }
+        let Rescaling { steps, output } = Rescaling::until(root, None)?;
+        let mut this = QuantizedSums {
+            root,
+            operands,
+            steps: steps.iter().map(|step| step.step).collect(),
+            numbers: Vec::new(),
+            residual: None,
+            output,
+        };
+        for RescalingStep { residual, numbers, .. } in steps {
+            if let Some(residual) = residual {
+                this.residual = Some(input(whole, residual)?);
+            }
+            for number in numbers {
+                this.numbers.push(number.map(|number| input(whole, number)).transpose()?);
+            }
+        }
+        Ok(this)
+    }
+
+    /// Whether an operand of the whole is read at another place, too.
+    fn reads_twice(&self, operand: usize) -> bool {
+        self.operands.contains(&operand) || self.numbers.contains(&Some(operand))
+    }
+
+    /// How the numbers are stored; there are `channels` output channels.
+    ///
+    /// # Errors
+    /// If the kernel does not take some of them.
+    fn numbers(&self, whole: OpRef<'_>, channels: u64) -> Result<QuadNumbers, CodeRefusal> {
+        if !is_weight(whole.ctx, whole.body, whole.operand(self.operands[1])) {
+            return Err(CodeRefusal::new("a matrix of 8-bit integers is not packed while the program runs"));
+        }
+        let sign = |index: usize| {
+            byte_sign(whole, whole.operand_type(self.operands[index]))
+                .ok_or_else(|| CodeRefusal::new("its kernel multiplies integers of 8 bits"))
+        };
+        let zero = whole.ctx.static_shape(whole.operand_type(self.operands[3]));
+        let zero = match zero.map(|shape| shape.iter().product::<u64>()) {
+            Some(1) => WeightZero::One,
+            Some(count) if count == channels => WeightZero::Channel,
+            _ => return Err(CodeRefusal::new("the number of its zero points is not known")),
+        };
+        Ok(QuadNumbers { image: sign(0)?, weights: sign(1)?, zero, output: self.output })
+    }
+
+    /// The call of a kernel.
+    fn lowered(
+        &self,
+        name: &'static str,
+        kernel: Option<QuadConv2d>,
+        order: WeightStrides,
+        (numbers, machine, limit): (QuadNumbers, &Machine, Option<u64>),
+    ) -> Result<Lowered, CodeRefusal> {
+        let kernel = kernel.ok_or_else(|| CodeRefusal::new("its kernel does not do all this to its sums"))?;
+        let limit = limit.map(|bytes| bytes as usize / machine.threads / 64 * 64);
+        let within = limit.map_or(kernel, |bytes| kernel.within(bytes, machine.threads));
+        let WeightStrides { o, i, h, w } = order;
+        let key = PackingKey::new(&kernel.panels(), [o, i, h, w]).of_quads(numbers.image, numbers.weights);
+        let packing =
+            WeightPacking::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, order, to));
+        let mut operands = vec![
+            Pointer::Result(0, 0),
+            Pointer::Operand(self.operands[0], 0),
+            Pointer::Packed(self.operands[1], packing),
+            Pointer::Operand(self.operands[2], 0),
+            Pointer::Operand(self.operands[3], 0),
+            self.residual.map_or(Pointer::Absent, |index| Pointer::Operand(index, 0)),
+        ];
+        operands.extend(self.numbers.iter().map(|number| match number {
+            Some(index) => Pointer::Operand(*index, 0),
+            None => Pointer::Repeated(0.0, 1),
+        }));
+        let least = (within.least_scratch_bytes() as u64).next_multiple_of(64);
+        Ok(Lowered {
+            least_scratch_bytes: Some(least * machine.threads as u64),
+            ..Lowered::new(name, vec![LoweredCall::kernel(&within, operands)])
+        })
+    }
+}
+
+/// Which operand of a group a value of its body is.
+fn input(group: OpRef<'_>, value: Value) -> Result<usize, CodeRefusal> {
+    match group.body.def(value) {
+        ValueDef::Arg(_, index) => Ok(index),
+        ValueDef::Result(..) => {
+            Err(CodeRefusal::new("its body computes an operand that the kernel wants as it is"))
+        }
+    }
+}
+
+fn lower_convolution(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
+    let sums = QuantizedSums::of(whole)?;
+    let shape = conv2d_shape(sums.root)?;
+    let output = image_strides(whole, whole.result(0))?;
+    let strides = ConvStrides {
+        input: image_strides(whole, whole.operand(sums.operands[0]))?,
+        output,
+        residual: sums.residual.map_or(Ok(output), |index| image_strides(whole, whole.operand(index)))?,
+    };
+    let numbers = sums.numbers(whole, shape.out_channels as u64)?;
+    let kernel = QuadConv2d::new(&shape, &strides, &numbers, &sums.steps, machine.isa, machine.threads);
+    let order = WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel);
+    sums.lowered(CONV.name, kernel, order, (numbers, machine, attrs::scratch_bytes(whole)))
+}
+
+fn lower_product(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
+    let sums = QuantizedSums::of(whole)?;
+    let sizes = MatmulSizes::of(whole, sums.root, [sums.operands[0], sums.operands[1]])?;
+    if !sizes.b.batch.is_empty() || !sizes.a.batch.is_empty() || sizes.a.is_turned() {
+        return Err(CodeRefusal::new("it multiplies one matrix of 8-bit integers"));
+    }
+    let shape = sizes.shape();
+    let numbers = sums.numbers(whole, shape.n as u64)?;
+    let kernel = QuadConv2d::product(&shape, &numbers, &sums.steps, machine.isa, machine.threads);
+    let [k_stride, n_stride] = sizes.b.strides;
+    let order = WeightStrides { o: n_stride, i: k_stride, h: 0, w: 0 };
+    sums.lowered(MATMUL.name, kernel, order, (numbers, machine, attrs::scratch_bytes(whole)))
+}

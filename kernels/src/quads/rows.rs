@@ -1,0 +1,263 @@
+//! The loops around the tiles: those of [`crate::rows`], with all of K in one block.
+
+use super::gather::QuadGather;
+use super::lines::QuadLines;
+use super::steps::{StepCode, StepPlan, WeightZero};
+use super::tile::{QuadTile, RowSums, row_sums, tile_function, tile_rows};
+use super::{QuadConv2d, QuadOperands, SUMS};
+use crate::abi::piece;
+use crate::conv::Path;
+use crate::pack::{PANEL, Panel};
+use crate::simd::Simd;
+use crate::tile::tile_ranges;
+use std::ops::Range;
+
+/// What a running part knows.
+struct QuadPart<'r> {
+    this: &'r QuadConv2d,
+    images: &'r QuadOperands,
+    plan: StepPlan,
+    /// 1 if the machine has the instruction for quads.
+    at_once: u32,
+    /// What sums of rows are multiplied by, where that is the same for all columns.
+    zero: i32,
+    /// Whether sums of rows are needed.
+    has_terms: bool,
+    scratch: *mut u8,
+}
+
+/// Where a block's rows lie: byte (row, k) at `start + row * stride + k`.
+#[derive(Clone, Copy)]
+struct QuadRows {
+    start: *const u8,
+    stride: usize,
+}
+
+/// What is added to the products of a panel: to each column, and to each where it is multiplied by a row's
+/// term.
+struct PanelZeros {
+    begin: [i32; PANEL],
+    zeros: [i32; PANEL],
+}
+
+/// Runs part `part`.
+///
+/// # Safety
+/// That of [`crate::KernelFn`], with `QuadConv2d`'s operands.
+#[inline(always)]
+pub(super) unsafe fn run<S: Simd>(
+    s: S,
+    this: &QuadConv2d,
+    images: &QuadOperands,
+    part: usize,
+    scratch: *mut u8,
+) {
+    let conv = &this.conv;
+    let panel_parts = conv.panel_parts as usize;
+    let panels = piece(this.panels().count(), panel_parts, part % panel_parts);
+    let rows = piece(conv.rows(), conv.row_parts as usize, part / panel_parts);
+    let line = conv.line as usize;
+    let zero = match this.zero {
+        // SAFETY: the caller's promise: there is one zero point.
+        WeightZero::One => this.shifted_zero(unsafe { *images.weight_zeros }),
+        _ => this.shifted_zero(0),
+    };
+    let call = QuadPart {
+        this,
+        images,
+        // SAFETY: the caller's promise.
+        plan: unsafe { StepPlan::new(this, images.table) },
+        at_once: u32::from(S::has_quads()),
+        zero,
+        has_terms: zero != 0 || this.zero == WeightZero::Channel,
+        scratch,
+    };
+    let mut lines = QuadLines::none();
+    let mut row = rows.start;
+    while row < rows.end {
+        let end = rows.end.min(row + conv.block_rows as usize).min((row / line + 1) * line);
+        // SAFETY: the caller's promise; the rows are within one line.
+        unsafe { call.row_block(s, row..end, panels.clone(), &mut lines) };
+        row = end;
+    }
+}
+
+impl QuadPart<'_> {
+    /// Room for the terms of a block's rows.
+    fn terms(&self) -> *mut i32 {
+        self.scratch.cast::<i32>().wrapping_add(SUMS)
+    }
+
+    /// Computes a block of rows for a range of panels.
+    #[inline(always)]
+    unsafe fn row_block<S: Simd>(
+        &self,
+        s: S,
+        rows: Range<usize>,
+        panels: Range<usize>,
+        lines: &mut QuadLines,
+    ) {
+        let all = self.this.panels();
+        let mut group = usize::MAX;
+        let mut from = QuadRows { start: std::ptr::null(), stride: 0 };
+        for index in panels {
+            let panel = all.get(index);
+            // SAFETY: the caller's promise; rows and panel are inside the images.
+            unsafe {
+                if panel.group != group {
+                    group = panel.group;
+                    from = self.block_rows(s, &rows, group, lines);
+                    if self.has_terms {
+                        self.write_terms::<S>(from, rows.len());
+                    }
+                }
+                self.panel_block::<S>(&rows, from, panel);
+            }
+        }
+    }
+
+    /// The block's rows: in place, or copied to scratch.
+    #[inline(always)]
+    unsafe fn block_rows<S: Simd>(
+        &self,
+        s: S,
+        rows: &Range<usize>,
+        group: usize,
+        lines: &mut QuadLines,
+    ) -> QuadRows {
+        let QuadPart { this, images, .. } = *self;
+        let conv = &this.conv;
+        if conv.path != Path::Gather {
+            let input = &conv.strides.input;
+            let offset = input.offset(conv.pixel(rows.start)) + group * conv.in_group as usize;
+            // SAFETY: the pixel is inside the input, and the block's rows follow it at the stride of a pixel.
+            let start = unsafe { images.x.add(offset) };
+            return QuadRows { start, stride: input.w as usize };
+        }
+        let stride = conv.slab_stride as usize;
+        let gather = QuadGather::new(this, images, group);
+        let mut pixel = conv.pixel(rows.start);
+        // SAFETY: scratch has the sums, the terms, the lines, `block_rows` rows of `slab_stride` bytes, and a
+        // vector more.
+        unsafe {
+            let ready = self.scratch.add(SUMS * 4 + this.bytes_of_terms());
+            let slab = ready.add(this.bytes_of_lines());
+            if this.line_bytes > 0 {
+                for (pixel, done, count) in conv.output_lines(rows) {
+                    let to = slab.add(done * stride);
+                    lines.rows(s, (this, images), group, (pixel, count), ready, (to, stride));
+                }
+            } else if gather.has_channels_apart() {
+                gather.rows_apart(rows, slab, stride);
+            } else {
+                for index in 0..rows.len() {
+                    gather.row(s, pixel, slab.add(index * stride));
+                    pixel = conv.next(pixel);
+                }
+            }
+            QuadRows { start: slab, stride }
+        }
+    }
+
+    /// Writes what each row adds to its columns, times their zero points where each has its own.
+    #[inline(always)]
+    unsafe fn write_terms<S: Simd>(&self, from: QuadRows, rows: usize) {
+        let quads = self.this.quads();
+        let image = self.this.image;
+        let QuadRows { start, stride } = from;
+        let to = self.terms();
+        let all = (self.this.conv.depth() as i32).wrapping_mul(self.images.x_zero);
+        let factor = if self.this.zero == WeightZero::Channel { 1 } else { self.zero };
+        // SAFETY: the rows are readable to the end of their last quad, and scratch has room for their terms.
+        unsafe {
+            row_sums::<S>(RowSums { a: start, a_stride: stride, quads, rows, image, to }, self.at_once);
+            for row in 0..rows {
+                *to.add(row) = all.wrapping_sub(*to.add(row)).wrapping_mul(factor);
+            }
+        }
+    }
+
+    /// What is added to the products of a panel.
+    #[inline(always)]
+    unsafe fn panel_zeros(&self, panel: Panel) -> PanelZeros {
+        let QuadPart { this, images, .. } = *self;
+        let mut all = PanelZeros { begin: [0; PANEL], zeros: [0; PANEL] };
+        // SAFETY: the panel's last row has its sums, and each channel has a zero point.
+        unsafe {
+            if images.x_zero != 0 {
+                let sums = images.weights.add(panel.offset + this.quads() * panel.width);
+                for (lane, begin) in all.begin.iter_mut().enumerate().take(panel.width) {
+                    *begin = (*sums.add(lane)).wrapping_mul(images.x_zero.wrapping_neg());
+                }
+            }
+            if this.zero == WeightZero::Channel {
+                for (lane, zero) in all.zeros.iter_mut().enumerate().take(panel.count) {
+                    *zero = this.shifted_zero(*images.weight_zeros.add(panel.first + lane));
+                }
+            }
+        }
+        all
+    }
+
+    /// Computes a block for one panel, tile by tile.
+    #[inline(always)]
+    unsafe fn panel_block<S: Simd>(&self, rows: &Range<usize>, from: QuadRows, panel: Panel) {
+        let QuadPart { this, images, .. } = *self;
+        let conv = &this.conv;
+        let most = tile_rows::<S>(self.at_once);
+        let columns = panel.width.min(2 * S::LANES);
+        let pixel = conv.pixel(rows.start);
+        let [output, residual] = [conv.strides.output, conv.strides.residual];
+        let quads = this.quads();
+        let tiles = rows.len().div_ceil(most) * panel.count.div_ceil(columns);
+        let ahead_stride = panel.width.div_ceil(tiles);
+        // The weights that come after this panel's.
+        let mut ahead = images.weights.wrapping_add(panel.offset + (quads + 1) * panel.width);
+        // SAFETY: the caller's promise.
+        let added = unsafe { self.panel_zeros(panel) };
+        let terms = self.terms();
+        let residual_bytes = StepCode::residual_bytes(self.plan.steps());
+        let at = |stride: u64, row: usize| row * stride as usize;
+        for column in (0..panel.count).step_by(columns) {
+            let channel = panel.first + column;
+            for tile_rows in tile_ranges(rows.len(), most) {
+                let row = tile_rows.start;
+                let residual_first = residual.offset(pixel) + at(residual.w, row) + channel;
+                let first = output.offset(pixel) + at(output.w, row) + channel;
+                // SAFETY: rows and columns of the tile are inside the block and the panel, for each operand
+                // that there is.
+                unsafe {
+                    let tile = QuadTile {
+                        quads,
+                        a: from.start.add(row * from.stride),
+                        a_stride: from.stride,
+                        b: images.weights.add(panel.offset + column),
+                        b_stride: panel.width,
+                        begin: added.begin.as_ptr().add(column),
+                        terms: if self.has_terms { terms.add(row) } else { std::ptr::null() },
+                        zeros: match this.zero {
+                            WeightZero::Channel => added.zeros.as_ptr().add(column),
+                            _ => std::ptr::null(),
+                        },
+                        c: images.out.add(first * this.output.bytes()),
+                        c_stride: output.w as usize,
+                        output: this.output,
+                        rounded: self.plan.rounded,
+                        cols: panel.count - column,
+                        residual: images.residual.wrapping_add(residual_first * residual_bytes),
+                        residual_stride: residual.w as usize,
+                        steps: self.plan.steps(),
+                        operands: images.table,
+                        channel,
+                        sums: self.scratch.cast(),
+                        ahead,
+                        ahead_stride,
+                    };
+                    let vectors = columns / S::LANES;
+                    tile_function::<S>(tile_rows.len(), vectors, self.at_once, this.image)(&tile);
+                }
+                ahead = ahead.wrapping_add(quads * ahead_stride);
+            }
+        }
+    }
+}

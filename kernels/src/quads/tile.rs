@@ -1,0 +1,443 @@
+//! The microkernel: as [`crate::tile`]'s, a tile of up to 14 rows by 2 vectors of columns, with a quad of
+//! each row broadcast and multiplied at once.
+
+use super::SUMS;
+use super::steps::{ByteSign, StepCode, StoredSum, after_steps};
+use crate::abi::OperandTable;
+use crate::pack::PANEL;
+use crate::simd::{Simd, Task, opaque, prefetch, written_out};
+use crate::tile::{FETCHED_DEPTH, LINE};
+
+/// `rows x cols` outputs: `c[i][j] = stored(steps(begin[j] + terms[i] * zeros[j] + sum over quads of a[i][k]
+/// . b[k][j]))`, strides in elements.
+#[derive(Clone, Copy)]
+pub(super) struct QuadTile<'t> {
+    pub(super) quads: usize,
+    pub(super) a: *const u8,
+    pub(super) a_stride: usize,
+    pub(super) b: *const i32,
+    pub(super) b_stride: usize,
+    pub(super) begin: *const i32,
+    /// Null for zeros.
+    pub(super) terms: *const i32,
+    /// Null for ones.
+    pub(super) zeros: *const i32,
+    pub(super) c: *mut u8,
+    pub(super) c_stride: usize,
+    pub(super) output: StoredSum,
+    /// What is added to the nearest integers before they are stored, if those are, as bytes.
+    pub(super) rounded: Option<i32>,
+    /// Valid columns, at least 1; more than the tile has means all.
+    pub(super) cols: usize,
+    /// Where the tile's first element of the residual is, if a step adds that.
+    pub(super) residual: *const u8,
+    pub(super) residual_stride: usize,
+    pub(super) steps: &'t [StepCode],
+    pub(super) operands: OperandTable,
+    /// The output channel of the first column.
+    pub(super) channel: usize,
+    /// Room for the bits of `SUMS` sums.
+    pub(super) sums: *mut f32,
+    /// What is fetched from memory meanwhile: at step `k` the line at `ahead + k * ahead_stride`.
+    pub(super) ahead: *const i32,
+    pub(super) ahead_stride: usize,
+}
+
+/// A tile function for a fixed number of rows and of vectors of columns.
+pub(super) type QuadTileFn = unsafe fn(&QuadTile);
+
+/// Rows that are addressed from the first of them: at no, one and two strides, as x86 does it in one operand.
+const ROW_GROUP: usize = 3;
+/// Groups of the most rows.
+const ROW_GROUPS: usize = 5;
+
+/// Rows of the largest tile: what is taken apart needs registers, too.
+#[inline(always)]
+pub(super) const fn tile_rows<S: Simd>(at_once: u32) -> usize {
+    match (at_once, S::LANES) {
+        (1, _) => S::TILE_ROWS,
+        (_, 16) => 6,
+        _ => 4,
+    }
+}
+
+/// The tile function for `rows` in `1..=tile_rows(at_once)` and `vectors` of 1 or 2, which are 2 where a
+/// vector has 8 lanes; with the machine's instruction for quads if `at_once` is 1.
+#[inline(always)]
+pub(super) fn tile_function<S: Simd>(
+    rows: usize,
+    vectors: usize,
+    at_once: u32,
+    image: ByteSign,
+) -> QuadTileFn {
+    macro_rules! table {
+        ($($rows:literal)*) => {
+            match (rows, vectors, at_once, image) {
+                $(($rows, 1, 0, ByteSign::Unsigned) => tile::<S, $rows, 1, 0, 0>,)*
+                $(($rows, 2, 0, ByteSign::Unsigned) => tile::<S, $rows, 2, 0, 0>,)*
+                $(($rows, 1, 0, ByteSign::Signed) => tile::<S, $rows, 1, 0, 1>,)*
+                $(($rows, 2, 0, ByteSign::Signed) => tile::<S, $rows, 2, 0, 1>,)*
+                $(($rows, 1, _, ByteSign::Unsigned) => tile::<S, $rows, 1, 1, 0>,)*
+                $(($rows, 2, _, ByteSign::Unsigned) => tile::<S, $rows, 2, 1, 0>,)*
+                $(($rows, 1, _, ByteSign::Signed) => tile::<S, $rows, 1, 1, 1>,)*
+                $(($rows, 2, _, ByteSign::Signed) => tile::<S, $rows, 2, 1, 1>,)*
+                _ => unreachable!("the caller keeps to the largest tile"),
+            }
+        };
+    }
+    table!(1 2 3 4 5 6 7 8 9 10 11 12 13 14)
+}
+
+/// # Safety
+/// The machine has `S`, and where `AT_ONCE` is 1 its instruction for quads; `a` and `b` are valid for the
+/// tile's reads (`b`, `begin` and `zeros` for whole vectors), residual and operands of steps for its valid
+/// columns, `c` for writes of them. The bytes of `a` are signed where `IMAGE` is 1, and those of `b` are
+/// otherwise.
+unsafe fn tile<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32, const IMAGE: u32>(
+    tile: &QuadTile,
+) {
+    let is_there = const {
+        let is_wide = VECTORS * S::LANES >= PANEL / 2;
+        ROWS <= tile_rows::<S>(AT_ONCE) && (AT_ONCE == 0 || S::MAY_QUAD) && is_wide
+    };
+    if !is_there {
+        unreachable!("the caller keeps to the largest tile, and to instructions that there are");
+    }
+    let task = QuadTileTask::<ROWS, VECTORS, AT_ONCE, IMAGE>(tile);
+    // SAFETY: the caller's promise.
+    unsafe { if AT_ONCE == 1 { S::vectorize_quads(task) } else { S::vectorize(task) } }
+}
+
+struct QuadTileTask<'t, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32, const IMAGE: u32>(
+    &'t QuadTile<'t>,
+);
+
+impl<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32, const IMAGE: u32> Task<S>
+    for QuadTileTask<'_, ROWS, VECTORS, AT_ONCE, IMAGE>
+{
+    #[inline(always)]
+    unsafe fn run(self, s: S) {
+        let tile = *self.0;
+        // SAFETY: `tile`'s promise, for the rows and columns of this size.
+        unsafe {
+            let mut sums = begin::<S, ROWS, VECTORS>(s, &tile);
+            fetch_outputs::<ROWS>(&tile);
+            let mut b = tile.b;
+            let mut a = [tile.a; ROW_GROUPS];
+            for (group, a) in a.iter_mut().enumerate() {
+                let first = tile.a.wrapping_add(group * ROW_GROUP * tile.a_stride);
+                *a = opaque(first.cast()).cast();
+            }
+            for k in 0..tile.quads {
+                let mut weights = [s.splat_int(0); VECTORS];
+                for (v, weight) in weights.iter_mut().enumerate() {
+                    *weight = s.load_int(b.add(v * S::LANES));
+                }
+                let ahead = tile.ahead.wrapping_add(k * tile.ahead_stride);
+                prefetch(ahead.cast());
+                if tile.ahead_stride > LINE {
+                    prefetch(ahead.wrapping_add(LINE).cast());
+                }
+                // After the last step it is formed, never followed.
+                b = b.wrapping_add(tile.b_stride);
+                written_out!(row in ROWS => {
+                    let from = a[row / ROW_GROUP].add(row % ROW_GROUP * tile.a_stride);
+                    let quad = s.splat_int(i32::from_le(from.cast::<i32>().read_unaligned()));
+                    for (sum, &weight) in sums[row].iter_mut().zip(&weights) {
+                        *sum = add_quads::<S, AT_ONCE, IMAGE>(s, quad, weight, *sum);
+                    }
+                });
+                for a in &mut a {
+                    *a = a.wrapping_add(4);
+                }
+            }
+            let mut floats = [[s.splat(0.0); VECTORS]; ROWS];
+            written_out!(row in ROWS => {
+                for (float, sum) in floats[row].iter_mut().zip(sums[row]) {
+                    *float = s.float(sum);
+                }
+            });
+            if const { ROWS >= IN_REGISTERS && AT_ONCE == 1 } {
+                return finish::<S, ROWS, VECTORS>(s, self.0, floats);
+            }
+            written_out!(row in ROWS => {
+                for (v, float) in floats[row].iter().enumerate() {
+                    s.store(tile.sums.add(row * PANEL + v * S::LANES), *float);
+                }
+            });
+            finish_rows::<S>(self.0, ROWS, VECTORS);
+        }
+    }
+}
+
+/// Adds the products of an image's bytes and those of weights, which have the other sign.
+///
+/// # Safety
+/// The machine has the instruction if `AT_ONCE` is 1.
+#[inline(always)]
+unsafe fn add_quads<S: Simd, const AT_ONCE: u32, const IMAGE: u32>(
+    s: S,
+    image: S::I,
+    weights: S::I,
+    sum: S::I,
+) -> S::I {
+    let [unsigned, signed] = if IMAGE == 1 { [weights, image] } else { [image, weights] };
+    match AT_ONCE {
+        // SAFETY: the caller's promise.
+        1 => unsafe { s.add_quads_at_once(unsigned, signed, sum) },
+        _ => s.add_quads(unsigned, signed, sum),
+    }
+}
+
+/// Fetches where a deep tile stores to.
+#[inline(always)]
+fn fetch_outputs<const ROWS: usize>(tile: &QuadTile) {
+    if tile.quads >= FETCHED_DEPTH {
+        written_out!(row in ROWS => {
+            let at = tile.c.wrapping_add(row * tile.c_stride * tile.output.bytes());
+            prefetch(at.cast_const().cast());
+            if tile.output.bytes() > 1 {
+                prefetch(at.wrapping_add(LINE * 4).cast_const().cast());
+            }
+        });
+    }
+}
+
+/// The sums before the first product.
+#[inline(always)]
+unsafe fn begin<S: Simd, const ROWS: usize, const VECTORS: usize>(
+    s: S,
+    tile: &QuadTile,
+) -> [[S::I; VECTORS]; ROWS] {
+    let mut sums = [[s.splat_int(0); VECTORS]; ROWS];
+    written_out!(v in VECTORS => {
+        let first = v * S::LANES;
+        // SAFETY: `tile`'s promise.
+        unsafe {
+            let addend = s.load_int(tile.begin.add(first));
+            if tile.terms.is_null() {
+                written_out!(row in ROWS => {
+                    sums[row][v] = addend;
+                });
+            } else if tile.zeros.is_null() {
+                written_out!(row in ROWS => {
+                    sums[row][v] = s.add_int(addend, s.splat_int(*tile.terms.add(row)));
+                });
+            } else {
+                let zeros = s.load_int(tile.zeros.add(first));
+                written_out!(row in ROWS => {
+                    let term = s.splat_int(*tile.terms.add(row));
+                    sums[row][v] = s.add_int(addend, s.mul_int(term, zeros));
+                });
+            }
+        }
+    });
+    sums
+}
+
+/// Tiles of fewer rows are finished by [`finish_rows`]: what steps do is too much code to be repeated for
+/// each size of a tile, but takes less time where sums are still in registers.
+const IN_REGISTERS: usize = 12;
+
+/// Does the steps to sums that are stored, and stores what they make of them.
+///
+/// # Safety
+/// The machine has `S`; `tile`'s promise, whose `sums` hold `rows` rows of sums.
+#[inline(never)]
+unsafe fn finish_rows<S: Simd>(tile: &QuadTile, rows: usize, vectors: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match vectors {
+            1 => S::vectorize(FinishTask::<1> { tile, rows }),
+            _ => S::vectorize(FinishTask::<2> { tile, rows }),
+        }
+    }
+}
+
+struct FinishTask<'t, const VECTORS: usize> {
+    tile: &'t QuadTile<'t>,
+    rows: usize,
+}
+
+impl<S: Simd, const VECTORS: usize> Task<S> for FinishTask<'_, VECTORS> {
+    #[inline(always)]
+    unsafe fn run(self, s: S) {
+        let FinishTask { tile, rows } = self;
+        let mut row = 0;
+        // SAFETY: the caller's promise, for the rows that there are.
+        unsafe {
+            while row + FINISHED_ROWS <= rows {
+                finish_stored::<S, FINISHED_ROWS, VECTORS>(s, &tile.from(row));
+                row += FINISHED_ROWS;
+            }
+            while row < rows {
+                finish_stored::<S, 1, VECTORS>(s, &tile.from(row));
+                row += 1;
+            }
+        }
+    }
+}
+
+/// Rows whose stored sums are finished together.
+const FINISHED_ROWS: usize = 4;
+
+impl QuadTile<'_> {
+    /// The tile from a row on.
+    #[inline(always)]
+    fn from(&self, row: usize) -> Self {
+        let residual_bytes = StepCode::residual_bytes(self.steps);
+        QuadTile {
+            c: self.c.wrapping_add(row * self.c_stride * self.output.bytes()),
+            residual: self.residual.wrapping_add(row * self.residual_stride * residual_bytes),
+            sums: self.sums.wrapping_add(row * PANEL),
+            ..*self
+        }
+    }
+}
+
+/// Does the steps to some rows of sums that are stored, and stores what they make of them.
+#[inline(always)]
+unsafe fn finish_stored<S: Simd, const ROWS: usize, const VECTORS: usize>(s: S, tile: &QuadTile) {
+    let mut floats = [[s.splat(0.0); VECTORS]; ROWS];
+    // SAFETY: `tile`'s promise; sums are stored.
+    unsafe {
+        written_out!(row in ROWS => {
+            for (v, float) in floats[row].iter_mut().enumerate() {
+                *float = s.load(tile.sums.add(row * PANEL + v * S::LANES));
+            }
+        });
+        finish::<S, ROWS, VECTORS>(s, tile, floats);
+    }
+}
+
+/// Does the steps to the sums of some rows, which are integers' bits, and stores what they make of them.
+#[inline(always)]
+unsafe fn finish<S: Simd, const ROWS: usize, const VECTORS: usize>(
+    s: S,
+    tile: &QuadTile,
+    mut floats: [[S::F; VECTORS]; ROWS],
+) {
+    let is_whole = tile.cols >= VECTORS * S::LANES;
+    let cols = tile.cols.min(VECTORS * S::LANES);
+    // SAFETY: `tile`'s promise: each operand has the valid columns.
+    unsafe {
+        if tile.output != StoredSum::I32 {
+            written_out!(row in ROWS => {
+                for float in &mut floats[row] {
+                    *float = s.to_float(s.bits(*float));
+                }
+            });
+            floats = after_steps::<S, ROWS, VECTORS>(s, tile, floats);
+        }
+        // A number of columns that is known when this is compiled needs no masks.
+        match is_whole {
+            true => store_all::<S, ROWS, VECTORS>(s, tile, VECTORS * S::LANES, floats),
+            false => store_all::<S, ROWS, VECTORS>(s, tile, cols, floats),
+        }
+    }
+}
+
+/// Stores the first `cols` columns.
+#[inline(always)]
+unsafe fn store_all<S: Simd, const ROWS: usize, const VECTORS: usize>(
+    s: S,
+    tile: &QuadTile,
+    cols: usize,
+    floats: [[S::F; VECTORS]; ROWS],
+) {
+    macro_rules! each {
+        (|$first:ident, $at:ident, $float:ident| $store:expr) => {{
+            written_out!(row in ROWS => {
+                for (v, &$float) in floats[row].iter().enumerate() {
+                    let $first = v * S::LANES;
+                    let $at = row * tile.c_stride + $first;
+                    if cols > $first {
+                        $store;
+                    }
+                }
+            });
+        }};
+    }
+    let to = tile.c;
+    // SAFETY: `tile`'s promise: `c` has the valid columns.
+    unsafe {
+        match (tile.output, tile.rounded) {
+            (StoredSum::I32 | StoredSum::F32, _) => {
+                each!(|first, at, float| s.store_first(to.cast::<f32>().add(at), cols - first, float));
+            }
+            (StoredSum::U8, None) => {
+                each!(|first, at, float| s.store_unsigned(to.add(at), cols - first, float));
+            }
+            (StoredSum::U8, Some(added)) => {
+                each!(|first, at, float| s.store_near_unsigned(to.add(at), cols - first, float, added));
+            }
+            (StoredSum::I8, None) => {
+                each!(|first, at, float| s.store_signed(to.add(at), cols - first, float));
+            }
+            (StoredSum::I8, Some(added)) => {
+                each!(|first, at, float| s.store_near_signed(to.add(at), cols - first, float, added));
+            }
+        }
+    }
+}
+
+/// The sums of the bytes of rows.
+#[derive(Clone, Copy)]
+pub(super) struct RowSums {
+    pub(super) a: *const u8,
+    pub(super) a_stride: usize,
+    pub(super) quads: usize,
+    pub(super) rows: usize,
+    pub(super) image: ByteSign,
+    pub(super) to: *mut i32,
+}
+
+struct RowSumsTask<const AT_ONCE: u32>(RowSums);
+
+/// Writes the sums of rows, by the machine's instruction for quads if `at_once` is 1.
+///
+/// # Safety
+/// The machine has `S`, and the instruction; `a` is valid for reads of the rows, and `to` for writes of
+/// their number.
+#[inline(always)]
+pub(super) unsafe fn row_sums<S: Simd>(sums: RowSums, at_once: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match at_once {
+            1 => S::vectorize_quads(RowSumsTask::<1>(sums)),
+            _ => S::vectorize(RowSumsTask::<0>(sums)),
+        }
+    }
+}
+
+impl<S: Simd, const AT_ONCE: u32> Task<S> for RowSumsTask<AT_ONCE> {
+    #[inline(always)]
+    unsafe fn run(self, s: S) {
+        let RowSums { a, a_stride, quads, rows, image, to } = self.0;
+        let ones = s.splat_int(0x0101_0101);
+        for row in 0..rows {
+            let mut sum = s.splat_int(0);
+            // SAFETY: the caller's promise.
+            unsafe {
+                let from = a.add(row * a_stride).cast::<f32>();
+                for quad in (0..quads).step_by(S::LANES) {
+                    let bytes = s.bits(s.load_first(from.add(quad), quads - quad));
+                    sum = match image {
+                        ByteSign::Unsigned => add_quads::<S, AT_ONCE, 0>(s, bytes, ones, sum),
+                        ByteSign::Signed => add_quads::<S, AT_ONCE, 1>(s, bytes, ones, sum),
+                    };
+                }
+                let mut lanes = [0i32; 16];
+                s.store(lanes.as_mut_ptr().cast(), s.float(sum));
+                *to.add(row) = lanes.iter().fold(0, |all, lane| all.wrapping_add(*lane));
+            }
+        }
+    }
+}
+
+/// The largest tile's sums fit.
+const _: () = assert!(SUMS >= 14 * PANEL);
+
+#[cfg(test)]
+#[path = "tile_tests.rs"]
+mod tests;

@@ -1,0 +1,154 @@
+//! Functions of single bytes become tables.
+//!
+//! Where all that makes a value of 8 bits from another one is elementwise and reads nothing else but numbers,
+//! as an activation between two quantizations does, it has 256 results: they are computed when the program is
+//! loaded, by the same operations, so they are the same to the bit. A table of a table is one table.
+
+use ir::builder::InsertPoint;
+use ir::weights::WeightSet;
+use ir::{Body, Builder, Context, Kind, Op, OpSpec, Traits, TypeData, Value, size};
+
+use crate::constants;
+use crate::edit::{rebuild, reshape};
+use crate::manager::Changes;
+
+/// Fewer operations are not worth a step of their own.
+const LEAST_OPS: usize = 3;
+/// More operations are not looked at.
+const MOST_OPS: usize = 64;
+
+/// Puts a table in the place of what makes the results of these operations, where they are functions of
+/// single bytes; returns how many.
+pub(super) fn look_up(
+    ctx: &Context,
+    body: &mut Body,
+    weights: &WeightSet,
+    ops: &[Op],
+    changes: &Changes,
+) -> usize {
+    let mut made = 0;
+    for &op in ops {
+        let Some(function) = ByteFunction::of(ctx, body, weights, op) else { continue };
+        if changes.allow(|| format!("{} becomes a table", body.at(ctx, op).describe())) {
+            function.replace(ctx, body, op);
+            made += 1;
+        }
+    }
+    made
+}
+
+/// What is computed of a value of 8 bits, element by element.
+struct ByteFunction {
+    /// The value.
+    of: Value,
+    /// The operations, operands first.
+    ops: Vec<Op>,
+}
+
+impl ByteFunction {
+    /// The function whose result an operation converts to 8 bits.
+    fn of(ctx: &Context, body: &Body, weights: &WeightSet, op: Op) -> Option<ByteFunction> {
+        let at = body.at(ctx, op);
+        if !at.has(Traits::CAST) || !is_byte(ctx, body, at.result(0)) || weights.contains(at.result(0)) {
+            return None;
+        }
+        let mut search = ByteSearch { ctx, body, weights, root: op, of: None, ops: Vec::new() };
+        let is_found = search.visit(op);
+        let ByteSearch { of, ops, .. } = search;
+        (is_found && ops.len() >= LEAST_OPS).then_some(ByteFunction { of: of?, ops })
+    }
+
+    /// Puts a table in the place of operation `op`, which makes the result.
+    fn replace(self, ctx: &Context, body: &mut Body, op: Op) {
+        let (mut of, bytes) = (self.of, body.ty(self.of));
+        let earlier = body.defining_op(of).filter(|op| is_lookup(ctx, body, *op));
+        let mut values = vec![match earlier {
+            Some(earlier) => {
+                of = body.operand(earlier, 0);
+                (self.of, body.operand(earlier, 1))
+            }
+            None => {
+                let ty = ctx.tensor(&[BYTES], ctx.elem(bytes));
+                let all: Vec<u8> = (0..=u8::MAX).collect();
+                let all = constants::dense(ctx, ty, &all);
+                (self.of, Builder::before(ctx, body, op).constant(all, ty))
+            }
+        }];
+        for step in self.ops {
+            let mut operands: Vec<Value> = body.operands(step).collect();
+            for operand in &mut operands {
+                let known = values.iter().find(|known| known.0 == *operand).map(|known| known.1);
+                *operand = known.unwrap_or_else(|| reshape(ctx, body, *operand, &[], op));
+            }
+            let properties = body.properties(step);
+            let copy = rebuild(ctx, body, step, &operands, properties, InsertPoint::Before(op));
+            let copy = copy.expect("elementwise operations take any shape");
+            values.push((body.result(step, 0), body.result(copy, 0)));
+        }
+        let table = values.last().expect("a function has operations").1;
+        let mut builder = Builder::before(ctx, body, op);
+        builder.location = builder.body.location(op);
+        let spec = OpSpec { operands: &[of, table], ..OpSpec::default() };
+        let new = builder.build(LOOKUP, spec).expect("a table of bytes has 256 of them");
+        let new = body.result(new, 0);
+        body.replace_uses(body.result(op, 0), new);
+    }
+}
+
+/// A walk from a result to the bytes that it is made of.
+struct ByteSearch<'a> {
+    ctx: &'a Context,
+    body: &'a Body,
+    weights: &'a WeightSet,
+    root: Op,
+    of: Option<Value>,
+    ops: Vec<Op>,
+}
+
+impl ByteSearch<'_> {
+    /// Whether an operation is a part of the function, and all that it reads.
+    fn visit(&mut self, op: Op) -> bool {
+        if self.ops.contains(&op) {
+            return true;
+        }
+        let at = self.body.at(self.ctx, op);
+        let result = |op: Op| self.body.ty(self.body.result(op, 0));
+        let fits = matches!(at.kind(), Kind::Elementwise(_))
+            && self.ops.len() < MOST_OPS
+            && self.body.result_count(op) == 1
+            && self.body.block_of(op) == self.body.block_of(self.root)
+            && size::have_equal_sizes(self.ctx, result(op), result(self.root));
+        if !fits || !self.body.operands(op).all(|operand| self.reads(operand)) {
+            return false;
+        }
+        self.ops.push(op);
+        true
+    }
+
+    /// Whether a value is a number, the bytes, or made of them.
+    fn reads(&mut self, value: Value) -> bool {
+        if self.weights.contains(value) {
+            return constants::elements(self.ctx, self.body.ty(value)) == Some(1);
+        }
+        if is_byte(self.ctx, self.body, value) {
+            let root = self.body.ty(self.body.result(self.root, 0));
+            let is_whole = size::have_equal_sizes(self.ctx, self.body.ty(value), root);
+            return is_whole && *self.of.get_or_insert(value) == value;
+        }
+        self.body.defining_op(value).is_some_and(|op| self.visit(op))
+    }
+}
+
+/// Whether a value is of integers of 8 bits.
+fn is_byte(ctx: &Context, body: &Body, value: Value) -> bool {
+    matches!(ctx.type_data(ctx.elem(body.ty(value))), TypeData::Integer { width: 8, .. })
+}
+
+/// Whether an operation looks bytes up in a table that is a constant, or made of some.
+fn is_lookup(ctx: &Context, body: &Body, op: Op) -> bool {
+    matches!(body.at(ctx, op).kind(), Kind::Kernel("lookup"))
+}
+
+const LOOKUP: &str = "nn.lookup";
+/// Entries of a table.
+const BYTES: u64 = 256;

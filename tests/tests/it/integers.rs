@@ -1,0 +1,419 @@
+//! Programs that multiply integers of 8 bits, as quantized networks do.
+//!
+//! Quantized contractions are computed to the bit, with whatever rescales the sums: machine code does what
+//! the planned program means, which algebra may have rounded otherwise than the written one. What is written
+//! as floats around DequantizeLinear and QuantizeLinear becomes such: its sums are more exact than those of
+//! floats, so bytes may differ by one.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use codegen::Cpu;
+use ir::{Context, Module};
+use kernels::Isa;
+use optc::{Array, CompileOptions, DeadMemory, Goal};
+use tests::programs::{array, execute, floats, interpret};
+use tests::random::Random;
+
+/// A program as text.
+struct Net {
+    text: String,
+    steps: usize,
+}
+
+/// A value of a program: its name, its sizes, and the type of its elements.
+#[derive(Clone)]
+struct Named {
+    name: String,
+    shape: Vec<u64>,
+    elem: &'static str,
+}
+
+impl Named {
+    fn ty(&self) -> String {
+        let sizes: String = self.shape.iter().map(|size| format!("{size}x")).collect();
+        format!("tensor<{sizes}{}>", self.elem)
+    }
+}
+
+const BYTES: [&str; 2] = ["ui8", "i8"];
+
+impl Net {
+    fn new() -> Net {
+        Net { text: String::new(), steps: 0 }
+    }
+
+    /// Adds an operation.
+    fn op(
+        &mut self,
+        name: &str,
+        operands: &[&Named],
+        attrs: &str,
+        shape: &[u64],
+        elem: &'static str,
+    ) -> Named {
+        let made = Named { name: format!("%v{}", self.steps), shape: shape.to_vec(), elem };
+        self.steps += 1;
+        let names: Vec<&str> = operands.iter().map(|operand| operand.name.as_str()).collect();
+        let types: Vec<String> = operands.iter().map(|operand| operand.ty()).collect();
+        let (names, types) = (names.join(", "), types.join(", "));
+        writeln!(self.text, "  {} = {name} {names} {{{attrs}}} : ({types}) -> {}", made.name, made.ty())
+            .expect("a string takes all text");
+        made
+    }
+
+    /// Adds an operation on elements, whose result is like the first operand.
+    fn like(&mut self, name: &str, operands: &[&Named]) -> Named {
+        let first = operands[0].clone();
+        self.op(name, operands, "", &first.shape, first.elem)
+    }
+
+    /// Adds a constant.
+    fn constant(&mut self, shape: &[u64], elem: &'static str, mut number: impl FnMut() -> String) -> Named {
+        let count = shape.iter().product::<u64>();
+        let mut text: Vec<String> = (0..count).map(|_| number()).collect();
+        for size in shape.iter().rev() {
+            text = text.chunks((*size).max(1) as usize).map(|row| format!("[{}]", row.join(", "))).collect();
+        }
+        let made = Named { name: format!("%v{}", self.steps), shape: shape.to_vec(), elem };
+        self.steps += 1;
+        writeln!(self.text, "  {} = nn.constant dense<{}> : {}", made.name, text[0], made.ty())
+            .expect("a string takes all text");
+        made
+    }
+
+    fn number(&mut self, number: f64) -> Named {
+        self.constant(&[], "f32", || format!("{number:.9}"))
+    }
+
+    /// A constant of bytes; those at the ends are frequent.
+    fn bytes(&mut self, random: &mut Random, shape: &[u64], elem: &'static str) -> Named {
+        let least = if elem == "i8" { -128 } else { 0 };
+        let ends = random.below(4) == 0;
+        self.constant(shape, elem, || {
+            let byte = match random.below(4) {
+                0 => [0, 255][random.below(2)],
+                _ if ends => 255,
+                _ => random.below(256) as i64,
+            };
+            (byte + least).to_string()
+        })
+    }
+
+    fn cast(&mut self, value: &Named, elem: &'static str) -> Named {
+        self.op("nn.cast", &[value], &format!("to = {elem}"), &value.shape, elem)
+    }
+
+    /// Bytes made of floats between -1 and 1.
+    fn quantized(&mut self, x: &Named, elem: &'static str) -> Named {
+        let (scale, zero) = (self.number(140.0), self.number(if elem == "i8" { 0.0 } else { 128.0 }));
+        let scaled = self.like("nn.mul", &[x, &scale]);
+        let moved = self.like("nn.add", &[&scaled, &zero]);
+        let rounded = self.like("nn.round", &[&moved]);
+        self.cast(&rounded, elem)
+    }
+
+    /// What DequantizeLinear makes of bytes.
+    fn dequantized(&mut self, bytes: &Named, zero: Option<&Named>, scale: &Named) -> Named {
+        let mut value = self.cast(bytes, "f32");
+        if let Some(zero) = zero {
+            let zero = self.cast(zero, "f32");
+            value = self.like("nn.sub", &[&value, &zero]);
+        }
+        self.like("nn.mul", &[&value, scale])
+    }
+}
+
+/// A contraction of a program.
+struct Contraction {
+    x: Named,
+    w: Named,
+    attrs: String,
+    result: Vec<u64>,
+    channels: u64,
+    /// Axes after that of the channels.
+    after: usize,
+    is_product: bool,
+}
+
+impl Contraction {
+    fn name(&self, prefix: &str) -> String {
+        format!("nn.{prefix}{}", if self.is_product { "matmul" } else { "conv2d" })
+    }
+
+    /// The sizes of one number for each channel.
+    fn per_channel(&self) -> Vec<u64> {
+        [vec![self.channels], vec![1; self.after]].concat()
+    }
+}
+
+/// A product or a convolution of bytes that are made of the argument `%x`, whose sizes are returned.
+fn contraction(net: &mut Net, random: &mut Random) -> (Contraction, Vec<u64>) {
+    let [x_elem, w_elem] = [BYTES[random.below(2)], BYTES[random.below(2)]];
+    let mut size = |most: usize| 1 + random.below(most) as u64;
+    let is_product = size(2) == 1;
+    let [shape, weights, result];
+    let channels;
+    let mut attrs = String::new();
+    if is_product {
+        let [rows, depth, columns, batch] = [size(40), size(90), size(50), size(3)];
+        shape = if batch > 1 { vec![batch, rows, depth] } else { vec![rows, depth] };
+        result = [&shape[..shape.len() - 1], &[columns]].concat();
+        let is_turned = size(2) == 1;
+        weights = if is_turned { vec![columns, depth] } else { vec![depth, columns] };
+        attrs += if is_turned { "transpose_b" } else { "" };
+        channels = columns;
+    } else {
+        let [n, h, w, groups] = [size(2), 4 + size(9), 4 + size(9), size(2)];
+        let [depth, out] = [size(20), groups * size(20)];
+        let [kh, kw, pad, stride, dilation] = [size(3), size(3), size(3) - 1, size(2), size(2)];
+        let count = |size: u64, kernel: u64| (size + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1;
+        shape = vec![n, groups * depth, h, w];
+        weights = vec![out, depth, kh, kw];
+        result = vec![n, out, count(h, kh), count(w, kw)];
+        attrs += &format!(
+            "groups = {groups} : i64, pads = array<i64: {pad}, {pad}, {pad}, {pad}>, \
+             strides = array<i64: {stride}, {stride}>, dilations = array<i64: {dilation}, {dilation}>"
+        );
+        channels = out;
+    }
+    let argument = Named { name: "%x".to_owned(), shape: shape.clone(), elem: "f32" };
+    let x = net.quantized(&argument, x_elem);
+    let w = net.bytes(random, &weights, w_elem);
+    let after = if is_product { 0 } else { 2 };
+    (Contraction { x, w, attrs, result, channels, after, is_product }, shape)
+}
+
+/// One step on a sum, and where it stands after a residual was added.
+fn step(
+    net: &mut Net,
+    random: &mut Random,
+    made: &Contraction,
+    value: &Named,
+    residual: &mut Option<Named>,
+) -> Named {
+    let shape = if random.below(2) == 0 { vec![] } else { made.per_channel() };
+    let which = random.below(9);
+    let choice = random.below(4);
+    let mut numbers = |net: &mut Net, scale: f32| {
+        net.constant(&shape, "f32", || format!("{:.9}", (random.float() + 1.5) * scale))
+    };
+    match which {
+        0 | 1 => {
+            let factor = numbers(net, 0.01);
+            net.like("nn.mul", &[value, &factor])
+        }
+        2 => {
+            let added = numbers(net, 9.0);
+            net.like("nn.add", &[value, &added])
+        }
+        3 => {
+            let divisor = numbers(net, 3.0);
+            net.like("nn.div", &[value, &divisor])
+        }
+        4 => {
+            let less = numbers(net, 9.0);
+            net.like("nn.sub", &[value, &less])
+        }
+        5 => net.like(["nn.relu", "nn.gelu", "nn.sigmoid", "nn.round"][choice], &[value]),
+        6 => {
+            let bytes = net.cast(value, BYTES[choice % 2]);
+            net.cast(&bytes, "f32")
+        }
+        7 if residual.is_some() => {
+            let residual = residual.take().expect("it is there");
+            net.like("nn.add", &[value, &residual])
+        }
+        _ => net.op("nn.clip", &[value], "lo = -7.0 : f32, hi = 90.0 : f32", &value.shape, "f32"),
+    }
+}
+
+/// A program with a quantized contraction, and the sizes of its argument.
+fn quantized_program(random: &mut Random) -> (String, Vec<u64>) {
+    let net = &mut Net::new();
+    let (made, shape) = contraction(net, random);
+    let x_zero = net.bytes(random, &[], made.x.elem);
+    let zeros = if random.below(2) == 0 { vec![] } else { vec![made.channels] };
+    let w_zero = net.bytes(random, &zeros, made.w.elem);
+    let operands = [&made.x, &made.w, &x_zero, &w_zero];
+    let mut value = net.op(&made.name("quantized_"), &operands, &made.attrs, &made.result, "i32");
+    if random.below(8) > 0 {
+        value = net.cast(&value, "f32");
+        let scale = net.number(0.0005);
+        value = net.like("nn.mul", &[&value, &scale]);
+        let mut residual = residual(net, random, &made);
+        for _ in 0..random.below(9) {
+            value = step(net, random, &made, &value, &mut residual);
+        }
+        if random.below(2) == 0 {
+            value = net.cast(&value, BYTES[random.below(2)]);
+        }
+    }
+    (finished(net, &shape, &value), shape)
+}
+
+/// What may be added to the sums: floats, or bytes that are dequantized.
+fn residual(net: &mut Net, random: &mut Random, made: &Contraction) -> Option<Named> {
+    let count = made.result.iter().product::<u64>();
+    if count > 3000 {
+        return None;
+    }
+    if random.below(3) == 0 {
+        return Some(net.constant(&made.result, "f32", || format!("{:.9}", random.float())));
+    }
+    // Bytes that are not weights.
+    let number = net.number(0.0);
+    let argument = Named { name: "%y".to_owned(), shape: made.result.clone(), elem: "f32" };
+    let moved = net.like("nn.add", &[&argument, &number]);
+    let bytes = net.quantized(&moved, BYTES[random.below(2)]);
+    let zero = net.bytes(random, &[], bytes.elem);
+    let scale = net.number(0.03);
+    let zero = (random.below(2) == 0).then_some(zero);
+    Some(net.dequantized(&bytes, zero.as_ref(), &scale))
+}
+
+/// The whole text; a second argument is as large as the result.
+fn finished(net: &Net, shape: &[u64], value: &Named) -> String {
+    let x = Named { name: String::new(), shape: shape.to_vec(), elem: "f32" };
+    let y = Named { name: String::new(), shape: value.shape.clone(), elem: "f32" };
+    let (x, y, to) = (x.ty(), y.ty(), value.ty());
+    format!("func.func @main(%x: {x}, %y: {y}) -> {to} {{\n{}  return {} : {to}\n}}", net.text, value.name)
+}
+
+fn parse(text: &str) -> Module {
+    let ctx = Arc::new(Context::new());
+    let module = ir::text::parse(&ctx, "net.mlir", text.to_owned());
+    module.unwrap_or_else(|faults| panic!("{text}\n{}", faults[0].render(&ctx)))
+}
+
+/// The arguments of a program: floats for its own, and for the residual.
+fn arguments(module: &Module, random: &mut Random) -> Vec<Array> {
+    let body = module.function("main").expect("it is called so");
+    let block = body.entry(body.root()).expect("it has a body");
+    let shapes = body.args(block).iter().map(|arg| module.ctx.static_shape(body.ty(*arg)));
+    let shapes: Vec<Vec<u64>> = shapes.map(|shape| shape.expect("sizes are known")).collect();
+    shapes.iter().map(|shape| array("x", shape, &random.floats(shape.iter().product()))).collect()
+}
+
+/// The program with its plan, and what machine code makes of it.
+fn run(text: &str, inputs: &[Array], options: &CompileOptions) -> (Module, Array) {
+    let mut module = parse(text);
+    let outputs = execute(&mut module, inputs, options);
+    let mut outputs = outputs.unwrap_or_else(|failure| panic!("{text}\n{failure}"));
+    (module, outputs.remove(0))
+}
+
+/// Whether two results differ by no more than roundings: bytes by one at most.
+fn is_near(found: &Array, expected: &Array) -> bool {
+    if found.element != runtime::ElementKind::F32 {
+        let pairs = found.bytes.iter().zip(&expected.bytes);
+        let most = pairs.map(|(found, expected)| found.abs_diff(*expected)).max().unwrap_or(0);
+        // Signed bytes of other signs, and words, are equal or not.
+        return most <= 1 || found.bytes == expected.bytes;
+    }
+    let pairs = floats(found).into_iter().zip(floats(expected));
+    let largest =
+        floats(expected).into_iter().filter(|x| x.is_finite()).fold(1.0, |most, x| x.abs().max(most));
+    // A number next to a tie may be rounded to either side.
+    pairs.into_iter().all(|(found, expected)| {
+        found.to_bits() == expected.to_bits() || (found - expected).abs() <= 1.01f32.max(1e-5 * largest)
+    })
+}
+
+#[test]
+fn quantized_contractions_are_computed_to_the_bit() {
+    let (mut groups, mut rounds) = (0, 0);
+    for seed in 0..60 {
+        let random = &mut Random::new(seed);
+        let (text, _) = quantized_program(random);
+        let module = parse(&text);
+        let inputs = arguments(&module, random);
+        let expected = &interpret(&module, &inputs)[0];
+        for (isa, threads) in Isa::available().into_iter().flat_map(|isa| [(isa, 1), (isa, 3)]) {
+            let goal = [Goal::Balanced, Goal::Memory][seed as usize % 2];
+            let options = CompileOptions {
+                cpu: *Cpu::level(isa),
+                threads,
+                goal,
+                dead: DeadMemory::Poisoned,
+                ..CompileOptions::default()
+            };
+            let (module, found) = run(&text, &inputs, &options);
+            let planned = ir::text::print(&module);
+            let meant = &interpret(&module, &inputs)[0];
+            assert!(found.bytes == meant.bytes, "seed {seed} on {isa:?} x {threads}: {text}\n{planned}");
+            assert!(is_near(&found, expected), "seed {seed}: the passes changed it: {text}\n{planned}");
+            groups += planned.matches("{mem.kernel = \"quantized_").count();
+            rounds += 1;
+        }
+    }
+    assert!(groups * 2 > rounds, "{groups} groups around a quantized contraction in {rounds} programs");
+}
+
+/// A layer as exporters write it: DequantizeLinear, a contraction with bias, an activation, QuantizeLinear,
+/// and perhaps a residual.
+fn exported_program(random: &mut Random) -> String {
+    let net = &mut Net::new();
+    let (made, shape) = contraction(net, random);
+    let x_zero = net.bytes(random, &[], made.x.elem);
+    let x_scale = net.number(0.01);
+    let x = net.dequantized(&made.x, Some(&x_zero), &x_scale);
+    let is_of_channels = random.below(2) == 0;
+    let along = match made.is_product {
+        true if made.attrs.is_empty() => vec![1, made.channels],
+        true => vec![made.channels, 1],
+        false => vec![made.channels, 1, 1, 1],
+    };
+    let scale_shape = if is_of_channels { along } else { vec![] };
+    let w_scale = net.constant(&scale_shape, "f32", || format!("{:.9}", (random.float() + 1.5) * 0.004));
+    let w = net.dequantized(&made.w, None, &w_scale);
+    let bias = net.constant(&[made.channels], "f32", || format!("{:.9}", random.float()));
+    let mut operands = vec![&x, &w];
+    operands.extend((random.below(2) == 0).then_some(&bias));
+    let mut value = net.op(&made.name(""), &operands, &made.attrs, &made.result, "f32");
+    if random.below(2) == 0 {
+        value = net.like("nn.relu", &[&value]);
+    }
+    value = quantize(net, &value, 30.0);
+    if let Some(residual) = residual(net, random, &made) {
+        let zero = net.constant(&[], "ui8", || "30".to_owned());
+        let scale = net.number(0.05);
+        let back = net.dequantized(&value, Some(&zero), &scale);
+        value = net.like("nn.add", &[&back, &residual]);
+        value = quantize(net, &value, 90.0);
+    }
+    finished(net, &shape, &value)
+}
+
+/// QuantizeLinear to `ui8`.
+fn quantize(net: &mut Net, value: &Named, zero: f64) -> Named {
+    let (scale, zero) = (net.number(0.05), net.number(zero));
+    let quotient = net.like("nn.div", &[value, &scale]);
+    let rounded = net.like("nn.round", &[&quotient]);
+    let moved = net.like("nn.add", &[&rounded, &zero]);
+    let cut = net.op("nn.clip", &[&moved], "lo = 0.0 : f32, hi = 255.0 : f32", &value.shape, "f32");
+    net.cast(&cut, "ui8")
+}
+
+#[test]
+fn layers_of_dequantized_numbers_multiply_integers_and_differ_by_one_at_most() {
+    let (mut products, mut apart, mut bytes) = (0, 0, 0);
+    for seed in 0..60 {
+        let random = &mut Random::new(seed);
+        let text = exported_program(random);
+        let module = parse(&text);
+        let inputs = arguments(&module, random);
+        let expected = &interpret(&module, &inputs)[0];
+        let options = CompileOptions { threads: 2, dead: DeadMemory::Poisoned, ..CompileOptions::default() };
+        let (module, found) = run(&text, &inputs, &options);
+        let planned = ir::text::print(&module);
+        products += planned.matches("nn.quantized_").count();
+        let pairs = found.bytes.iter().zip(&expected.bytes);
+        let most = pairs.clone().map(|(found, expected)| found.abs_diff(*expected)).max();
+        assert!(most <= Some(1), "seed {seed}: {most:?} apart: {text}\n{planned}");
+        apart += pairs.filter(|(found, expected)| found != expected).count();
+        bytes += expected.bytes.len();
+    }
+    assert!(products > 40, "{products} contractions of 60 multiply integers");
+    assert!(apart * 500 < bytes, "{apart} of {bytes} bytes differ");
+}
