@@ -14,7 +14,7 @@
 //! numbers, as at the end of a block with a residual.
 //!
 //! What is computed of single bytes, as by an activation between two quantizations, becomes a table
-//! (`tables.rs`).
+//! (`tables.rs`), and what is picked from dequantized weights is picked from the bytes.
 //!
 //! The second operand has to be a weight, as only weights are packed before the program runs. Convolutions in
 //! groups of few channels stay as they are: their kernels multiply floats.
@@ -38,7 +38,7 @@ pub(crate) static INTEGERS: PassDef = PassDef {
     name: "integers",
     doc: "Multiplies integers of 8 bits where a contraction with weights reads numbers that are made of such by \
           a zero point and a scale, as exporters write quantized networks. Functions of single bytes become \
-          tables.",
+          tables, and what is picked from such weights is picked as bytes.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<2x8xui8>) -> tensor<2x4xf32> {
@@ -70,9 +70,10 @@ pub(crate) static INTEGERS: PassDef = PassDef {
     },
     stage: StageRule::UpTo(Stage::Simplify),
     run: PassRun::Function(|pass, body| {
-        let Rewritten { products, tables } = multiply_integers(pass.ctx, body, &pass.changes);
+        let Rewritten { products, tables, picked } = multiply_integers(pass.ctx, body, &pass.changes);
         pass.count("products-of-integers", products as u64);
         pass.count("tables", tables as u64);
+        pass.count("picks-of-bytes", picked as u64);
         Ok(())
     }),
 };
@@ -84,6 +85,8 @@ pub struct Rewritten {
     pub products: usize,
     /// Functions of bytes that became tables.
     pub tables: usize,
+    /// Operations that pick bytes from weights, and not floats.
+    pub picked: usize,
 }
 
 /// Rewrites the contractions of a function that read dequantized numbers, and what is computed of single
@@ -105,10 +108,44 @@ pub fn multiply_integers(ctx: &Context, body: &mut Body, changes: &Changes) -> R
         }
     }
     let tables = tables::look_up(ctx, body, &weights, &ops, changes);
-    if made + tables > 0 {
+    let picked = ops.iter().filter(|op| pick_bytes(ctx, body, &weights, **op, changes)).count();
+    if made + tables + picked > 0 {
         remove_dead(ctx, body);
     }
-    Rewritten { products: made, tables }
+    Rewritten { products: made, tables, picked }
+}
+
+/// Dequantizes what is picked from weights after it is picked, as from a table of words, so that the weights
+/// stay bytes. Returns whether the operation does so.
+fn pick_bytes(ctx: &Context, body: &mut Body, weights: &WeightSet, op: Op, changes: &Changes) -> bool {
+    let at = body.at(ctx, op);
+    if !matches!(at.kind(), Kind::Kernel("gather")) || weights.contains(at.result(0)) {
+        return false;
+    }
+    let operands: Vec<Value> = body.operands(op).collect();
+    let made = Dequantized::of(ctx, body, operands[0]).filter(|_| weights.contains(operands[0]));
+    // Numbers of more axes would give what is picked more.
+    let rank = |value: Value| ctx.type_data(body.ty(value)).tensor_shape().map_or(0, <[Dim]>::len);
+    let is_one = |value: Value| lies_along(ctx, body, value, None) && rank(value) <= rank(body.result(op, 0));
+    let made = made.filter(|made| is_one(made.scale) && made.zero.is_none_or(is_one));
+    let Some(made) = made else { return false };
+    if !changes.allow(|| format!("{} picks bytes", at.describe())) {
+        return false;
+    }
+    let at = InsertPoint::Before(op);
+    let new = |body: &mut Body, step: Op, operands: &[Value]| {
+        let copy = rebuild(ctx, body, step, operands, body.properties(step), at);
+        body.result(copy.expect("its operands have the sizes of what is picked"), 0)
+    };
+    let picked = [&[made.bytes], &operands[1..]].concat();
+    let mut known = (made.bytes, new(body, op, &picked));
+    for step in made.ops.into_iter().rev() {
+        let operands = body.operands(step).map(|operand| if operand == known.0 { known.1 } else { operand });
+        let operands: Vec<Value> = operands.collect();
+        known = (body.result(step, 0), new(body, step, &operands));
+    }
+    body.replace_uses(body.result(op, 0), known.1);
+    true
 }
 
 /// `(bytes - zero) * scale`.
@@ -181,7 +218,7 @@ impl Found {
             }
             _ => return None,
         };
-        if !weights.contains(w) || at.operand_shape(0).is_none_or(|shape| shape.len() < 2) {
+        if !weights.contains(w) || ctx.type_data(body.ty(x)).tensor_shape()?.len() < 2 {
             return None;
         }
         let channels = filter[axis];

@@ -8,7 +8,7 @@ use ir::plan::attrs;
 use ir::scalar::{Binary, Unary};
 use ir::target::GroupPosition;
 use ir::window::Arrangement;
-use ir::{Kind, Op, Scalar, Traits, Type, Value};
+use ir::{Dim, Kind, Op, Scalar, Traits, Type, Value};
 use kernels::{
     Activation, ByteSign, ConvStrides, QuadConv2d, QuadNumbers, StepOperand, StoredSum, SumStep,
     WeightStrides, WeightZero,
@@ -121,7 +121,10 @@ impl Rescaling {
     fn step(&mut self, root: OpRef<'_>, op: OpRef<'_>, value: Value) -> Result<(), CodeRefusal> {
         let form = || CodeRefusal::new("its kernel does not do this to its sums");
         let ctx = op.ctx;
-        if op.result_shape(0).is_none() || op.result_shape(0) != root.result_shape(0) {
+        // Of two sizes that are not known it is not known that they are equal.
+        let is_known = |shape: &&[Dim]| !shape.contains(&Dim::Unknown);
+        let shape = |op: OpRef<'_>| ctx.type_data(op.result_type(0)).tensor_shape().filter(is_known);
+        if shape(op).is_none() || shape(op) != shape(root) {
             return Err(form());
         }
         let sums = ctx.elem(root.result_type(0));
@@ -225,8 +228,9 @@ fn step_operand(root: OpRef<'_>, op: OpRef<'_>, other: Value) -> Option<StepOper
         return Some(StepOperand::One);
     }
     let channels = channels(root)?;
-    let is_last = root.result_shape(0).and_then(|shape| shape.last().copied()) == Some(channels);
-    (is_last && is_per_channel(op, other, channels)).then_some(StepOperand::Channel)
+    let dims = op.ctx.type_data(root.result_type(0)).tensor_shape()?;
+    (dims.last() == Some(&Dim::Known(channels)) && is_per_channel(op, other, channels))
+        .then_some(StepOperand::Channel)
 }
 
 /// The output channels of a contraction.
