@@ -47,9 +47,17 @@ impl Dequantized {
         is_whole.then_some(Dequantized { bytes, zero, scale, ops })
     }
 
-    /// Whether each step of it is read by the next one alone.
-    pub fn is_private(&self, body: &Body) -> bool {
-        self.ops.iter().all(|op| body.uses(body.result(*op, 0)).count() == 1)
+    /// What `other` is made of, if an operation adds it, element by element, and all steps of it are for this
+    /// alone; zero point and scale are numbers.
+    pub fn of_addend(op: OpRef<'_>, other: Value) -> Option<Dequantized> {
+        let OpRef { ctx, body, .. } = op;
+        other_operand(op, Binary::Add).filter(|_| body.ty(other) == op.result_type(0))?;
+        let made = Dequantized::of(ctx, body, other)?;
+        let is_one = |value: Value| {
+            ctx.static_shape(body.ty(value)).is_some_and(|shape| shape.iter().all(|size| *size == 1))
+        };
+        let is_private = made.ops.iter().all(|op| body.uses(body.result(*op, 0)).count() == 1);
+        (is_private && is_one(made.scale) && made.zero.is_none_or(is_one)).then_some(made)
     }
 }
 

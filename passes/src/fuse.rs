@@ -215,9 +215,10 @@ impl<'a> FusionChooser<'a> {
     fn residual(&self, user: Op, last: Op) -> Vec<Op> {
         let last = self.body.result(last, 0);
         let others = self.body.operands(user).filter(|operand| *operand != last);
-        let mut made = others.filter_map(|other| Dequantized::of(self.ctx, self.body, other));
+        let at = self.body.at(self.ctx, user);
+        let mut made = others.filter_map(|other| Dequantized::of_addend(at, other));
         let is_step = |op: &Op| self.is_free_elementwise(*op) && !self.weights.is_weight_op(self.body, *op);
-        match made.next().filter(|made| made.is_private(self.body)) {
+        match made.next() {
             Some(made) if made.ops.iter().all(is_step) => made.ops,
             _ => Vec::new(),
         }

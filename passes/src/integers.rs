@@ -154,6 +154,8 @@ struct Scaled {
     bytes: Value,
     /// Integers of the same type; absent: 0.
     zero: Option<Value>,
+    /// The floats that are made of them, as they are subtracted.
+    subtracted: Option<Value>,
     /// Floats.
     scale: Value,
 }
@@ -163,20 +165,23 @@ impl Scaled {
     fn of(ctx: &Context, body: &Body, value: Value) -> Option<Scaled> {
         let Dequantized { bytes, zero, scale, .. } = Dequantized::of(ctx, body, value)?;
         let elem = ctx.elem(body.ty(bytes));
-        let zero = match zero {
+        let subtracted = zero;
+        let zero = match subtracted {
             Some(zero) => Some(zero_bytes(ctx, body, zero).filter(|zero| ctx.elem(body.ty(*zero)) == elem)?),
             None => None,
         };
-        Some(Scaled { bytes, zero, scale })
+        Some(Scaled { bytes, zero, subtracted, scale })
     }
 }
 
 /// The integers of 8 bits that a zero point is converted from; it may have been given axes of size 1.
-fn zero_bytes(ctx: &Context, body: &Body, value: Value) -> Option<Value> {
-    let op = body.at(ctx, body.defining_op(value)?);
-    match op.has(Traits::SAME_ORDER) && !op.has(Traits::CAST) {
-        true => zero_bytes(ctx, body, op.operand(0)),
-        false => bytes_of(op),
+fn zero_bytes(ctx: &Context, body: &Body, mut value: Value) -> Option<Value> {
+    loop {
+        let op = body.at(ctx, body.defining_op(value)?);
+        if !op.has(Traits::SAME_ORDER) || op.has(Traits::CAST) {
+            return bytes_of(op);
+        }
+        value = op.operand(0);
     }
 }
 
@@ -202,6 +207,17 @@ struct Found {
 /// Fewer input channels of a group are not worth a product of matrices.
 const NARROW: u64 = 8;
 
+/// More products of distances between bytes may have a sum of more than 32 bits.
+const MOST_TERMS: u64 = i32::MAX as u64 / (255 * 255);
+
+/// Whether no number that is known is so small or so large that products and quotients of a few lose digits;
+/// zeros lose none.
+fn is_usual(ctx: &Context, body: &Body, value: Value) -> bool {
+    let known = constants::tensor(ctx, body, value).map(|tensor| tensor.to_f32());
+    let is_usual = |number: &f32| *number == 0.0 || (1e-9..1e9).contains(&number.abs());
+    known.is_none_or(|known| known.iter().all(is_usual))
+}
+
 impl Found {
     fn of(ctx: &Context, body: &Body, weights: &WeightSet, op: Op) -> Option<Found> {
         let at = body.at(ctx, op);
@@ -222,14 +238,22 @@ impl Found {
             return None;
         }
         let channels = filter[axis];
+        let terms = filter.iter().product::<u64>() / channels.max(1);
+        // The bias of a product may be of another type, which only the interpreter refuses.
+        let bias = (at.operand_count() > 2).then(|| ctx.elem(at.operand_type(2)));
+        if terms > MOST_TERMS || bias.is_some_and(|elem| elem != ctx.f32()) {
+            return None;
+        }
         let (x, w) = (Scaled::of(ctx, body, x)?, Scaled::of(ctx, body, w)?);
         let is_one = |value: Value| lies_along(ctx, body, value, None);
         let is_of_channels =
             |value: Value| lies_along(ctx, body, value, Some((filter.len() - axis, channels)));
-        let fits = x.zero.is_none_or(is_one)
+        let fits = x.subtracted.is_none_or(is_one)
             && is_one(x.scale)
-            && w.zero.is_none_or(is_of_channels)
-            && is_of_channels(w.scale);
+            && w.subtracted.is_none_or(is_of_channels)
+            && is_of_channels(w.scale)
+            && is_usual(ctx, body, x.scale)
+            && is_usual(ctx, body, w.scale);
         fits.then_some(Found { contract, x, w, channels })
     }
 }
@@ -390,19 +414,29 @@ impl IntegerWriter<'_> {
         if let Some(divided) = self.relu(of) {
             (of, relu) = (self.only_user(divided)?, Some(of));
         }
+        // In a loop, what is outside of it would run each time.
+        if self.body.block_of(of) != self.body.block_of(self.op) {
+            return None;
+        }
         let result = self.body.results(of).next()?;
         let (dividend, by) = binary(self.ctx, self.body, result, Binary::Div)?;
         let expected = relu.map_or(value, |relu| self.body.result(relu, 0));
         let number = constants::tensor(self.ctx, self.body, by)?.to_f32();
-        let is_positive = matches!(number[..], [number] if number > 0.0 && number.is_finite());
-        (dividend == expected && is_positive).then_some(Quotient { relu, of, by })
+        let is_positive = matches!(number[..], [number] if number > 0.0);
+        let is_usual = is_positive && is_usual(self.ctx, self.body, by);
+        (dividend == expected && is_usual).then_some(Quotient { relu, of, by })
     }
 
     /// Whether a value is a weight; those that were just made are made of such.
-    fn is_early(&self, value: Value) -> bool {
-        let op = self.body.defining_op(value);
-        let source = op.filter(|op| self.body.at(self.ctx, *op).has(Traits::SAME_ORDER));
-        self.weights.contains(value) || source.is_some_and(|op| self.is_early(self.body.operand(op, 0)))
+    fn is_early(&self, mut value: Value) -> bool {
+        while !self.weights.contains(value) {
+            let op = self.body.defining_op(value);
+            let Some(op) = op.filter(|op| self.body.at(self.ctx, *op).has(Traits::SAME_ORDER)) else {
+                return false;
+            };
+            value = self.body.operand(op, 0);
+        }
+        true
     }
 
     fn only_user(&self, value: Value) -> Option<Op> {

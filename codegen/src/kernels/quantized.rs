@@ -54,13 +54,16 @@ pub(crate) const MATMUL: KernelRow = KernelRow {
 };
 
 /// The order in which the kernel reads an operand of a group: what it adds to a result, right before it
-/// writes that.
+/// writes that. At sizes where the result has one row, a residual may be taken for a number for each channel.
 fn added_access(group: OpRef<'_>, operand: usize) -> Access {
     let is_as_wide = group.ctx.elem(group.operand_type(operand)) == group.ctx.elem(group.result_type(0));
+    let is_alike = group.operand_type(operand) == group.result_type(0);
     match QuantizedSums::of(group) {
-        Ok(sums) if sums.residual == Some(operand) && is_as_wide && !sums.reads_twice(operand) => {
-            Access::SameIndex
-        }
+        Ok(sums) if is_as_wide && sums.reads_once(operand) => match sums.residual {
+            Some(residual) if residual == operand => Access::SameIndex,
+            _ if is_alike && sums.numbers.contains(&Some(operand)) => Access::SameIndex,
+            _ => Access::Never,
+        },
         _ => Access::Never,
     }
 }
@@ -186,10 +189,17 @@ fn rescaling_step(root: OpRef<'_>, op: OpRef<'_>, value: Value) -> Option<Rescal
             if other == value || op.ctx.elem(op.body.ty(other)) != op.ctx.f32() {
                 return None;
             }
-            if *function == Binary::Add && op.body.ty(other) == op.result_type(0) {
-                return residual_step(op, other);
+            if let Some(made) = Dequantized::of_addend(op, other) {
+                return byte_residual(op, made);
             }
-            let operand = step_operand(root, op, other)?;
+            let Some(operand) = step_operand(root, op, other) else {
+                let is_added = *function == Binary::Add && op.body.ty(other) == op.result_type(0);
+                return is_added.then(|| RescalingStep {
+                    step: SumStep::Residual,
+                    residual: Some(other),
+                    numbers: Vec::new(),
+                });
+            };
             let step = match function {
                 Binary::Mul => SumStep::Mul(operand),
                 Binary::Add => SumStep::Add(operand),
@@ -206,16 +216,9 @@ fn rescaling_step(root: OpRef<'_>, op: OpRef<'_>, value: Value) -> Option<Rescal
     }
 }
 
-/// The addition of a value of the sums' shape: of bytes, where it is made of these for this alone.
-fn residual_step(op: OpRef<'_>, other: Value) -> Option<RescalingStep> {
-    let is_one = |value: Value| {
-        op.ctx.static_shape(op.body.ty(value)).is_some_and(|shape| shape.iter().all(|size| *size == 1))
-    };
-    let made = Dequantized::of(op.ctx, op.body, other)
-        .filter(|made| made.is_private(op.body) && is_one(made.scale) && made.zero.is_none_or(is_one));
-    let Some(Dequantized { bytes, zero, scale, .. }) = made else {
-        return Some(RescalingStep { step: SumStep::Residual, residual: Some(other), numbers: Vec::new() });
-    };
+/// The addition of bytes that are made floats for it.
+fn byte_residual(op: OpRef<'_>, made: Dequantized) -> Option<RescalingStep> {
+    let Dequantized { bytes, zero, scale, .. } = made;
     let sign = byte_sign(op, op.ctx.elem(op.body.ty(bytes)))?;
     let step = SumStep::ByteResidual(sign);
     Some(RescalingStep { step, residual: Some(bytes), numbers: vec![zero, Some(scale)] })
@@ -310,9 +313,11 @@ impl<'a> QuantizedSums<'a> {
         Ok(this)
     }
 
-    /// Whether an operand of the whole is read at another place, too.
-    fn reads_twice(&self, operand: usize) -> bool {
-        self.operands.contains(&operand) || self.numbers.contains(&Some(operand))
+    /// Whether an operand of the whole is read at one place only.
+    fn reads_once(&self, operand: usize) -> bool {
+        let numbers = self.numbers.iter().filter(|number| **number == Some(operand)).count();
+        let added = usize::from(self.residual == Some(operand));
+        !self.operands.contains(&operand) && numbers + added == 1
     }
 
     /// How the numbers are stored; there are `channels` output channels.

@@ -52,7 +52,7 @@ impl ByteFunction {
         if !at.has(Traits::CAST) || !is_byte(ctx, body, at.result(0)) || weights.contains(at.result(0)) {
             return None;
         }
-        let mut search = ByteSearch { ctx, body, weights, root: op, of: None, ops: Vec::new() };
+        let mut search = ByteSearch { ctx, body, weights, root: op, of: None, ops: Vec::new(), met: 0 };
         let is_found = search.visit(op);
         let ByteSearch { of, ops, .. } = search;
         (is_found && ops.len() >= LEAST_OPS).then_some(ByteFunction { of: of?, ops })
@@ -103,6 +103,8 @@ struct ByteSearch<'a> {
     root: Op,
     of: Option<Value>,
     ops: Vec<Op>,
+    /// Operations that were met.
+    met: usize,
 }
 
 impl ByteSearch<'_> {
@@ -111,10 +113,11 @@ impl ByteSearch<'_> {
         if self.ops.contains(&op) {
             return true;
         }
+        self.met += 1;
         let at = self.body.at(self.ctx, op);
         let result = |op: Op| self.body.ty(self.body.result(op, 0));
         let fits = matches!(at.kind(), Kind::Elementwise(_))
-            && self.ops.len() < MOST_OPS
+            && self.met <= MOST_OPS
             && self.body.result_count(op) == 1
             && self.body.block_of(op) == self.body.block_of(self.root)
             && size::have_equal_sizes(self.ctx, result(op), result(self.root));

@@ -9,6 +9,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use codegen::Cpu;
+use ir::plan::attrs;
 use ir::{Context, Module};
 use kernels::Isa;
 use optc::{Array, CompileOptions, DeadMemory, Goal};
@@ -416,4 +417,65 @@ fn layers_of_dequantized_numbers_multiply_integers_and_differ_by_one_at_most() {
     }
     assert!(products > 40, "{products} contractions of 60 multiply integers");
     assert!(apart * 500 < bytes, "{apart} of {bytes} bytes differ");
+}
+
+/// Two products, with biases, that are added: at one row each addend looks like a number for each column.
+const NAMED: &str = "func.func @main(%a: tensor<?x16xf32, #optc.dims<N>>) -> tensor<?x16xf32, #optc.dims<N>> {
+  %w = nn.constant dense<3> : tensor<16x16xi8>
+  %u = nn.constant dense<5> : tensor<16x16xi8>
+  %s = nn.constant dense<0.1> : tensor<f32>
+  %h = nn.constant dense<100.0> : tensor<f32>
+  %b = nn.constant dense<0.5> : tensor<1x16xf32>
+  %y = nn.mul %a, %h : (tensor<?x16xf32, #optc.dims<N>>, tensor<f32>) -> tensor<?x16xf32, #optc.dims<N>>
+  %x = nn.cast %y {to = i8} : (tensor<?x16xf32, #optc.dims<N>>) -> tensor<?x16xi8, #optc.dims<N>>
+  %0 = nn.cast %x {to = f32} : (tensor<?x16xi8, #optc.dims<N>>) -> tensor<?x16xf32, #optc.dims<N>>
+  %1 = nn.mul %0, %s : (tensor<?x16xf32, #optc.dims<N>>, tensor<f32>) -> tensor<?x16xf32, #optc.dims<N>>
+  %2 = nn.cast %w {to = f32} : (tensor<16x16xi8>) -> tensor<16x16xf32>
+  %3 = nn.mul %2, %s : (tensor<16x16xf32>, tensor<f32>) -> tensor<16x16xf32>
+  %4 = nn.cast %u {to = f32} : (tensor<16x16xi8>) -> tensor<16x16xf32>
+  %5 = nn.mul %4, %s : (tensor<16x16xf32>, tensor<f32>) -> tensor<16x16xf32>
+  %6 = nn.matmul %1, %3 : (tensor<?x16xf32, #optc.dims<N>>, tensor<16x16xf32>) -> tensor<?x16xf32, #optc.dims<N>>
+  %7 = nn.add %6, %b : (tensor<?x16xf32, #optc.dims<N>>, tensor<1x16xf32>) -> tensor<?x16xf32, #optc.dims<N>>
+  %8 = nn.matmul %1, %5 : (tensor<?x16xf32, #optc.dims<N>>, tensor<16x16xf32>) -> tensor<?x16xf32, #optc.dims<N>>
+  %9 = nn.add %8, %b : (tensor<?x16xf32, #optc.dims<N>>, tensor<1x16xf32>) -> tensor<?x16xf32, #optc.dims<N>>
+  %10 = nn.add %7, %9 : tensor<?x16xf32, #optc.dims<N>>
+  return %10 : tensor<?x16xf32, #optc.dims<N>>
+}";
+
+#[test]
+fn what_is_fused_at_named_sizes_runs_at_each() {
+    let options = CompileOptions { threads: 2, dead: DeadMemory::Poisoned, ..CompileOptions::default() };
+    let mut module = parse(NAMED);
+    let mut model = optc::Model::compile(&mut module, &options).unwrap_or_else(|failure| panic!("{failure}"));
+    let planned = ir::text::print(&module);
+    assert_eq!(planned.matches("nn.quantized_matmul").count(), 2, "{planned}");
+    // The bytes are made, and both biases and the sum are in the groups of the products.
+    assert_eq!(planned.matches("\n    %").count(), planned.matches("nn.constant").count() + 3, "{planned}");
+    assert!(planned.contains(attrs::MEM_TIE), "the sum overwrites what it adds: {planned}");
+    for rows in [1, 2, 1, 7, 30] {
+        let input = array("a", &[rows, 16], &Random::new(rows).floats(rows * 16));
+        let found = model.run(std::slice::from_ref(&input)).unwrap_or_else(|failure| panic!("{failure}"));
+        let sized = parse(&NAMED.replace(", #optc.dims<N>", "").replace('?', &rows.to_string()));
+        let expected = &interpret(&sized, std::slice::from_ref(&input))[0];
+        let pairs = floats(&found[0]).into_iter().zip(floats(expected));
+        assert!(pairs.into_iter().all(|(found, expected)| (found - expected).abs() < 1e-3), "{rows} rows");
+    }
+}
+
+#[test]
+fn a_long_chain_that_ends_with_bytes_is_not_followed_to_its_beginning() {
+    let mut text = "func.func @main(%v0: tensor<8xf32>) -> tensor<8xui8> {\n".to_owned();
+    let steps = 20_000;
+    for step in 1..=steps {
+        writeln!(text, "  %v{step} = nn.sinh %v{} : tensor<8xf32>", step - 1)
+            .expect("a string takes all text");
+    }
+    text += &format!("  %b = nn.cast %v{steps} {{to = ui8}} : (tensor<8xf32>) -> tensor<8xui8>\n");
+    text += "  return %b : tensor<8xui8>\n}";
+    let mut module = parse(&text);
+    let function = module.functions().next().expect("there is one").0;
+    let ctx = module.ctx.clone();
+    let body = module.body_mut().child_mut(function).expect("it has a body");
+    let made = passes::integers::multiply_integers(&ctx, body, &passes::manager::Changes::unlimited());
+    assert_eq!(made, passes::integers::Rewritten::default());
 }
