@@ -162,7 +162,7 @@ fn sums_of_rows_are_exact() {
 #[cfg_attr(debug_assertions, ignore = "only the optimized build has sums in registers: use --release")]
 fn all_sums_of_a_tile_of_quads_are_in_registers() {
     use super::super::steps::StepOperand;
-    use crate::tile::tests::{check_stack, stack_bytes};
+    use crate::tile::tests::stack_bytes;
 
     let channel = StepOperand::Channel;
     let clip = SumStep::Function(Activation::Clip { lo: 0.0, hi: 9.0 });
@@ -173,13 +173,17 @@ fn all_sums_of_a_tile_of_quads_are_in_registers() {
     for (vectors, steps) in [1, 2].into_iter().flat_map(|vectors| [(vectors, &steps[..]), (vectors, &[])]) {
         for image in [ByteSign::Unsigned, ByteSign::Signed] {
             let stack = |rows: usize| {
+                // Tiles of fewer rows are finished from memory.
+                let rows = rows.max(IN_REGISTERS);
                 let mut all = Matrices::new(9, steps);
                 let tile = all.tile(vectors * Avx512::LANES);
                 let function = tile_function::<Avx512>(rows, vectors, 1, image);
                 // SAFETY: this machine has the instructions; the matrices have these sizes.
                 stack_bytes(|| unsafe { function(&tile) })
             };
-            check_stack(stack, tile_rows::<Avx512>(1));
+            // Steps keep some of the sums in memory for a while; all sums of a tile would be 1,792 bytes more.
+            let bytes: Vec<usize> = (1..=tile_rows::<Avx512>(1)).map(stack).collect();
+            assert!(bytes.iter().all(|bytes| *bytes < 1536), "bytes of stack by rows: {bytes:?}");
         }
     }
 }
