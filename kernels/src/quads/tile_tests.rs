@@ -181,7 +181,7 @@ fn all_sums_of_a_tile_of_quads_are_in_registers() {
                 // SAFETY: this machine has the instructions; the matrices have these sizes.
                 stack_bytes(|| unsafe { function(&tile) })
             };
-            // Steps keep some of the sums in memory for a while; all sums of a tile would be 1,792 bytes more.
+            // Steps keep some of the sums in memory for a while; all of a tile's would be 1,792 bytes more.
             let bytes: Vec<usize> = (1..=tile_rows::<Avx512>(1)).map(stack).collect();
             assert!(bytes.iter().all(|bytes| *bytes < 1536), "bytes of stack by rows: {bytes:?}");
         }
