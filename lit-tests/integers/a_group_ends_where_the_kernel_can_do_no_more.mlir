@@ -1,6 +1,6 @@
 // RUN: optc --passes=fuse
-// A residual, an activation and the rounding to bytes are done to the sums by their kernel, but nothing is taken
-// from a number, and no function is applied that it does not have: what follows is a group of its own.
+// A residual, an activation and the rounding to bytes are done to the sums by their kernel, but nothing is
+// taken from a number, and no function is applied that it does not have: what follows is a group of its own.
 
 func.func @main(%x: tensor<2x16xui8>, %r: tensor<2x4xf32>) -> (tensor<2x4xi8>, tensor<2x4xf32>) {
   %w = nn.constant dense<3> : tensor<16x4xi8>

@@ -1,5 +1,6 @@
 // RUN: optc --passes=fuse
-// Bytes that are made floats again, which nothing joins to bytes once more, are stored as bytes: they take less.
+// Bytes that are made floats again, which nothing joins to bytes once more, are stored as bytes: they take
+// less.
 
 func.func @main(%x: tensor<2x16xui8>) -> tensor<2x4xf32> {
   %w = nn.constant dense<3> : tensor<16x4xi8>

@@ -1,6 +1,6 @@
 // RUN: optc --passes=integers
-// The scales of a convolution of dequantized numbers, one for each channel of the filter, are one factor of its
-// sums; the division by the result's scale goes into that factor and the bias, also past a relu.
+// The scales of a convolution of dequantized numbers, one for each channel of the filter, are one factor of
+// its sums; the division by the result's scale goes into that factor and the bias, also past a relu.
 
 func.func @main(%x: tensor<1x8x6x6xui8>) -> tensor<1x4x6x6xui8> {
   %w = nn.constant dense<3> : tensor<4x8x3x3xi8>

@@ -1,6 +1,6 @@
 // RUN: optc --passes=integers,fuse
-// The end of a block with a residual: the product's bytes are made floats again, the other bytes are added, and the
-// division of their sum is that of their scales. All of it is one step.
+// The end of a block with a residual: the product's bytes are made floats again, the other bytes are added,
+// and the division of their sum is that of their scales. All of it is one step.
 
 func.func @main(%x: tensor<2x16xui8>, %r: tensor<2x4xui8>) -> tensor<2x4xui8> {
   %w = nn.constant dense<3> : tensor<16x4xi8>

@@ -1,5 +1,6 @@
 // RUN: optc --passes=integers
-// A sum of integers wraps at 32 bits, which one of floats does not: 33,025 products of bytes never come to that.
+// A sum of integers wraps at 32 bits, which one of floats does not: 33,025 products of bytes never come to
+// that.
 
 func.func @main(%x: tensor<2x33026xui8>) -> tensor<2x4xf32> {
   %w = nn.constant dense<3> : tensor<33026x4xi8>

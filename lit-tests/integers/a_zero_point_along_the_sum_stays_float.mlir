@@ -1,5 +1,6 @@
 // RUN: optc --passes=integers
-// A zero point that is reshaped is where it is subtracted: along the rows here, though as many as there are columns.
+// A zero point that is reshaped is where it is subtracted: along the rows here, though as many as there are
+// columns.
 
 func.func @main(%x: tensor<2x4xui8>) -> tensor<2x4xf32> {
   %w = nn.constant dense<3> : tensor<4x4xi8>

@@ -1,6 +1,6 @@
 // RUN: optc --passes=integers
-// What is computed of a byte and of numbers alone has 256 results. That a value is read twice changes nothing, and
-// a table of a table is one.
+// What is computed of a byte and of numbers alone has 256 results. That a value is read twice changes
+// nothing, and a table of a table is one.
 
 func.func @main(%x: tensor<4x8xui8>) -> tensor<4x8xi8> {
   %s = nn.constant dense<0.5> : tensor<f32>

@@ -1,5 +1,6 @@
 // RUN: optc --passes=integers
-// A scale may be computed, as where inputs are quantized while the program runs; columns have scales of their own.
+// A scale may be computed, as where inputs are quantized while the program runs; columns have scales of their
+// own.
 
 func.func @main(%x: tensor<2x16xui8>, %xs: tensor<f32>) -> tensor<2x4xf32> {
   %w = nn.constant dense<3> : tensor<16x4xi8>

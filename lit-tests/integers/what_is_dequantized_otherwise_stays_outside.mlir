@@ -1,6 +1,6 @@
 // RUN: optc --passes=fuse,inplace,plan
-// Only bytes that are added element by element, with one scale, are made floats by the kernel. Others, for channels
-// or as factors, are made floats before.
+// Only bytes that are added element by element, with one scale, are made floats by the kernel. Others, for
+// channels or as factors, are made floats before.
 
 func.func @main(%x: tensor<4x16xui8>, %r: tensor<4x8xui8>, %b: tensor<8xui8>, %f: tensor<ui8>)
     -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {

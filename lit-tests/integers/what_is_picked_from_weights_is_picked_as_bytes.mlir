@@ -1,6 +1,6 @@
 // RUN: optc --passes=integers
-// A table of words stays bytes: what is picked from it is dequantized. A scale for each word can't be left for
-// later, and one with more axes than what is picked would give it more.
+// A table of words stays bytes: what is picked from it is dequantized. A scale for each word can't be left
+// for later, and one with more axes than what is picked would give it more.
 
 func.func @main(%i: tensor<5xi64>, %n: tensor<i64>) -> (tensor<5x4xf32>, tensor<5x4xf32>, tensor<4xf32>) {
   %w = nn.constant dense<3> : tensor<9x4xi8>

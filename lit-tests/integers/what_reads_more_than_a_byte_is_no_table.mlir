@@ -1,5 +1,6 @@
 // RUN: optc --passes=integers
-// Numbers of channels, other bytes and sums of neighbours are not functions of a byte, and two operations are too few.
+// Numbers of channels, other bytes and sums of neighbours are not functions of a byte, and two operations are
+// too few.
 
 func.func @main(%x: tensor<4x8xui8>, %y: tensor<4x8xui8>) -> (tensor<4x8xui8>, tensor<4x8xui8>, tensor<4x8xui8>, tensor<4x8xi8>) {
   %c = nn.constant dense<[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]> : tensor<8xf32>

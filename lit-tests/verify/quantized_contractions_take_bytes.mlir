@@ -1,5 +1,6 @@
 // RUN: optc --verify-diagnostics
-// Quantized contractions and tables refuse operands of other types than bytes, and zero points that do not fit.
+// Quantized contractions and tables refuse operands of other types than bytes, and zero points that do not
+// fit.
 
 func.func @f(%a: tensor<2x3xui8>, %b: tensor<3x4xi8>, %w: tensor<2x3xi16>, %z: tensor<ui8>, %y: tensor<i8>, %s: tensor<i16>, %one: tensor<1xui8>, %three: tensor<3xi8>, %rows: tensor<1x4xi8>, %t: tensor<256xui8>, %u: tensor<255xui8>) {
   // expected-error@+1 {{`nn.quantized_matmul`: an operand is not of integers of 8 bits}}

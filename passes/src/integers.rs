@@ -36,9 +36,9 @@ use crate::manager::{Changes, Example, PassDef, PassRun, Stage, StageRule};
 /// The pass `integers`.
 pub(crate) static INTEGERS: PassDef = PassDef {
     name: "integers",
-    doc: "Multiplies integers of 8 bits where a contraction with weights reads numbers that are made of such by \
-          a zero point and a scale, as exporters write quantized networks. Functions of single bytes become \
-          tables, and what is picked from such weights is picked as bytes.",
+    doc: "Multiplies integers of 8 bits where a contraction with weights reads numbers that are made of such \
+          by a zero point and a scale, as exporters write quantized networks. Functions of single bytes \
+          become tables, and what is picked from such weights is picked as bytes.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<2x8xui8>) -> tensor<2x4xf32> {
@@ -447,11 +447,8 @@ impl IntegerWriter<'_> {
 
     /// The result of a relu.
     fn relu(&self, op: Op) -> Option<Value> {
-        let is_relu = matches!(
-            self.body.at(self.ctx, op).kind(),
-            Kind::Elementwise(Scalar::Binary(Binary::Max, Scalar::Const(number), Scalar::Arg(0))) if *number == 0.0
-        );
-        is_relu.then(|| self.body.result(op, 0))
+        let Kind::Elementwise(meaning) = self.body.at(self.ctx, op).kind() else { return None };
+        (*meaning == RELU).then(|| self.body.result(op, 0))
     }
 }
 
@@ -464,6 +461,9 @@ struct Quotient {
     /// The divisor.
     by: Value,
 }
+
+/// What a relu means.
+const RELU: Scalar = Scalar::Binary(Binary::Max, &Scalar::Const(0.0), &Scalar::Arg(0));
 
 const CAST: &str = "nn.cast";
 const MUL: &str = "nn.mul";

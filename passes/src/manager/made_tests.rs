@@ -74,8 +74,8 @@ fn passes_are_put_into_default_at_their_places() {
     let text = |text: &str| Pipeline::parse(&ctx, text, &registry).map(|found| found.to_string());
     let stages = |goal: &str| {
         format!(
-            "cse,inline{{max-ops=1000000}},symbol-dce,integers,variants,simplify,layout,fuse,dce,func(dce),select,\
-             schedule,inplace,plan{{{goal}}},symbol-dce"
+            "cse,inline{{max-ops=1000000}},symbol-dce,integers,variants,simplify,layout,fuse,dce,func(dce),\
+             select,schedule,inplace,plan{{{goal}}},symbol-dce"
         )
     };
     assert_eq!(text("default").ok(), Some(stages("optimize=balanced")));

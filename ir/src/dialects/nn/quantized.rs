@@ -14,8 +14,8 @@ use crate::types::{Dim, TypeData};
 pub(super) static OPS: &[OpDef] = &[
     OpDef {
         name: "nn.quantized_matmul",
-        doc: "The product of matrices of 8-bit integers less their zero points, as 32-bit integers; other axes \
-              broadcast. `a` has one zero point, `b` one or one per column.",
+        doc: "The product of matrices of 8-bit integers less their zero points, as 32-bit integers; other \
+              axes broadcast. `a` has one zero point, `b` one or one per column.",
         example: "%1 = nn.quantized_matmul %a, %b, %az, %bz : (tensor<2x3xui8>, tensor<3x4xi8>, tensor<ui8>, tensor<i8>) -> tensor<2x4xi32>",
         operands: &[
             OperandDef::one("a", TypeClass::IntTensor),
@@ -33,8 +33,9 @@ pub(super) static OPS: &[OpDef] = &[
     },
     OpDef {
         name: "nn.quantized_conv2d",
-        doc: "Two-dimensional convolution of 8-bit integers less their zero points, as 32-bit integers; nothing is \
-              added for the padding. The input has one zero point, the filter one or one per output channel.",
+        doc: "Two-dimensional convolution of 8-bit integers less their zero points, as 32-bit integers; \
+              nothing is added for the padding. The input has one zero point, the filter one or one per \
+              output channel.",
         example: "%1 = nn.quantized_conv2d %x, %w, %xz, %wz {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x4x8x8xi32>",
         operands: &[
             OperandDef::one("input", TypeClass::IntTensor),

@@ -185,7 +185,8 @@ pub(super) static OPS: &[OpDef] = &[
     },
     OpDef {
         name: "nn.lookup",
-        doc: "For each byte of x the element of a table of 256 that its bits, as a number without a sign, count from 0.",
+        doc: "For each byte of x the element of a table of 256 that its bits, as a number without a sign, \
+              count from 0.",
         example: "%1 = nn.lookup %x, %table : (tensor<2x3xui8>, tensor<256xui8>) -> tensor<2x3xui8>",
         operands: &[
             OperandDef::one("x", TypeClass::IntTensor),
