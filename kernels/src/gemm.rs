@@ -29,6 +29,17 @@ impl GemmShape {
     pub fn dense(m: usize, n: usize, k: usize) -> GemmShape {
         GemmShape { m, n, k, a_stride: k, c_stride: n, residual_stride: n }
     }
+
+    /// The convolution that a product is: of one line of pixels, with a kernel of one.
+    pub(crate) fn as_line(&self) -> (Conv2dShape, ConvStrides) {
+        let line = |stride: usize| ImageStrides { n: 0, h: 0, w: stride as u64, c: 1 };
+        let strides = ConvStrides {
+            input: line(self.a_stride),
+            output: line(self.c_stride),
+            residual: line(self.residual_stride),
+        };
+        (Conv2dShape::line(self.m, self.k, self.n), strides)
+    }
 }
 
 /// A matrix product with packed `b`.
@@ -42,13 +53,7 @@ pub struct Gemm(Conv2d);
 impl Gemm {
     /// The product of a shape.
     pub fn new(shape: &GemmShape, activation: Activation, isa: Isa, threads: usize) -> Gemm {
-        let pixels = Conv2dShape::line(shape.m, shape.k, shape.n);
-        let line = |stride: usize| ImageStrides { n: 0, h: 0, w: stride as u64, c: 1 };
-        let strides = ConvStrides {
-            input: line(shape.a_stride),
-            output: line(shape.c_stride),
-            residual: line(shape.residual_stride),
-        };
+        let (pixels, strides) = shape.as_line();
         Gemm(Conv2d::new(&pixels, &strides, ConvPrologue::None, activation, isa, threads))
     }
 

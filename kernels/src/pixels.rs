@@ -1,5 +1,6 @@
 //! The output pixels of a convolution, which are the rows of its matrix product, and what they read.
 
+use crate::abi::piece;
 use crate::conv::{Conv2d, ImageStrides};
 use crate::gather::TapRange;
 use std::ops::Range;
@@ -41,6 +42,27 @@ impl Conv2d {
             row += count;
             (count > 0).then_some((pixel, done, count))
         })
+    }
+
+    /// The panels of part `part`, of `panels` in all, and its blocks of rows, each within one line.
+    #[inline(always)]
+    pub(crate) fn blocks(
+        &self,
+        panels: usize,
+        part: usize,
+    ) -> (Range<usize>, impl Iterator<Item = Range<usize>>) {
+        let panel_parts = self.panel_parts as usize;
+        let rows = piece(self.rows(), self.row_parts as usize, part / panel_parts);
+        let [line, most] = [self.line as usize, self.block_rows as usize];
+        let mut row = rows.start;
+        let blocks = std::iter::from_fn(move || {
+            let first = row;
+            (first < rows.end).then(|| {
+                row = rows.end.min(first + most).min((first / line + 1) * line);
+                first..row
+            })
+        });
+        (piece(panels, panel_parts, part % panel_parts), blocks)
     }
 
     /// The pixel after `pixel`.

@@ -6,7 +6,6 @@
 //! these tiles fetches its share of the weights that come next, so that memory is never waited for by the
 //! first tile alone.
 
-use crate::abi::piece;
 use crate::conv::{Conv2d, ConvOperands, Path};
 use crate::gather::Gather;
 use crate::map::{Finish, apply_rows};
@@ -45,16 +44,10 @@ pub(crate) unsafe fn run<S: Simd>(
     part: usize,
     scratch: *mut f32,
 ) {
-    let panel_parts = conv.panel_parts as usize;
-    let panels = piece(conv.panels().count(), panel_parts, part % panel_parts);
-    let rows = piece(conv.rows(), conv.row_parts as usize, part / panel_parts);
-    let line = conv.line as usize;
-    let mut row = rows.start;
-    while row < rows.end {
-        let end = rows.end.min(row + conv.block_rows as usize).min((row / line + 1) * line);
+    let (panels, blocks) = conv.blocks(conv.panels().count(), part);
+    for rows in blocks {
         // SAFETY: the caller's promise; the rows are within one line.
-        unsafe { row_block(s, conv, images, row..end, panels.clone(), scratch) };
-        row = end;
+        unsafe { row_block(s, conv, images, rows, panels.clone(), scratch) };
     }
 }
 

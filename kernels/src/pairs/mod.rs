@@ -10,15 +10,15 @@
 //! `f32` are rounded while they are copied.
 
 mod gather;
-mod lines;
 mod rows;
 mod tile;
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
 use crate::bf16::{StoredFloat, nearest_bf16};
-use crate::conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides, ImageStrides, Path};
+use crate::conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides, Path};
 use crate::gemm::GemmShape;
 use crate::isa::Isa;
+use crate::lines::{MOST_BYTES, line_numbers};
 use crate::map::Activation;
 use crate::pack::{PANEL, Panels, WeightStrides};
 use crate::pixels::Pixel;
@@ -98,7 +98,7 @@ impl PairConv2d {
             unused: 0,
         };
         if this.conv.path == Path::Gather {
-            this.line_words = lines::line_words(&this).unwrap_or(0) as u32;
+            this.line_words = line_numbers(&this.conv, size_of::<u16>()).unwrap_or(0) as u32;
         }
         this.choose_blocks(SLAB);
         this.conv.line = match this.may_leave_out_taps() {
@@ -117,13 +117,7 @@ impl PairConv2d {
         isa: Isa,
         threads: usize,
     ) -> Option<PairConv2d> {
-        let line = |stride: usize| ImageStrides { n: 0, h: 0, w: stride as u64, c: 1 };
-        let strides = ConvStrides {
-            input: line(shape.a_stride),
-            output: line(shape.c_stride),
-            residual: line(shape.residual_stride),
-        };
-        let pixels = Conv2dShape::line(shape.m, shape.k, shape.n);
+        let (pixels, strides) = shape.as_line();
         PairConv2d::new(&pixels, &strides, numbers, ConvPrologue::None, activation, isa, threads)
     }
 
@@ -260,7 +254,7 @@ unsafe impl Kernel for PairConv2d {
     fn most_scratch_bytes(&self) -> usize {
         let row = (self.conv.depth().div_ceil(32) | 1) * 32;
         let rows = self.conv.rows().max(1) * row;
-        let lines = if self.conv.strides.input.c == 1 { 0 } else { lines::MOST_WORDS };
+        let lines = if self.conv.strides.input.c == 1 { 0 } else { MOST_BYTES / size_of::<u16>() };
         SUMS * 4 + (rows.min(SLAB.max(TILE * row)) + lines + SLAB_TAIL) * 2
     }
 

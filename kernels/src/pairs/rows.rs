@@ -1,11 +1,11 @@
 //! The loops around the tiles: those of [`crate::rows`], with all of K in one block.
 
-use super::gather::PairGather;
-use super::lines::Lines;
+use super::gather::PairImage;
 use super::tile::{PairTile, tile_function, tile_rows};
 use super::{PairConv2d, PairOperands, SUMS};
-use crate::abi::piece;
 use crate::conv::Path;
+use crate::im2col::RowCopies;
+use crate::lines::Lines;
 use crate::pack::Panel;
 use crate::simd::Simd;
 use crate::tile::tile_ranges;
@@ -32,18 +32,11 @@ pub(super) unsafe fn run<S: Simd>(
     part: usize,
     scratch: *mut u8,
 ) {
-    let conv = &this.conv;
-    let panel_parts = conv.panel_parts as usize;
-    let panels = piece(this.panels().count(), panel_parts, part % panel_parts);
-    let rows = piece(conv.rows(), conv.row_parts as usize, part / panel_parts);
-    let line = conv.line as usize;
     let mut lines = Lines::none();
-    let mut row = rows.start;
-    while row < rows.end {
-        let end = rows.end.min(row + conv.block_rows as usize).min((row / line + 1) * line);
+    let (panels, blocks) = this.conv.blocks(this.panels().count(), part);
+    for rows in blocks {
         // SAFETY: the caller's promise; the rows are within one line.
-        unsafe { row_block(s, this, images, row..end, panels.clone(), (scratch, &mut lines)) };
-        row = end;
+        unsafe { row_block(s, this, images, rows, panels.clone(), (scratch, &mut lines)) };
     }
 }
 
@@ -87,7 +80,8 @@ unsafe fn block_rows<S: Simd>(
     let sums = scratch.cast::<f32>();
     if conv.path == Path::Gather {
         let stride = conv.slab_stride as usize;
-        let gather = PairGather::new(this, images, group);
+        let image = PairImage { this, images };
+        let copies = RowCopies::new(&image, group);
         let mut pixel = conv.pixel(rows.start);
         // SAFETY: scratch has the sums, the lines, `block_rows` rows of `slab_stride` words, and a vector
         // more.
@@ -98,16 +92,16 @@ unsafe fn block_rows<S: Simd>(
                 for (pixel, done, count) in conv.output_lines(rows) {
                     let to = slab.add(done * stride);
                     let words = this.line_words as usize;
-                    lines.rows(s, (this, images), group, (pixel, count), (ready, words), (to, stride));
+                    lines.rows(s, &image, group, (pixel, count), (ready, words), (to, stride));
                 }
                 return PairRows { start: slab, stride, sums };
             }
-            if gather.has_channels_apart() {
-                gather.rows_apart(rows, slab, stride);
+            if copies.has_channels_apart() {
+                copies.rows_apart(rows, slab, stride);
                 return PairRows { start: slab, stride, sums };
             }
             for index in 0..rows.len() {
-                gather.row(s, pixel, slab.add(index * stride));
+                copies.row(s, pixel, slab.add(index * stride));
                 pixel = conv.next(pixel);
             }
             return PairRows { start: slab, stride, sums };

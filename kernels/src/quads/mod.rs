@@ -12,15 +12,15 @@
 //! All of K is one block: the sums stay in registers until they are stored.
 
 mod gather;
-mod lines;
 mod rows;
 mod steps;
 mod tile;
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
-use crate::conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides, ImageStrides, Path};
+use crate::conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides, Path};
 use crate::gemm::GemmShape;
 use crate::isa::Isa;
+use crate::lines::{MOST_BYTES, line_numbers};
 use crate::map::Activation;
 use crate::pack::{PANEL, Panel, Panels, WeightStrides};
 use crate::simd::Simd;
@@ -119,7 +119,7 @@ impl QuadConv2d {
         this.conv.slab_stride = 0;
         this.conv.path = this.choose_path(shape.pads);
         if this.conv.path == Path::Gather {
-            this.line_bytes = lines::line_bytes(&this).unwrap_or(0) as u32;
+            this.line_bytes = line_numbers(&this.conv, 1).unwrap_or(0) as u32;
         }
         this.conv.line = this.conv.uniform_rows() as u32;
         this.choose_blocks(SLAB);
@@ -135,13 +135,7 @@ impl QuadConv2d {
         isa: Isa,
         threads: usize,
     ) -> Option<QuadConv2d> {
-        let line = |stride: usize| ImageStrides { n: 0, h: 0, w: stride as u64, c: 1 };
-        let strides = ConvStrides {
-            input: line(shape.a_stride),
-            output: line(shape.c_stride),
-            residual: line(shape.residual_stride),
-        };
-        let pixels = Conv2dShape::line(shape.m, shape.k, shape.n);
+        let (pixels, strides) = shape.as_line();
         QuadConv2d::new(&pixels, &strides, bytes, steps, isa, threads)
     }
 
@@ -330,7 +324,7 @@ unsafe impl Kernel for QuadConv2d {
         let rows = self.conv.rows().max(1);
         let row = row_bytes(self.conv.depth());
         let terms = rows.clamp(DIRECT_ROWS, SLAB / 64) * 4;
-        let lines = if self.conv.strides.input.c == 1 { 0 } else { lines::MOST_BYTES };
+        let lines = if self.conv.strides.input.c == 1 { 0 } else { MOST_BYTES };
         let slab = (rows * row).min(SLAB.max(TILE * row)) + lines + SLAB_TAIL;
         SUMS * 4 + terms.next_multiple_of(64) + slab
     }

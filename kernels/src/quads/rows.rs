@@ -1,12 +1,12 @@
 //! The loops around the tiles: those of [`crate::rows`], with all of K in one block.
 
-use super::gather::QuadGather;
-use super::lines::QuadLines;
+use super::gather::QuadImage;
 use super::steps::{StepCode, StepPlan, WeightZero};
 use super::tile::{QuadTile, RowSums, row_sums, tile_function, tile_rows};
 use super::{QuadConv2d, QuadOperands, SUMS};
-use crate::abi::piece;
 use crate::conv::Path;
+use crate::im2col::RowCopies;
+use crate::lines::Lines;
 use crate::pack::{PANEL, Panel};
 use crate::simd::Simd;
 use crate::tile::tile_ranges;
@@ -52,11 +52,6 @@ pub(super) unsafe fn run<S: Simd>(
     part: usize,
     scratch: *mut u8,
 ) {
-    let conv = &this.conv;
-    let panel_parts = conv.panel_parts as usize;
-    let panels = piece(this.panels().count(), panel_parts, part % panel_parts);
-    let rows = piece(conv.rows(), conv.row_parts as usize, part / panel_parts);
-    let line = conv.line as usize;
     let zero = match this.zero {
         // SAFETY: the caller's promise: there is one zero point.
         WeightZero::One => this.shifted_zero(unsafe { *images.weight_zeros }),
@@ -72,13 +67,11 @@ pub(super) unsafe fn run<S: Simd>(
         has_terms: zero != 0 || this.zero == WeightZero::Channel,
         scratch,
     };
-    let mut lines = QuadLines::none();
-    let mut row = rows.start;
-    while row < rows.end {
-        let end = rows.end.min(row + conv.block_rows as usize).min((row / line + 1) * line);
+    let mut lines = Lines::none();
+    let (panels, blocks) = this.conv.blocks(this.panels().count(), part);
+    for rows in blocks {
         // SAFETY: the caller's promise; the rows are within one line.
-        unsafe { call.row_block(s, row..end, panels.clone(), &mut lines) };
-        row = end;
+        unsafe { call.row_block(s, rows, panels.clone(), &mut lines) };
     }
 }
 
@@ -90,13 +83,7 @@ impl QuadPart<'_> {
 
     /// Computes a block of rows for a range of panels.
     #[inline(always)]
-    unsafe fn row_block<S: Simd>(
-        &self,
-        s: S,
-        rows: Range<usize>,
-        panels: Range<usize>,
-        lines: &mut QuadLines,
-    ) {
+    unsafe fn row_block<S: Simd>(&self, s: S, rows: Range<usize>, panels: Range<usize>, lines: &mut Lines) {
         let all = self.this.panels();
         let mut group = usize::MAX;
         let mut from = QuadRows { start: std::ptr::null(), stride: 0 };
@@ -123,7 +110,7 @@ impl QuadPart<'_> {
         s: S,
         rows: &Range<usize>,
         group: usize,
-        lines: &mut QuadLines,
+        lines: &mut Lines,
     ) -> QuadRows {
         let QuadPart { this, images, .. } = *self;
         let conv = &this.conv;
@@ -135,7 +122,8 @@ impl QuadPart<'_> {
             return QuadRows { start, stride: input.w as usize };
         }
         let stride = conv.slab_stride as usize;
-        let gather = QuadGather::new(this, images, group);
+        let image = QuadImage { this, images };
+        let copies = RowCopies::new(&image, group);
         let mut pixel = conv.pixel(rows.start);
         // SAFETY: scratch has the sums, the terms, the lines, `block_rows` rows of `slab_stride` bytes, and a
         // vector more.
@@ -145,13 +133,14 @@ impl QuadPart<'_> {
             if this.line_bytes > 0 {
                 for (pixel, done, count) in conv.output_lines(rows) {
                     let to = slab.add(done * stride);
-                    lines.rows(s, (this, images), group, (pixel, count), ready, (to, stride));
+                    let length = this.line_bytes as usize;
+                    lines.rows(s, &image, group, (pixel, count), (ready, length), (to, stride));
                 }
-            } else if gather.has_channels_apart() {
-                gather.rows_apart(rows, slab, stride);
+            } else if copies.has_channels_apart() {
+                copies.rows_apart(rows, slab, stride);
             } else {
                 for index in 0..rows.len() {
-                    gather.row(s, pixel, slab.add(index * stride));
+                    copies.row(s, pixel, slab.add(index * stride));
                     pixel = conv.next(pixel);
                 }
             }
