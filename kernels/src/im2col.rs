@@ -21,8 +21,8 @@ pub(crate) trait CopiedImage {
     /// Whether all that a copy does is to copy: then the taps of a kernel row may be one copy.
     fn is_plain(&self) -> bool;
 
-    /// Copies `n` numbers from element `from` on, at the distance of channels, which are those of a group from
-    /// `channel` on; may write up to a vector more.
+    /// Copies `n` numbers from element `from` on, at the distance of channels: they are those of a group's
+    /// channels from `channel` on; may write up to a vector more.
     ///
     /// # Safety
     /// The elements are readable, and `to` is valid for a vector more.

@@ -1,6 +1,6 @@
-//! Lines of an image whose channels lie apart, made ready for the copies of a convolution: converted, with the
-//! channels of a pixel side by side and with padding. Then all taps of a kernel row are one stretch of a line,
-//! and a line is read from the image once for all output lines that need it.
+//! Lines of an image whose channels lie apart, made ready for the copies of a convolution: converted, with
+//! the channels of a pixel side by side and with padding. Then all taps of a kernel row are one stretch of a
+//! line, and a line is read from the image once for all output lines that need it.
 
 use crate::conv::{Conv2d, ConvPrologue};
 use crate::im2col::CopiedImage;
@@ -13,8 +13,8 @@ pub(crate) const MOST_BYTES: usize = 16 * 1024;
 /// Bytes of a vector, which a copy of a stretch may read and write too much.
 const VECTOR: usize = 64;
 
-/// Numbers of `size` bytes of a line, with room for a vector after it; none if the convolution copies its rows
-/// otherwise.
+/// Numbers of `size` bytes of a line, with room for a vector after it; none if the convolution copies its
+/// rows otherwise.
 pub(crate) fn line_numbers(conv: &Conv2d, size: usize) -> Option<usize> {
     let is_copied = conv.strides.input.c != 1 && conv.prologue == ConvPrologue::None && conv.in_group > 0;
     let has_stretches = conv.kernel_w > 1 && conv.dilation_w == 1 && conv.dilation_h == 1;
@@ -43,8 +43,8 @@ impl Lines {
     /// `stride` numbers from each other, and what follows K; may write up to a vector more.
     ///
     /// # Safety
-    /// The image is valid, `lines` is valid for `kernel_h` lines of `length` numbers and holds what this says;
-    /// `to` is valid for the rows and a vector more.
+    /// The image is valid, `lines` is valid for `kernel_h` lines of `length` numbers and holds what this
+    /// says; `to` is valid for the rows and a vector more.
     #[inline(always)]
     pub(crate) unsafe fn rows<S: Simd, I: CopiedImage>(
         &mut self,

@@ -89,7 +89,7 @@ impl CopiedImage for PairImage<'_> {
 }
 
 impl PairImage<'_> {
-    /// Rounds contiguous numbers, after the prologue; numbers are those of channels in order, from `channel` on.
+    /// Rounds contiguous numbers, after the prologue; they are those of channels in order, from `channel` on.
     #[inline(always)]
     unsafe fn round<S: Simd>(&self, s: S, channel: usize, from: usize, to: *mut u16, n: usize) {
         for i in (0..n).step_by(S::LANES) {
