@@ -61,6 +61,22 @@ impl Dequantized {
     }
 }
 
+/// Whether a convolution of 8-bit integers takes less time than one of the floats that they are made of. The
+/// filter's sizes are output channels, input channels of a group, and those of its window: products of
+/// matrices need some channels in a group, and of one channel in and out, as in depthwise convolutions,
+/// sums of up to 256 products are exact as floats.
+pub fn are_integers_faster(groups: u64, filter: &[u64]) -> bool {
+    /// Fewer input channels of a group are not worth a product of matrices.
+    const NARROW: u64 = 8;
+    /// The most elements of a window of one channel.
+    const MOST_TAPS: u64 = 256;
+    match filter {
+        [out, 1, window @ ..] if groups > 1 && *out == groups => window.iter().product::<u64>() <= MOST_TAPS,
+        [_, channels, ..] => groups == 1 || *channels >= NARROW,
+        _ => false,
+    }
+}
+
 /// The integers of 8 bits that an operation converts to `f32`, if it does.
 pub fn bytes_of(op: OpRef<'_>) -> Option<Value> {
     let from = op.has(Traits::CAST).then(|| op.operand(0))?;

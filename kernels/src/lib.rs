@@ -85,7 +85,7 @@ pub use map::{Activation, ScalarFunction, VectorMap};
 pub use norm::{Centre, GroupNorm, GroupNormShape, GroupNormStep};
 pub use pack::{Panel, Panels, WeightStrides};
 pub use pairs::{ConvNumbers, PairConv2d};
-pub use pooling::{GlobalAveragePool, Pool2d, Pool2dShape, PoolKind};
+pub use pooling::{GlobalAveragePool, Pool2d, Pool2dShape, PoolKind, PooledNumber};
 pub use put::{Join, Put};
 pub use quads::{ByteSign, QuadConv2d, QuadNumbers, StepOperand, StoredSum, SumStep, WeightZero};
 pub use regions::{CheckBoxes, RoiAlign, RoiAlignShape, SampleFold};

@@ -14,19 +14,20 @@
 //! numbers, as at the end of a block with a residual.
 //!
 //! What is computed of single bytes, as by an activation between two quantizations, becomes a table
-//! (`tables.rs`), and what is picked from dequantized weights is picked from the bytes.
+//! (`tables.rs`). What only selects or concatenates dequantized numbers does so with the bytes (`moves.rs`).
 //!
 //! The second operand has to be a weight, as only weights are packed before the program runs. Convolutions in
-//! groups of few channels stay as they are: their kernels multiply floats.
+//! groups of few channels stay as they are, but for depthwise ones: their kernels multiply floats.
 
+mod moves;
 mod tables;
 
 use ir::builder::InsertPoint;
-use ir::dequantized::{Dequantized, bytes_of};
+use ir::dequantized::{Dequantized, are_integers_faster, bytes_of};
 use ir::opdef::Contract;
 use ir::scalar::{Binary, Scalar};
 use ir::weights::WeightSet;
-use ir::{Attr, Body, Builder, Context, Dim, Kind, Op, OpSpec, Traits, Type, Value};
+use ir::{Attr, Body, Builder, Context, Dim, Kind, Op, OpSpec, Traits, Type, TypeData, Value};
 
 use crate::constants;
 use crate::dce::remove_dead;
@@ -38,7 +39,7 @@ pub(crate) static INTEGERS: PassDef = PassDef {
     name: "integers",
     doc: "Multiplies integers of 8 bits where a contraction with weights reads numbers that are made of such \
           by a zero point and a scale, as exporters write quantized networks. Functions of single bytes \
-          become tables, and what is picked from such weights is picked as bytes.",
+          become tables; gathers, max pools and concatenations of such numbers become those of bytes.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<2x8xui8>) -> tensor<2x4xf32> {
@@ -70,10 +71,11 @@ pub(crate) static INTEGERS: PassDef = PassDef {
     },
     stage: StageRule::UpTo(Stage::Simplify),
     run: PassRun::Function(|pass, body| {
-        let Rewritten { products, tables, picked } = multiply_integers(pass.ctx, body, &pass.changes);
-        pass.count("products-of-integers", products as u64);
-        pass.count("tables", tables as u64);
-        pass.count("picks-of-bytes", picked as u64);
+        let made = multiply_integers(pass.ctx, body, &pass.changes);
+        pass.count("products-of-integers", made.products as u64);
+        pass.count("tables", made.tables as u64);
+        pass.count("selections-of-bytes", made.selections as u64);
+        pass.count("concatenations-of-bytes", made.concatenations as u64);
         Ok(())
     }),
 };
@@ -85,8 +87,10 @@ pub struct Rewritten {
     pub products: usize,
     /// Functions of bytes that became tables.
     pub tables: usize,
-    /// Operations that pick bytes from weights, and not floats.
-    pub picked: usize,
+    /// Operations that select bytes, and not floats.
+    pub selections: usize,
+    /// Concatenations of bytes, and not of floats.
+    pub concatenations: usize,
 }
 
 /// Rewrites the contractions of a function that read dequantized numbers, and what is computed of single
@@ -107,45 +111,19 @@ pub fn multiply_integers(ctx: &Context, body: &mut Body, changes: &Changes) -> R
             IntegerWriter { ctx, body, weights: &weights, op: *op, at: *op }.divide_addends(changes);
         }
     }
-    let tables = tables::look_up(ctx, body, &weights, &ops, changes);
-    let picked = ops.iter().filter(|op| pick_bytes(ctx, body, &weights, **op, changes)).count();
-    if made + tables + picked > 0 {
+    let selects = |op: &&Op| moves::select_bytes(ctx, body, &weights, **op, changes);
+    let selections = ops.iter().filter(selects).count();
+    let concatenates = |op: &&Op| moves::concatenate_bytes(ctx, body, &weights, **op, changes);
+    let concatenations = ops.iter().filter(concatenates).count();
+    if made + selections + concatenations > 0 {
         remove_dead(ctx, body);
     }
-    Rewritten { products: made, tables, picked }
-}
-
-/// Dequantizes what is picked from weights after it is picked, as from a table of words, so that the weights
-/// stay bytes. Returns whether the operation does so.
-fn pick_bytes(ctx: &Context, body: &mut Body, weights: &WeightSet, op: Op, changes: &Changes) -> bool {
-    let at = body.at(ctx, op);
-    if !matches!(at.kind(), Kind::Kernel("gather")) || weights.contains(at.result(0)) {
-        return false;
+    let ops: Vec<Op> = blocks(ctx, body).into_iter().flat_map(|block| body.ops(block)).collect();
+    let tables = tables::look_up(ctx, body, &weights, &ops, changes);
+    if tables > 0 {
+        remove_dead(ctx, body);
     }
-    let operands: Vec<Value> = body.operands(op).collect();
-    let made = Dequantized::of(ctx, body, operands[0]).filter(|_| weights.contains(operands[0]));
-    // Numbers of more axes would give what is picked more.
-    let rank = |value: Value| ctx.type_data(body.ty(value)).tensor_shape().map_or(0, <[Dim]>::len);
-    let is_one = |value: Value| lies_along(ctx, body, value, None) && rank(value) <= rank(body.result(op, 0));
-    let made = made.filter(|made| is_one(made.scale) && made.zero.is_none_or(is_one));
-    let Some(made) = made else { return false };
-    if !changes.allow(|| format!("{} picks bytes", at.describe())) {
-        return false;
-    }
-    let at = InsertPoint::Before(op);
-    let new = |body: &mut Body, step: Op, operands: &[Value]| {
-        let copy = rebuild(ctx, body, step, operands, body.properties(step), at);
-        body.result(copy.expect("its operands have the sizes of what is picked"), 0)
-    };
-    let picked = [&[made.bytes], &operands[1..]].concat();
-    let mut known = (made.bytes, new(body, op, &picked));
-    for step in made.ops.into_iter().rev() {
-        let operands = body.operands(step).map(|operand| if operand == known.0 { known.1 } else { operand });
-        let operands: Vec<Value> = operands.collect();
-        known = (body.result(step, 0), new(body, step, &operands));
-    }
-    body.replace_uses(body.result(op, 0), known.1);
-    true
+    Rewritten { products: made, tables, selections, concatenations }
 }
 
 /// `(bytes - zero) * scale`.
@@ -204,9 +182,6 @@ struct Found {
     channels: u64,
 }
 
-/// Fewer input channels of a group are not worth a product of matrices.
-const NARROW: u64 = 8;
-
 /// More products of distances between bytes may have a sum of more than 32 bits.
 const MOST_TERMS: u64 = i32::MAX as u64 / (255 * 255);
 
@@ -229,7 +204,7 @@ impl Found {
                 let axis = if at.attr("transpose_b").is_some() { 0 } else { 1 };
                 (Contract::QuantizedMatmul, axis)
             }
-            Contract::Conv2d if at.int("groups") == Some(1) || filter.get(1) >= Some(&NARROW) => {
+            Contract::Conv2d if are_integers_faster(at.int("groups")? as u64, &filter) => {
                 (Contract::QuantizedConv2d, 0)
             }
             _ => return None,
@@ -267,6 +242,18 @@ fn lies_along(ctx: &Context, body: &Body, value: Value, along: Option<(usize, u6
         (Some((from_end, size)), None) => along == Some((from_end + 1, *size)),
         _ => false,
     }
+}
+
+/// The operation that alone reads a value.
+fn only_user(body: &Body, value: Value) -> Option<Op> {
+    let mut uses = body.uses(value);
+    let only = uses.next()?.op;
+    uses.next().is_none().then_some(only)
+}
+
+/// Whether a value is of integers of 8 bits.
+fn is_byte(ctx: &Context, body: &Body, value: Value) -> bool {
+    matches!(ctx.type_data(ctx.elem(body.ty(value))), TypeData::Integer { width: 8, .. })
 }
 
 /// Writes what a contraction becomes.
@@ -410,9 +397,9 @@ impl IntegerWriter<'_> {
         if !factors.iter().flatten().all(|factor| self.is_early(*factor)) {
             return None;
         }
-        let (mut of, mut relu) = (self.only_user(value)?, None);
+        let (mut of, mut relu) = (only_user(self.body, value)?, None);
         if let Some(divided) = self.relu(of) {
-            (of, relu) = (self.only_user(divided)?, Some(of));
+            (of, relu) = (only_user(self.body, divided)?, Some(of));
         }
         // In a loop, what is outside of it would run each time.
         if self.body.block_of(of) != self.body.block_of(self.op) {
@@ -437,12 +424,6 @@ impl IntegerWriter<'_> {
             value = self.body.operand(op, 0);
         }
         true
-    }
-
-    fn only_user(&self, value: Value) -> Option<Op> {
-        let mut uses = self.body.uses(value);
-        let only = uses.next()?.op;
-        uses.next().is_none().then_some(only)
     }
 
     /// The result of a relu.

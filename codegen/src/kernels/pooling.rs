@@ -4,12 +4,13 @@ use ir::body::OpRef;
 use ir::dialects::nn::window_of;
 use ir::target::Bands;
 use ir::window::Arrangement;
-use kernels::{ImageStrides, Pool2d, Pool2dShape, PoolKind, StoredFloat};
+use kernels::{ImageStrides, Pool2d, Pool2dShape, PoolKind, PooledNumber};
 
 use crate::bands::{Band, RowWork, Rowwise, Slide, band_rows};
 use crate::call::{Lowered, LoweredCall, Pointer};
 use crate::group::stored;
 use crate::kernels::conv::image_strides;
+use crate::kernels::quantized::byte_sign;
 use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::shape::{check_f32, known_shape};
@@ -79,6 +80,17 @@ fn pool(
     Ok(Lowered { bands, ..Lowered::new(name, calls) })
 }
 
+/// How the numbers of a pool's operand and result are stored.
+///
+/// # Errors
+/// If no kernel takes them.
+fn numbers(op: OpRef<'_>) -> Result<PooledNumber, CodeRefusal> {
+    match byte_sign(op.ctx, op.ctx.elem(op.operand_type(0))) {
+        Some(sign) => Ok(sign.into()),
+        None => stored(op, op.operand(0)).map(PooledNumber::from),
+    }
+}
+
 /// A pool of one image after the other.
 struct PoolKernel {
     shape: Pool2dShape,
@@ -86,12 +98,12 @@ struct PoolKernel {
     /// Of the operand and of the result.
     strides: [ImageStrides; 2],
     /// How the numbers of both are stored.
-    stored: StoredFloat,
+    numbers: PooledNumber,
 }
 
 impl PoolKernel {
     fn new(op: OpRef<'_>, kind: PoolKind) -> Result<PoolKernel, CodeRefusal> {
-        let stored = stored(op, op.operand(0))?;
+        let numbers = numbers(op)?;
         if kind != PoolKind::Max {
             check_f32(op)?;
         }
@@ -112,12 +124,12 @@ impl PoolKernel {
             output: [size(result[1]), size(result[2])],
         };
         let strides = [image_strides(op, op.operand(0))?, image_strides(op, op.result(0))?];
-        Ok(PoolKernel { shape, kind, strides, stored })
+        Ok(PoolKernel { shape, kind, strides, numbers })
     }
 
     /// Bytes of a number.
     fn bytes(&self) -> u64 {
-        self.stored.bytes() as u64
+        self.numbers.bytes() as u64
     }
 
     fn slide(&self) -> Slide {
@@ -136,7 +148,7 @@ impl PoolKernel {
         let Pool2dShape { input, output, kernel, stride, channels, .. } = self.shape;
         RowWork {
             products: output[1] * channels * kernel[0] * kernel[1],
-            bytes: (input[1] * stride[0] + output[1]) * channels * self.stored.bytes(),
+            bytes: (input[1] * stride[0] + output[1]) * channels * self.numbers.bytes(),
             weight_bytes: 0,
         }
     }
@@ -145,7 +157,7 @@ impl PoolKernel {
     fn call(&self, shape: Pool2dShape, [to, from]: [u64; 2], machine: &Machine) -> LoweredCall {
         let [input, output] = self.strides;
         let kernel = Pool2d::new(&shape, input, output, self.kind, machine.isa, machine.threads);
-        let kernel = kernel.stored(self.stored);
+        let kernel = kernel.stored(self.numbers);
         let operands = vec![Pointer::Result(0, to), Pointer::Operand(0, from)];
         LoweredCall::kernel(&kernel, operands)
     }

@@ -8,7 +8,7 @@ use ir::plan::attrs;
 use ir::scalar::{Binary, Unary};
 use ir::target::GroupPosition;
 use ir::window::Arrangement;
-use ir::{Dim, Kind, Op, Scalar, Traits, Type, Value};
+use ir::{Context, Dim, Kind, Op, Scalar, Traits, Type, Value};
 use kernels::{
     Activation, ByteSign, ConvStrides, QuadConv2d, QuadNumbers, StepOperand, StoredSum, SumStep,
     WeightStrides, WeightZero,
@@ -138,7 +138,7 @@ impl Rescaling {
             }
             StoredSum::I32 => return Err(form()),
             StoredSum::U8 | StoredSum::I8 => {
-                let sign = byte_sign(op, ctx.elem(op.operand_type(0))).filter(|_| bytes_of(op).is_some());
+                let sign = byte_sign(ctx, ctx.elem(op.operand_type(0))).filter(|_| bytes_of(op).is_some());
                 self.steps.push(RescalingStep::new(SumStep::Byte(sign.ok_or_else(form)?), &[]));
                 self.output = StoredSum::F32;
             }
@@ -159,15 +159,15 @@ impl Rescaling {
 fn stored_bytes(op: OpRef<'_>) -> Option<StoredSum> {
     let to = op.ctx.elem(op.result_type(0));
     converted(op, op.ctx.f32(), to)?;
-    Some(match byte_sign(op, to)? {
+    Some(match byte_sign(op.ctx, to)? {
         ByteSign::Unsigned => StoredSum::U8,
         ByteSign::Signed => StoredSum::I8,
     })
 }
 
 /// The sign of integers of 8 bits.
-fn byte_sign(op: OpRef<'_>, elem: Type) -> Option<ByteSign> {
-    match ElemType::of(op.ctx, elem)? {
+pub(super) fn byte_sign(ctx: &Context, elem: Type) -> Option<ByteSign> {
+    match ElemType::of(ctx, elem)? {
         ElemType::Int { bits: 8, signed: true } => Some(ByteSign::Signed),
         ElemType::Int { bits: 8, signed: false } => Some(ByteSign::Unsigned),
         _ => None,
@@ -219,7 +219,7 @@ fn rescaling_step(root: OpRef<'_>, op: OpRef<'_>, value: Value) -> Option<Rescal
 /// The addition of bytes that are made floats for it.
 fn byte_residual(op: OpRef<'_>, made: Dequantized) -> Option<RescalingStep> {
     let Dequantized { bytes, zero, scale, .. } = made;
-    let sign = byte_sign(op, op.ctx.elem(op.body.ty(bytes)))?;
+    let sign = byte_sign(op.ctx, op.ctx.elem(op.body.ty(bytes)))?;
     let step = SumStep::ByteResidual(sign);
     Some(RescalingStep { step, residual: Some(bytes), numbers: vec![zero, Some(scale)] })
 }
@@ -329,7 +329,7 @@ impl<'a> QuantizedSums<'a> {
             return Err(CodeRefusal::new("a matrix of 8-bit integers is not packed while the program runs"));
         }
         let sign = |index: usize| {
-            byte_sign(whole, whole.operand_type(self.operands[index]))
+            byte_sign(whole.ctx, whole.operand_type(self.operands[index]))
                 .ok_or_else(|| CodeRefusal::new("its kernel multiplies integers of 8 bits"))
         };
         let zero = whole.ctx.static_shape(whole.operand_type(self.operands[3]));

@@ -20,7 +20,7 @@ pub enum ByteSign {
 impl ByteSign {
     /// The number that a byte is.
     #[inline(always)]
-    pub(super) fn number(self, byte: u8) -> i32 {
+    pub(crate) fn number(self, byte: u8) -> i32 {
         match self {
             ByteSign::Unsigned => i32::from(byte),
             ByteSign::Signed => i32::from(byte as i8),

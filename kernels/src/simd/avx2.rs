@@ -234,6 +234,8 @@ impl Simd for Avx2 {
             _mm256_add_epi32(_mm256_add_epi32(sum, even), odd)
         };
         mul_int(a: __m256i, b: __m256i) -> __m256i = _mm256_mullo_epi32(a, b);
+        max_unsigned(a: __m256i, b: __m256i) -> __m256i = _mm256_max_epu8(a, b);
+        max_signed(a: __m256i, b: __m256i) -> __m256i = _mm256_max_epi8(a, b);
         round(a: __m256) -> __m256 = _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a);
     }
 

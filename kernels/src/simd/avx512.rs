@@ -218,6 +218,8 @@ impl Simd for Avx512 {
             _mm512_add_epi32(_mm512_add_epi32(sum, even), odd)
         };
         mul_int(a: __m512i, b: __m512i) -> __m512i = _mm512_mullo_epi32(a, b);
+        max_unsigned(a: __m512i, b: __m512i) -> __m512i = _mm512_max_epu8(a, b);
+        max_signed(a: __m512i, b: __m512i) -> __m512i = _mm512_max_epi8(a, b);
         round(a: __m512) -> __m512 =
             _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a);
     }
@@ -315,6 +317,13 @@ impl Simd for Avx512 {
         let mask = if count >= 64 { u64::MAX } else { (1 << count) - 1 };
         // SAFETY: the caller's promise; masked bytes are not accessed.
         unsafe { _mm512_castsi512_ps(_mm512_maskz_loadu_epi8(mask, from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bytes(self, to: *mut u8, count: usize, a: __m512) {
+        let mask = if count >= 64 { u64::MAX } else { (1 << count) - 1 };
+        // SAFETY: the caller's promise; masked bytes are not accessed.
+        unsafe { _mm512_mask_storeu_epi8(to.cast(), mask, _mm512_castps_si512(a)) }
     }
 
     #[inline(always)]

@@ -231,6 +231,12 @@ pub(crate) trait Simd: Lanewise {
     /// The products of integers, which wrap.
     fn mul_int(self, a: Self::I, b: Self::I) -> Self::I;
 
+    /// Byte by byte the larger one of unsigned bytes, four in a lane.
+    fn max_unsigned(self, a: Self::I, b: Self::I) -> Self::I;
+
+    /// The same of signed ones.
+    fn max_signed(self, a: Self::I, b: Self::I) -> Self::I;
+
     /// The nearest integers, those of ties even.
     fn round(self, a: Self::F) -> Self::F;
 
@@ -292,6 +298,20 @@ pub(crate) trait Simd: Lanewise {
         unsafe {
             std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), count.min(4 * Self::LANES));
             self.load(bytes.as_ptr().cast())
+        }
+    }
+
+    /// Stores the first `count` bytes of a vector, all where `count` is larger.
+    ///
+    /// # Safety
+    /// `to` is valid for writes of those bytes.
+    #[inline(always)]
+    unsafe fn store_bytes(self, to: *mut u8, count: usize, a: Self::F) {
+        let mut bytes = [0u8; 64];
+        // SAFETY: the caller's promise; no vector is longer.
+        unsafe {
+            self.store(bytes.as_mut_ptr().cast(), a);
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, count.min(4 * Self::LANES));
         }
     }
 

@@ -86,6 +86,13 @@ impl Lanewise for Portable {
     }
 }
 
+/// A function of each byte of two words.
+#[inline(always)]
+fn largest_bytes(a: i32, b: i32, larger: impl Fn(u8, u8) -> u8) -> i32 {
+    let [a, b] = [a, b].map(i32::to_ne_bytes);
+    i32::from_ne_bytes(from_fn(|byte| larger(a[byte], b[byte])))
+}
+
 impl Simd for Portable {
     const LANES: usize = LANES;
     const TILE_ROWS: usize = 4;
@@ -137,6 +144,8 @@ impl Simd for Portable {
     lanewise! {
         mul_int(a: i32, b: i32) -> I = a.wrapping_mul(b);
         round(a: f32) -> F = nearest_integer(a);
+        max_unsigned(a: i32, b: i32) -> I = largest_bytes(a, b, u8::max);
+        max_signed(a: i32, b: i32) -> I = largest_bytes(a, b, |a, b| (a as i8).max(b as i8) as u8);
     }
 
     #[inline(always)]

@@ -59,7 +59,8 @@ super::builders! {
         layout: text,
     };
 
-    /// The largest element of each window; padding never is, and NaN is if there is one.
+    /// The largest element of each window; padding never is, and NaN is if there is one. A window wholly in
+    /// padding has the least number of its type.
     ///
     /// `kernel`: Rows and columns of a window.
     "nn.max_pool2d" max_pool2d(input: value, kernel: ints) -> MaxPool2d {

@@ -6,8 +6,9 @@
 
 use ir::builder::InsertPoint;
 use ir::weights::WeightSet;
-use ir::{Body, Builder, Context, Kind, Op, OpSpec, Traits, TypeData, Value, size};
+use ir::{Body, Builder, Context, Kind, Op, OpSpec, Traits, Value, size};
 
+use super::is_byte;
 use crate::constants;
 use crate::edit::{rebuild, reshape};
 use crate::manager::Changes;
@@ -26,15 +27,14 @@ pub(super) fn look_up(
     ops: &[Op],
     changes: &Changes,
 ) -> usize {
-    let mut made = 0;
+    let mut tables = Vec::new();
     for &op in ops {
         let Some(function) = ByteFunction::of(ctx, body, weights, op) else { continue };
         if changes.allow(|| format!("{} becomes a table", body.at(ctx, op).describe())) {
-            function.replace(ctx, body, op);
-            made += 1;
+            tables.push(function.replace(ctx, body, op, &tables));
         }
     }
-    made
+    tables.len()
 }
 
 /// What is computed of a value of 8 bits, element by element.
@@ -58,10 +58,11 @@ impl ByteFunction {
         (is_found && ops.len() >= LEAST_OPS).then_some(ByteFunction { of: of?, ops })
     }
 
-    /// Puts a table in the place of operation `op`, which makes the result.
-    fn replace(self, ctx: &Context, body: &mut Body, op: Op) {
+    /// Puts a table in the place of operation `op`, which makes the result, and returns what looks it up. A
+    /// table of one of `tables`, which are operations that do so, is one table.
+    fn replace(self, ctx: &Context, body: &mut Body, op: Op, tables: &[Op]) -> Op {
         let (mut of, bytes) = (self.of, body.ty(self.of));
-        let earlier = body.defining_op(of).filter(|op| is_lookup(ctx, body, *op));
+        let earlier = body.defining_op(of).filter(|op| tables.contains(op));
         let mut values = vec![match earlier {
             Some(earlier) => {
                 of = body.operand(earlier, 0);
@@ -89,9 +90,9 @@ impl ByteFunction {
         let mut builder = Builder::before(ctx, body, op);
         builder.location = builder.body.location(op);
         let spec = OpSpec { operands: &[of, table], ..OpSpec::default() };
-        let new = builder.build(LOOKUP, spec).expect("a table of bytes has 256 of them");
-        let new = body.result(new, 0);
-        body.replace_uses(body.result(op, 0), new);
+        let lookup = builder.build(LOOKUP, spec).expect("a table of bytes has 256 of them");
+        body.replace_uses(body.result(op, 0), body.result(lookup, 0));
+        lookup
     }
 }
 
@@ -140,16 +141,6 @@ impl ByteSearch<'_> {
         }
         self.body.defining_op(value).is_some_and(|op| self.visit(op))
     }
-}
-
-/// Whether a value is of integers of 8 bits.
-fn is_byte(ctx: &Context, body: &Body, value: Value) -> bool {
-    matches!(ctx.type_data(ctx.elem(body.ty(value))), TypeData::Integer { width: 8, .. })
-}
-
-/// Whether an operation looks bytes up in a table that is a constant, or made of some.
-fn is_lookup(ctx: &Context, body: &Body, op: Op) -> bool {
-    matches!(body.at(ctx, op).kind(), Kind::Kernel("lookup"))
 }
 
 const LOOKUP: &str = "nn.lookup";

@@ -166,7 +166,10 @@ fn contraction(net: &mut Net, random: &mut Random) -> (Contraction, Vec<u64>) {
         channels = columns;
     } else {
         let [n, h, w, groups] = [size(2), 4 + size(9), 4 + size(9), size(2)];
-        let [depth, out] = [size(20), groups * size(20)];
+        // A group of depth one is often depthwise: as many groups as channels, in and out.
+        let is_depthwise = size(4) == 1;
+        let groups = if is_depthwise { 1 + size(40) } else { groups };
+        let [depth, out] = if is_depthwise { [1, groups] } else { [size(20), groups * size(20)] };
         let [kh, kw, pad, stride, dilation] = [size(3), size(3), size(3) - 1, size(2), size(2)];
         let count = |size: u64, kernel: u64| (size + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1;
         shape = vec![n, groups * depth, h, w];
@@ -417,6 +420,91 @@ fn layers_of_dequantized_numbers_multiply_integers_and_differ_by_one_at_most() {
     }
     assert!(products > 40, "{products} contractions of 60 multiply integers");
     assert!(apart * 500 < bytes, "{apart} of {bytes} bytes differ");
+}
+
+/// Images of bytes that are dequantized, from which elements are selected, and which are perhaps concatenated
+/// and quantized again.
+fn moved_program(random: &mut Random) -> String {
+    let net = &mut Net::new();
+    let mut size = |most: usize| 1 + random.below(most) as u64;
+    let shape = [size(2), size(30), 3 + size(9), 3 + size(9)];
+    let argument = Named { name: "%x".to_owned(), shape: shape.to_vec(), elem: "f32" };
+    let mut parts = Vec::new();
+    let selection = random.below(3);
+    let [kernel, stride, pad, dilation] = [3, 2, 3, 2].map(|most| 1 + random.below(most) as u64);
+    let pad = pad - 1;
+    for _ in 0..1 + random.below(3) {
+        let bytes = net.quantized(&argument, BYTES[random.below(2)]);
+        let zero = net.bytes(random, &[], bytes.elem);
+        let scale = net.number(if random.below(6) == 0 { -0.02 } else { 0.02 });
+        let zero = (random.below(3) > 0).then_some(&zero);
+        let part = net.dequantized(&bytes, zero, &scale);
+        parts.push(match selection {
+            0 => {
+                let index = net.constant(&[], "i64", || random.below(shape[1] as usize).to_string());
+                net.op(
+                    "nn.gather",
+                    &[&part, &index],
+                    "axis = 1 : i64",
+                    &[shape[0], shape[2], shape[3]],
+                    "f32",
+                )
+            }
+            1 => {
+                let count = |size: u64| (size + 2 * pad).checked_sub(dilation * (kernel - 1) + 1);
+                let [Some(rows), Some(columns)] = [count(shape[2]), count(shape[3])] else {
+                    parts.push(part);
+                    continue;
+                };
+                let sizes = [shape[0], shape[1], rows / stride + 1, columns / stride + 1];
+                let attrs = format!(
+                    "kernel = array<i64: {kernel}, {kernel}>, pads = array<i64: {pad}, {pad}, {pad}, {pad}>, \
+                     strides = array<i64: {stride}, {stride}>, dilations = array<i64: {dilation}, {dilation}>"
+                );
+                net.op("nn.max_pool2d", &[&part], &attrs, &sizes, "f32")
+            }
+            _ => part,
+        });
+    }
+    let mut whole = parts[0].clone();
+    if parts.len() > 1 {
+        let axis = 1.min(whole.shape.len() - 1);
+        let mut sizes = whole.shape.clone();
+        sizes[axis] = parts.iter().map(|part| part.shape[axis]).sum();
+        let operands: Vec<&Named> = parts.iter().collect();
+        whole = net.op("nn.concat", &operands, &format!("axis = {axis} : i64"), &sizes, "f32");
+    }
+    let value = if random.below(4) > 0 { quantize(net, &whole, 30.0) } else { whole };
+    finished(net, &shape, &value)
+}
+
+#[test]
+fn what_is_selected_and_concatenated_as_bytes_is_the_same_to_the_bit() {
+    let (mut pools, mut gathers, mut concatenations) = (0, 0, 0);
+    for seed in 0..150 {
+        let random = &mut Random::new(seed);
+        let text = moved_program(random);
+        let module = parse(&text);
+        let inputs = arguments(&module, random);
+        let expected = &interpret(&module, &inputs)[0];
+        for (isa, threads) in Isa::available().into_iter().flat_map(|isa| [(isa, 1), (isa, 3)]) {
+            let cpu = *Cpu::level(isa);
+            let options =
+                CompileOptions { cpu, threads, dead: DeadMemory::Poisoned, ..CompileOptions::default() };
+            let (module, found) = run(&text, &inputs, &options);
+            let planned = ir::text::print(&module);
+            assert!(found.bytes == expected.bytes, "seed {seed} on {isa:?} x {threads}: {text}\n{planned}");
+            let of_bytes = |name: &str| {
+                let lines = planned.lines().filter(|line| line.contains(name));
+                lines.filter(|line| line.ends_with("i8>") || line.contains("i8>) -> ")).count()
+            };
+            pools += of_bytes("nn.max_pool2d");
+            gathers += of_bytes("nn.gather");
+            concatenations += of_bytes("nn.concat");
+        }
+    }
+    let counts = [pools, gathers, concatenations];
+    assert!(counts.iter().all(|count| *count > 60), "{counts:?} of bytes");
 }
 
 /// Two products, with biases, that are added: at one row each addend looks like a number for each column.

@@ -6,6 +6,7 @@
 //! product of two, are floats. So are sums of up to 256 of them: sums of more are made of such parts, which
 //! are added as integers.
 
+use ir::dequantized::are_integers_faster;
 use ir::{Dim, Kind, Traits, TypeData, Value};
 
 use super::quantised::saturate;
@@ -117,9 +118,6 @@ fn integer_product(
     exact_product(call, a, b)
 }
 
-/// Fewer input channels of a group are not worth a product of matrices.
-const NARROW: u64 = 8;
-
 /// The convolution of two operands of the node, less their zero points, as integers of 32 bits.
 fn integer_convolution(
     call: &mut NodeConversion<'_, '_>,
@@ -128,9 +126,8 @@ fn integer_convolution(
 ) -> Result<Value, Refusal> {
     let weights = call.shape(call.operand(operands[1])?)?;
     let groups = call.node.int("group")?.unwrap_or(1);
-    let is_wide = groups == 1 || weights.get(1).is_some_and(|channels| *channels >= NARROW);
     let image = call.dims(call.operand(operands[0])?)?;
-    if is_wide
+    if are_integers_faster(groups.max(0) as u64, &weights)
         && image.len() == weights.len()
         && (3..=4).contains(&image.len())
         && let Some([x, filter, x_zero, zero]) = quantized(call, operands, zeros)?

@@ -319,12 +319,16 @@ pub(crate) fn max_pool(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let window = WindowAttrs::of_pool(call, x)?;
     let elem = call.element(x);
-    // All integers of 16 bits and less are floats too.
-    let narrow = matches!(call.ctx().type_data(elem), TypeData::Integer { width: 8 | 16, .. });
-    let floats = if narrow { call.cast(x, call.ctx().f32())? } else { x };
-    let largest = pool(call, floats, Pooling::Largest, &window)?;
+    // Bytes have a pool of their own; integers of 16 bits are floats too.
+    let width = match call.ctx().type_data(elem) {
+        TypeData::Integer { width, .. } => Some(*width),
+        _ => None,
+    };
+    let pooled = if width == Some(16) { call.cast(x, call.ctx().f32())? } else { x };
+    let largest = pool(call, pooled, Pooling::Largest, &window)?;
     let mut results = vec![call.cast(largest, elem)?];
     if call.wants_result(1) {
+        let floats = if width == Some(8) { call.cast(x, call.ctx().f32())? } else { pooled };
         results.push(places_of_largest(call, floats, &window)?);
     }
     Ok(results)

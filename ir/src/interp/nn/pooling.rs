@@ -1,14 +1,14 @@
 //! What pooling means.
 //!
-//! A window is read row by row. Its largest element is found starting at minus infinity: padding never wins,
-//! NaN always does. Its mean is the sum from left to right, divided by the count.
+//! A window is read row by row. Its largest element is found starting at the least number of its type, minus
+//! infinity for floats: padding never wins, NaN always does. Its mean is the sum from left to right, divided by the count.
 
 use super::contract::{ChannelLayout, Image, pixel, slide};
 use super::reduce::larger;
 use super::{Operand, by_lane, row_major};
 use crate::body::OpRef;
 use crate::dialects::nn::{SlidingWindow, window_of};
-use crate::interp::element::{Lane, read_all, write_all};
+use crate::interp::element::{Elem, Extension, IntElem, Lane, read_all, write_all};
 use crate::interp::tensor::{EvalError, Tensor};
 
 /// The largest element of each window.
@@ -37,6 +37,8 @@ enum PoolFold {
 
 struct PoolGeometry {
     fold: PoolFold,
+    /// The least number of the element type.
+    least: f64,
     layout: ChannelLayout,
     batch: usize,
     input: Image,
@@ -50,9 +52,19 @@ fn pool(op: OpRef<'_>, operands: &[Tensor], fold: PoolFold) -> Result<Vec<Tensor
     let (batch, input) = layout.image(&operand.shape)?;
     let window = window_of(op).ok_or("its window is malformed")?;
     let out = slide(&window, input, input.channels)?;
-    let pool = PoolGeometry { fold, layout, batch, input, out, window };
+    let least = least(operand.elem);
+    let pool = PoolGeometry { fold, least, layout, batch, input, out, window };
     let bytes = by_lane!(operand.elem, run(&pool, &operand));
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &layout.sizes(batch, out), bytes)?])
+}
+
+/// The least number of a type.
+fn least(elem: Elem) -> f64 {
+    match elem {
+        Elem::Int(IntElem { width, extension: Extension::Sign }) => -f64::powi(2.0, width as i32 - 1),
+        Elem::Int(_) => 0.0,
+        _ => f64::NEG_INFINITY,
+    }
 }
 
 fn run<L: Lane>(pool: &PoolGeometry, operand: &Operand<'_>) -> Vec<u8> {
@@ -110,7 +122,7 @@ impl PoolGeometry {
             .flat_map(|row| columns.clone().map(move |column| row * strides[2] + column * strides[3]));
         let elements = elements.map(|at| plane[at]);
         match self.fold {
-            PoolFold::Max => elements.fold(L::extremes().0, |largest, x| larger(x, largest)),
+            PoolFold::Max => elements.fold(L::from_f64(self.least), |largest, x| larger(x, largest)),
             PoolFold::Mean => elements.fold(L::default(), L::plus).over(rows.count() * columns.count()),
             PoolFold::MeanWithPad => {
                 let count = self.padded_count(0, y) * self.padded_count(1, x);

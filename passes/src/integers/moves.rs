@@ -1,0 +1,147 @@
+//! Operations that floats pass through on their way from bytes to bytes work on the bytes.
+//!
+//! What only selects elements, as a gather of words or a max pool does, selects bytes, and what is selected is
+//! dequantized. A concatenation of dequantized numbers that is quantized afterwards becomes one of bytes: each
+//! part is quantized, which is a function of single bytes.
+
+use ir::body::OpRef;
+use ir::builder::InsertPoint;
+use ir::dequantized::Dequantized;
+use ir::dialects::nn::{SlidingWindow, window_of};
+use ir::opdef::View;
+use ir::weights::WeightSet;
+use ir::{Body, Context, Dim, Kind, Op, Traits, Value, size};
+
+use super::{is_byte, lies_along, only_user};
+use crate::constants;
+use crate::edit::rebuild;
+use crate::manager::Changes;
+
+/// Longer chains of operations are not looked at.
+const MOST_STEPS: usize = 16;
+
+/// Dequantizes what an operation selects of dequantized numbers after it is selected. Returns whether the
+/// operation does so.
+pub(super) fn select_bytes(
+    ctx: &Context,
+    body: &mut Body,
+    weights: &WeightSet,
+    op: Op,
+    changes: &Changes,
+) -> bool {
+    let at = body.at(ctx, op);
+    if !at.has(Traits::SELECTS) || weights.contains(at.result(0)) || !has_elements(at) {
+        return false;
+    }
+    let operands: Vec<Value> = body.operands(op).collect();
+    let Some(made) = Dequantized::of(ctx, body, operands[0]) else { return false };
+    // Floats that something else reads are there anyway.
+    let is_wanted = weights.contains(operands[0]) || only_user(body, operands[0]) == Some(op);
+    // Numbers of more axes would give what is selected more.
+    let rank = |value: Value| ctx.type_data(body.ty(value)).tensor_shape().map_or(0, <[Dim]>::len);
+    let is_one = |value: Value| lies_along(ctx, body, value, None) && rank(value) <= rank(at.result(0));
+    let rises = constants::tensor(ctx, body, made.scale)
+        .is_some_and(|scale| matches!(scale.to_f32()[..], [scale] if scale > 0.0 && scale.is_finite()));
+    if !is_wanted || !rises || !is_one(made.scale) || !made.zero.is_none_or(is_one) {
+        return false;
+    }
+    if !changes.allow(|| format!("{} selects bytes", at.describe())) {
+        return false;
+    }
+    let selected = [&[made.bytes], &operands[1..]].concat();
+    let mut known = (made.bytes, again(ctx, body, op, &selected, op));
+    for step in made.ops.into_iter().rev() {
+        known = (body.result(step, 0), after(ctx, body, step, known, op));
+    }
+    body.replace_uses(body.result(op, 0), known.1);
+    true
+}
+
+/// Whether there are elements to select in each window: a window wholly in padding has the least number that
+/// there is.
+fn has_elements(op: OpRef<'_>) -> bool {
+    let is_narrow = |window: SlidingWindow| {
+        let [top, left, bottom, right] = window.pads;
+        let [rows, columns] = window.kernel;
+        window.pads == [0; 4]
+            || window.dilations == [1, 1] && top.max(bottom) < rows && left.max(right) < columns
+    };
+    !op.has(Traits::WINDOW) || window_of(op).is_some_and(is_narrow)
+}
+
+/// Quantizes each part of a concatenation, where all parts are dequantized and the whole is quantized. Returns
+/// whether an operation is such.
+pub(super) fn concatenate_bytes(
+    ctx: &Context,
+    body: &mut Body,
+    weights: &WeightSet,
+    op: Op,
+    changes: &Changes,
+) -> bool {
+    let at = body.at(ctx, op);
+    if !matches!(at.kind(), Kind::View(View::OfResult(_))) {
+        return false;
+    }
+    let is_one = |value: Value| lies_along(ctx, body, value, None);
+    let parts: Vec<Value> = body.operands(op).collect();
+    let are_bytes = parts.iter().all(|part| {
+        Dequantized::of(ctx, body, *part)
+            .is_some_and(|made| is_one(made.scale) && made.zero.is_none_or(is_one))
+    });
+    let Some(steps) = quantization(ctx, body, weights, at.result(0)).filter(|_| are_bytes) else {
+        return false;
+    };
+    if !changes.allow(|| format!("{} concatenates bytes", at.describe())) {
+        return false;
+    }
+    let last = *steps.last().expect("a quantization converts numbers");
+    let mut bytes = Vec::new();
+    for part in parts {
+        let mut known = (body.result(op, 0), part);
+        for &step in &steps {
+            known = (body.result(step, 0), after(ctx, body, step, known, last));
+        }
+        bytes.push(known.1);
+    }
+    let whole = again(ctx, body, op, &bytes, last);
+    body.replace_uses(body.result(last, 0), whole);
+    true
+}
+
+/// The operations that make bytes of a value, element by element, if nothing else reads it.
+fn quantization(ctx: &Context, body: &Body, weights: &WeightSet, whole: Value) -> Option<Vec<Op>> {
+    let mut steps = Vec::new();
+    let mut value = whole;
+    while steps.len() < MOST_STEPS {
+        let op = only_user(body, value)?;
+        let at = body.at(ctx, op);
+        let is_number =
+            |other: Value| weights.contains(other) && constants::elements(ctx, body.ty(other)) == Some(1);
+        let is_step = matches!(at.kind(), Kind::Elementwise(_))
+            && body.block_of(op) == body.def_block(whole)
+            && body.operands(op).all(|operand| operand == value || is_number(operand))
+            && size::have_equal_sizes(ctx, at.result_type(0), body.ty(whole));
+        if !is_step {
+            return None;
+        }
+        steps.push(op);
+        value = at.result(0);
+        if at.has(Traits::CAST) && is_byte(ctx, body, value) {
+            return Some(steps);
+        }
+    }
+    None
+}
+
+/// A step again, for another value in the place of one of its operands: `(old, new)`.
+fn after(ctx: &Context, body: &mut Body, step: Op, (old, new): (Value, Value), before: Op) -> Value {
+    let operands = body.operands(step).map(|operand| if operand == old { new } else { operand });
+    let operands: Vec<Value> = operands.collect();
+    again(ctx, body, step, &operands, before)
+}
+
+/// An operation again, with other operands.
+fn again(ctx: &Context, body: &mut Body, op: Op, operands: &[Value], before: Op) -> Value {
+    let copy = rebuild(ctx, body, op, operands, body.properties(op), InsertPoint::Before(before));
+    body.result(copy.expect("its operands have the sizes of those that they replace"), 0)
+}
