@@ -322,6 +322,15 @@ impl Emitter<'_> {
         i
     }
 
+    /// Four `f32` cut towards zero to integers of 32 bits, which they fit into.
+    pub(crate) fn cut_to_words(&mut self, floats: Value) -> Value {
+        match self.isa.name() {
+            "x64" => self.ins.ins().x86_cvtt2dq(types::I32X4, floats),
+            // Elsewhere an instruction saturates too.
+            _ => self.ins.ins().fcvt_to_sint_sat(types::I32X4, floats),
+        }
+    }
+
     /// A 64-bit constant.
     pub(crate) fn int(&mut self, value: i64) -> Value {
         self.ins.ins().iconst(types::I64, value)

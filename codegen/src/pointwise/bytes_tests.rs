@@ -3,19 +3,13 @@
 
 use std::sync::Arc;
 
-use ir::interp::Tensor;
 use ir::opdef::Access;
 use ir::plan::attrs;
-use ir::{Builder, Context, Module, Signedness, Type, TypeData, Value};
-use kernels::Isa;
-use runtime::AlignedBuffer;
+use ir::{Builder, Context, Signedness, Type, TypeData, Value};
 
-use super::stages::LoopSchedule;
-use crate::call::KernelCode;
+use super::testing::{Chance, check, vector_calls};
 use crate::elem::ElemType;
-use crate::lower::lower;
-use crate::testing::{Net, THREADS, aligned};
-use crate::{CodegenOptions, Cpu};
+use crate::testing::Net;
 
 /// Floats that conversions are wrong about first.
 const FLOATS: [f32; 32] = [
@@ -71,64 +65,6 @@ const WORDS: [i32; 12] = [
 
 fn unsigned_byte(ctx: &Context) -> Type {
     ctx.ty(TypeData::Integer { width: 8, signedness: Signedness::Unsigned })
-}
-
-/// How many of the last operation's calls run four elements at a time, of how many.
-fn vector_calls(net: &Net, value: Value) -> [usize; 2] {
-    let op = net.body.defining_op(value).expect("it was just made");
-    let lowered = lower(net.body.at(&net.ctx, op), &Cpu::native().machine(THREADS)).expect("it has code");
-    let is_vector = |code: &KernelCode| match code {
-        KernelCode::Pointwise { form, .. } => matches!(form.schedule(), LoopSchedule::Vector(_)),
-        _ => false,
-    };
-    let vectors = lowered.calls.iter().filter(|call| is_vector(&call.code)).count();
-    [vectors, lowered.calls.len()]
-}
-
-/// Runs `main` as it is compiled for an instruction set, on a number of threads.
-fn run_for(module: &Module, isa: Isa, threads: usize, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
-    let options = CodegenOptions { cpu: Cpu::of(isa), ..CodegenOptions::new(THREADS) };
-    let program = Arc::new(crate::compile(module, "main", &options).unwrap_or_else(|faults| {
-        panic!("{}", faults.iter().map(|fault| fault.render(&module.ctx)).collect::<String>())
-    }));
-    let only = program.only().expect("its sizes are known");
-    let descs = only.outputs().iter();
-    let mut outputs: Vec<AlignedBuffer> =
-        descs.map(|desc| AlignedBuffer::zeroed(desc.size_bytes).unwrap()).collect();
-    outputs.iter_mut().for_each(|output| output.as_mut_slice().fill(0xa5));
-    let mut buffers: Vec<&mut [u8]> = outputs.iter_mut().map(AlignedBuffer::as_mut_slice).collect();
-    program.context(threads).unwrap().run(inputs, &mut buffers).unwrap();
-    outputs.iter().map(|output| output.as_slice().to_vec()).collect()
-}
-
-/// Compares machine code for the oldest and for this processor with the interpreter.
-fn check(net: Net, value: Value, inputs: &[Vec<u8>], what: &str) {
-    let module = net.plan(&[value], THREADS);
-    let body = module.function("main").unwrap();
-    let args = body.args(body.entry(body.root()).unwrap()).iter().zip(inputs);
-    let tensors: Vec<Tensor> =
-        args.map(|(arg, input)| Tensor::new(&module.ctx, body.ty(*arg), input.clone())).collect();
-    let expected = ir::interp::run(&module, "main", &tensors);
-    let expected = expected.unwrap_or_else(|fault| panic!("{}", fault.render(&module.ctx)));
-    let aligned: Vec<AlignedBuffer> = inputs.iter().map(|input| aligned(input)).collect();
-    let bytes: Vec<&[u8]> = aligned.iter().map(AlignedBuffer::as_slice).collect();
-    let of_floats = ElemType::of(&module.ctx, expected[0].ty) == Some(ElemType::F32);
-    let word = |bytes: &[u8]| match of_floats {
-        true => f32::from_le_bytes(bytes.try_into().unwrap()),
-        false => 0.0,
-    };
-    let width = if of_floats { 4 } else { 1 };
-    for (isa, threads) in [(Isa::detect(), THREADS), (Isa::detect(), 1), (Isa::Scalar, 1)] {
-        let found = run_for(&module, isa, threads, &bytes);
-        let pairs = found[0].chunks_exact(width).zip(expected[0].bytes.chunks_exact(width));
-        for (at, (found, expected)) in pairs.enumerate() {
-            let same = found == expected || word(found).is_nan() && word(expected).is_nan();
-            assert!(same, "{what}, {isa:?}, element {at}: {found:?}, expected {expected:?}");
-        }
-        assert_eq!(found[0].len(), expected[0].bytes.len());
-    }
-    let options = CodegenOptions { cpu: Cpu::of(Isa::Aarch64), ..CodegenOptions::new(THREADS) };
-    assert!(crate::relocatable(&module, "main", &options).is_ok(), "{what}: there is code for AArch64");
 }
 
 fn float_bytes(floats: impl Iterator<Item = f32>) -> Vec<u8> {
@@ -188,18 +124,6 @@ fn words_become_the_nearest_floats() {
     }
 }
 
-#[test]
-fn arithmetic_on_integers_is_done_one_by_one() {
-    let ctx = Arc::new(Context::new());
-    for elem in [unsigned_byte(&ctx), ctx.int(8), ctx.int(32)] {
-        for name in ["nn.add", "nn.max", "nn.lt"] {
-            let mut net = Net::new(&[(&[40], elem), (&[40], elem)], ctx.clone());
-            let value = net.op(name, &[net.arg(0), net.arg(1)], &[]);
-            assert_eq!(vector_calls(&net, value), [0, 1], "{name}");
-        }
-    }
-}
-
 /// Before AVX, most instructions can't load four floats from an address that is no multiple of 16.
 #[test]
 fn four_floats_are_compared_wherever_they_lie() {
@@ -226,20 +150,6 @@ struct GroupMaker<'b, 'c> {
     chance: &'c mut Chance,
     floats: Vec<Value>,
     bytes: Vec<(Value, Type)>,
-}
-
-/// Numbers at random.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % end
-    }
-
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
 }
 
 impl GroupMaker<'_, '_> {

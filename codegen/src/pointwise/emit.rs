@@ -6,13 +6,13 @@
 //! ```
 //! The loops around the innermost are [`OuterLoops`].
 
-use super::bytes::{self, is_byte};
-use super::expr::{ExprNode, NodeOp};
-use super::lanes::{LaneLowering, Lanes};
+use super::apart::{self, NodeValue};
+use super::expr::{ExprNode, NodeData, NodeOp};
+use super::lanes::{LaneLowering, Lanes, has_vector_form};
 use super::nest::Inner;
 use super::rows::{DescriptorLayout, OuterLoops, word};
 use super::stages::{LoopSchedule, Plan, PointwiseForm, STRIP, StripStorage, VectorCall};
-use super::{halves, integers};
+use super::words::{self, has_lanes};
 use crate::cranelift::{Emitter, FunctionNumber, ImageBuilder, InstBuilder, PLAIN, Value, types};
 use crate::elem::ElemType;
 use crate::functions;
@@ -81,7 +81,8 @@ impl InnermostLoop<'_> {
         });
     }
 
-    /// The loop of one stage over `first..last`: by sixteen, by four, by one.
+    /// The loop of one stage over `first..last`: by sixteen, unless that takes elements apart, by four, by
+    /// one.
     fn stage(
         &self,
         e: &mut Emitter<'_>,
@@ -96,11 +97,14 @@ impl InnermostLoop<'_> {
         let strips = begins.into_iter().map(|begin| e.ins.ins().isub(begin, distance)).collect();
         let reader = NodeReader::new(self, e, &plan.kept, number, strips);
         let sinks = &plan.stages[number].sinks;
-        let i = e.count(first, last, 16, |e, i| {
-            for unrolled in 0..4 {
-                reader.store_all(e, Lanes::Four, sinks, i, 4 * unrolled);
-            }
-        });
+        let mut i = first;
+        if !self.form.takes_apart() {
+            i = e.count(i, last, 16, |e, i| {
+                for unrolled in 0..4 {
+                    reader.store_all(e, Lanes::Four, sinks, i, 4 * unrolled);
+                }
+            });
+        }
         let i = e.count(i, last, 4, |e, i| reader.store_all(e, Lanes::Four, sinks, i, 0));
         e.count(i, last, 1, |e, i| reader.store_all(e, Lanes::One, sinks, i, 0));
     }
@@ -183,7 +187,7 @@ impl<'i> NodeReader<'i> {
         i: Value,
         ahead: i64,
     ) {
-        let mut values = vec![None; self.inside.form.expr.nodes().count()];
+        let mut values: Vec<Option<NodeValue>> = vec![None; self.inside.form.expr.nodes().count()];
         let mut results = Vec::new();
         for (node, _) in sinks {
             results.push(self.value(e, lanes, *node, i, ahead, &mut values));
@@ -199,10 +203,17 @@ impl<'i> NodeReader<'i> {
                 }
                 StripStorage::Input(_) => unreachable!("inputs are not written"),
             };
-            match (lanes, elem) {
-                (Lanes::Four, ElemType::Bf16) => halves::store_bf16(e, value, address, offset),
-                (Lanes::Four, elem) if is_byte(elem) => bytes::store_bytes(e, elem, value, address, offset),
-                _ => _ = e.ins.ins().store(PLAIN, value, address, offset),
+            match (lanes, value) {
+                (Lanes::Four, NodeValue::Register(four)) => words::store(e, elem, four, address, offset),
+                (Lanes::One, NodeValue::Register(one)) => {
+                    e.ins.ins().store(PLAIN, one, address, offset);
+                }
+                (_, NodeValue::Apart(elements)) => {
+                    for (index, element) in elements.into_iter().enumerate() {
+                        let offset = offset + index as i32 * elem.bytes() as i32;
+                        e.ins.ins().store(PLAIN, element, address, offset);
+                    }
+                }
             }
         }
     }
@@ -214,53 +225,74 @@ impl<'i> NodeReader<'i> {
         node: ExprNode,
         i: Value,
         ahead: i64,
-        values: &mut Vec<Option<Value>>,
-    ) -> Value {
+        values: &mut Vec<Option<NodeValue>>,
+    ) -> NodeValue {
         if let Some(value) = values[node.0 as usize] {
             return value;
         }
-        let form = self.inside.form;
-        let data = form.expr.node(node);
+        let data = self.inside.form.expr.node(node);
         let value = if let Some(strip) = self.kept.get(node.0 as usize).copied().flatten() {
             let (address, offset) = self.address(e, self.strips[strip], None, ElemType::F32, i, ahead);
-            e.ins.ins().load(lanes.clif(data.elem), PLAIN, address, offset)
+            NodeValue::Register(e.ins.ins().load(lanes.clif(data.elem), PLAIN, address, offset))
         } else if let NodeOp::Input(input) = data.op {
             self.input(e, lanes, input as usize, i, ahead)
         } else {
-            let args: Vec<Value> =
+            let args: Vec<NodeValue> =
                 data.op.operands().map(|operand| self.value(e, lanes, operand, i, ahead, values)).collect();
-            LaneLowering { emitter: e, lanes }.node(&form.expr, data, &args)
+            self.computed(e, lanes, data, &args)
         };
         values[node.0 as usize] = Some(value);
         value
     }
 
-    fn input(&self, e: &mut Emitter<'_>, lanes: Lanes, input: usize, i: Value, ahead: i64) -> Value {
+    /// A node's value, given its operands'.
+    fn computed(&self, e: &mut Emitter<'_>, lanes: Lanes, data: NodeData, args: &[NodeValue]) -> NodeValue {
+        let expr = &self.inside.form.expr;
+        let elems = || data.op.operands().map(|operand| expr.node(operand).elem);
+        if lanes == Lanes::One || has_vector_form(expr, data) {
+            let args = args.iter().zip(elems()).map(|(arg, elem)| arg.together(e, elem));
+            let args: Vec<Value> = args.collect();
+            return NodeValue::Register(LaneLowering { emitter: e, lanes }.node(expr, data, &args));
+        }
+        let args = args.iter().zip(elems()).map(|(arg, elem)| arg.apart(e, elem));
+        let args: Vec<[Value; 4]> = args.collect();
+        NodeValue::Apart([0, 1, 2, 3].map(|index| {
+            let args: Vec<Value> = args.iter().map(|arg| arg[index]).collect();
+            LaneLowering { emitter: e, lanes: Lanes::One }.node(expr, data, &args)
+        }))
+    }
+
+    fn input(&self, e: &mut Emitter<'_>, lanes: Lanes, input: usize, i: Value, ahead: i64) -> NodeValue {
         let elem = self.inside.form.inputs[input];
-        match (self.splats[input], lanes) {
-            (Some(element), Lanes::One) => element,
-            (Some(element), Lanes::Four) => {
-                let element = match elem {
-                    ElemType::Bf16 => halves::wide_bf16(e, element),
-                    _ if is_byte(elem) => integers::convert(e, elem, ElemType::F32, element),
-                    _ => element,
-                };
-                e.ins.ins().splat(lanes.clif(elem), element)
+        if let Some(element) = self.splats[input] {
+            return match lanes {
+                Lanes::One => NodeValue::Register(element),
+                Lanes::Four if has_lanes(elem) => NodeValue::Register(apart::repeat(e, elem, element)),
+                Lanes::Four => NodeValue::Apart([element; 4]),
+            };
+        }
+        let operand = self.inside.form.outputs.len() + input;
+        let (base, distance) = (self.inside.bases[operand], self.distances[operand]);
+        let (address, offset) = self.address(e, base, distance, elem, i, ahead);
+        match (lanes, distance) {
+            (Lanes::One, _) => NodeValue::Register(e.ins.ins().load(elem.clif(), PLAIN, address, offset)),
+            (Lanes::Four, None) if has_lanes(elem) => {
+                NodeValue::Register(words::load(e, elem, address, offset))
             }
-            (None, _) => {
-                let operand = self.inside.form.outputs.len() + input;
-                let (base, distance) = (self.inside.bases[operand], self.distances[operand]);
-                let (address, offset) = self.address(e, base, distance, elem, i, ahead);
-                match (lanes, elem) {
-                    (Lanes::Four, ElemType::Bf16) => halves::load_bf16(e, address, offset),
-                    (Lanes::Four, _) if is_byte(elem) => bytes::load_bytes(e, elem, address, offset),
-                    _ => e.ins.ins().load(lanes.clif(elem), PLAIN, address, offset),
-                }
+            (Lanes::Four, distance) => {
+                let distance = distance.unwrap_or_else(|| e.int(i64::from(elem.bytes())));
+                let mut next = address;
+                NodeValue::Apart([0, 1, 2, 3].map(|_| {
+                    let element = e.ins.ins().load(elem.clif(), PLAIN, next, offset);
+                    next = e.ins.ins().iadd(next, distance);
+                    element
+                }))
             }
         }
     }
 
-    /// The address and constant offset of element `i + ahead` of a row.
+    /// The address and constant offset of element `i + ahead` of a row. (Nothing at a distance is read or
+    /// written ahead.)
     fn address(
         &self,
         e: &mut Emitter<'_>,

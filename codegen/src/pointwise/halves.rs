@@ -1,9 +1,12 @@
-//! Instructions that convert one float of 16 bits, as an integer in a register, to `f32` and back.
+//! Instructions that convert floats of 16 bits, as integers in a register, to `f32` and back: one, or four,
+//! of which each has 32 bits.
 //!
 //! Rounding is to nearest, ties to even; a NaN becomes a quiet one. Numbers too small for a normal `f16` are
 //! rounded by adding one whose last digit has their weight (Giesen, \"half to float done quick\", 2012).
 
-use crate::cranelift::{Emitter, Endianness, FloatCC, InstBuilder, IntCC, MemFlagsData, PLAIN, Value, types};
+use crate::cranelift::{
+    Clif, Emitter, Endianness, FloatCC, InstBuilder, IntCC, MemFlagsData, PLAIN, Value, types,
+};
 
 /// The bits of the infinite `f32`.
 const INFINITY: i64 = 0x7f80_0000;
@@ -16,12 +19,55 @@ const HALF: i64 = 0x3f00_0000;
 /// What the exponents of `f32` and `f16` differ by.
 const REBIAS: i64 = 112 << 23;
 
+/// The type of a register with as many lanes as `like` has, of integers of 32 bits or of `f32`.
+fn lanes_of(e: &Emitter<'_>, like: Value, lane: Clif) -> Clif {
+    let lanes = e.ins.func.dfg.value_type(like).lane_count();
+    if lanes == 1 { lane } else { lane.by(lanes).expect("there are four lanes") }
+}
+
 fn to_float(e: &mut Emitter<'_>, bits: Value) -> Value {
-    e.ins.ins().bitcast(types::F32, MemFlagsData::new(), bits)
+    let ty = lanes_of(e, bits, types::F32);
+    e.ins.ins().bitcast(ty, lanes_in_order(), bits)
 }
 
 fn to_bits(e: &mut Emitter<'_>, float: Value) -> Value {
-    e.ins.ins().bitcast(types::I32, MemFlagsData::new(), float)
+    let ty = lanes_of(e, float, types::I32);
+    e.ins.ins().bitcast(ty, lanes_in_order(), float)
+}
+
+/// A number in each lane of a register like `like`.
+fn constant(e: &mut Emitter<'_>, like: Value, number: i64) -> Value {
+    let word = e.ins.ins().iconst(types::I32, i64::from(number as u32));
+    match lanes_of(e, like, types::I32) {
+        types::I32 => word,
+        ty => e.ins.ins().splat(ty, word),
+    }
+}
+
+fn and(e: &mut Emitter<'_>, words: Value, mask: i64) -> Value {
+    let mask = constant(e, words, mask);
+    e.ins.ins().band(words, mask)
+}
+
+fn or(e: &mut Emitter<'_>, words: Value, bits: i64) -> Value {
+    let bits = constant(e, words, bits);
+    e.ins.ins().bor(words, bits)
+}
+
+fn plus(e: &mut Emitter<'_>, words: Value, number: i64) -> Value {
+    let number = constant(e, words, number);
+    e.ins.ins().iadd(words, number)
+}
+
+/// Of words, those of `a` where `words` have this relation to a number, which are no negative ones, else
+/// those of `b`.
+fn choose(e: &mut Emitter<'_>, relation: IntCC, [words, a, b]: [Value; 3], number: i64) -> Value {
+    let number = constant(e, words, number);
+    let holds = e.ins.ins().icmp(relation, words, number);
+    match lanes_of(e, words, types::I32) {
+        types::I32 => e.ins.ins().select(holds, a, b),
+        _ => e.ins.ins().bitselect(holds, a, b),
+    }
 }
 
 /// Of the two `f32` around an `f64` that none is, that whose last bit is 1, so that it may be rounded again:
@@ -101,52 +147,55 @@ fn lanes_in_order() -> MemFlagsData {
     MemFlagsData::new().with_endianness(Endianness::Little)
 }
 
-/// `f16` as `f32`.
+/// `f16` as `f32`: one of 16 bits, or four of which each has 32.
 pub(super) fn wide_f16(e: &mut Emitter<'_>, half: Value) -> Value {
-    let wide = e.ins.ins().uextend(types::I32, half);
-    let sign = e.ins.ins().band_imm_s(wide, 0x8000);
+    let wide = match e.ins.func.dfg.value_type(half) {
+        types::I16 => e.ins.ins().uextend(types::I32, half),
+        _ => half,
+    };
+    let sign = and(e, wide, 0x8000);
     let sign = e.ins.ins().ishl_imm_u(sign, 16);
-    let size = e.ins.ins().band_imm_s(wide, 0x7fff);
+    let size = and(e, wide, 0x7fff);
     let shifted = e.ins.ins().ishl_imm_u(size, 13);
     let small = to_float(e, shifted);
-    let factor = e.ins.ins().f32const(f32::from_bits(0x7780_0000));
+    let factor = constant(e, wide, 0x7780_0000);
+    let factor = to_float(e, factor);
     let finite = e.ins.ins().fmul(small, factor);
     let finite = to_bits(e, finite);
-    let infinite = e.ins.ins().iadd_imm_s(shifted, 2 * REBIAS);
-    let quiet = e.ins.ins().bor_imm_s(infinite, 0x40_0000);
-    let is_nan = e.ins.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, size, 0x7c00);
-    let infinite = e.ins.ins().select(is_nan, quiet, infinite);
-    let is_finite = e.ins.ins().icmp_imm_s(IntCC::UnsignedLessThan, size, 0x7c00);
-    let bits = e.ins.ins().select(is_finite, finite, infinite);
+    let infinite = plus(e, shifted, 2 * REBIAS);
+    let quiet = or(e, infinite, 0x40_0000);
+    let infinite = choose(e, IntCC::SignedGreaterThan, [size, quiet, infinite], 0x7c00);
+    let bits = choose(e, IntCC::SignedLessThan, [size, finite, infinite], 0x7c00);
     let bits = e.ins.ins().bor(bits, sign);
     to_float(e, bits)
 }
 
-/// The nearest `f16`.
+/// The nearest `f16`: of one float one of 16 bits, of four four of which each has 32.
 pub(super) fn narrow_f16(e: &mut Emitter<'_>, float: Value) -> Value {
     let bits = to_bits(e, float);
     let sign = e.ins.ins().ushr_imm_u(bits, 16);
-    let sign = e.ins.ins().band_imm_s(sign, 0x8000);
-    let size = e.ins.ins().band_imm_s(bits, 0x7fff_ffff);
+    let sign = and(e, sign, 0x8000);
+    let size = and(e, bits, 0x7fff_ffff);
     let upper = e.ins.ins().ushr_imm_u(size, 13);
-    let odd = e.ins.ins().band_imm_s(upper, 1);
-    let rounded = e.ins.ins().iadd_imm_s(size, 0xfff - REBIAS);
+    let odd = and(e, upper, 1);
+    let rounded = plus(e, size, 0xfff - REBIAS);
     let rounded = e.ins.ins().iadd(rounded, odd);
     let normal = e.ins.ins().ushr_imm_u(rounded, 13);
-    let half = e.ins.ins().f32const(0.5);
+    let half = constant(e, bits, HALF);
+    let half = to_float(e, half);
     let magnitude = to_float(e, size);
     let moved = e.ins.ins().fadd(magnitude, half);
     let moved = to_bits(e, moved);
-    let small = e.ins.ins().iadd_imm_s(moved, -HALF);
-    let is_small = e.ins.ins().icmp_imm_s(IntCC::UnsignedLessThan, size, LEAST_NORMAL);
-    let finite = e.ins.ins().select(is_small, small, normal);
-    let infinity = e.ins.ins().iconst(types::I32, 0x7c00);
-    let payload = e.ins.ins().band_imm_s(upper, 0x1ff);
-    let nan = e.ins.ins().bor_imm_s(payload, 0x7e00);
-    let is_nan = e.ins.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, size, INFINITY);
-    let beyond = e.ins.ins().select(is_nan, nan, infinity);
-    let is_beyond = e.ins.ins().icmp_imm_s(IntCC::UnsignedGreaterThanOrEqual, size, BEYOND);
-    let bits = e.ins.ins().select(is_beyond, beyond, finite);
+    let small = plus(e, moved, -HALF);
+    let finite = choose(e, IntCC::SignedLessThan, [size, small, normal], LEAST_NORMAL);
+    let infinity = constant(e, bits, 0x7c00);
+    let payload = and(e, upper, 0x1ff);
+    let nan = or(e, payload, 0x7e00);
+    let beyond = choose(e, IntCC::SignedGreaterThan, [size, nan, infinity], INFINITY);
+    let bits = choose(e, IntCC::SignedGreaterThanOrEqual, [size, beyond, finite], BEYOND);
     let bits = e.ins.ins().bor(bits, sign);
-    e.ins.ins().ireduce(types::I16, bits)
+    match lanes_of(e, bits, types::I32) {
+        types::I32 => e.ins.ins().ireduce(types::I16, bits),
+        _ => bits,
+    }
 }

@@ -1,14 +1,14 @@
-//! How one node of an expression becomes instructions, on one element or on four `f32` at once.
+//! How one node of an expression becomes instructions, on one element or on four at once.
 //!
 //! The bits are those of the interpreter. A truth value is a byte 0 or 1 on one element, a mask of 32 bits on
 //! four.
 
 use ir::scalar::{Binary, Unary};
 
-use super::bytes::{self, is_byte, is_word};
 use super::expr::{Expr, NodeData, NodeOp, is_comparison};
-use super::{halves, integers};
-use crate::cranelift::{Clif, Emitter, FloatCC, InstBuilder, MemFlagsData, Value, types};
+use super::words::{self, has_float_lanes, has_lanes};
+use super::{apart, integers};
+use crate::cranelift::{Clif, Emitter, FloatCC, InstBuilder, Value, types};
 use crate::elem::ElemType;
 use crate::functions;
 use crate::refusal::CodeRefusal;
@@ -18,8 +18,7 @@ use crate::refusal::CodeRefusal;
 pub(crate) enum Lanes {
     /// One, of any type.
     One,
-    /// Four, of type `f32` (or their truth values). `bf16` and integers of 8 bits are the `f32` that they
-    /// stand for; integers of 32 bits are only loaded and converted to `f32`.
+    /// Four, of at most 32 bits each: `f32`, which `bf16` are too, or integers (see [`words`]).
     Four,
 }
 
@@ -28,42 +27,25 @@ impl Lanes {
     pub(crate) fn clif(self, elem: ElemType) -> Clif {
         match self {
             Lanes::One => elem.clif(),
-            Lanes::Four if is_word(elem) => types::I32X4,
-            Lanes::Four => types::F32X4,
+            Lanes::Four if has_float_lanes(elem) => types::F32X4,
+            Lanes::Four => types::I32X4,
         }
     }
 }
 
-/// Whether `f32` lanes can compute the node four at a time without a call.
+/// Whether the node can be computed four at a time without a call. If not, its elements are computed one by
+/// one: see [`apart`].
 pub(crate) fn has_vector_form(expr: &Expr, data: NodeData) -> bool {
-    let f32s = |op: NodeOp| op.operands().all(|operand| expr.node(operand).elem == ElemType::F32);
-    match (data.elem, data.op) {
-        (ElemType::F32, NodeOp::Input(_) | NodeOp::Const(_) | NodeOp::Fma(..) | NodeOp::Select(..)) => true,
-        (ElemType::F32, NodeOp::Unary(function, _)) => has_instruction(function),
-        (ElemType::F32, NodeOp::Binary(function, ..)) => {
-            use Binary::{Add, Div, Max, Min, Mul, Sub};
-            matches!(function, Add | Sub | Mul | Div | Max | Min)
-        }
-        (ElemType::Bool, NodeOp::Binary(function, ..)) if is_comparison(function) => f32s(data.op),
-        (ElemType::Bool, NodeOp::Binary(function, ..)) => {
-            matches!(function, Binary::And | Binary::Or | Binary::Xor)
-        }
-        (ElemType::Bool, NodeOp::Unary(Unary::Not, _)) => true,
-        (ElemType::Bf16, NodeOp::Input(_) | NodeOp::Const(_)) => true,
-        (ElemType::Bf16, NodeOp::Convert(_)) => f32s(data.op),
-        (ElemType::F32, NodeOp::Convert(from)) => {
-            let from = expr.node(from);
-            from.elem == ElemType::Bf16 || is_byte(from.elem) || is_word_input(from)
-        }
-        (elem, NodeOp::Input(_) | NodeOp::Const(_)) if is_byte(elem) => true,
-        (elem, NodeOp::Convert(from)) if is_byte(elem) => f32s(data.op) || is_byte(expr.node(from).elem),
-        _ => is_word_input(data),
+    if !has_lanes(data.elem) || !data.op.operands().all(|operand| has_lanes(expr.node(operand).elem)) {
+        return false;
     }
-}
-
-/// Whether the node is an integer of 32 bits that is loaded: no node takes it but a conversion to `f32`.
-fn is_word_input(data: NodeData) -> bool {
-    is_word(data.elem) && matches!(data.op, NodeOp::Input(_))
+    match data.op {
+        NodeOp::Input(_) | NodeOp::Const(_) => true,
+        NodeOp::Select(..) | NodeOp::Convert(_) | NodeOp::Fma(..) => true,
+        NodeOp::Unary(function, _) => !data.elem.is_float() || has_instruction(function),
+        NodeOp::Binary(function, a, _) if expr.node(a).elem.is_float() => is_instruction(function),
+        NodeOp::Binary(function, ..) => words::has_binary(function),
+    }
 }
 
 /// Whether the node can be computed at all.
@@ -103,12 +85,16 @@ fn has_instruction(function: Unary) -> bool {
 }
 
 fn has_binary(function: Binary, elem: ElemType) -> bool {
-    use Binary::{Add, Div, Max, Min, Mul, Sub};
     if !elem.is_float() {
         return integers::has_binary(function, elem);
     }
-    let instruction = matches!(function, Add | Sub | Mul | Div | Max | Min) || is_comparison(function);
-    instruction || functions::binary_name(function, elem).is_some()
+    is_instruction(function) || functions::binary_name(function, elem).is_some()
+}
+
+/// Whether floats have instructions for the function of two.
+fn is_instruction(function: Binary) -> bool {
+    use Binary::{Add, Div, Max, Min, Mul, Sub};
+    matches!(function, Add | Sub | Mul | Div | Max | Min) || is_comparison(function)
 }
 
 /// Computes nodes at a number of lanes.
@@ -132,28 +118,16 @@ impl LaneLowering<'_, '_> {
             NodeOp::Select(..) => self.select(args[0], args[1], args[2]),
             NodeOp::Convert(a) => match self.lanes {
                 Lanes::One => integers::convert(self.emitter, expr.node(a).elem, data.elem, args[0]),
-                Lanes::Four => self.convert_four(expr.node(a).elem, data.elem, args[0]),
+                Lanes::Four => words::convert(self.emitter, expr.node(a).elem, data.elem, args[0]),
             },
-        }
-    }
-
-    fn convert_four(&mut self, from: ElemType, to: ElemType, a: Value) -> Value {
-        match (from, to) {
-            (_, ElemType::Bf16) => halves::round_to_bf16(self.emitter, a),
-            (ElemType::F32, to) if is_byte(to) => bytes::cut_to_bytes(self.emitter, to, a),
-            (_, to) if is_byte(to) => bytes::change_sign(self.emitter, to, a),
-            (from, _) if is_word(from) => bytes::from_words(self.emitter, a),
-            _ => a,
         }
     }
 
     fn constant(&mut self, elem: ElemType, bits: u64) -> Value {
         let ins = &mut self.emitter.ins;
-        let one = match (elem, self.lanes) {
-            (ElemType::F32, _) => ins.ins().f32const(f32::from_bits(bits as u32)),
-            (ElemType::Bf16, Lanes::Four) => ins.ins().f32const(f32::from_bits((bits as u32) << 16)),
-            (elem, Lanes::Four) if is_byte(elem) => ins.ins().f32const(bytes::number(elem, bits)),
-            (ElemType::F64, _) => ins.ins().f64const(f64::from_bits(bits)),
+        let one = match elem {
+            ElemType::F32 => ins.ins().f32const(f32::from_bits(bits as u32)),
+            ElemType::F64 => ins.ins().f64const(f64::from_bits(bits)),
             _ => {
                 let ty = elem.clif();
                 let unused = 64 - ty.bits();
@@ -162,14 +136,14 @@ impl LaneLowering<'_, '_> {
         };
         match self.lanes {
             Lanes::One => one,
-            Lanes::Four => ins.ins().splat(types::F32X4, one),
+            Lanes::Four => apart::repeat(self.emitter, elem, one),
         }
     }
 
     fn unary(&mut self, function: Unary, elem: ElemType, a: Value) -> Value {
         if !elem.is_float() {
             return match (self.lanes, function) {
-                (Lanes::Four, _) => self.emitter.ins.ins().bnot(a),
+                (Lanes::Four, function) => words::unary(self.emitter, function, elem, a),
                 (Lanes::One, function) => integers::unary(self.emitter, function, elem, a),
             };
         }
@@ -189,9 +163,7 @@ impl LaneLowering<'_, '_> {
     pub(crate) fn binary(&mut self, function: Binary, elem: ElemType, a: Value, b: Value) -> Value {
         if !elem.is_float() {
             return match (self.lanes, function) {
-                (Lanes::Four, Binary::And) => self.emitter.ins.ins().band(a, b),
-                (Lanes::Four, Binary::Or) => self.emitter.ins.ins().bor(a, b),
-                (Lanes::Four, _) => self.emitter.ins.ins().bxor(a, b),
+                (Lanes::Four, function) => words::binary(self.emitter, function, elem, a, b),
                 (Lanes::One, Binary::Pow) => self.integer_power(elem, a, b),
                 (Lanes::One, function) => integers::binary(self.emitter, function, elem, a, b),
             };
@@ -217,20 +189,11 @@ impl LaneLowering<'_, '_> {
             Binary::Ge => FloatCC::GreaterThanOrEqual,
             _ => return self.call(functions::binary_name(function, elem), elem, &[a, b]),
         };
-        let [a, b] = [a, b].map(|x| self.in_register(x));
-        self.compare(condition, a, b)
-    }
-
-    /// The same value, which no comparison loads by itself: before AVX that faults at an address that is no
-    /// multiple of 16 (`cmpps`, as Cranelift 0.135 makes it).
-    fn in_register(&mut self, x: Value) -> Value {
-        match self.lanes {
+        let [a, b] = [a, b].map(|x| match self.lanes {
             Lanes::One => x,
-            Lanes::Four => {
-                let bits = self.emitter.ins.ins().bitcast(types::I32X4, little_endian(), x);
-                self.emitter.ins.ins().bitcast(types::F32X4, little_endian(), bits)
-            }
-        }
+            Lanes::Four => words::in_register(self.emitter, x),
+        });
+        self.compare(condition, a, b)
     }
 
     /// An integer to the power of another: computed on 64 bits, of which the lowest are the same on fewer.
@@ -245,13 +208,13 @@ impl LaneLowering<'_, '_> {
         self.emitter.ins.ins().fcmp(condition, a, b)
     }
 
+    /// The first where the condition is true, else the second.
     pub(crate) fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
+        let ty = self.emitter.ins.func.dfg.value_type(a);
         match self.lanes {
             Lanes::One => self.emitter.ins.ins().select(cond, a, b),
-            Lanes::Four => {
-                let mask = self.emitter.ins.ins().bitcast(types::F32X4, little_endian(), cond);
-                self.emitter.ins.ins().bitselect(mask, a, b)
-            }
+            Lanes::Four if ty == types::F32X4 => words::choose(self.emitter, cond, a, b),
+            Lanes::Four => self.emitter.ins.ins().bitselect(cond, a, b),
         }
     }
 
@@ -262,8 +225,4 @@ impl LaneLowering<'_, '_> {
         let call = self.emitter.ins.ins().call(callee, args);
         self.emitter.ins.inst_results(call)[0]
     }
-}
-
-fn little_endian() -> MemFlagsData {
-    MemFlagsData::new().with_endianness(crate::cranelift::Endianness::Little)
 }

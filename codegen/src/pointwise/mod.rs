@@ -4,7 +4,7 @@
 //! interface; sizes and strides come in the descriptor, so that steps of one form share one function whatever
 //! their sizes.
 
-mod bytes;
+mod apart;
 pub(crate) mod emit;
 pub(crate) mod expr;
 mod halves;
@@ -13,6 +13,7 @@ pub(crate) mod lanes;
 pub(crate) mod nest;
 pub(crate) mod rows;
 pub(crate) mod stages;
+mod words;
 
 use std::collections::{HashMap, HashSet};
 
@@ -311,4 +312,8 @@ mod bytes_tests;
 #[cfg(test)]
 mod law_tests;
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod words_tests;

@@ -3,16 +3,17 @@
 //! A call of a precompiled vector function costs about a nanosecond, so it is made on a strip of elements
 //! that stay in the first-level cache. `x * sigmoid(x + b)` => stage 0: `t = x + b`, call `t = sigmoid(t)`;
 //! stage 1: `y = x * t`. A node that a later stage reads is kept in a strip of scratch; inputs are simply
-//! loaded again, as nothing is overwritten before the last stage. Elements of other types, and operands at a
-//! distance along the innermost loop, are computed one by one in a single stage.
+//! loaded again, as nothing is overwritten before the last stage. Operations without a vector form, and
+//! operands at a distance along the innermost loop, are taken apart between vectors; where too few operations
+//! are left that vectors would gain by, elements are computed one by one in a single stage.
 
 use ir::scalar::Unary;
 
-use super::bytes::is_byte;
-use super::expr::{Expr, ExprNode, NodeOp};
+use super::expr::{Expr, ExprNode, NodeData, NodeOp};
 use super::lanes::has_vector_form;
 use super::nest::Inner;
 use super::rows::vectors;
+use super::words::has_lanes;
 use crate::elem::ElemType;
 use crate::functions;
 
@@ -112,19 +113,43 @@ impl PointwiseForm {
         }
     }
 
-    /// Whether four elements at a time can be computed, if they lie side by side.
-    fn has_vectors(&self) -> bool {
-        let nodes = self
-            .expr
-            .nodes()
-            .all(|(node, data)| has_vector_form(&self.expr, data) || self.call_of(node).is_some());
-        let is_stored = |elem: ElemType| matches!(elem, ElemType::F32 | ElemType::Bf16) || is_byte(elem);
-        nodes && self.outputs.iter().all(|output| is_stored(self.expr.node(*output).elem))
+    /// How many operations are computed on vectors, without calls.
+    fn together(&self) -> usize {
+        self.operations().filter(|(_, data)| has_vector_form(&self.expr, *data)).count()
     }
 
+    /// How many operations are computed element by element even where the others are computed on vectors.
+    fn apart(&self) -> usize {
+        let is_apart = |(node, data): &(ExprNode, NodeData)| {
+            !has_vector_form(&self.expr, *data) && self.call_of(*node).is_none()
+        };
+        self.operations().filter(is_apart).count()
+    }
+
+    fn calls(&self) -> usize {
+        self.operations().filter(|(node, _)| self.call_of(*node).is_some()).count()
+    }
+
+    fn operations(&self) -> impl Iterator<Item = (ExprNode, NodeData)> + '_ {
+        self.expr.nodes().filter(|(_, data)| !matches!(data.op, NodeOp::Input(_) | NodeOp::Const(_)))
+    }
+
+    /// Operands at a distance along the innermost loop.
+    fn distant(&self) -> usize {
+        self.inner.iter().filter(|inner| **inner == Inner::Strided).count()
+    }
+
+    /// Whether any element is handled by itself in loops over vectors.
+    pub(crate) fn takes_apart(&self) -> bool {
+        self.apart() + self.distant() > 0 || !self.inputs.iter().all(|elem| has_lanes(*elem))
+    }
+
+    /// Whether vectors are worth what is taken apart for them: always if they spare calls on single elements,
+    /// else if more is computed together than apart.
     fn is_vector(&self) -> bool {
-        let results = self.inner[..self.outputs.len()].iter().all(|inner| *inner == Inner::Contiguous);
-        self.has_vectors() && results && !self.inner.contains(&Inner::Strided)
+        let results = &self.inner[..self.outputs.len()];
+        results.iter().all(|inner| *inner == Inner::Contiguous)
+            && (self.calls() > 0 || self.together() > self.apart() + self.distant() || !self.takes_apart())
     }
 
     /// How the innermost loop runs.
@@ -145,17 +170,15 @@ impl PointwiseForm {
 
     /// The same, however the operands lie: stages and strips follow from what is computed.
     pub(crate) fn most_scratch_bytes(&self, chunk: u64) -> u64 {
-        let strips = if self.has_vectors() { StagePlanner::new(self).plan().strips } else { 0 };
-        strips as u64 * strip_bytes(chunk)
+        StagePlanner::new(self).plan().strips as u64 * strip_bytes(chunk)
     }
 
     /// About how many cycles four elements take, for the choice of the number of parts.
     pub(crate) fn cost(&self) -> u64 {
-        let calls = self.expr.nodes().filter(|(node, _)| self.call_of(*node).is_some()).count() as u64;
         let nodes = self.expr.nodes().count() as u64;
         match self.schedule() {
             LoopSchedule::Scalar => nodes * 8,
-            LoopSchedule::Vector(_) => nodes + calls * 16,
+            LoopSchedule::Vector(_) => nodes + self.apart() as u64 * 8 + self.calls() as u64 * 16,
         }
     }
 }

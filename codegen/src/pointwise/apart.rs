@@ -1,0 +1,83 @@
+//! Four elements that are a register each: those of an operation that no instruction does on four, of 64
+//! bits, or at a distance in memory. The operations around them compute on four lanes of one register.
+
+use super::halves;
+use super::words::{cast, has_float_lanes};
+use crate::cranelift::{Emitter, InstBuilder, Value, types};
+use crate::elem::ElemType;
+
+/// What a node is in the code for one element, or for four.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum NodeValue {
+    /// One register.
+    Register(Value),
+    /// The four elements, a register each.
+    Apart([Value; 4]),
+}
+
+impl NodeValue {
+    /// All elements in one register.
+    pub(super) fn together(self, e: &mut Emitter<'_>, elem: ElemType) -> Value {
+        match self {
+            NodeValue::Register(register) => register,
+            NodeValue::Apart(elements) => gathered(e, elem, elements),
+        }
+    }
+
+    /// Each of four elements in a register of its own.
+    pub(super) fn apart(self, e: &mut Emitter<'_>, elem: ElemType) -> [Value; 4] {
+        match self {
+            NodeValue::Register(register) => [0, 1, 2, 3].map(|lane| taken(e, elem, register, lane)),
+            NodeValue::Apart(elements) => elements,
+        }
+    }
+}
+
+/// One element, four times in one register.
+pub(super) fn repeat(e: &mut Emitter<'_>, elem: ElemType, element: Value) -> Value {
+    let lane = lane(e, elem, element);
+    let ty = if has_float_lanes(elem) { types::F32X4 } else { types::I32X4 };
+    e.ins.ins().splat(ty, lane)
+}
+
+fn gathered(e: &mut Emitter<'_>, elem: ElemType, elements: [Value; 4]) -> Value {
+    let [first, others @ ..] = elements.map(|element| lane(e, elem, element));
+    let ty = if has_float_lanes(elem) { types::F32X4 } else { types::I32X4 };
+    let mut register = e.ins.ins().scalar_to_vector(ty, first);
+    for (index, other) in others.into_iter().enumerate() {
+        register = e.ins.ins().insertlane(register, other, index as u8 + 1);
+    }
+    register
+}
+
+/// An element as a lane has it.
+fn lane(e: &mut Emitter<'_>, elem: ElemType, element: Value) -> Value {
+    match elem {
+        ElemType::F32 | ElemType::Int { bits: 32, .. } => element,
+        ElemType::Bf16 => halves::wide_bf16(e, element),
+        ElemType::Bool => {
+            let word = e.ins.ins().uextend(types::I32, element);
+            e.ins.ins().ineg(word)
+        }
+        _ if elem.is_signed() => e.ins.ins().sextend(types::I32, element),
+        _ => e.ins.ins().uextend(types::I32, element),
+    }
+}
+
+/// The element that a lane has.
+fn taken(e: &mut Emitter<'_>, elem: ElemType, register: Value, lane: u8) -> Value {
+    match elem {
+        ElemType::F32 | ElemType::Int { bits: 32, .. } => e.ins.ins().extractlane(register, lane),
+        ElemType::Bf16 => {
+            let words = cast(e, types::I32X4, register);
+            let word = e.ins.ins().extractlane(words, lane);
+            let upper = e.ins.ins().ushr_imm_u(word, 16);
+            e.ins.ins().ireduce(types::I16, upper)
+        }
+        _ => {
+            let word = e.ins.ins().extractlane(register, lane);
+            let element = e.ins.ins().ireduce(elem.clif(), word);
+            if elem == ElemType::Bool { e.ins.ins().band_imm_u(element, 1) } else { element }
+        }
+    }
+}
