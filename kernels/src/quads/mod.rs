@@ -10,8 +10,12 @@
 //! its last row, less `z * (sum of x - K * x_zero)`, which is computed for each row where `z` is not 0.
 //!
 //! All of K is one block: the sums stay in registers until they are stored.
+//!
+//! Depthwise convolutions are computed without rows of a matrix, as `lanes` says.
 
 mod gather;
+mod lane_tile;
+mod lanes;
 mod rows;
 mod steps;
 mod tile;
@@ -53,6 +57,9 @@ pub struct QuadNumbers {
 /// where the step is [`SumStep::ByteResidual`]; it may be the output itself (same address and strides) where
 /// that is of the same size too, otherwise the output overlaps nothing. Distances are in elements of each
 /// tensor.
+///
+/// Depthwise convolutions of images whose channels are contiguous have vectors of channels; all others are
+/// products of matrices, group by group.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct QuadConv2d {
@@ -158,8 +165,12 @@ impl QuadConv2d {
     }
 
     /// How the output channels are cut into panels of packed weights. A row is one quad of each channel; in
-    /// the last row there are the sums of all their quads.
+    /// the last row there are the sums of all their quads. Depthwise convolutions have panels that are wider
+    /// than any other, whose quads are of taps of one column, without a last row of sums.
     pub fn panels(&self) -> Panels {
+        if self.conv.path == Path::Lanes {
+            return self.lane_panels();
+        }
         let conv = &self.conv;
         Panels::new(self.quads() + 1, conv.out_group as usize, conv.groups as usize, PANEL)
     }
@@ -174,6 +185,9 @@ impl QuadConv2d {
     /// the first in the lowest byte, or a sum.
     pub fn pack(&self, weights: &[f32], strides: WeightStrides, out: &mut [f32]) {
         assert_eq!(out.len(), self.packed_len());
+        if self.conv.path == Path::Lanes {
+            return self.pack_lanes(weights, strides, out);
+        }
         let panels = self.panels();
         for panel in (0..panels.count()).map(|index| panels.get(index)) {
             let rows = &mut out[panel.offset..panel.offset + panels.depth() * panel.width];
@@ -240,6 +254,9 @@ impl QuadConv2d {
 
     /// Rows are read in place where each quad is one word of memory.
     fn choose_path(&self, pads: [usize; 4]) -> Path {
+        if self.fits_lanes() {
+            return Path::Lanes;
+        }
         let conv = &self.conv;
         let input = &conv.strides.input;
         let pointwise = conv.kernel_h * conv.kernel_w * conv.stride_h * conv.stride_w == 1;
@@ -281,14 +298,19 @@ impl QuadConv2d {
                 let fitting = slab.saturating_sub(self.bytes_of_lines()) / (stride + 4);
                 if fitting >= rows { rows } else { (fitting.max(TILE) / TILE * TILE).min(rows) }
             }
+            Path::Lanes => self.strip_pixels(slab),
             _ => DIRECT_ROWS,
         } as u32;
     }
 
-    /// A quad takes as long as one of [`Conv2d`]'s numbers.
+    /// A quad takes as long as one of [`Conv2d`]'s numbers, and so does, for lanes, a panel that is four
+    /// times as wide.
     fn choose_parts(&mut self, threads: usize) {
         let mut quarter = self.conv;
-        quarter.in_group = quarter.in_group.div_ceil(4);
+        match quarter.path {
+            Path::Lanes => quarter.groups = quarter.groups.div_ceil(4),
+            _ => quarter.in_group = quarter.in_group.div_ceil(4),
+        }
         quarter.choose_parts(threads);
         self.conv.row_parts = quarter.row_parts;
         self.conv.panel_parts = quarter.panel_parts;
@@ -308,25 +330,32 @@ unsafe impl Kernel for QuadConv2d {
     }
 
     fn scratch_bytes(&self) -> usize {
-        let slab = match self.conv.path {
+        let block_rows = self.conv.block_rows as usize;
+        let beside_sums = match self.conv.path {
             Path::Gather => {
-                let rows = self.conv.block_rows as usize * self.conv.slab_stride as usize;
-                self.bytes_of_lines() + rows + SLAB_TAIL
+                let rows = block_rows * self.conv.slab_stride as usize;
+                self.bytes_of_terms() + self.bytes_of_lines() + rows + SLAB_TAIL
             }
-            _ => 0,
+            Path::Direct => self.bytes_of_terms(),
+            Path::Lanes => self.bytes_of_strips(block_rows),
         };
-        SUMS * 4 + self.bytes_of_terms() + slab
+        SUMS * 4 + beside_sums
     }
 
     /// Rows and depth bound what is copied. Which rows lie so that they are copied is another question at
-    /// each size, and so is whether lines are short enough to be made ready.
+    /// each size, and so is whether lines are short enough to be made ready, and whether channels that lie
+    /// apart do so where there is one pixel.
     fn most_scratch_bytes(&self) -> usize {
+        let strips = if self.is_depthwise() { self.most_bytes_of_strips(SLAB) } else { 0 };
+        if self.conv.path == Path::Lanes {
+            return SUMS * 4 + strips;
+        }
         let rows = self.conv.rows().max(1);
         let row = row_bytes(self.conv.depth());
         let terms = rows.clamp(DIRECT_ROWS, SLAB / 64) * 4;
         let lines = if self.conv.strides.input.c == 1 { 0 } else { MOST_BYTES };
         let slab = (rows * row).min(SLAB.max(TILE * row)) + lines + SLAB_TAIL;
-        SUMS * 4 + terms.next_multiple_of(64) + slab
+        SUMS * 4 + (terms.next_multiple_of(64) + slab).max(strips)
     }
 
     fn entry(&self) -> KernelFn {
@@ -338,7 +367,13 @@ impl KernelBody for QuadConv2d {
     #[inline(always)]
     unsafe fn run<S: Simd>(&self, s: S, operands: OperandTable, part: u32, scratch: *mut u8) {
         // SAFETY: `KernelFn`'s promise, with the operands that `QuadConv2d` documents.
-        unsafe { rows::run(s, self, &QuadOperands::new(operands, self.image), part as usize, scratch) }
+        unsafe {
+            let images = &QuadOperands::new(operands, self.image);
+            match self.conv.path {
+                Path::Lanes => lanes::run(s, self, images, part as usize, scratch),
+                _ => rows::run(s, self, images, part as usize, scratch),
+            }
+        }
     }
 }
 

@@ -175,7 +175,7 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32, const
 /// # Safety
 /// The machine has the instruction if `AT_ONCE` is 1.
 #[inline(always)]
-unsafe fn add_quads<S: Simd, const AT_ONCE: u32, const IMAGE: u32>(
+pub(super) unsafe fn add_quads<S: Simd, const AT_ONCE: u32, const IMAGE: u32>(
     s: S,
     image: S::I,
     weights: S::I,
@@ -244,7 +244,7 @@ const IN_REGISTERS: usize = 12;
 /// # Safety
 /// The machine has `S`; `tile`'s promise, whose `sums` hold `rows` rows of sums.
 #[inline(never)]
-unsafe fn finish_rows<S: Simd>(tile: &QuadTile, rows: usize, vectors: usize) {
+pub(super) unsafe fn finish_rows<S: Simd>(tile: &QuadTile, rows: usize, vectors: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         match vectors {
@@ -311,8 +311,11 @@ unsafe fn finish_stored<S: Simd, const ROWS: usize, const VECTORS: usize>(s: S, 
 }
 
 /// Does the steps to the sums of some rows, which are integers' bits, and stores what they make of them.
+///
+/// # Safety
+/// `tile`'s promise, but for its products.
 #[inline(always)]
-unsafe fn finish<S: Simd, const ROWS: usize, const VECTORS: usize>(
+pub(super) unsafe fn finish<S: Simd, const ROWS: usize, const VECTORS: usize>(
     s: S,
     tile: &QuadTile,
     mut floats: [[S::F; VECTORS]; ROWS],

@@ -233,6 +233,7 @@ impl Simd for Avx2 {
             let odd = _mm256_madd_epi16(_mm256_srli_epi16::<8>(unsigned), _mm256_srai_epi16::<8>(signed));
             _mm256_add_epi32(_mm256_add_epi32(sum, even), odd)
         };
+        turn_signs(bytes: __m256i) -> __m256i = _mm256_xor_si256(bytes, _mm256_set1_epi8(i8::MIN));
         mul_int(a: __m256i, b: __m256i) -> __m256i = _mm256_mullo_epi32(a, b);
         max_unsigned(a: __m256i, b: __m256i) -> __m256i = _mm256_max_epu8(a, b);
         max_signed(a: __m256i, b: __m256i) -> __m256i = _mm256_max_epi8(a, b);
@@ -255,6 +256,20 @@ impl Simd for Avx2 {
     unsafe fn load_signed(self, from: *const u8, count: usize) -> __m256i {
         // SAFETY: the caller's promise.
         unsafe { _mm256_cvtepi8_epi32(eight_bytes(from, count)) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_quads<const ROWS: usize>(self, rows: [*const u8; ROWS], count: usize) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut bytes = [_mm_setzero_si128(); 4];
+            for (bytes, row) in bytes.iter_mut().zip(rows) {
+                *bytes = eight_bytes(row, count);
+            }
+            let [first, second, third, fourth] = bytes;
+            let [lower, upper] = [_mm_unpacklo_epi8(first, second), _mm_unpacklo_epi8(third, fourth)];
+            _mm256_set_m128i(_mm_unpackhi_epi16(lower, upper), _mm_unpacklo_epi16(lower, upper))
+        }
     }
 
     #[inline(always)]

@@ -217,6 +217,7 @@ impl Simd for Avx512 {
             let odd = _mm512_madd_epi16(_mm512_srli_epi16::<8>(unsigned), _mm512_srai_epi16::<8>(signed));
             _mm512_add_epi32(_mm512_add_epi32(sum, even), odd)
         };
+        turn_signs(bytes: __m512i) -> __m512i = _mm512_xor_si512(bytes, _mm512_set1_epi8(i8::MIN));
         mul_int(a: __m512i, b: __m512i) -> __m512i = _mm512_mullo_epi32(a, b);
         max_unsigned(a: __m512i, b: __m512i) -> __m512i = _mm512_max_epu8(a, b);
         max_signed(a: __m512i, b: __m512i) -> __m512i = _mm512_max_epi8(a, b);

@@ -228,6 +228,29 @@ pub(crate) trait Simd: Lanewise {
         self.add_quads(unsigned, signed, sum)
     }
 
+    /// Per lane a byte of each of up to four rows, the first row's lowest and zeros for rows that there are
+    /// not: of the first `count` bytes, all where `count` is larger; the other lanes are zero.
+    ///
+    /// # Safety
+    /// Each row is valid for reads of those bytes.
+    #[inline(always)]
+    unsafe fn load_quads<const ROWS: usize>(self, rows: [*const u8; ROWS], count: usize) -> Self::I {
+        let mut quads = self.splat_int(0);
+        for row in rows.into_iter().rev() {
+            // SAFETY: the caller's promise.
+            quads = self.add_int(self.shift_left::<8>(quads), unsafe { self.load_unsigned(row, count) });
+        }
+        quads
+    }
+
+    /// The bytes with the uppermost bit of each turned, so that signed numbers are unsigned ones, 128 more.
+    #[inline(always)]
+    fn turn_signs(self, bytes: Self::I) -> Self::I {
+        let signs = self.splat_int(0x8080_8080_u32 as i32);
+        let twice = self.shift_left::<1>(self.and_int(bytes, signs));
+        self.sub_int(self.add_int(bytes, signs), twice)
+    }
+
     /// The products of integers, which wrap.
     fn mul_int(self, a: Self::I, b: Self::I) -> Self::I;
 
