@@ -2,7 +2,9 @@
 //!
 //! Where all that makes a value of 8 bits from another one is elementwise and reads nothing else but numbers,
 //! as an activation between two quantizations does, it has 256 results: they are computed when the program is
-//! loaded, by the same operations, so they are the same to the bit. A table of a table is one table.
+//! loaded, by the same operations, so they are the same to the bit. A function of an earlier table's
+//! results is one of the bytes that this is looked up for, as x * sigmoid(x) is of x where the sigmoid is
+//! quantized before the product.
 
 use ir::builder::InsertPoint;
 use ir::weights::WeightSet;
@@ -29,7 +31,9 @@ pub(super) fn look_up(
 ) -> usize {
     let mut tables = Vec::new();
     for &op in ops {
-        let Some(function) = ByteFunction::of(ctx, body, weights, op) else { continue };
+        let search =
+            ByteSearch { ctx, body, weights, root: op, tables: &tables, of: None, ops: Vec::new(), met: 0 };
+        let Some(function) = search.function() else { continue };
         if changes.allow(|| format!("{} becomes a table", body.at(ctx, op).describe())) {
             tables.push(function.replace(ctx, body, op, &tables));
         }
@@ -46,40 +50,19 @@ struct ByteFunction {
 }
 
 impl ByteFunction {
-    /// The function whose result an operation converts to 8 bits.
-    fn of(ctx: &Context, body: &Body, weights: &WeightSet, op: Op) -> Option<ByteFunction> {
-        let at = body.at(ctx, op);
-        if !at.has(Traits::CAST) || !is_byte(ctx, body, at.result(0)) || weights.contains(at.result(0)) {
-            return None;
-        }
-        let mut search = ByteSearch { ctx, body, weights, root: op, of: None, ops: Vec::new(), met: 0 };
-        let is_found = search.visit(op);
-        let ByteSearch { of, ops, .. } = search;
-        (is_found && ops.len() >= LEAST_OPS).then_some(ByteFunction { of: of?, ops })
-    }
-
-    /// Puts a table in the place of operation `op`, which makes the result, and returns what looks it up. A
-    /// table of one of `tables`, which are operations that do so, is one table.
+    /// Puts a table in the place of operation `op`, which makes the result, and returns what looks it up.
     fn replace(self, ctx: &Context, body: &mut Body, op: Op, tables: &[Op]) -> Op {
-        let (mut of, bytes) = (self.of, body.ty(self.of));
-        let earlier = body.defining_op(of).filter(|op| tables.contains(op));
-        let mut values = vec![match earlier {
-            Some(earlier) => {
-                of = body.operand(earlier, 0);
-                (self.of, body.operand(earlier, 1))
-            }
-            None => {
-                let ty = ctx.tensor(&[BYTES], ctx.elem(bytes));
-                let all: Vec<u8> = (0..=u8::MAX).collect();
-                let all = constants::dense(ctx, ty, &all);
-                (self.of, Builder::before(ctx, body, op).constant(all, ty))
-            }
-        }];
-        for step in self.ops {
+        let mut values: Vec<(Value, Value)> = Vec::new();
+        for &step in &self.ops {
             let mut operands: Vec<Value> = body.operands(step).collect();
             for operand in &mut operands {
                 let known = values.iter().find(|known| known.0 == *operand).map(|known| known.1);
-                *operand = known.unwrap_or_else(|| reshape(ctx, body, *operand, &[], op));
+                let new = known.unwrap_or_else(|| {
+                    let table = self.table(ctx, body, *operand, (op, tables));
+                    table.unwrap_or_else(|| reshape(ctx, body, *operand, &[], op))
+                });
+                values.push((*operand, new));
+                *operand = new;
             }
             let properties = body.properties(step);
             let copy = rebuild(ctx, body, step, &operands, properties, InsertPoint::Before(op));
@@ -89,10 +72,27 @@ impl ByteFunction {
         let table = values.last().expect("a function has operations").1;
         let mut builder = Builder::before(ctx, body, op);
         builder.location = builder.body.location(op);
-        let spec = OpSpec { operands: &[of, table], ..OpSpec::default() };
+        let spec = OpSpec { operands: &[self.of, table], ..OpSpec::default() };
         let lookup = builder.build(LOOKUP, spec).expect("a table of bytes has 256 of them");
         body.replace_uses(body.result(op, 0), body.result(lookup, 0));
         lookup
+    }
+
+    /// The 256 elements of a value of bytes that the function reads: all of them, or an earlier table's.
+    fn table(
+        &self,
+        ctx: &Context,
+        body: &mut Body,
+        value: Value,
+        (before, tables): (Op, &[Op]),
+    ) -> Option<Value> {
+        if value != self.of {
+            let earlier = body.defining_op(value).filter(|op| tables.contains(op))?;
+            return Some(body.operand(earlier, 1));
+        }
+        let ty = ctx.tensor(&[BYTES], ctx.elem(body.ty(value)));
+        let all: Vec<u8> = (0..=u8::MAX).collect();
+        Some(Builder::before(ctx, body, before).constant(constants::dense(ctx, ty, &all), ty))
     }
 }
 
@@ -101,14 +101,37 @@ struct ByteSearch<'a> {
     ctx: &'a Context,
     body: &'a Body,
     weights: &'a WeightSet,
+    /// The operation whose result it is.
     root: Op,
+    /// The operations that look up earlier tables.
+    tables: &'a [Op],
     of: Option<Value>,
     ops: Vec<Op>,
     /// Operations that were met.
     met: usize,
 }
 
-impl ByteSearch<'_> {
+impl<'a> ByteSearch<'a> {
+    /// The function whose result operation `root` converts to 8 bits.
+    fn function(self) -> Option<ByteFunction> {
+        let ByteSearch { ctx, body, weights, root, .. } = self;
+        let at = body.at(ctx, root);
+        if !at.has(Traits::CAST) || !is_byte(ctx, body, at.result(0)) || weights.contains(at.result(0)) {
+            return None;
+        }
+        let mut search = self;
+        let is_found = search.visit(root);
+        let ByteSearch { of, ops, .. } = search;
+        (is_found && ops.len() >= LEAST_OPS).then_some(ByteFunction { of: of?, ops })
+    }
+
+    /// The bytes that a value of bytes is a function of: those that an earlier table is looked up for, or the
+    /// value itself.
+    fn source(&self, value: Value) -> Value {
+        let lookup = self.body.defining_op(value).filter(|op| self.tables.contains(op));
+        lookup.map_or(value, |lookup| self.body.operand(lookup, 0))
+    }
+
     /// Whether an operation is a part of the function, and all that it reads.
     fn visit(&mut self, op: Op) -> bool {
         if self.ops.contains(&op) {
@@ -137,7 +160,8 @@ impl ByteSearch<'_> {
         if is_byte(self.ctx, self.body, value) {
             let root = self.body.ty(self.body.result(self.root, 0));
             let is_whole = size::have_equal_sizes(self.ctx, self.body.ty(value), root);
-            return is_whole && *self.of.get_or_insert(value) == value;
+            let source = self.source(value);
+            return is_whole && *self.of.get_or_insert(source) == source;
         }
         self.body.defining_op(value).is_some_and(|op| self.visit(op))
     }

@@ -389,6 +389,17 @@ fn exported_program(random: &mut Random) -> String {
     finished(net, &shape, &value)
 }
 
+/// x * sigmoid(x) of bytes, as exporters write it: the sigmoid is quantized before the product.
+fn quantized_silu(net: &mut Net, random: &mut Random, bytes: &Named) -> Named {
+    let (scale, zero) = (net.number(0.04), net.bytes(random, &[], "ui8"));
+    let x = net.dequantized(bytes, Some(&zero), &scale);
+    let sigmoid = net.like("nn.sigmoid", &[&x]);
+    let sigmoid = quantize(net, &sigmoid, 3.0);
+    let factor = net.dequantized(&sigmoid, None, &scale);
+    let product = net.like("nn.mul", &[&x, &factor]);
+    quantize(net, &product, 20.0)
+}
+
 /// QuantizeLinear to `ui8`.
 fn quantize(net: &mut Net, value: &Named, zero: f64) -> Named {
     let (scale, zero) = (net.number(0.05), net.number(zero));
@@ -474,7 +485,10 @@ fn moved_program(random: &mut Random) -> String {
         let operands: Vec<&Named> = parts.iter().collect();
         whole = net.op("nn.concat", &operands, &format!("axis = {axis} : i64"), &sizes, "f32");
     }
-    let value = if random.below(4) > 0 { quantize(net, &whole, 30.0) } else { whole };
+    let mut value = if random.below(4) > 0 { quantize(net, &whole, 30.0) } else { whole };
+    if value.elem == "ui8" && random.below(2) == 0 {
+        value = quantized_silu(net, random, &value);
+    }
     finished(net, &shape, &value)
 }
 
