@@ -154,6 +154,8 @@ pub enum TypeClass {
     Tensor,
     /// A tensor of floats.
     FloatTensor,
+    /// A tensor of floats or of integers of 8 bits.
+    FloatOrByteTensor,
     /// A tensor of integers or booleans.
     IntTensor,
     /// A float, or a vector or tensor of floats.
@@ -186,6 +188,7 @@ impl TypeClass {
             TypeClass::Own(own) => own.name,
             TypeClass::Tensor => "a tensor",
             TypeClass::FloatTensor => "a tensor of floats",
+            TypeClass::FloatOrByteTensor => "a tensor of floats or of 8-bit integers",
             TypeClass::IntTensor => "a tensor of integers",
             TypeClass::FloatLike => "a float, or a vector or tensor of floats",
             TypeClass::IntLike => "an integer without a sign or index, or a vector or tensor of them",

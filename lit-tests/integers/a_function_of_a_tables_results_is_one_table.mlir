@@ -1,5 +1,5 @@
 // RUN: optc --passes=integers
-// x * sigmoid(x), whose sigmoid is quantized before the product, is a function of the bytes of x alone.
+// A product x * sigmoid(x), whose sigmoid is quantized before it, is a function of the bytes of x alone.
 
 func.func @main(%x: tensor<2x8xui8>) -> tensor<2x8xui8> {
   %s = nn.constant dense<0.5> : tensor<f32>

@@ -481,7 +481,10 @@ impl<'c> NodeConversion<'c, '_> {
 fn sums_up(def: &OpDef) -> bool {
     match def.kind {
         Kind::Contract(_) | Kind::Reduce(_) => true,
-        Kind::Kernel(_) => def.operands.iter().any(|operand| operand.types == TypeClass::FloatTensor),
+        Kind::Kernel(_) => def
+            .operands
+            .iter()
+            .any(|operand| matches!(operand.types, TypeClass::FloatTensor | TypeClass::FloatOrByteTensor)),
         _ => false,
     }
 }

@@ -337,6 +337,9 @@ fn is_of_class(ctx: &Context, ty: Type, class: TypeClass) -> bool {
         TypeClass::Own(own) => accepts(ctx, own, ty).is_ok(),
         TypeClass::Tensor => is_tensor,
         TypeClass::FloatTensor => is_tensor && matches!(elem, TypeData::Float(_)),
+        TypeClass::FloatOrByteTensor => {
+            is_tensor && matches!(elem, TypeData::Float(_) | TypeData::Integer { width: 8, .. })
+        }
         TypeClass::IntTensor => is_tensor && is_int,
         TypeClass::FloatLike => matches!(elem, TypeData::Float(_)),
         TypeClass::IntLike => is_signless || matches!(elem, TypeData::Index),

@@ -39,15 +39,15 @@ const IN_REGISTERS: usize = 7;
 /// `P` pixels.
 #[inline(never)]
 pub(super) unsafe fn tile_pixels<S: Simd, const P: usize, const AT_ONCE: u32>(tile: &LaneTile<'_>) -> usize {
-    let task = TileTask::<P, AT_ONCE>(tile);
+    let task = LaneTileTask::<P, AT_ONCE>(tile);
     // SAFETY: the caller's promise.
     unsafe { if AT_ONCE == 1 { S::vectorize_quads(task) } else { S::vectorize(task) } }
     P
 }
 
-struct TileTask<'t, const P: usize, const AT_ONCE: u32>(&'t LaneTile<'t>);
+struct LaneTileTask<'t, const P: usize, const AT_ONCE: u32>(&'t LaneTile<'t>);
 
-impl<S: Simd, const P: usize, const AT_ONCE: u32> Task<S> for TileTask<'_, P, AT_ONCE> {
+impl<S: Simd, const P: usize, const AT_ONCE: u32> Task<S> for LaneTileTask<'_, P, AT_ONCE> {
     #[inline(always)]
     unsafe fn run(self, s: S) {
         let LaneTile { step, tap_step, taps, ref tile, .. } = *self.0;
@@ -79,7 +79,7 @@ impl<S: Simd, const P: usize, const AT_ONCE: u32> Task<S> for TileTask<'_, P, AT
     }
 }
 
-impl<const P: usize, const AT_ONCE: u32> TileTask<'_, P, AT_ONCE> {
+impl<const P: usize, const AT_ONCE: u32> LaneTileTask<'_, P, AT_ONCE> {
     /// Adds the products, tap by tap.
     #[inline(always)]
     unsafe fn add_taps<S: Simd>(&self, s: S, sums: &mut [S::I; P]) {

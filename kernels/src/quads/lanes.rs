@@ -416,15 +416,15 @@ unsafe fn strip<S: Simd>(strip: &Strip<'_>) {
     // SAFETY: the caller's promise.
     unsafe {
         match strip.part.at_once {
-            1 if S::MAY_QUAD => S::vectorize_quads(StripTask::<1>(strip)),
-            _ => S::vectorize(StripTask::<0>(strip)),
+            1 if S::MAY_QUAD => S::vectorize_quads(LaneStripTask::<1>(strip)),
+            _ => S::vectorize(LaneStripTask::<0>(strip)),
         }
     }
 }
 
-struct StripTask<'p, const AT_ONCE: u32>(&'p Strip<'p>);
+struct LaneStripTask<'p, const AT_ONCE: u32>(&'p Strip<'p>);
 
-impl<S: Simd, const AT_ONCE: u32> Task<S> for StripTask<'_, AT_ONCE> {
+impl<S: Simd, const AT_ONCE: u32> Task<S> for LaneStripTask<'_, AT_ONCE> {
     #[inline(always)]
     unsafe fn run(self, s: S) {
         let strip = self.0;

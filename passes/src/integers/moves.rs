@@ -1,8 +1,8 @@
 //! Operations that floats pass through on their way from bytes to bytes work on the bytes.
 //!
-//! What only selects elements, as a gather of words or a max pool does, selects bytes, and what is selected is
-//! dequantized. A concatenation of dequantized numbers that is quantized afterwards becomes one of bytes: each
-//! part is quantized, which is a function of single bytes.
+//! What only selects elements, as a gather of words or a max pool does, selects bytes, and what is selected
+//! is dequantized. A concatenation of dequantized numbers that is quantized afterwards becomes one of bytes:
+//! each part is quantized, which is a function of single bytes.
 
 use ir::body::OpRef;
 use ir::builder::InsertPoint;
@@ -69,8 +69,8 @@ fn has_elements(op: OpRef<'_>) -> bool {
     !op.has(Traits::WINDOW) || window_of(op).is_some_and(is_narrow)
 }
 
-/// Quantizes each part of a concatenation, where all parts are dequantized and the whole is quantized. Returns
-/// whether an operation is such.
+/// Quantizes each part of a concatenation, where all parts are dequantized and the whole is quantized.
+/// Returns whether an operation is such.
 pub(super) fn concatenate_bytes(
     ctx: &Context,
     body: &mut Body,

@@ -244,6 +244,9 @@ fn takes(ctx: &Context, class: TypeClass, ty: Type) -> bool {
         TypeClass::Any => true,
         TypeClass::Tensor => is_tensor,
         TypeClass::FloatTensor => is_tensor && is_float,
+        TypeClass::FloatOrByteTensor => {
+            is_tensor && matches!(elem, TypeData::Float(_) | TypeData::Integer { width: 8, .. })
+        }
         TypeClass::IntTensor => is_tensor && is_int,
         TypeClass::FloatLike => !is_tensor && is_float,
         TypeClass::IntLike | TypeClass::FixedIntLike | TypeClass::Int => !is_tensor && is_int,

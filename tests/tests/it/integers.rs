@@ -391,7 +391,8 @@ fn exported_program(random: &mut Random) -> String {
 
 /// x * sigmoid(x) of bytes, as exporters write it: the sigmoid is quantized before the product.
 fn quantized_silu(net: &mut Net, random: &mut Random, bytes: &Named) -> Named {
-    let (scale, zero) = (net.number(0.04), net.bytes(random, &[], "ui8"));
+    let scale = net.number(0.04);
+    let zero = net.bytes(random, &[], "ui8");
     let x = net.dequantized(bytes, Some(&zero), &scale);
     let sigmoid = net.like("nn.sigmoid", &[&x]);
     let sigmoid = quantize(net, &sigmoid, 3.0);

@@ -1,7 +1,8 @@
 //! What pooling means.
 //!
 //! A window is read row by row. Its largest element is found starting at the least number of its type, minus
-//! infinity for floats: padding never wins, NaN always does. Its mean is the sum from left to right, divided by the count.
+//! infinity for floats: padding never wins, NaN always does. Its mean is the sum from left to right, divided
+//! by the count.
 
 use super::contract::{ChannelLayout, Image, pixel, slide};
 use super::reduce::larger;
