@@ -384,9 +384,10 @@ bitflags! {
         /// A window that its attributes describe slides over the rows and columns of operand 0, an image; the
         /// sizes of the other operands do not depend on the image's.
         const WINDOW = 1 << 19;
-        /// Each element of the result is one of operand 0's: other operands say which, or it is the largest
-        /// of some. So a function of numbers that never falls may be computed before or after it. Only a
-        /// window without elements has the least number of its type.
+        /// Each element of the result is one of operand 0's: other operands say which, or, where a window
+        /// slides over it, it is the largest. So a function of single elements may be computed before or
+        /// after it, for a window one that never falls. A window without elements has the least number of
+        /// its type.
         const SELECTS = 1 << 20;
     }
 }

@@ -1,11 +1,11 @@
 // RUN: optc --passes=integers
 // A table of words stays bytes: what is picked from it is dequantized. A scale for each word can't be left
-// for later, and one with more axes than what is picked would give it more.
+// for later, and one with more axes than what is picked would give it more. A negative one may be left.
 
 func.func @main(%i: tensor<5xi64>, %n: tensor<i64>) -> (tensor<5x4xf32>, tensor<5x4xf32>, tensor<4xf32>) {
   %w = nn.constant dense<3> : tensor<9x4xi8>
   %z = nn.constant dense<1> : tensor<i8>
-  %s = nn.constant dense<0.5> : tensor<f32>
+  %s = nn.constant dense<-0.5> : tensor<f32>
   %t = nn.constant dense<0.5> : tensor<9x1xf32>
   %u = nn.constant dense<0.5> : tensor<1x1xf32>
   %0 = nn.cast %w {to = f32} : (tensor<9x4xi8>) -> tensor<9x4xf32>
@@ -24,7 +24,7 @@ func.func @main(%i: tensor<5xi64>, %n: tensor<i64>) -> (tensor<5x4xf32>, tensor<
 //   func.func @main(%arg0: tensor<5xi64>, %arg1: tensor<i64>) -> (tensor<5x4xf32>, tensor<5x4xf32>, tensor<4xf32>) {
 //     %0 = nn.constant dense<3> : tensor<9x4xi8>
 //     %1 = nn.constant dense<1> : tensor<i8>
-//     %2 = nn.constant dense<5.000000e-01> : tensor<f32>
+//     %2 = nn.constant dense<-5.000000e-01> : tensor<f32>
 //     %3 = nn.constant dense<5.000000e-01> : tensor<9x1xf32>
 //     %4 = nn.constant dense<5.000000e-01> : tensor<1x1xf32>
 //     %5 = nn.cast %0 {to = f32} : (tensor<9x4xi8>) -> tensor<9x4xf32>

@@ -87,7 +87,9 @@ fn pool(
 fn numbers(op: OpRef<'_>) -> Result<PooledNumber, CodeRefusal> {
     match byte_sign(op.ctx, op.ctx.elem(op.operand_type(0))) {
         Some(sign) => Ok(sign.into()),
-        None => stored(op, op.operand(0)).map(PooledNumber::from),
+        None => stored(op, op.operand(0))
+            .map(PooledNumber::from)
+            .map_err(|_| CodeRefusal::new("its kernel takes f32, bf16 and integers of 8 bits")),
     }
 }
 

@@ -12,7 +12,7 @@ use ir::opdef::View;
 use ir::weights::WeightSet;
 use ir::{Body, Context, Dim, Kind, Op, Traits, Value, size};
 
-use super::{is_byte, lies_along, only_user};
+use super::{is_byte, is_usual, lies_along, only_user, zero_bytes};
 use crate::constants;
 use crate::edit::rebuild;
 use crate::manager::Changes;
@@ -30,19 +30,23 @@ pub(super) fn select_bytes(
     changes: &Changes,
 ) -> bool {
     let at = body.at(ctx, op);
-    if !at.has(Traits::SELECTS) || weights.contains(at.result(0)) || !has_elements(at) {
+    if !at.has(Traits::SELECTS) || weights.contains(at.result(0)) {
         return false;
     }
     let operands: Vec<Value> = body.operands(op).collect();
     let Some(made) = Dequantized::of(ctx, body, operands[0]) else { return false };
-    // Floats that something else reads are there anyway.
-    let is_wanted = weights.contains(operands[0]) || only_user(body, operands[0]) == Some(op);
+    // Floats that something else reads are there anyway, and in a loop, what is outside of it would run each
+    // time.
+    let is_alone = only_user(body, operands[0]) == Some(op);
+    let is_wanted = is_alone && body.def_block(operands[0]) == body.block_of(op);
     // Numbers of more axes would give what is selected more.
     let rank = |value: Value| ctx.type_data(body.ty(value)).tensor_shape().map_or(0, <[Dim]>::len);
     let is_one = |value: Value| lies_along(ctx, body, value, None) && rank(value) <= rank(at.result(0));
-    let rises = constants::tensor(ctx, body, made.scale)
-        .is_some_and(|scale| matches!(scale.to_f32()[..], [scale] if scale > 0.0 && scale.is_finite()));
-    if !is_wanted || !rises || !is_one(made.scale) || !made.zero.is_none_or(is_one) {
+    let fits = (weights.contains(operands[0]) || is_wanted)
+        && (!at.has(Traits::WINDOW) || has_elements(at) && rises(ctx, body, &made))
+        && is_one(made.scale)
+        && made.zero.is_none_or(is_one);
+    if !fits {
         return false;
     }
     if !changes.allow(|| format!("{} selects bytes", at.describe())) {
@@ -57,16 +61,27 @@ pub(super) fn select_bytes(
     true
 }
 
+/// Whether the float is larger where the byte is larger, and zero without a sign.
+fn rises(ctx: &Context, body: &Body, made: &Dequantized) -> bool {
+    let is_above_zero = constants::tensor(ctx, body, made.scale)
+        .is_some_and(|scale| matches!(scale.to_f32()[..], [scale] if scale > 0.0));
+    is_above_zero
+        && is_usual(ctx, body, made.scale)
+        && made.zero.is_none_or(|zero| zero_bytes(ctx, body, zero).is_some())
+}
+
 /// Whether there are elements to select in each window: a window wholly in padding has the least number that
 /// there is.
 fn has_elements(op: OpRef<'_>) -> bool {
+    let image = op.ctx.type_data(op.operand_type(0)).tensor_shape();
+    let is_empty = image.is_none_or(|sizes| sizes.contains(&Dim::Known(0)));
     let is_narrow = |window: SlidingWindow| {
         let [top, left, bottom, right] = window.pads;
         let [rows, columns] = window.kernel;
         window.pads == [0; 4]
             || window.dilations == [1, 1] && top.max(bottom) < rows && left.max(right) < columns
     };
-    !op.has(Traits::WINDOW) || window_of(op).is_some_and(is_narrow)
+    !is_empty && window_of(op).is_some_and(is_narrow)
 }
 
 /// Quantizes each part of a concatenation, where all parts are dequantized and the whole is quantized.
@@ -82,7 +97,8 @@ pub(super) fn concatenate_bytes(
     if !matches!(at.kind(), Kind::View(View::OfResult(_))) {
         return false;
     }
-    let is_one = |value: Value| lies_along(ctx, body, value, None);
+    // Scales that are known make tables of the quantizations.
+    let is_one = |value: Value| weights.contains(value) && lies_along(ctx, body, value, None);
     let parts: Vec<Value> = body.operands(op).collect();
     let are_bytes = parts.iter().all(|part| {
         Dequantized::of(ctx, body, *part)

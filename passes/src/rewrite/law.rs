@@ -14,6 +14,10 @@ use crate::constants;
 
 /// The most ways in which a law matches at one operation.
 const MOST_MATCHES: usize = 1024;
+/// The most parts of the left side that are compared with terms for the matches at one operation. Where what
+/// is computed equals an operand, as a product with 1 does, classes of an e-graph read themselves, and there
+/// are exponentially many ways through a deep left side.
+const MOST_STEPS: usize = 8192;
 
 /// A law, ready to be applied.
 #[derive(Clone)]
@@ -86,7 +90,8 @@ impl Law {
     pub(crate) fn matches<'c>(&self, terms: &impl Terms<'c>, op: Matched, ty: Type) -> Vec<LawMatch> {
         let Pattern::Op(_, children) = &self.left else { return Vec::new() };
         let found = LawMatch { ops: Default::default(), vars: Default::default(), ty };
-        let mut search = MatchSearch { terms, law: self, goals: Vec::new(), found, out: Vec::new() };
+        let mut search =
+            MatchSearch { terms, law: self, goals: Vec::new(), found, steps: 0, out: Vec::new() };
         search.op(children, op);
         search.out
     }
@@ -134,14 +139,17 @@ struct MatchSearch<'s, T> {
     law: &'s Law,
     goals: Vec<(&'s Pattern, Term)>,
     found: LawMatch,
+    /// Parts that were compared.
+    steps: usize,
     out: Vec<LawMatch>,
 }
 
 impl<'s, 'c, T: Terms<'c>> MatchSearch<'s, T> {
     fn step(&mut self) {
-        if self.out.len() == MOST_MATCHES {
+        if self.out.len() == MOST_MATCHES || self.steps == MOST_STEPS {
             return;
         }
+        self.steps += 1;
         let Some((pattern, term)) = self.goals.pop() else {
             self.out.push(self.found.clone());
             return;

@@ -14,6 +14,10 @@ use crate::rewrite::{Law, LawMatch};
 
 /// The least number of matches that a round looks at.
 const LEAST_MATCHES: usize = 4096;
+/// The most nodes for each that an e-graph begins with, beside [`LEAST_NODES`]. Those of networks grow to
+/// three times their size; where a product with 1 reads itself there would be no end.
+const GROWTH: usize = 64;
+const LEAST_NODES: usize = 2048;
 
 /// How far an e-graph may grow.
 #[derive(Clone, Copy, Debug)]
@@ -33,8 +37,9 @@ pub(super) fn saturate(
     changes: &Changes,
 ) -> Vec<(&'static str, u64)> {
     let mut joined = vec![0; laws.len()];
+    let most_nodes = limits.nodes.min(LEAST_NODES + GROWTH * graph.total_size());
     for _ in 0..limits.rounds {
-        let found = find(graph, laws, limits.nodes.max(LEAST_MATCHES));
+        let found = find(graph, laws, most_nodes.max(LEAST_MATCHES));
         let before = joined.iter().sum::<u64>();
         for (law, class, found) in found {
             if changes.is_spent() {
@@ -44,12 +49,12 @@ pub(super) fn saturate(
                 joined[law] += 1;
                 changes.allow(|| format!("law `{}`", laws[law].name()));
             }
-            if graph.total_size() > limits.nodes {
+            if graph.total_size() > most_nodes {
                 break;
             }
         }
         graph.rebuild();
-        if joined.iter().sum::<u64>() == before || graph.total_size() > limits.nodes {
+        if joined.iter().sum::<u64>() == before || graph.total_size() > most_nodes {
             break;
         }
     }

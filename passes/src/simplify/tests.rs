@@ -210,3 +210,22 @@ fn what_is_known_is_computed_in_one_way() {
     let nodes = grown(&program);
     assert!(nodes < 100, "{nodes} nodes of 14 operations");
 }
+
+#[test]
+fn a_product_that_reads_itself_does_not_grow_without_end() {
+    let ctx = Context::new();
+    let mut program = Program::new(&ctx);
+    let ty = ctx.tensor(&[256], ctx.int(8));
+    let bytes: Vec<u8> = (0..=u8::MAX).collect();
+    let block = program.block();
+    let value = constants::dense(&ctx, ty, &bytes);
+    let table = Builder::at_end(&ctx, &mut program.body, block).constant(value, ty);
+    let half = program.number(&[], 0.5);
+    let two = program.number(&[], 2.0);
+    let numbers = program.op("nn.cast", &[table], &[("to", ctx.type_attr(ctx.f32()))]);
+    let halves = program.op("nn.mul", &[numbers, half], &[]);
+    let same = program.op("nn.mul", &[halves, two], &[]);
+    program.ret(&[same]);
+    let nodes = grown(&program);
+    assert!(nodes < 4000, "{nodes} nodes of 6 operations");
+}
