@@ -12,7 +12,7 @@
 use super::lane_tile::{LaneTile, tile_pixels};
 use super::steps::{ByteSign, StepCode, StepPlan, WeightZero};
 use super::tile::QuadTile;
-use super::{QuadConv2d, QuadOperands, SUMS, TILE};
+use super::{QuadConv2d, QuadOperands, SLAB, SUMS, TILE};
 use crate::abi::piece;
 use crate::pack::{PANEL, Panel, Panels, WeightStrides};
 use crate::pixels::Pixel;
@@ -128,10 +128,12 @@ impl QuadConv2d {
         room.saturating_sub(self.columns(1)) / self.conv.stride_w as usize + 1
     }
 
-    /// Pixels of a strip: whole tiles, where there are several strips in a line.
+    /// Pixels of a strip: whole tiles, where there are several strips in a line, and at least one where the
+    /// first-level cache has room for its columns. Strips of single pixels would share no columns.
     pub(super) fn strip_pixels(&self, slab: usize) -> usize {
         let pixels = (self.conv.out_w as usize).max(1);
-        match self.fitting_pixels(slab) {
+        let least = self.fitting_pixels(SLAB).min(TILE);
+        match self.fitting_pixels(slab).max(least) {
             fitting if fitting >= pixels => pixels,
             fitting if fitting >= TILE => fitting / TILE * TILE,
             fitting => fitting,
