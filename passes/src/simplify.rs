@@ -66,8 +66,8 @@ pub static SIMPLIFY: PassDef = PassDef {
             name: "nodes",
             kind: OptionKind::Int { min: 0, max: 100_000_000 },
             default: "100000",
-            doc: "Maximum number of nodes of an e-graph, which begins with at most 4096 operations and grows to \
-                  64 times its size at most, and 2048 nodes beside.",
+            doc: "Maximum number of nodes of an e-graph, which begins with at most 4096 operations and grows \
+                  to 64 times its size at most, and 2048 nodes beside.",
         },
     ],
     example: Example {

@@ -537,9 +537,11 @@ const NAMED: &str = "func.func @main(%a: tensor<?x16xf32, #optc.dims<N>>) -> ten
   %3 = nn.mul %2, %s : (tensor<16x16xf32>, tensor<f32>) -> tensor<16x16xf32>
   %4 = nn.cast %u {to = f32} : (tensor<16x16xi8>) -> tensor<16x16xf32>
   %5 = nn.mul %4, %s : (tensor<16x16xf32>, tensor<f32>) -> tensor<16x16xf32>
-  %6 = nn.matmul %1, %3 : (tensor<?x16xf32, #optc.dims<N>>, tensor<16x16xf32>) -> tensor<?x16xf32, #optc.dims<N>>
+  %6 = nn.matmul %1, %3 :
+    (tensor<?x16xf32, #optc.dims<N>>, tensor<16x16xf32>) -> tensor<?x16xf32, #optc.dims<N>>
   %7 = nn.add %6, %b : (tensor<?x16xf32, #optc.dims<N>>, tensor<1x16xf32>) -> tensor<?x16xf32, #optc.dims<N>>
-  %8 = nn.matmul %1, %5 : (tensor<?x16xf32, #optc.dims<N>>, tensor<16x16xf32>) -> tensor<?x16xf32, #optc.dims<N>>
+  %8 = nn.matmul %1, %5 :
+    (tensor<?x16xf32, #optc.dims<N>>, tensor<16x16xf32>) -> tensor<?x16xf32, #optc.dims<N>>
   %9 = nn.add %8, %b : (tensor<?x16xf32, #optc.dims<N>>, tensor<1x16xf32>) -> tensor<?x16xf32, #optc.dims<N>>
   %10 = nn.add %7, %9 : tensor<?x16xf32, #optc.dims<N>>
   return %10 : tensor<?x16xf32, #optc.dims<N>>

@@ -203,8 +203,8 @@ const CEIL: AttrDef = attr(
 pub(super) static OPS: &[OpDef] = &[
     OpDef {
         name: "nn.max_pool2d",
-        doc: "The largest element of each window; padding never is, and NaN is if there is one. A window wholly \
-              in padding has the least number of its type.",
+        doc: "The largest element of each window; padding never is, and NaN is if there is one. A window \
+              wholly in padding has the least number of its type.",
         example: "%1 = nn.max_pool2d %0 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x8x4x4xf32>) -> tensor<1x8x2x2xf32>",
         operands: &[OperandDef::one("input", TypeClass::FloatOrByteTensor)],
         results: &[OperandDef::one("result", TypeClass::FloatOrByteTensor)],
