@@ -3,7 +3,19 @@
 use super::*;
 use crate::bf16::{nearest_bf16, wide_bf16};
 
-fn run(kernel: &impl Kernel, out: &mut [f32], x: &[f32]) {
+/// Windows that reach into padding on all sides.
+const PADDED: Pool2dShape = Pool2dShape {
+    batch: 1,
+    input: [7, 9],
+    channels: 21,
+    kernel: [3, 3],
+    stride: [2, 2],
+    dilation: [1, 1],
+    pads: [1, 1, 1, 1],
+    output: [4, 5],
+};
+
+fn run<T>(kernel: &impl Kernel, out: &mut [T], x: &[T]) {
     let ptrs: [*mut u8; 2] = [out.as_mut_ptr().cast(), x.as_ptr().cast_mut().cast()];
     for part in 0..kernel.parts() {
         // SAFETY: the operands have the extents that the test made the descriptor for; no scratch is
@@ -127,16 +139,7 @@ fn a_window_with_nan_has_nan_for_its_largest_element() {
 
 #[test]
 fn a_pool_of_bf16_is_that_of_the_same_numbers() {
-    let shape = Pool2dShape {
-        batch: 1,
-        input: [7, 9],
-        channels: 21,
-        kernel: [3, 3],
-        stride: [2, 2],
-        dilation: [1, 1],
-        pads: [1, 1, 1, 1],
-        output: [4, 5],
-    };
+    let shape = PADDED;
     let halves: Vec<u16> = values(63 * 21).into_iter().map(nearest_bf16).collect();
     let x: Vec<f32> = halves.iter().map(|half| wide_bf16(*half)).collect();
     for isa in Isa::available() {
@@ -145,12 +148,7 @@ fn a_pool_of_bf16_is_that_of_the_same_numbers() {
         let mut wanted = vec![f32::NAN; 20 * 21];
         run(&pool, &mut wanted, &x);
         let mut found = vec![7u16; 20 * 21 + 1];
-        let ptrs: [*mut u8; 2] = [found.as_mut_ptr().cast(), halves.as_ptr().cast_mut().cast()];
-        let pool = pool.stored(PooledNumber::Bf16);
-        for part in 0..pool.parts() {
-            // SAFETY: the operands have the extents of the shape.
-            unsafe { pool.entry()(pool.as_bytes().as_ptr(), ptrs.as_ptr(), part, std::ptr::null_mut()) }
-        }
+        run(&pool.stored(PooledNumber::Bf16), &mut found, &halves);
         let wanted: Vec<u16> = wanted.into_iter().map(nearest_bf16).chain([7]).collect();
         assert_eq!(found, wanted, "{isa:?}");
     }
@@ -199,16 +197,7 @@ fn a_pool_writes_into_a_wider_image_and_nothing_beside() {
 
 #[test]
 fn a_pool_of_bytes_is_that_of_the_same_numbers() {
-    let base = Pool2dShape {
-        batch: 1,
-        input: [7, 9],
-        channels: 21,
-        kernel: [3, 3],
-        stride: [2, 2],
-        dilation: [1, 1],
-        pads: [1, 1, 1, 1],
-        output: [4, 5],
-    };
+    let base = PADDED;
     let shapes = [
         base,
         Pool2dShape { channels: 64, ..base },
@@ -230,11 +219,7 @@ fn a_pool_of_bytes_is_that_of_the_same_numbers() {
             let wanted = wanted.iter().map(|number| number.max(least) as i32 as u8).chain([7]);
             let pool = Pool2d::new(shape, from, to, PoolKind::Max, isa, 2).stored(sign.into());
             let mut found = vec![7u8; count + 1];
-            let ptrs: [*mut u8; 2] = [found.as_mut_ptr(), x.as_ptr().cast_mut()];
-            for part in 0..pool.parts() {
-                // SAFETY: the operands have the extents of the shape.
-                unsafe { pool.entry()(pool.as_bytes().as_ptr(), ptrs.as_ptr(), part, std::ptr::null_mut()) }
-            }
+            run(&pool, &mut found, &x);
             assert!(found.iter().copied().eq(wanted), "{shape:?} {isa:?} {sign:?}");
         }
     }
