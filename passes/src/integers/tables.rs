@@ -59,9 +59,10 @@ impl ByteFunction {
                 let known = values.iter().find(|known| known.0 == *operand).map(|known| known.1);
                 let new = known.unwrap_or_else(|| {
                     let table = self.table(ctx, body, *operand, (op, tables));
-                    table.unwrap_or_else(|| reshape(ctx, body, *operand, &[], op))
+                    let new = table.unwrap_or_else(|| reshape(ctx, body, *operand, &[], op));
+                    values.push((*operand, new));
+                    new
                 });
-                values.push((*operand, new));
                 *operand = new;
             }
             let properties = body.properties(step);
