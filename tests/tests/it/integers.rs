@@ -523,7 +523,8 @@ fn what_is_selected_and_concatenated_as_bytes_is_the_same_to_the_bit() {
 }
 
 /// Two products, with biases, that are added: at one row each addend looks like a number for each column.
-const NAMED: &str = "func.func @main(%a: tensor<?x16xf32, #optc.dims<N>>) -> tensor<?x16xf32, #optc.dims<N>> {
+const NAMED: &str =
+    "func.func @main(%a: tensor<?x16xf32, #optc.dims<N>>) -> tensor<?x16xf32, #optc.dims<N>> {
   %w = nn.constant dense<3> : tensor<16x16xi8>
   %u = nn.constant dense<5> : tensor<16x16xi8>
   %s = nn.constant dense<0.1> : tensor<f32>
