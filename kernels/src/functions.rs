@@ -98,38 +98,42 @@ numbers! {
 }
 
 macro_rules! formulas {
-    ($($name:ident $value:path $(, $usual:path, $is_usual:path)?;)+) => {
+    ($($numbers:literal $name:ident($x:pat_param, $y:pat_param)
+        $value:expr $(, $usual:expr, $is_usual:expr)?;)+) => {
         $(struct $name;
         impl Formula for $name {
+            const NUMBERS: usize = $numbers;
             #[inline(always)]
-            fn value(x: f32) -> f32 {
-                $value(x)
+            fn value($x: f32, $y: f32) -> f32 {
+                $value
             }
             $(
             #[inline(always)]
-            fn usual(x: f32) -> f32 {
-                $usual(x)
+            fn usual($x: f32, $y: f32) -> f32 {
+                $usual
             }
             #[inline(always)]
-            fn is_usual(x: f32) -> bool {
-                $is_usual(x)
+            fn is_usual($x: f32, $y: f32) -> bool {
+                $is_usual
             })?
         })+
     };
 }
 
 formulas! {
-    Sin math::sin, math::near_sin, math::is_near;
-    Cos math::cos, math::near_cos, math::is_near;
-    Tan math::tan, math::near_tan, math::is_near;
-    Asin math::asin;
-    Acos math::acos;
-    Atan math::atan;
-    Sinh math::sinh;
-    Cosh math::cosh;
-    Asinh math::asinh;
-    Acosh math::acosh;
-    Atanh math::atanh;
+    1 Sin(x, _) math::sin(x), math::near_sin(x), math::is_near(x);
+    1 Cos(x, _) math::cos(x), math::near_cos(x), math::is_near(x);
+    1 Tan(x, _) math::tan(x), math::near_tan(x), math::is_near(x);
+    1 Asin(x, _) math::asin(x);
+    1 Acos(x, _) math::acos(x);
+    1 Atan(x, _) math::atan(x);
+    1 Sinh(x, _) math::sinh(x);
+    1 Cosh(x, _) math::cosh(x);
+    1 Asinh(x, _) math::asinh(x);
+    1 Acosh(x, _) math::acosh(x);
+    1 Atanh(x, _) math::atanh(x);
+    2 Rem(x, y) x % y, math::near_rem(x, y), math::is_near_rem(x, y);
+    2 Pow(x, y) math::pow(x, y);
 }
 
 /// A function of strips of `f32`.
@@ -183,4 +187,6 @@ strips! {
     "optc_strip_asinh" formula_functions::<Asinh>();
     "optc_strip_acosh" formula_functions::<Acosh>();
     "optc_strip_atanh" formula_functions::<Atanh>();
+    "optc_strip_rem" formula_functions::<Rem>();
+    "optc_strip_pow" formula_functions::<Pow>();
 }

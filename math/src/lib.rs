@@ -33,7 +33,7 @@ use coefficients::{
 
 pub use regions::{BoxAxis, BoxSample, Coordinate, MOST_SAMPLES};
 pub use wide::{acos, acosh, asin, asinh, atan, atanh, cos, cosh, is_near, near_cos, near_sin, near_tan};
-pub use wide::{pow, sin, sinh, tan};
+pub use wide::{is_near_rem, near_rem, pow, sin, sinh, tan};
 
 /// `a` if `a > b`, else `b`: `b` where either is NaN or both are zeros.
 #[inline(always)]

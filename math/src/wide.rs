@@ -314,3 +314,25 @@ pub fn pow(x: f32, y: f32) -> f32 {
     let value = if is_real { value } else { f64::NAN };
     (if x.is_nan() && y != 0.0 { f64::NAN } else { value }) as f32
 }
+
+/// Whether [`near_rem`] is the remainder: the quotient has at most 28 bits before its point.
+#[inline(always)]
+pub fn is_near_rem(x: f32, y: f32) -> bool {
+    (f64::from(x) / f64::from(y)).abs() < 268_435_456.0 && y.abs() < f32::INFINITY
+}
+
+/// `x % y`, which has the sign of `x`, where that is near. No step rounds: the products have at most 53 bits,
+/// and all differences are multiples of the last place of `y` (or are `x`).
+#[inline(always)]
+pub fn near_rem(x: f32, y: f32) -> f32 {
+    let size = f64::from(x).abs();
+    let divisor = f64::from(y).abs();
+    let nearest = (size / divisor + ROUND) - ROUND;
+    let rest = size - nearest * divisor;
+    let rest = if rest < 0.0 { rest + divisor } else { rest };
+    (rest as f32).copysign(x)
+}
+
+#[cfg(test)]
+#[path = "wide_tests.rs"]
+mod tests;

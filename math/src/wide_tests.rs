@@ -76,3 +76,29 @@ fn powers_are_those_of_libm() {
         assert!(is_right, "{x:e} to the power {y:e} is {found:e}, expected {exact:e}");
     }
 }
+
+#[test]
+fn near_remainders_are_exact() {
+    let mut bits = 1u32;
+    let mut random = || {
+        bits = bits.wrapping_mul(0x9E37_79B9).wrapping_add(0x7F4A_7C15);
+        bits
+    };
+    let special =
+        [0.0, 1.0, 3.0, 0.5, 1e-40, 5.9e-39, 7.25, 1e30, 16_777_215.0, f32::MAX, f32::INFINITY, f32::NAN];
+    let pairs = special.into_iter().flat_map(|x| special.map(|y| (x, y)));
+    let mut pairs: Vec<(f32, f32)> = pairs.flat_map(|(x, y)| [(x, y), (-x, y), (x, -y), (-x, -y)]).collect();
+    for _ in 0..300_000 {
+        let divisor = f32::from_bits(random() >> 1);
+        // Multiples of the divisor, and what is one place beside them.
+        let multiple = divisor * (random() >> (random() & 31)) as f32;
+        let beside = f32::from_bits(multiple.to_bits().wrapping_add(random() % 3).wrapping_sub(1));
+        pairs.extend([(f32::from_bits(random()), divisor), (multiple, divisor), (-beside, divisor)]);
+    }
+    let mut near = 0;
+    for (x, y) in pairs.into_iter().filter(|(x, y)| is_near_rem(*x, *y)) {
+        assert_eq!(near_rem(x, y).to_bits(), (x % y).to_bits(), "{x:e} % {y:e}");
+        near += 1;
+    }
+    assert!(near > 300_000, "{near} are near");
+}

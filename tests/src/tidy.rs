@@ -95,6 +95,35 @@ pub fn first_line(file: &TextFile) -> Vec<Fault> {
     vec![at(file, 1, "the first line must be `//!` and the question that the file answers")]
 }
 
+/// Source files that no other names as its module, so that nothing compiles them: a file's own folder and the
+/// one above it are looked through. Roots of crates (`lib.rs`, what stands in a folder `bin` or `tests`, ...)
+/// are named by nobody.
+pub fn unread(sources: &[TextFile]) -> Vec<Fault> {
+    let split = |file: &TextFile| {
+        let (folder, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
+        (folder.to_owned(), name.trim_end_matches(".rs").to_owned())
+    };
+    let is_root = |folder: &str, name: &str| {
+        let last = folder.rsplit('/').next().unwrap_or_default();
+        ["lib", "main", "mod", "build"].contains(&name)
+            || ["bin", "tests", "examples", "benches", "fuzz_targets"].contains(&last)
+    };
+    let mut faults = Vec::new();
+    for file in sources {
+        let (folder, name) = split(file);
+        let above = folder.rsplit_once('/').map_or("", |(above, _)| above);
+        let names = [format!("mod {name};"), format!("{name}.rs\"")];
+        let mut near = sources.iter().filter(|other| {
+            let other = split(other).0;
+            other == folder || other == above
+        });
+        if !is_root(&folder, &name) && !near.any(|other| names.iter().any(|name| other.text.contains(name))) {
+            faults.push(at(file, 1, "no file has this one as a module, so nothing compiles it"));
+        }
+    }
+    faults
+}
+
 /// `unsafe` outside of the places that may use it.
 pub fn unsafe_code(file: &TextFile) -> Vec<Fault> {
     if UNSAFE_PLACES.iter().any(|place| file.path.starts_with(place)) {

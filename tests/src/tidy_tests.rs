@@ -40,6 +40,27 @@ fn attributes_of_a_plan_are_spelt_in_their_table_only() {
 }
 
 #[test]
+fn each_source_is_a_module_of_another() {
+    let file = |path: &str, text: &str| TextFile { path: path.to_owned(), text: text.to_owned() };
+    let mut files = vec![
+        file("a/src/lib.rs", "mod b;\npub mod c;"),
+        file("a/src/b.rs", "#[path = \"b_tests.rs\"]\nmod tests;"),
+        file("a/src/b_tests.rs", ""),
+        file("a/src/c/mod.rs", "mod d;"),
+        file("a/src/c/d.rs", ""),
+        file("a/tests/it.rs", ""),
+        file("x/src/lib.rs", "mod e;"),
+    ];
+    assert_eq!(unread(&files), [""; 0]);
+    files.extend([file("a/src/e.rs", ""), file("a/src/c/b.rs", "mod f;")]);
+    // A module of another crate; `b` is taken for the one that the folder above has.
+    let fault = "a/src/e.rs:1: no file has this one as a module, so nothing compiles it";
+    assert_eq!(unread(&files), [fault]);
+    files[1].text.clear();
+    assert_eq!(unread(&files).len(), 2);
+}
+
+#[test]
 fn unsafe_stays_in_its_rooms() {
     let text = "// unsafe\n#![forbid(unsafe_code)]\nfn a() { unsafe { b() } }";
     check(unsafe_code, "kernels/src/a.rs", text, &[]);

@@ -15,7 +15,6 @@ use super::stages::{LoopSchedule, Plan, PointwiseForm, STRIP, StripStorage, Vect
 use super::words::{self, has_lanes};
 use crate::cranelift::{Emitter, FunctionNumber, ImageBuilder, InstBuilder, PLAIN, Value, types};
 use crate::elem::ElemType;
-use crate::functions;
 
 /// Compiles a form.
 pub(crate) fn emit(image: &mut ImageBuilder, name: &str, form: &PointwiseForm) -> FunctionNumber {
@@ -111,17 +110,15 @@ impl InnermostLoop<'_> {
 
     /// Calls a vector function on the elements `first..last` of a row.
     fn call(&self, e: &mut Emitter<'_>, call: &VectorCall, first: Value, last: Value) {
-        let name =
-            functions::strip_name(call.function).expect("only functions of strips are called on strips");
-        let callee = e.import(name, &[types::I64; 3], &[]);
+        let callee = e.import(call.function, &[types::I64; 4], &[]);
         let mut address = |slot| match slot {
             StripStorage::Strip(index) => strip(e, index),
             StripStorage::Output(index) => element(e, self.bases[index], first),
             StripStorage::Input(index) => element(e, self.bases[self.form.outputs.len() + index], first),
         };
-        let (to, from) = (address(call.to), address(call.from));
+        let [to, from, with] = [call.to, call.from[0], call.from[1]].map(&mut address);
         let count = e.ins.ins().isub(last, first);
-        e.ins.ins().call(callee, &[to, from, count]);
+        e.ins.ins().call(callee, &[to, from, with, count]);
     }
 }
 

@@ -189,12 +189,10 @@ fn every_elementwise_row_has_the_interpreters_bits() {
     assert!(count > 900, "{count} combinations were compared");
 }
 
-/// Whether a row's function has no vector form: there is no instruction for four. (What is computed with
-/// floats of 16 bits is converted on vectors.)
+/// Whether a row's function has no vector form: there is no instruction for four integers.
 fn is_apart(name: &str, elem: ElemType) -> bool {
     let function = name.split('.').next_back().expect("a row has a name");
     match elem {
-        ElemType::F32 => ["pow", "rem", "remf"].contains(&function),
         ElemType::Int { .. } => {
             ["div", "rem", "pow", "shl", "shr", "divsi", "remsi", "shrsi"].contains(&function)
         }

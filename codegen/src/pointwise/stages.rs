@@ -7,8 +7,6 @@
 //! operands at a distance along the innermost loop, are taken apart between vectors; where too few operations
 //! are left that vectors would gain by, elements are computed one by one in a single stage.
 
-use ir::scalar::Unary;
-
 use super::expr::{Expr, ExprNode, NodeData, NodeOp};
 use super::lanes::has_vector_form;
 use super::nest::Inner;
@@ -87,11 +85,11 @@ pub(crate) enum StripStorage {
 /// A vector function on a strip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VectorCall {
-    /// The function.
-    pub(crate) function: Unary,
-    /// Its arguments.
-    pub(crate) from: StripStorage,
-    /// Its values; may be the same strip.
+    /// The function's symbol.
+    pub(crate) function: &'static str,
+    /// Its arguments; the same twice for a function of one number.
+    pub(crate) from: [StripStorage; 2],
+    /// Its values; may be a strip of arguments.
     pub(crate) to: StripStorage,
 }
 
@@ -101,15 +99,16 @@ impl PointwiseForm {
         self.inner[self.outputs.len() + input]
     }
 
-    fn call_of(&self, node: ExprNode) -> Option<(Unary, ExprNode)> {
+    /// The function on strips that computes the node, and its arguments: the same twice if it has one.
+    fn call_of(&self, node: ExprNode) -> Option<(&'static str, [ExprNode; 2])> {
         match self.expr.node(node) {
-            data if data.elem != ElemType::F32 => None,
-            data => match data.op {
-                NodeOp::Unary(function, a) if functions::strip_name(function).is_some() => {
-                    Some((function, a))
-                }
-                _ => None,
-            },
+            NodeData { elem: ElemType::F32, op: NodeOp::Unary(function, a) } => {
+                Some((functions::unary_strip(function)?, [a, a]))
+            }
+            NodeData { elem: ElemType::F32, op: NodeOp::Binary(function, a, b) } => {
+                Some((functions::binary_strip(function)?, [a, b]))
+            }
+            _ => None,
         }
     }
 
@@ -168,9 +167,10 @@ impl PointwiseForm {
         }
     }
 
-    /// The same, however the operands lie: stages and strips follow from what is computed.
+    /// The same, however the operands lie: at most, each that a call reads takes a strip.
     pub(crate) fn most_scratch_bytes(&self, chunk: u64) -> u64 {
-        StagePlanner::new(self).plan().strips as u64 * strip_bytes(chunk)
+        let form = PointwiseForm { inner: vec![Inner::Strided; self.inner.len()], ..self.clone() };
+        StagePlanner::new(&form).plan().strips as u64 * strip_bytes(chunk)
     }
 
     /// About how many cycles four elements take, for the choice of the number of parts.
@@ -212,8 +212,8 @@ impl<'f> StagePlanner<'f> {
     fn plan(mut self) -> Plan {
         self.keep_what_later_stages_read();
         for (node, _) in self.form.expr.nodes() {
-            if let Some((function, argument)) = self.form.call_of(node) {
-                self.place_call(node, function, argument);
+            if let Some((function, arguments)) = self.form.call_of(node) {
+                self.place_call(node, function, arguments);
             }
         }
         let last = self.plan.stages.len() - 1;
@@ -260,20 +260,32 @@ impl<'f> StagePlanner<'f> {
         strip
     }
 
-    fn place_call(&mut self, node: ExprNode, function: Unary, argument: ExprNode) {
+    fn place_call(&mut self, node: ExprNode, function: &'static str, [a, b]: [ExprNode; 2]) {
         let stage = self.stage[node.0 as usize] - 1;
-        let to = self.new_strip(node, stage);
-        let from = match (self.plan.kept[argument.0 as usize], self.form.expr.node(argument).op) {
-            (Some(kept), _) => StripStorage::Strip(kept.strip),
-            (None, NodeOp::Input(n)) if self.form.input_inner(n as usize) == Inner::Contiguous => {
-                StripStorage::Input(n as usize)
-            }
-            _ => {
-                self.plan.stages[stage].sinks.push((argument, StripStorage::Strip(to)));
-                StripStorage::Strip(to)
-            }
+        let value = self.new_strip(node, stage);
+        let from = if a == b {
+            [self.place_argument(a, stage, Some(value)); 2]
+        } else {
+            // Not where the value goes: that may be an operand's memory, which the other argument is read from.
+            [a, b].map(|argument| self.place_argument(argument, stage, None))
         };
-        self.plan.stages[stage].calls.push(VectorCall { function, from, to: StripStorage::Strip(to) });
+        self.plan.stages[stage].calls.push(VectorCall { function, from, to: StripStorage::Strip(value) });
+    }
+
+    /// Where a call of this stage reads an argument: what is neither kept nor an operand is computed into a
+    /// strip, this one or a new one.
+    fn place_argument(&mut self, argument: ExprNode, stage: usize, strip: Option<usize>) -> StripStorage {
+        match (self.plan.kept[argument.0 as usize], self.form.expr.node(argument).op) {
+            (Some(kept), _) => return StripStorage::Strip(kept.strip),
+            (None, NodeOp::Input(n)) if self.form.input_inner(n as usize) == Inner::Contiguous => {
+                return StripStorage::Input(n as usize);
+            }
+            _ => {}
+        }
+        let strip = strip.unwrap_or(self.plan.strips);
+        self.plan.strips = self.plan.strips.max(strip + 1);
+        self.plan.stages[stage].sinks.push((argument, StripStorage::Strip(strip)));
+        StripStorage::Strip(strip)
     }
 
     /// A result that is nothing but a call's value is written by the call, and so is the argument before it
@@ -307,7 +319,9 @@ impl Plan {
         };
         for stage in &mut self.stages {
             stage.sinks.iter_mut().for_each(|(_, slot)| renumber(slot));
-            stage.calls.iter_mut().flat_map(|call| [&mut call.from, &mut call.to]).for_each(renumber);
+            stage.calls.iter_mut().for_each(|call| {
+                call.from.iter_mut().chain([&mut call.to]).for_each(renumber);
+            });
         }
         let later = self.kept.iter_mut().flatten().filter(|kept| kept.strip > strip);
         later.for_each(|kept| kept.strip -= 1);

@@ -236,17 +236,76 @@ fn floats_that_were_cut_to_any_type_are_scaled_and_gated_on_vectors() {
     }
 }
 
-/// Functions of `f32` without a vector form are computed one by one, and the others around them are not.
+/// Powers and remainders are calls on strips, wherever their arguments come from: operands, one value twice,
+/// other calls, what is computed before or is needed again after them.
 #[test]
-fn a_power_leaves_the_functions_around_it_on_vectors() {
+fn functions_of_two_read_their_arguments_from_anywhere() {
     let ctx = Arc::new(Context::new());
     for name in ["nn.pow", "nn.rem"] {
-        let vectors = runs_on_vectors(&ctx, [ctx.f32(); 2], |builder, args| {
-            let gate = builder.value("nn.sigmoid", &[args[0]], &[]).unwrap();
-            let power = builder.value(name, &[gate, args[1]], &[]).unwrap();
-            builder.value("nn.tanh", &[power], &[]).unwrap()
+        for form in 0..8 {
+            let vectors = runs_on_vectors(&ctx, [ctx.f32(); 2], |builder, args| {
+                let mut apply = |name: &str, operands: &[Value]| builder.value(name, operands, &[]).unwrap();
+                let (x, y) = (args[0], args[1]);
+                match form {
+                    0 => apply(name, &[x, y]),
+                    1 => apply(name, &[y, x]),
+                    2 => apply(name, &[x, x]),
+                    3 => {
+                        let sum = apply("nn.add", &[x, y]);
+                        apply(name, &[sum, x])
+                    }
+                    4 => {
+                        let sum = apply("nn.add", &[x, y]);
+                        let value = apply(name, &[x, sum]);
+                        apply("nn.sub", &[value, sum])
+                    }
+                    5 => {
+                        let sum = apply("nn.add", &[x, y]);
+                        apply(name, &[sum, sum])
+                    }
+                    6 => {
+                        let gate = apply("nn.sigmoid", &[x]);
+                        let value = apply(name, &[gate, y]);
+                        apply("nn.tanh", &[value])
+                    }
+                    _ => {
+                        let root = apply("nn.sqrt", &[x]);
+                        let gate = apply("nn.exp", &[y]);
+                        let value = apply(name, &[root, gate]);
+                        let again = apply(name, &[value, root]);
+                        apply("nn.mul", &[again, gate])
+                    }
+                }
+            });
+            assert!(vectors, "{name}, form {form}");
+        }
+    }
+}
+
+/// Arguments of every layout: repeated along the loop, by columns, of 16 bits.
+#[test]
+fn functions_of_two_take_arguments_of_any_layout() {
+    let ctx = Arc::new(Context::new());
+    let bf16 = ctx.float(FloatKind::Bf16);
+    for name in ["nn.pow", "nn.rem"] {
+        let operands: [(&[u64], Type); 4] =
+            [(&[37, 3], ctx.f32()), (&[3, 37], ctx.f32()), (&[3, 1], ctx.f32()), (&[3, 37], bf16)];
+        let mut net = Net::new(&operands, ctx.clone());
+        let args: Vec<Value> = (0..4).map(|index| net.arg(index)).collect();
+        let value = net.group(&[args[1], args[0], args[2], args[3]], |builder, args| {
+            let columns = [("permutation", ctx.ints_attr(&[1, 0]))];
+            let turned = builder.value("nn.transpose", &[args[1]], &columns).unwrap();
+            let first = builder.value(name, &[args[0], turned], &[]).unwrap();
+            let second = builder.value(name, &[turned, args[2]], &[]).unwrap();
+            let half = builder.value(name, &[args[3], args[3]], &[]).unwrap();
+            let half = cast(builder, half, ctx.f32());
+            let sum = builder.value("nn.add", &[first, second], &[]).unwrap();
+            builder.value("nn.add", &[sum, half], &[]).unwrap()
         });
-        assert!(vectors, "{name}");
+        assert_eq!(vector_calls(&net, value), [1, 1]);
+        let mut chance = Chance(11);
+        let inputs = operands.map(|(shape, ty)| elements(&ctx, &mut chance, ty, shape.iter().product()));
+        check(net, value, &inputs, name);
     }
 }
 

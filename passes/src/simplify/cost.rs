@@ -75,7 +75,7 @@ fn unary_steps(unary: Unary) -> f64 {
     }
 }
 
-/// A power or remainder is a call for each element.
+/// A power or remainder is a formula in `f64`.
 fn binary_steps(binary: Binary) -> f64 {
     match binary {
         Binary::Pow | Binary::Rem => 64.0,

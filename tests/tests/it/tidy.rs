@@ -56,6 +56,12 @@ fn files_begin_with_their_question() {
 }
 
 #[test]
+fn every_source_is_compiled() {
+    let faults = tidy::unread(&files(&["rs"]));
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+#[test]
 fn unsafe_stays_in_kernels_and_runtime() {
     check("rs", every_path, tidy::unsafe_code);
 }
