@@ -43,6 +43,15 @@ impl Lowered {
         Lowered { kernel, calls, shared_bytes: 0, least_scratch_bytes, bands, condition }
     }
 
+    /// Why generated code computes one element at a time, if it does so in any call.
+    pub(crate) fn slow(&self) -> Option<String> {
+        self.calls.iter().find_map(|call| match &call.code {
+            KernelCode::Kernel(_) => None,
+            KernelCode::Pointwise { form, .. } => form.slow(),
+            KernelCode::Reduce { form, .. } => form.slow(),
+        })
+    }
+
     /// Scratch of all workers together, in bytes.
     pub(crate) fn scratch_bytes(&self, threads: usize) -> u64 {
         // What can do with less is cut into other parts then.

@@ -16,8 +16,7 @@ use std::collections::{HashMap, HashSet};
 use crate::call::{Condition, KernelCode, Lowered, LoweredCall, Pointer};
 use crate::constant::is_weight;
 use crate::kernels::conv::prepared::{ImageLayout, PreparedConv};
-use crate::kernels::faster;
-use crate::lower::{lower, lower_plain};
+use crate::lower::{faster, lower, lower_plain};
 use crate::refusal::CodeRefusal;
 use crate::row::{FasterInRoom, Machine};
 

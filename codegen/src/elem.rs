@@ -1,5 +1,7 @@
 //! Which element types generated code computes with, and what they are to Cranelift.
 
+use std::fmt;
+
 use ir::narrow::{nearest_bf16, nearest_f16};
 use ir::size::storage_bits;
 use ir::{Context, FloatKind, Signedness, Type, TypeData};
@@ -26,6 +28,21 @@ pub(crate) enum ElemType {
     F16,
     /// `bf16`, of which the same holds.
     Bf16,
+}
+
+/// As the IR's text has it.
+impl fmt::Display for ElemType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ElemType::Bool => f.write_str("i1"),
+            ElemType::Int { bits, signed: true } => write!(f, "i{bits}"),
+            ElemType::Int { bits, signed: false } => write!(f, "ui{bits}"),
+            ElemType::F32 => f.write_str("f32"),
+            ElemType::F64 => f.write_str("f64"),
+            ElemType::F16 => f.write_str("f16"),
+            ElemType::Bf16 => f.write_str("bf16"),
+        }
+    }
 }
 
 impl ElemType {

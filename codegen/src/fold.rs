@@ -63,6 +63,21 @@ impl FoldForm {
         is_same && outer >= other.outer && folded_outer >= other.folded_outer
     }
 
+    /// Whether its code works on four elements at once.
+    fn is_vector(self) -> bool {
+        self.elem == ElemType::F32 && (self.innermost == Innermost::Kept || self.folded_outer == 0)
+    }
+
+    /// Why elements are folded one by one, if they are.
+    pub(crate) fn slow(self) -> Option<String> {
+        let reason = match self.elem {
+            _ if self.is_vector() => return None,
+            ElemType::F32 => "the axes that go do not lie side by side".to_owned(),
+            elem => format!("only `f32` is folded by vectors, and this is `{elem}`"),
+        };
+        Some(format!("its elements are folded one by one: {reason}"))
+    }
+
     /// Loops, for the choice of the form that has the fewest.
     pub(crate) fn loops(self) -> usize {
         self.outer + self.folded_outer
@@ -232,7 +247,7 @@ impl FoldEmitter {
     /// Results `start..end` of a row, neighbours in vectors.
     fn across(&self, e: &mut Emitter<'_>, to: Value, from: Value, start: Value, end: Value) {
         let mut i = start;
-        if self.form.elem == ElemType::F32 {
+        if self.form.is_vector() {
             i = e.count(i, end, 16, |e, i| self.columns(e, Lanes::Four, 4, to, from, i));
             i = e.count(i, end, 4, |e, i| self.columns(e, Lanes::Four, 1, to, from, i));
         }
@@ -283,9 +298,8 @@ impl FoldEmitter {
         let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, (ACCUMULATORS * bytes) as u32, 4);
         let slot = e.ins.create_sized_stack_slot(slot);
         let accumulators = e.ins.ins().stack_addr(types::I64, slot, 0);
-        let is_vector = elem == ElemType::F32 && self.form.folded_outer == 0;
         let mut done = e.int(0);
-        if is_vector {
+        if self.form.is_vector() {
             done = self.vectors(e, accumulators, from);
         } else {
             for index in 0..ACCUMULATORS {

@@ -11,7 +11,7 @@ use ir::size::{fits_memory, static_extents};
 use crate::call::Lowered;
 use crate::kernels::row_of;
 use crate::refusal::CodeRefusal;
-use crate::row::Machine;
+use crate::row::{FasterInRoom, Machine};
 use crate::{arrangement, bands, lines};
 
 /// What an operation becomes.
@@ -61,4 +61,11 @@ fn writes_nothing(op: OpRef<'_>) -> bool {
     let mut results = op.body.results(op.op).map(|result| static_extents(op.ctx, op.body.ty(result)));
     let is_empty = |shape: Option<Vec<u64>>| shape.is_some_and(|shape| shape.contains(&0));
     op.body.result_count(op.op) > 0 && !matches!(op.kind(), Kind::Region(_)) && results.all(is_empty)
+}
+
+/// The faster algorithm of an operation, or of a group around one, if it has one.
+pub(crate) fn faster(op: OpRef<'_>, machine: &Machine) -> Option<FasterInRoom> {
+    let faster = row_of(op, machine.own)?.faster?;
+    arrangement::check(op, machine.own).ok()?;
+    faster(op, machine)
 }

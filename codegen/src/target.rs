@@ -11,8 +11,8 @@ use ir::{Kind, Target};
 use kernels::Isa;
 
 use crate::arrangement;
-use crate::kernels::{faster, row_of, rows};
-use crate::lower::lower;
+use crate::kernels::{row_of, rows};
+use crate::lower::{faster, lower};
 use crate::row::{KernelRow, Machine};
 
 /// A processor: its instruction set, and kernels of an embedder besides this crate's.
@@ -138,6 +138,7 @@ impl Target for Cpu {
             most_scratch_bytes: lowered.most_scratch_bytes(threads),
             packed_bytes: lowered.packed_bytes(),
             bands: lowered.bands,
+            slow: lowered.slow(),
         })
     }
 

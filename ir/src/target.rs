@@ -118,6 +118,8 @@ pub struct KernelChoice {
     pub packed_bytes: u64,
     /// How it can write result 0 over rows that it has read; none if it reads in another order.
     pub bands: Option<Bands>,
+    /// Why the operation runs slower than others of its kind, if it does: what the remark on it says.
+    pub slow: Option<String>,
 }
 
 /// An algorithm that may replace a kernel's usual one.

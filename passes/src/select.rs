@@ -15,10 +15,12 @@ use smallvec::SmallVec;
 
 use crate::edit::entry;
 
-/// Writes the target's kernels into a function, for a run on `threads` threads.
-pub fn select(ctx: &Context, target: &dyn Target, body: &mut Body, threads: usize) {
+/// Writes the target's kernels into a function, for a run on `threads` threads. Returns the operations that
+/// run slower than others of their kind, each with the reason.
+pub fn select(ctx: &Context, target: &dyn Target, body: &mut Body, threads: usize) -> Vec<(Op, String)> {
+    let mut slow: Vec<(Op, String)> = Vec::new();
     if entry(body).is_none() {
-        return;
+        return slow;
     }
     let weights = WeightSet::of(ctx, body);
     let mut steps: Vec<Op> = Vec::new();
@@ -37,10 +39,12 @@ pub fn select(ctx: &Context, target: &dyn Target, body: &mut Body, threads: usiz
                 answers.entry(key).or_insert_with(ask).clone()
             }
         };
+        slow.extend(choice.iter().find_map(|choice| Some((op, choice.slow.clone()?))));
         write(ctx, body, op, choice);
     }
     body.set_own_attr(ctx, attrs::OPTC_TARGET, ctx.str_attr(target.name()));
     body.set_own_attr(ctx, attrs::OPTC_THREADS, ctx.int_attr(threads as i64));
+    slow
 }
 
 /// Selects again for an operation whose operands or result changed their layout; an operation that is no step

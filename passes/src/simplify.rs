@@ -26,6 +26,7 @@ mod cost;
 mod extract;
 mod fold;
 mod graph;
+mod nodes;
 mod rebuild;
 mod run;
 mod saturate;

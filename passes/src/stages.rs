@@ -117,7 +117,8 @@ pub(crate) static PRECISION: PassDef = PassDef {
 pub(crate) static SELECT: PassDef = PassDef {
     name: "select",
     doc: "Selects for each step a kernel of the target, its scratch for the function's number of threads, \
-         and the pool of its results.",
+         and the pool of its results. `--remarks=select` names the steps that run slower than others of their \
+         kind, with the reason.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<2x8xf32>) -> tensor<2x4xf32> {
@@ -136,7 +137,11 @@ pub(crate) static SELECT: PassDef = PassDef {
     stage: StageRule::Is(Stage::Select),
     run: PassRun::Function(|pass, body| {
         crate::memory_pools::assign(pass.ctx, pass.target, body)?;
-        crate::select::select(pass.ctx, pass.target, body, pass.threads);
+        let slow = crate::select::select(pass.ctx, pass.target, body, pass.threads);
+        pass.count("slow", slow.len() as u64);
+        for (op, reason) in slow {
+            pass.remark(body.location(op), reason);
+        }
         Ok(())
     }),
 };

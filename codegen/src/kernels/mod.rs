@@ -22,8 +22,7 @@ pub(crate) mod suppress;
 
 use ir::body::OpRef;
 
-use crate::arrangement;
-use crate::row::{FasterInRoom, KernelRow, Machine};
+use crate::row::KernelRow;
 
 /// The kernels of this crate; each operation is run by the first that runs it.
 static KERNELS: &[KernelRow] = &[
@@ -68,13 +67,6 @@ pub fn kernels() -> &'static [KernelRow] {
 /// The kernel that runs an operation, or a group around one: an embedder's own, or one of this crate.
 pub(crate) fn row_of(op: OpRef<'_>, own: &'static [KernelRow]) -> Option<&'static KernelRow> {
     KernelRow::find(own, op).or_else(|| KernelRow::find(KERNELS, op))
-}
-
-/// The faster algorithm of an operation, or of a group around one, if it has one.
-pub(crate) fn faster(op: OpRef<'_>, machine: &Machine) -> Option<FasterInRoom> {
-    let faster = row_of(op, machine.own)?.faster?;
-    arrangement::check(op, machine.own).ok()?;
-    faster(op, machine)
 }
 
 /// All kernels, an embedder's own first.

@@ -65,17 +65,21 @@ pub(crate) fn check(expr: &Expr, data: NodeData) -> Result<(), CodeRefusal> {
         NodeOp::Select(cond, ..) => expr.node(cond).elem == ElemType::Bool,
         NodeOp::Input(_) | NodeOp::Const(_) | NodeOp::Convert(_) => true,
     };
-    let reason = || {
-        let function = match data.op {
-            NodeOp::Unary(function, _) => format!("{function:?}"),
-            NodeOp::Binary(function, ..) => format!("{function:?}"),
-            NodeOp::Fma(..) => "fma".to_owned(),
-            NodeOp::Select(..) => "select".to_owned(),
-            NodeOp::Input(_) | NodeOp::Const(_) | NodeOp::Convert(_) => "a conversion".to_owned(),
-        };
-        format!("{function} is not generated for elements of {:?}", data.elem).to_lowercase()
-    };
+    let reason = || format!("{} is not generated for elements of `{}`", name(data.op), data.elem);
     if fits { Ok(()) } else { Err(CodeRefusal::new(reason())) }
+}
+
+/// What a message calls a node's function.
+pub(crate) fn name(op: NodeOp) -> String {
+    match op {
+        NodeOp::Unary(function, _) => format!("{function:?}").to_lowercase(),
+        NodeOp::Binary(function, ..) => format!("{function:?}").to_lowercase(),
+        NodeOp::Fma(..) => "fma".to_owned(),
+        NodeOp::Select(..) => "select".to_owned(),
+        NodeOp::Input(_) => "an operand".to_owned(),
+        NodeOp::Const(_) => "a constant".to_owned(),
+        NodeOp::Convert(_) => "a conversion".to_owned(),
+    }
 }
 
 /// Whether floats have an instruction for the function.

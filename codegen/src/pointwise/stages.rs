@@ -8,7 +8,7 @@
 //! are left that vectors would gain by, elements are computed one by one in a single stage.
 
 use super::expr::{Expr, ExprNode, NodeData, NodeOp};
-use super::lanes::has_vector_form;
+use super::lanes::{has_vector_form, name};
 use super::nest::Inner;
 use super::rows::vectors;
 use super::words::has_lanes;
@@ -117,12 +117,16 @@ impl PointwiseForm {
         self.operations().filter(|(_, data)| has_vector_form(&self.expr, *data)).count()
     }
 
-    /// How many operations are computed element by element even where the others are computed on vectors.
-    fn apart(&self) -> usize {
+    /// The operations that are computed element by element even where the others are computed on vectors.
+    fn operations_apart(&self) -> impl Iterator<Item = (ExprNode, NodeData)> + '_ {
         let is_apart = |(node, data): &(ExprNode, NodeData)| {
             !has_vector_form(&self.expr, *data) && self.call_of(*node).is_none()
         };
-        self.operations().filter(is_apart).count()
+        self.operations().filter(is_apart)
+    }
+
+    fn apart(&self) -> usize {
+        self.operations_apart().count()
     }
 
     fn calls(&self) -> usize {
@@ -146,9 +150,29 @@ impl PointwiseForm {
     /// Whether vectors are worth what is taken apart for them: always if they spare calls on single elements,
     /// else if more is computed together than apart.
     fn is_vector(&self) -> bool {
-        let results = &self.inner[..self.outputs.len()];
-        results.iter().all(|inner| *inner == Inner::Contiguous)
+        self.stores_vectors()
             && (self.calls() > 0 || self.together() > self.apart() + self.distant() || !self.takes_apart())
+    }
+
+    /// Whether neighbours of the innermost loop are neighbours in each result.
+    fn stores_vectors(&self) -> bool {
+        self.inner[..self.outputs.len()].iter().all(|inner| *inner == Inner::Contiguous)
+    }
+
+    /// Why elements are computed one by one, if they are.
+    pub(crate) fn slow(&self) -> Option<String> {
+        let reason = if self.is_vector() {
+            return None;
+        } else if !self.stores_vectors() {
+            "neighbours of the innermost loop are no neighbours in a result".to_owned()
+        } else if let Some((_, data)) = self.operations_apart().next() {
+            let from =
+                data.op.operands().map(|operand| self.expr.node(operand).elem).find(|elem| !has_lanes(*elem));
+            format!("vectors have no form for {} of `{}`", name(data.op), from.unwrap_or(data.elem))
+        } else {
+            "an operand lies at a distance along the innermost loop, or has 64 bits".to_owned()
+        };
+        Some(format!("its elements are computed one by one: {reason}"))
     }
 
     /// How the innermost loop runs.

@@ -311,6 +311,7 @@ mod tests {
                 most_scratch_bytes: 0,
                 packed_bytes: 0,
                 bands: None,
+                slow: None,
             })
         }
     }

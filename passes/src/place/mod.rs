@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use cranelift_entity::{PrimaryMap, entity_impl};
 
+mod best;
 mod bound;
 pub mod checker;
 pub mod csv;
@@ -48,7 +49,7 @@ mod testing;
 mod tests;
 mod validate;
 
-use portfolio::Best;
+use best::Best;
 
 pub use bound::{live_bytes, lower_bound, peak as peak_of, whole_tensor_bound};
 pub use placer::Placer;

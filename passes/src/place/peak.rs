@@ -11,9 +11,10 @@
 //!            ___################     the others placed around them by size
 //! ```
 
+use super::best::Best;
 use super::exact;
 use super::greedy::{Fit, Greedy, GreedyOrder, breadths};
-use super::portfolio::{Best, try_orders};
+use super::portfolio::try_orders;
 use super::{Placement, PlannerOptions, Problem, Stop};
 
 /// From how many per mille of the bound on a step counts as full, in the order of trial.

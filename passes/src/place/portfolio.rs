@@ -5,102 +5,10 @@
 //! orders follows: the overlaps of a few pairs fit into none of the classical ones, and a few hundred moves
 //! find one into which they do.
 
+use super::best::Best;
 use super::greedy::{Fit, Greedy, GreedyOrder};
-use super::{BufferId, MANY, Placement, PlannerOptions, Problem, Stop, Watch, lower_bound, reorder};
-use cranelift_entity::PrimaryMap;
+use super::{MANY, Placement, PlannerOptions, Problem, Stop, reorder};
 use std::slice::SliceIndex;
-
-/// The best placement so far and what ends the search for a better one.
-pub(super) struct Best {
-    pub(super) offsets: PrimaryMap<BufferId, u64>,
-    pub(super) size_bytes: u64,
-    pub(super) lower_bound_bytes: u64,
-    pub(super) planner: &'static str,
-    target_bytes: u64,
-    /// Who is told of each better placement, and of each better bound.
-    watch: Option<Watch>,
-}
-
-impl Best {
-    /// Nothing placed yet.
-    pub(super) fn new(problem: &Problem) -> Self {
-        let lower_bound_bytes = lower_bound(problem);
-        Self {
-            offsets: PrimaryMap::new(),
-            size_bytes: u64::MAX,
-            lower_bound_bytes,
-            planner: "",
-            target_bytes: lower_bound_bytes.max(problem.capacity.unwrap_or(0)),
-            watch: None,
-        }
-    }
-
-    /// Tells of what there is, and from now on of what is better.
-    pub(super) fn watch(&mut self, watch: Watch) {
-        self.watch = Some(watch);
-        self.tell();
-    }
-
-    fn tell(&self) {
-        if let Some(watch) = &self.watch {
-            watch(self.size_bytes, self.lower_bound_bytes);
-        }
-    }
-
-    /// What was found before.
-    pub(super) fn of(problem: &Problem, found: Placement) -> Self {
-        let Placement { offsets, size_bytes, lower_bound_bytes, planner, .. } = found;
-        let target_bytes = lower_bound_bytes.max(problem.capacity.unwrap_or(0));
-        Self { offsets, size_bytes, lower_bound_bytes, planner, target_bytes, watch: None }
-    }
-
-    /// Whether a smaller placement is impossible or not wanted.
-    pub(super) fn is_enough(&self) -> bool {
-        self.size_bytes <= self.target_bytes
-    }
-
-    /// The size at which the search ends.
-    pub(super) fn target(&self) -> u64 {
-        self.target_bytes
-    }
-
-    /// Notes that no placement has `size_bytes` or fewer, where all sizes are multiples of `grain`.
-    pub(super) fn prove_above(&mut self, size_bytes: u64, grain: u64) {
-        self.lower_bound_bytes = self.lower_bound_bytes.max((size_bytes / grain + 1) * grain);
-        self.target_bytes = self.target_bytes.max(self.lower_bound_bytes);
-        self.tell();
-    }
-
-    /// Takes a placement if it is smaller.
-    pub(super) fn offer(&mut self, found: Option<(PrimaryMap<BufferId, u64>, u64)>, planner: &'static str) {
-        if let Some((offsets, size_bytes)) = found.filter(|&(_, size_bytes)| size_bytes < self.size_bytes) {
-            (self.offsets, self.size_bytes, self.planner) = (offsets, size_bytes, planner);
-            self.tell();
-        }
-    }
-
-    /// [`Best::offer`] for a placement that is copied only if it is taken.
-    pub(super) fn offer_ref(
-        &mut self,
-        offsets: &PrimaryMap<BufferId, u64>,
-        size_bytes: u64,
-        planner: &'static str,
-    ) {
-        if size_bytes < self.size_bytes {
-            self.offer(Some((offsets.clone(), size_bytes)), planner);
-        }
-    }
-
-    fn has_placement(&self) -> bool {
-        self.size_bytes < u64::MAX
-    }
-
-    pub(super) fn into_placement(self) -> Placement {
-        let proved_best = self.size_bytes <= self.lower_bound_bytes;
-        let Self { offsets, size_bytes, lower_bound_bytes, planner, .. } = self;
-        Placement { offsets, size_bytes, lower_bound_bytes, proved_best, planner }
-    }
-}
 
 /// A greedy placement, with its name.
 pub(super) type Attempt = (&'static str, GreedyOrder, Fit);
@@ -148,7 +56,15 @@ pub(super) fn portfolio(problem: &Problem, options: &PlannerOptions, stop: Stop<
     best.into_placement()
 }
 
-/// The same, without the orders that seldom are the best if each takes long: where a search may be faster.
+/// The best of [`ATTEMPTS`], then [`reorder::improve`] from there.
+pub(super) fn reorder(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>) -> Placement {
+    let mut best = Best::new(problem);
+    try_orders(problem, &mut best, stop, ..);
+    reorder::improve(problem, options, stop, &mut best);
+    best.into_placement()
+}
+
+/// [`portfolio`] without the orders that seldom are the best if each takes long: where a search may be faster.
 pub(super) fn begin(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>) -> Best {
     let mut best = Best::new(problem);
     let orders = if problem.buffers.len() > MANY { GOOD_ATTEMPTS } else { ATTEMPTS.len() };

@@ -3,8 +3,7 @@
 use super::exact::exact;
 use super::greedy::{Fit, GreedyOrder};
 use super::peak::peak;
-use super::portfolio::{portfolio, single};
-use super::reorder::reorder;
+use super::portfolio::{portfolio, reorder, single};
 use super::stack::stack;
 use super::{Placement, PlannerOptions, Problem, Stop, place_until};
 

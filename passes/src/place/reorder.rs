@@ -5,10 +5,10 @@
 //! first fit. A change that makes nothing worse is kept, so the walk can cross plateaus. It knows of no bound
 //! and proves nothing, but works with pins and overlaps, which the exact search does not model.
 
+use super::best::Best;
 use super::greedy::{Fit, Greedy, GreedyOrder};
-use super::portfolio::{Best, try_orders};
 use super::random::Random;
-use super::{BufferId, Placement, PlannerOptions, Problem, Stop};
+use super::{BufferId, PlannerOptions, Problem, Stop};
 use cranelift_entity::PrimaryMap;
 
 /// Placing a buffer again costs about this part of a node of the exact search.
@@ -17,14 +17,6 @@ const PLACED_PER_NODE: u64 = 16;
 /// The orders from which the walks start.
 const STARTS: [GreedyOrder; 4] =
     [GreedyOrder::Size, GreedyOrder::PeakLife, GreedyOrder::BreadthLife, GreedyOrder::Area];
-
-/// The portfolio, then [`improve`].
-pub(super) fn reorder(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>) -> Placement {
-    let mut best = Best::new(problem);
-    try_orders(problem, &mut best, stop, ..);
-    improve(problem, options, stop, &mut best);
-    best.into_placement()
-}
 
 /// Walks from each of [`STARTS`] until a placement is enough, the nodes are used up, or `stop` says so.
 pub(super) fn improve(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>, best: &mut Best) {

@@ -10,7 +10,8 @@
 //! First asks for the bound, then for ever smaller sizes, so what it finds may be proved best. Exponential;
 //! bounded by nodes.
 
-use super::portfolio::{Best, try_orders};
+use super::best::Best;
+use super::portfolio::try_orders;
 use super::separations::Separations;
 use super::{BufferId, Placement, PlannerOptions, Problem, Stop};
 use cranelift_entity::{PrimaryMap, SecondaryMap};

@@ -11,7 +11,8 @@ use ir::opdef::Contract;
 use ir::scalar::{Binary, Scalar, Unary};
 use ir::{Context, Dim, Kind, Traits, Type, dims, size};
 
-use super::graph::{ENode, LawGraph, OpHead};
+use super::graph::LawGraph;
+use super::nodes::{ENode, OpHead};
 
 const FLOPS_PER_BYTE: f64 = 8.0;
 const UNKNOWN_SIZE: u64 = 128;

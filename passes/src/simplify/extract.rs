@@ -14,7 +14,8 @@ use egg::Id;
 use rustc_hash::FxHashMap;
 
 use super::cost::cost;
-use super::graph::{ENode, LawGraph};
+use super::graph::LawGraph;
+use super::nodes::ENode;
 
 /// How often each of the two costs is brought up to date.
 const PASSES: usize = 2;

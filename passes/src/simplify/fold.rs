@@ -2,11 +2,10 @@
 //!
 //! [`crate::constants`] says which are small.
 
-use egg::Id;
 use ir::interp::{Tensor, constant_value, eval_op};
-use ir::{Attr, Body, Context, Location};
+use ir::{Attr, Body, Context, Location, Type};
 
-use super::graph::{LawGraph, OpHead};
+use super::nodes::OpHead;
 use crate::constants::{RESULT_LIMIT, attr, elements, written};
 
 /// The attribute of a constant operation, if its elements are written in the program and few.
@@ -15,18 +14,22 @@ pub(super) fn written_value(ctx: &Context, op: &OpHead) -> Option<Attr> {
     written(ctx, value, op.ty)
 }
 
-/// The value of an operation on constants, if it is small.
-pub(super) fn fold(graph: &LawGraph<'_>, op: &OpHead, children: &[Id]) -> Option<Attr> {
-    let ctx = graph.analysis.ctx;
+/// The value of an operation on constants, each with its type, if it is small; none where an operand is no
+/// constant.
+pub(super) fn fold(
+    ctx: &Context,
+    op: &OpHead,
+    operands: impl Iterator<Item = Option<(Attr, Type)>>,
+) -> Option<Attr> {
     if elements(ctx, op.ty)? > RESULT_LIMIT {
         return None;
     }
-    let mut operands = Vec::with_capacity(children.len());
-    for child in children {
-        let fact = &graph[*child].data;
-        operands.push(constant_value(ctx, fact.constant?, fact.ty).ok()?);
+    let mut values: Vec<Tensor> = Vec::new();
+    for operand in operands {
+        let (value, ty) = operand?;
+        values.push(constant_value(ctx, value, ty).ok()?);
     }
-    evaluate(ctx, op, &operands).map(|result| attr(ctx, op.ty, &result.bytes))
+    evaluate(ctx, op, &values).map(|result| attr(ctx, op.ty, &result.bytes))
 }
 
 fn evaluate(ctx: &Context, head: &OpHead, operands: &[Tensor]) -> Option<Tensor> {

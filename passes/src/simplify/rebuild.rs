@@ -11,7 +11,8 @@ use ir::{Body, Builder, Location, LocationData, Op, Value};
 use rustc_hash::FxHashMap;
 
 use super::extract::Choice;
-use super::graph::{ENode, LawGraph, NodeHead};
+use super::graph::LawGraph;
+use super::nodes::{ENode, NodeHead};
 use super::run::BlockRun;
 
 /// Writes the choice into the body; gives how many operations it made anew.

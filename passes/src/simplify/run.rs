@@ -9,7 +9,8 @@ use ir::{Block, Body, Context, Op, Traits, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::graph::{ENode, LawGraph, NodeHead, OpHead};
+use super::graph::LawGraph;
+use super::nodes::{ENode, NodeHead, OpHead};
 
 /// Most operations of a run.
 const LENGTH: usize = 4096;

@@ -7,7 +7,8 @@
 use egg::{EClass, Id};
 use rustc_hash::FxHashMap;
 
-use super::graph::{ENode, Fact, LawGraph};
+use super::graph::{Fact, LawGraph};
+use super::nodes::ENode;
 use super::terms::{class, matched};
 use crate::manager::Changes;
 use crate::rewrite::{Law, LawMatch};

@@ -5,7 +5,8 @@ use ir::builder::infer;
 use ir::{Attr, Context, OpName, Type};
 use smallvec::SmallVec;
 
-use super::graph::{ENode, LawGraph, NodeHead, OpHead, constant_node};
+use super::graph::{LawGraph, constant_node};
+use super::nodes::{ENode, NodeHead, OpHead};
 use crate::rewrite::{Matched, Term, Terms};
 
 /// The class of a term.

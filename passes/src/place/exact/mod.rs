@@ -14,7 +14,8 @@ mod strategy;
 #[cfg(test)]
 mod tests;
 
-use super::portfolio::{Best, try_orders};
+use super::best::Best;
+use super::portfolio::try_orders;
 use super::{Placement, PlannerOptions, Problem, Stop};
 use cranelift_entity::PrimaryMap;
 use model::PlacementModel;
