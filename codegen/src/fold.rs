@@ -65,17 +65,16 @@ impl FoldForm {
 
     /// Whether its code works on four elements at once.
     fn is_vector(self) -> bool {
-        self.elem == ElemType::F32 && (self.innermost == Innermost::Kept || self.folded_outer == 0)
+        self.elem == ElemType::F32
     }
 
     /// Why elements are folded one by one, if they are.
     pub(crate) fn slow(self) -> Option<String> {
-        let reason = match self.elem {
-            _ if self.is_vector() => return None,
-            ElemType::F32 => "the axes that go do not lie side by side".to_owned(),
-            elem => format!("only `f32` is folded by vectors, and this is `{elem}`"),
-        };
-        Some(format!("its elements are folded one by one: {reason}"))
+        if self.is_vector() {
+            return None;
+        }
+        let elem = self.elem;
+        Some(format!("its elements are folded one by one: only `f32` is folded by vectors, not `{elem}`"))
     }
 
     /// Loops, for the choice of the form that has the fewest.
@@ -291,23 +290,33 @@ impl FoldEmitter {
         }
     }
 
-    /// One result from elements that lie after one another.
+    /// One result from elements that lie after one another in each run.
     fn along(&self, e: &mut Emitter<'_>, to: Value, from: Value) {
         let elem = self.accumulator();
         let bytes = i64::from(elem.bytes());
         let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, (ACCUMULATORS * bytes) as u32, 4);
         let slot = e.ins.create_sized_stack_slot(slot);
         let accumulators = e.ins.ins().stack_addr(types::I64, slot, 0);
-        let mut done = e.int(0);
-        if self.form.is_vector() {
-            done = self.vectors(e, accumulators, from);
-        } else {
-            for index in 0..ACCUMULATORS {
-                let start = self.start(e, elem.clif());
-                e.ins.ins().store(PLAIN, start, accumulators, (index * bytes) as i32);
-            }
+        for index in 0..ACCUMULATORS {
+            let start = self.start(e, elem.clif());
+            e.ins.ins().store(PLAIN, start, accumulators, (index * bytes) as i32);
         }
-        self.rest(e, accumulators, from, done);
+        let zero = e.int(0);
+        let runs = self.runs(e);
+        let size = self.size(e, self.form.folded_outer);
+        e.count(zero, runs, 1, |e, number| {
+            let before = e.ins.ins().imul(number, size);
+            let run = FoldedRun { base: self.run_base(e, from, number), before, accumulators };
+            let mut done = zero;
+            if self.form.is_vector() {
+                let missing = e.ins.ins().ineg(before);
+                let missing = e.ins.ins().band_imm_u(missing, ACCUMULATORS - 1);
+                let head = e.ins.ins().smin(missing, size);
+                self.singles(e, &run, [zero, head]);
+                done = self.rounds(e, &run, [head, size]);
+            }
+            self.singles(e, &run, [done, size]);
+        });
         let mut sums: Vec<Value> = (0..ACCUMULATORS)
             .map(|index| e.ins.ins().load(elem.clif(), PLAIN, accumulators, (index * bytes) as i32))
             .collect();
@@ -321,19 +330,17 @@ impl FoldEmitter {
         self.store(e, result, to, 0);
     }
 
-    /// Folds whole rounds of sixteen elements and stores the accumulators; gives the number of elements
-    /// folded.
-    fn vectors(&self, e: &mut Emitter<'_>, accumulators: Value, from: Value) -> Value {
+    /// Folds whole rounds of sixteen elements of a run from the first on, which belongs to accumulator 0.
+    /// Returns the end of the last round.
+    fn rounds(&self, e: &mut Emitter<'_>, run: &FoldedRun, [first, end]: [Value; 2]) -> Value {
         let sums: Vec<_> = (0..4).map(|_| e.ins.declare_var(types::F32X4)).collect();
-        for sum in &sums {
-            let start = self.start(e, types::F32X4);
+        for (index, sum) in sums.iter().enumerate() {
+            let start = e.ins.ins().load(types::F32X4, PLAIN, run.accumulators, 16 * index as i32);
             e.ins.def_var(*sum, start);
         }
-        let zero = e.int(0);
-        let size = self.size(e, 0);
-        let done = e.count(zero, size, ACCUMULATORS, |e, k| {
+        let done = e.count(first, end, ACCUMULATORS, |e, k| {
             let offset = e.ins.ins().imul_imm_s(k, 4);
-            let address = e.ins.ins().iadd(from, offset);
+            let address = e.ins.ins().iadd(run.base, offset);
             for (index, sum) in sums.iter().enumerate() {
                 let x = e.ins.ins().load(types::F32X4, PLAIN, address, 16 * index as i32);
                 let before = e.ins.use_var(*sum);
@@ -343,34 +350,36 @@ impl FoldEmitter {
         });
         for (index, sum) in sums.iter().enumerate() {
             let sum = e.ins.use_var(*sum);
-            e.ins.ins().store(PLAIN, sum, accumulators, 16 * index as i32);
+            e.ins.ins().store(PLAIN, sum, run.accumulators, 16 * index as i32);
         }
         done
     }
 
-    /// Folds the elements from number `done` of each run on, one by one.
-    fn rest(&self, e: &mut Emitter<'_>, accumulators: Value, from: Value, done: Value) {
+    /// Folds elements of a run one by one.
+    fn singles(&self, e: &mut Emitter<'_>, run: &FoldedRun, [first, end]: [Value; 2]) {
         let elem = self.accumulator();
-        let axis = self.form.folded_outer;
-        let zero = e.int(0);
-        let runs = self.runs(e);
-        let size = self.size(e, axis);
-        let distance = self.distance(e, axis);
-        e.count(zero, runs, 1, |e, run| {
-            let base = self.run_base(e, from, run);
-            let before = e.ins.ins().imul(run, size);
-            e.count(done, size, 1, |e, k| {
-                let offset = e.ins.ins().imul(k, distance);
-                let address = e.ins.ins().iadd(base, offset);
-                let x = self.load(e, Lanes::One, address, 0);
-                let number = e.ins.ins().iadd(before, k);
-                let index = e.ins.ins().band_imm_u(number, ACCUMULATORS - 1);
-                let offset = e.ins.ins().imul_imm_s(index, i64::from(elem.bytes()));
-                let accumulator = e.ins.ins().iadd(accumulators, offset);
-                let sum = e.ins.ins().load(elem.clif(), PLAIN, accumulator, 0);
-                let sum = self.take(e, Lanes::One, x, sum);
-                e.ins.ins().store(PLAIN, sum, accumulator, 0);
-            });
+        let distance = self.distance(e, self.form.folded_outer);
+        e.count(first, end, 1, |e, k| {
+            let offset = e.ins.ins().imul(k, distance);
+            let address = e.ins.ins().iadd(run.base, offset);
+            let x = self.load(e, Lanes::One, address, 0);
+            let number = e.ins.ins().iadd(run.before, k);
+            let index = e.ins.ins().band_imm_u(number, ACCUMULATORS - 1);
+            let offset = e.ins.ins().imul_imm_s(index, i64::from(elem.bytes()));
+            let accumulator = e.ins.ins().iadd(run.accumulators, offset);
+            let sum = e.ins.ins().load(elem.clif(), PLAIN, accumulator, 0);
+            let sum = self.take(e, Lanes::One, x, sum);
+            e.ins.ins().store(PLAIN, sum, accumulator, 0);
         });
     }
+}
+
+/// One of the innermost loops of a fold.
+struct FoldedRun {
+    /// Where its elements begin.
+    base: Value,
+    /// How many elements are folded before it.
+    before: Value,
+    /// Where the accumulators are.
+    accumulators: Value,
 }

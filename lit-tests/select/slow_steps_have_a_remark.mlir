@@ -22,12 +22,7 @@ func.func @main(%x: tensor<64xi32>, %y: tensor<64xi32>, %a: tensor<8x6x8xf32>, %
 //   |
 // 7 |   %1 = nn.add %b, %b : tensor<64xi64>
 //   |        ^^^^^^
-// remark: its elements are folded one by one: the axes that go do not lie side by side
-//  --> slow_steps_have_a_remark.mlir:9:8
-//   |
-// 9 |   %3 = nn.reduce_sum %a {axes = array<i64: 0, 2>} : (tensor<8x6x8xf32>) -> tensor<6xf32>
-//   |        ^^^^^^^^^^^^^
-// remark: its elements are folded one by one: only `f32` is folded by vectors, and this is `i64`
+// remark: its elements are folded one by one: only `f32` is folded by vectors, not `i64`
 //   --> slow_steps_have_a_remark.mlir:10:8
 //    |
 // 10 |   %4 = nn.reduce_sum %b {axes = array<i64: 0>, keepdims} : (tensor<64xi64>) -> tensor<1xi64>
