@@ -297,8 +297,10 @@ impl FoldEmitter {
         let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, (ACCUMULATORS * bytes) as u32, 4);
         let slot = e.ins.create_sized_stack_slot(slot);
         let accumulators = e.ins.ins().stack_addr(types::I64, slot, 0);
-        for index in 0..ACCUMULATORS {
-            let start = self.start(e, elem.clif());
+        // Four at once where they are read so: a load waits for the stores of its parts.
+        let (ty, lanes) = if self.form.is_vector() { (types::F32X4, 4) } else { (elem.clif(), 1) };
+        for index in (0..ACCUMULATORS).step_by(lanes) {
+            let start = self.start(e, ty);
             e.ins.ins().store(PLAIN, start, accumulators, (index * bytes) as i32);
         }
         let zero = e.int(0);
