@@ -49,10 +49,30 @@ const DECISIONS: [&str; 7] = [
     attrs::MEM_BUFFER,
 ];
 
+/// The range in which a function declares a name's numbers, if this number is not in it.
+pub(crate) fn range_without(module: &Module, name: &str, number: u64) -> Option<(u64, u64)> {
+    let ctx = &module.ctx;
+    let name = ctx.ident(name);
+    let declared = module.functions().flat_map(|(_, body)| {
+        let all = Ranges::of_function(ctx, body);
+        all.declared().filter(|(own, _)| *own == name).map(|(_, range)| range).collect::<Vec<_>>()
+    });
+    declared.into_iter().find(|(low, high)| !(low..=high).contains(&&number))
+}
+
+/// A range as a condition on a name.
+pub(crate) fn range_text(name: &str, (low, high): (u64, u64)) -> String {
+    match high {
+        u64::MAX => format!("{name} >= {low}"),
+        _ => format!("{low} <= {name} <= {high}"),
+    }
+}
+
 /// Says in the attributes of functions which numbers symbols may be, beside what they say already.
 ///
 /// # Errors
-/// Every symbol that the program does not have.
+/// Every symbol that the program does not have, and a range that has no number of the one that a function
+/// declares.
 pub(crate) fn declare(module: &mut Module, ranges: &BTreeMap<String, (u64, u64)>) -> Result<(), Failure> {
     if ranges.is_empty() {
         return Ok(());
@@ -76,6 +96,13 @@ pub(crate) fn declare(module: &mut Module, ranges: &BTreeMap<String, (u64, u64)>
     for name in names {
         let body = module.function_mut(&name).expect("the function was just found");
         let mut all = Ranges::of_function(&ctx, body);
+        for (name, (low, high)) in ranges {
+            let declared = all.of(ctx.ident(name));
+            if *low > declared.1 || *high < declared.0 {
+                let asked = range_text(name, (*low, *high));
+                return Err(Failure::Usage(format!("`{asked}`, expected {}", range_text(name, declared))));
+            }
+        }
         ranges.iter().for_each(|(name, (low, high))| all.declare(ctx.ident(name), *low, *high));
         let entries =
             all.declared().map(|(name, (low, high))| (name, ctx.array_attr(&[number(low), number(high)])));

@@ -14,7 +14,7 @@ use ir::dims::{self, Bindings};
 use ir::{Context, Dim, Module};
 
 use crate::failure::Failure;
-use crate::size_ranges::{declare, forget_decisions};
+use crate::size_ranges::{declare, forget_decisions, range_text, range_without};
 
 /// Parses `INPUT:AXIS=SIZE,...`.
 ///
@@ -103,8 +103,8 @@ pub fn gather(symbolized: &[Vec<Symbolized>], args: &[DimArg]) -> Result<Declare
     }
     for (name, value) in &sizes.values {
         let range = sizes.ranges.get(name).filter(|(low, high)| value < low || value > high);
-        if let Some((low, high)) = range {
-            return Err(Failure::Usage(format!("`{name}` = {value}, expected {low} <= {name} <= {high}")));
+        if let Some(range) = range {
+            return Err(Failure::Usage(format!("`{name}` = {value}, expected {}", range_text(name, *range))));
         }
     }
     Ok(sizes)
@@ -126,13 +126,18 @@ pub(crate) fn take_symbolized(ctx: &Context, sizes: &mut DeclaredSizes) -> BTree
 /// others must be what follows.
 ///
 /// # Errors
-/// A symbol that the program does not have, one that is not what follows from others, and whatever does not
-/// fit.
+/// A symbol that the program does not have, a number outside of the range that a function declares, one that
+/// is not what follows from others, and whatever does not fit.
 pub(crate) fn bind(module: &mut Module, values: &BTreeMap<String, u64>) -> Result<(), Failure> {
     if values.is_empty() {
         return Ok(());
     }
     let ctx = module.ctx.clone();
+    for (name, value) in values {
+        if let Some(range) = range_without(module, name, *value) {
+            return Err(Failure::Usage(format!("`{name}` = {value}, expected {}", range_text(name, range))));
+        }
+    }
     let following = |module: &Module, name: &str| {
         let mut all = module.functions().flat_map(|(_, body)| dims::following(&ctx, body));
         all.find(|(known, _)| ctx.str(*known) == name).map(|(_, size)| size)
@@ -164,8 +169,8 @@ pub(crate) fn bind(module: &mut Module, values: &BTreeMap<String, u64>) -> Resul
 /// Applies declarations to a program in text, as the import does to a model.
 ///
 /// # Errors
-/// A symbol that the program does not have, one that is not what follows from others, what does not fit, and
-/// inputs to symbolize: their operations
+/// A symbol that the program does not have, a number or range outside of the one that a function declares, a
+/// number that is not what follows from others, what does not fit, and inputs to symbolize: their operations
 /// may have been made for the sizes that they had.
 pub fn apply(module: &mut Module, sizes: &DeclaredSizes) -> Result<(), Failure> {
     if !sizes.symbolized.is_empty() {

@@ -272,6 +272,40 @@ fn bench_times_each_step() {
     }
 }
 
+/// Every verb that takes `--dim` holds a number to what the program declares of the name.
+#[test]
+fn a_number_outside_of_a_declared_range_is_told_with_the_range() {
+    const BOUNDED: &str = "#n = #optc.dims<N>
+    func.func @main(%x: tensor<?x4xf32, #n>) -> tensor<?x4xf32, #n> attributes {optc.dims = {M = #optc.dims<2 * N>, N = [4, 40]}} {
+      %0 = nn.exp %x : tensor<?x4xf32, #n>
+      return %0 : tensor<?x4xf32, #n>
+    }";
+    let program = file("bounded.mlir", BOUNDED.as_bytes()).display().to_string();
+    let built = path("bounded.optc").display().to_string();
+    let verbs: [&[&str]; 5] =
+        [&["plan"], &["run", "--random"], &["bench", "--random"], &["explain"], &["build", "-o", &built]];
+    let said = |verb: &[&str], dims: &[&str]| {
+        let output = optc(&[&verb[..1], &[&program], &verb[1..], dims].concat());
+        (output.status.code(), String::from_utf8(output.stderr).expect("what is said is text"))
+    };
+    for verb in verbs {
+        for (dims, expected) in [
+            (&["--dim=N=41"][..], "`N` = 41, expected 4 <= N <= 40"),
+            (&["--dim=N=3"], "`N` = 3, expected 4 <= N <= 40"),
+            (&["--dim=N..3"], "`1 <= N <= 3`, expected 4 <= N <= 40"),
+            (&["--dim=N=5", "--dim=M=11"], "`M` = 11, expected M = 2 * N = 10"),
+        ] {
+            let (status, found) = said(verb, dims);
+            assert!(status != Some(0) && found.contains(expected), "{verb:?} {dims:?}: {status:?} {found}");
+        }
+        for dims in [&["--dim=N=40"][..], &["--dim=N=4", "--dim=M=8"], &["--dim=N..4"]] {
+            let (status, found) = said(verb, dims);
+            // A verb may need its inputs' sizes.
+            assert!(status == Some(0) || !found.contains("expected"), "{verb:?} {dims:?}: {found}");
+        }
+    }
+}
+
 #[test]
 fn an_array_that_is_no_input_is_refused() {
     let program = file("misnamed.mlir", PROGRAM.as_bytes()).display().to_string();
