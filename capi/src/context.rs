@@ -193,6 +193,8 @@ pub unsafe extern "C" fn optc_context_bytes(
 /// Runs the program on buffers in the order of its inputs and outputs, each of exactly the bytes that
 /// `optc_context_bytes` says, rows first and without gaps, at a multiple of 4. Inputs that were donated when
 /// the program was compiled are overwritten; else an output that shares bytes with another buffer is refused.
+/// A truth value (`bool`) is a byte 0 or 1, which is not checked: what is computed from another byte is
+/// arbitrary.
 ///
 /// # Safety
 /// `context` is NULL or a handle; `inputs` and `input_bytes` have `input_count` elements, and outputs

@@ -219,7 +219,8 @@ impl Model {
     /// from the arrays.
     ///
     /// # Errors
-    /// If an input is missing, or of another shape or element type than the program takes.
+    /// If an input is missing, or of another shape or element type than the program takes, or has a truth
+    /// value other than 0 and 1.
     pub fn run(&mut self, inputs: &[Array]) -> Result<Vec<Array>, Failure> {
         self.prepare_for(inputs)?;
         let mut outputs = self.empty_outputs()?;
@@ -320,6 +321,11 @@ fn order(wanted: &[TensorDesc], inputs: &[Array]) -> Result<Vec<usize>, Failure>
             None => faults.push(format!("input `{}` is missing", desc.name)),
             Some((_, array)) if array.shape != desc.shape || array.element != desc.element => {
                 faults.push(unlike("input", array, desc))
+            }
+            Some((_, array))
+                if array.element == ElementKind::Bool && array.bytes.iter().any(|byte| *byte > 1) =>
+            {
+                faults.push(format!("input `{}` has a truth value other than 0 and 1", desc.name))
             }
             Some((index, _)) => ordered.push(index),
         }

@@ -80,6 +80,8 @@ pub(crate) fn read(file: &[u8], name: &str, expected: Option<ElementKind>) -> Re
         bytes = digests(strings.iter().map(|string| string.as_bytes()))?;
     } else if bits(element) < 8 {
         bytes = packed(&bytes, bits(element));
+    } else if element == ElementKind::Bool && bytes.iter().any(|byte| *byte > 1) {
+        return Err("a truth value other than 0 and 1".to_owned());
     }
     Ok(Array { name: name.to_owned(), element, shape: header.shape, bytes })
 }

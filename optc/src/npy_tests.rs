@@ -54,6 +54,7 @@ fn what_is_written_is_read_again() {
             let count = shape.iter().product::<u64>() as usize;
             let bytes: Vec<u8> = match bits(element) {
                 bits if bits < 8 => packed(&(0..count).map(|i| i as u8 + 1).collect::<Vec<_>>(), bits),
+                _ if element == ElementKind::Bool => (0..count).map(|i| i as u8 % 2).collect(),
                 bits => (0..count * bits / 8).map(|i| i as u8).collect(),
             };
             let array = Array { name: "x".to_owned(), element, shape, bytes };
@@ -63,6 +64,14 @@ fn what_is_written_is_read_again() {
             assert_eq!(read(&file, "x", Some(element)).unwrap(), array);
         }
     }
+}
+
+#[test]
+fn a_truth_value_is_0_or_1() {
+    let header = "{'descr': '|b1', 'fortran_order': False, 'shape': (2,)}";
+    assert_eq!(read(&file(header), "x", None).unwrap().bytes, [0, 1]);
+    let header = "{'descr': '|b1', 'fortran_order': False, 'shape': (3,)}";
+    refuses(read(&file(header), "x", None), "a truth value other than 0 and 1");
 }
 
 /// What `numpy.save` writes of an array of `ml_dtypes`, and what other tools write.

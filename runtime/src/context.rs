@@ -140,7 +140,9 @@ impl<'a> RunContext<'a> {
     }
 
     /// Runs the program on `inputs` and fills `outputs`, both in the order of the descriptors of
-    /// [`RunContext::prepare`]. Each buffer must have exactly the descriptor's bytes, and its alignment.
+    /// [`RunContext::prepare`]. Each buffer must have exactly the descriptor's bytes, and its alignment. A
+    /// truth value ([`ElementKind::Bool`](crate::ElementKind::Bool)) is a byte 0 or 1. This is not checked:
+    /// what is computed from another byte is arbitrary.
     ///
     /// # Errors
     /// Anything but [`RunError::Threads`]. After an error the context is as usable as before; states are then

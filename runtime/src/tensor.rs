@@ -6,6 +6,7 @@ use crate::extent::Extent;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names are the types")]
 pub enum ElementKind {
+    /// A byte 0 or 1.
     Bool,
     I2,
     U2,
