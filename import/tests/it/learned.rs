@@ -59,8 +59,8 @@ fn labels_stand_beside_their_keys() {
     assert_eq!(found, (vec![2, 2], vec![10.0, -5.0, 30.0, -5.0]));
     assert_eq!(compute_model(&labels(&[4.0], &[0.5], &[])).1, [0.0, 0.0, 0.0, 0.5]);
     let refuses = |model: Message, expected: &str| refuses_model(&model, expected);
-    refuses(labels(&[1.0, 1.0], &[1.0, 2.0], &[]), "a key that is there twice");
-    refuses(labels(&[f32::NAN], &[1.0], &[]), "a key that is NaN");
+    // The last of equal keys counts, and zeros of both signs are equal.
+    assert_eq!(compute_model(&labels(&[1.0, 3.0, 1.0], &[0.5, 1.5, 2.5], &[])).1, [2.5, 0.0, 1.5, 0.0]);
     refuses(labels(&[1.0, 2.0], &[1.0], &[]), "2 keys of 1 values");
     let whole = [ints("keys_int64s", &[1]), ints("values_int64s", &[1])];
     refuses(learned("LabelEncoder", &[2], &[], &whole), "keys of another type than the input");
@@ -71,7 +71,23 @@ fn labels_stand_beside_their_keys() {
         learned_after(cast, "k", "LabelEncoder", &[&attributes[..], &[float("default_float", 9.0)]].concat())
     };
     assert_eq!(compute_model(&numbers(&[3, 1, 1 << 32])).1, [0.5, 9.0, 0.5]);
-    refuses(numbers(&[3, 1 << 40, 3]), "a key that is there twice");
+    assert_eq!(compute_model(&numbers(&[3, 1 << 40, 3])).1, [9.0, 9.0, 0.5]);
+}
+
+#[test]
+fn a_key_that_is_nan_is_equal_to_every_nan() {
+    let labels = |keys: &[f32], values: &[f32]| {
+        let roots = Graph::default().input("x", &[3]).weight(floats_tensor("two", &[1], &[2.0]));
+        let roots = roots.node("Sub", &["x", "two"], &["d"], &[]).node("Sqrt", &["d"], &["k"], &[]);
+        let attributes = [floats("keys_floats", keys), floats("values_floats", values)];
+        learned_after(roots, "k", "LabelEncoder", &[&attributes[..], &[float("default_float", 9.0)]].concat())
+    };
+    for nan in [f32::NAN, -f32::NAN, f32::from_bits(0x7FA0_0001)] {
+        assert_eq!(compute_model(&labels(&[nan, -0.0], &[7.0, 8.0])).1, [7.0, 8.0, 9.0]);
+        assert_eq!(compute_model(&labels(&[nan, 5.0, -nan], &[7.0, 8.0, 6.0])).1, [6.0, 9.0, 9.0]);
+    }
+    // Without such a key, NaN is none of them.
+    assert_eq!(compute_model(&labels(&[0.0, 1.0], &[7.0, 8.0])).1, [9.0, 7.0, 8.0]);
 }
 
 /// A tree of two conditions: the first at the root, the second where that holds.
@@ -254,7 +270,7 @@ fn keys_are_there_and_comparable() {
     refuses(&[floats("keys_floats", &[]), floats("values_floats", &[])], "0 keys of 0 values");
     refuses(&[floats("keys_floats", &[1.0]), floats("values_floats", &[1.0, 2.0])], "1 keys of 2 values");
     let double = tensor("keys_tensor", &raw_tensor("", 11, &[1], &1f64.to_le_bytes()));
-    refuses(&[double, floats("values_floats", &[1.0])], "or of floats other than f32");
+    refuses(&[double, floats("values_floats", &[1.0])], "floats other than f32");
 }
 
 #[test]

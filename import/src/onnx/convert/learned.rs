@@ -71,8 +71,9 @@ fn default_label(call: &mut NodeConversion<'_, '_>, element: Element) -> Result<
     }
 }
 
-/// LabelEncoder: the value that stands beside an element among the keys. Each element is compared with all
-/// keys; strings are compared by their digests.
+/// LabelEncoder: the value that stands beside an element among the keys, beside the last of equal ones. Each
+/// element is compared with all keys; strings are compared by their digests. A key that is NaN is equal to
+/// every NaN, as version 4 says; older ones ask for the same bits.
 pub(crate) fn label_encoder(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let (keys, values) = (listed(call, "keys")?, listed(call, "values")?);
@@ -80,7 +81,10 @@ pub(crate) fn label_encoder(call: &mut NodeConversion<'_, '_>) -> Results {
     if count == 0 || values.dims[0] != count {
         return Err(format!("{count} keys of {} values", values.dims[0]).into());
     }
-    check_keys(&keys)?;
+    if keys.element.is_float() && keys.element != Element::Float {
+        return Err("keys of floats other than f32".into());
+    }
+    let has_nan = keys.element == Element::Float && nans(&keys).contains(&true);
     let default = default_label(call, values.element)?;
     let table = [default, values.blob.to_vec()].concat();
     let table = Weight { element: values.element, dims: vec![count + 1], blob: Blob::from_bytes(table) };
@@ -92,29 +96,18 @@ pub(crate) fn label_encoder(call: &mut NodeConversion<'_, '_>) -> Results {
         return Err("keys of another type than the input".into());
     }
     let [elements, keys] = call.digests_of_strings([apart, keys])?;
-    let hits = call.two("nn.eq", elements, keys)?;
+    let mut hits = call.two("nn.eq", elements, keys)?;
+    if has_nan {
+        let [element, key] = [elements, keys].map(|value| call.two("nn.ne", value, value));
+        let both = call.two("nn.and", element?, key?)?;
+        hits = call.two("nn.or", hits, both)?;
+    }
     let hits = call.cast(hits, call.ctx().int(64))?;
     let numbers = call.int64_constant(&(1..=count.cast_signed()).collect::<Vec<_>>(), &[count])?;
     let numbered = call.two("nn.mul", hits, numbers)?;
     let found = call.folded("max", numbered, &[shape.len() as i64])?;
     let found = call.reshape_to(found, &shape)?;
     Ok(vec![gather_along(call, table, found, 0)?])
-}
-
-/// Refuses keys that are there twice, or equal to nothing.
-fn check_keys(keys: &Weight) -> Result<(), Refusal> {
-    let bytes = keys.blob.to_vec();
-    let width = (keys.element.bits() / 8).max(1) as usize;
-    let mut all: Vec<&[u8]> = bytes.chunks(width).collect();
-    all.sort_unstable();
-    if all.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err("a key that is there twice".into());
-    }
-    let is_nan = |key: &&[u8]| match (keys.element, *key) {
-        (Element::Float, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]).is_nan(),
-        _ => keys.element.is_float() && keys.element != Element::Float,
-    };
-    if all.iter().any(is_nan) { Err("a key that is NaN, or of floats other than f32".into()) } else { Ok(()) }
 }
 
 /// Nodes of trees that are written down, at most, each as often as it is reached.
