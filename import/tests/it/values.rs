@@ -379,6 +379,34 @@ fn numbers_that_no_float_of_32_bits_is_surround_as_they_are() {
     check(13, padded, &[3], &[1.0, -16_777_215.0, -16_777_214.0]);
 }
 
+/// A number that is computed, or that a type other than the input's has, would be refused if it was read.
+#[test]
+fn what_is_padded_with_elements_ignores_the_number() {
+    for (mode, expected) in
+        [("edge", [1.0, 1.0, 2.0, 3.0]), ("reflect", [2.0, 1.0, 2.0, 3.0]), ("wrap", [3.0, 1.0, 2.0, 3.0])]
+    {
+        let padded = |number: Graph| {
+            let graph = number.weight(ints_tensor("pads", &[1, 0]));
+            graph.node("Pad", &["x", "pads", "number"], &["y"], &[string("mode", mode)]).output("y")
+        };
+        let input = || Graph::default().input("x", &[3]);
+        let computed = padded(input().node("ReduceSum", &["x"], &["number"], &[int("keepdims", 0)]));
+        check(13, computed, &[4], &expected);
+        check(13, padded(input().weight(ints_tensor("number", &[5, 6]))), &[4], &expected);
+        let old = input().node(
+            "Pad",
+            &["x"],
+            &["y"],
+            &[string("mode", mode), ints("pads", &[1, 0]), float("value", 5.0)],
+        );
+        check(2, old.output("y"), &[4], &expected);
+    }
+    let computed = Graph::default().input("x", &[3]).weight(ints_tensor("pads", &[1, 0]));
+    let computed = computed.node("ReduceSum", &["x"], &["number"], &[int("keepdims", 0)]);
+    let computed = computed.node("Pad", &["x", "pads", "number"], &["y"], &[]).output("y");
+    crate::fixture::refuses(13, computed, "input 2 is computed, expected a constant");
+}
+
 #[test]
 fn a_constant_has_one_attribute_which_may_be_an_integer() {
     let constant = |attributes: &[Message]| {

@@ -7,19 +7,17 @@ use super::pick::{broadcast, gather_along, number};
 use crate::onnx::call::{MOST_WRITTEN, NodeConversion, Refusal, Results};
 
 /// Pad: sizes are attributes up to version 10 and operands from 11 on. Mode `constant` is a padding; `edge`,
-/// `reflect` and `wrap` pick elements of the input.
+/// `reflect` and `wrap` pick elements of the input, and ignore the number that is padded with.
 pub(crate) fn pad(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
     let ctx = call.ctx();
-    let (pads, value) = match call.version {
+    let pads = match call.version {
         ..11 => {
-            let name = if call.version == 1 { "paddings" } else { "pads" };
-            let pads = call.node.ints(name)?;
-            let pads = pads.map(|pads| pads.iter().map(|pad| dims::constant(ctx, *pad)).collect());
-            (pads, call.node.float("value")?.map(f64::from))
+            let pads = call.node.ints(if call.version == 1 { "paddings" } else { "pads" })?;
+            pads.map(|pads| pads.iter().map(|pad| dims::constant(ctx, *pad)).collect())
         }
-        _ => (call.known_sizes(1)?, call.known_number(2)?),
+        _ => call.known_sizes(1)?,
     };
     let pads: Vec<DimExpr> = pads.ok_or("the pads are left out")?;
     let axes = match call.version {
@@ -45,7 +43,7 @@ pub(crate) fn pad(call: &mut NodeConversion<'_, '_>) -> Results {
     }
     match mode {
         "constant" => {
-            let number = value.unwrap_or(0.0);
+            let number = filler(call)?;
             if f64::from(number as f32) != number && !number.is_nan() {
                 // `nn.pad` has a number of `f32`.
                 named.extend(taken_from(ctx, &mut low, &mut high));
@@ -66,6 +64,15 @@ pub(crate) fn pad(call: &mut NodeConversion<'_, '_>) -> Results {
         "reflect" => pad_from_inside(call, x, PadMode::Reflect, &low, &high),
         other => Err(format!("`mode` {other:?}, expected constant, edge, reflect or wrap").into()),
     }
+}
+
+/// The number that is padded with.
+fn filler(call: &NodeConversion<'_, '_>) -> Result<f64, Refusal> {
+    let number = match call.version {
+        ..11 => call.node.float("value")?.map(f64::from),
+        _ => call.known_number(2)?,
+    };
+    Ok(number.unwrap_or(0.0))
 }
 
 /// Takes what is added along each axis, so that only what is cut off stays.
