@@ -294,6 +294,14 @@ fn a_line_is_sampled_beyond_its_ends() {
         graph.weight(ints_tensor("s", sizes))
     };
     close(compute(20, affine(&[1, 1, 1, 2])), &[2.5, 4.0, 3.5, 8.0]);
+    // An axis of one element is in the middle, as in PyTorch.
+    let cornered = |sizes: &[i64]| {
+        let graph = one_node("AffineGrid", &[1, 2, 3], &["x", "s"], &[int("align_corners", 1)]);
+        graph.weight(ints_tensor("s", sizes))
+    };
+    close(compute(20, cornered(&[1, 1, 1, 2])), &[2.0, 2.0, 4.0, 10.0]);
+    close(compute(20, cornered(&[1, 1, 2, 1])), &[1.0, 1.0, 5.0, 11.0]);
+    close(compute(20, cornered(&[1, 1, 1, 1])), &[3.0, 6.0]);
     refuses(20, affine(&[1, 1, 2]), "sizes of no image");
     refuses(20, affine(&[1, 1, 0, 2]), "sizes of no image");
     refuses(20, affine(&[2, 1, 2, 2]), "a matrix that is not one for each image");
