@@ -214,9 +214,7 @@ impl Found {
         }
         let channels = filter[axis];
         let terms = filter.iter().product::<u64>() / channels.max(1);
-        // The bias of a product may be of another type, which only the interpreter refuses.
-        let bias = (at.operand_count() > 2).then(|| ctx.elem(at.operand_type(2)));
-        if terms > MOST_TERMS || bias.is_some_and(|elem| elem != ctx.f32()) {
+        if terms > MOST_TERMS {
             return None;
         }
         let (x, w) = (Scaled::of(ctx, body, x)?, Scaled::of(ctx, body, w)?);

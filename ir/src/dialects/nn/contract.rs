@@ -70,6 +70,9 @@ fn expect_bias(input: &InferInput<'_>, channels: Dim) -> Result<(), InferError> 
     if input.operands.len() < 3 {
         return Ok(());
     }
+    if input.elem(2)? != input.elem(0)? {
+        return Err("the bias differs in element type from the other operands".into());
+    }
     let &[size] = input.shape(2)? else { return Err("the bias is not a tensor of one axis".into()) };
     expect_equal(input.sizes(), "sizes of bias and result channels", size, channels)
 }

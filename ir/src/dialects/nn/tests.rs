@@ -1,8 +1,11 @@
 //! Which types rows give where sizes follow from named ones.
 
-use crate::builder::infer;
+use crate::attrs::AttrData;
+use crate::body::Body;
+use crate::builder::{Builder, OpSpec, infer};
 use crate::context::Context;
-use crate::opdef::{AttrKind, Traits};
+use crate::entities::{Attr, Type};
+use crate::opdef::{AttrKind, OpDef, Traits};
 use crate::text::{parse_attr, parse_type, type_text};
 
 /// What a row's inference makes of operands' shapes (`?x3, N` for `tensor<?x3xf32, #optc.dims<N>>`) and
@@ -218,4 +221,51 @@ fn quantized_contractions_take_bytes_and_their_zero_points() {
     assert_eq!(convolution(&["1x3x8x8xui8", "4x3x3x3xi8", "ui8", "4xi8"]), sums);
     let count = "zero points and channels of the second operand: 3 and 4 differ";
     assert_eq!(convolution(&["1x3x8x8xui8", "4x3x3x3xi8", "ui8", "3xi8"]), count);
+}
+
+/// Whether an operation of a row is right with these operands and attributes.
+fn is_right(ctx: &Context, def: &OpDef, operands: &[Type], attrs: &[(&str, Attr)]) -> bool {
+    let mut body = Body::new(1);
+    let block = body.add_block(body.root());
+    let args: Vec<_> = operands.iter().map(|ty| body.add_arg(block, *ty)).collect();
+    let spec = OpSpec { operands: &args, attrs, ..OpSpec::default() };
+    let built = Builder::at_end(ctx, &mut body, block).build(def.name, spec);
+    built.is_ok_and(|op| def.verify.is_none_or(|verify| verify(body.at(ctx, op)).is_ok()))
+}
+
+#[test]
+fn every_bias_has_the_elements_of_what_it_is_added_to() {
+    let ctx = Context::new();
+    let ty = |text: &str| parse_type(&ctx, text).expect("the type is right");
+    let mut seen = Vec::new();
+    for def in super::DIALECT.ops() {
+        let Some(bias) = def.operands.iter().position(|operand| operand.name == "bias") else { continue };
+        let (before, types) = def.example.split_once(" : (").expect("an example says its operands' types");
+        let (operands, result) = types.split_once(") -> ").expect("and that of its result");
+        let operands: Vec<Type> =
+            operands.split(">, ").map(|operand| ty(&format!("{}>", operand.trim_end_matches('>')))).collect();
+        let attrs = before.find('{').map_or("{}", |at| &before[at..]);
+        let AttrData::Dict(attrs) = ctx.attr_data(parse_attr(&ctx, attrs).expect("it is right")) else {
+            panic!("attributes are a dictionary");
+        };
+        let attrs: Vec<(&str, Attr)> = attrs.iter().map(|(name, value)| (ctx.str(*name), *value)).collect();
+        let with = |size: u64, elem: &str| {
+            let bias_type = ty(&format!("tensor<{size}x{elem}>"));
+            let mut all = operands.clone();
+            if all.len() == bias {
+                all.push(bias_type)
+            } else {
+                all[bias] = bias_type
+            }
+            is_right(&ctx, def, &all, &attrs)
+        };
+        let sizes = ctx.static_shape(ty(result)).expect("its sizes are known");
+        let channels = sizes.into_iter().find(|size| with(*size, "f32"));
+        let channels = channels.unwrap_or_else(|| panic!("{} takes no bias", def.name));
+        for other in ["f16", "bf16", "f64", "i1", "i8", "i32", "i64", "ui8", "f8E4M3FN"] {
+            assert!(!with(channels, other), "{}: a bias of {other}", def.name);
+        }
+        seen.push(def.name);
+    }
+    assert_eq!(seen, ["nn.conv2d", "nn.matmul", "nn.batch_norm", "nn.group_norm"]);
 }
