@@ -37,6 +37,12 @@ pub(crate) fn elem_of(op: OpRef<'_>, value: Value) -> Result<ElemType, CodeRefus
     elem.ok_or_else(|| CodeRefusal::new("generated code does not compute with this element type"))
 }
 
+/// The element type of a value that is moved, not computed with.
+pub(crate) fn moved_elem(op: OpRef<'_>, value: Value) -> Result<ElemType, CodeRefusal> {
+    let elem = ElemType::moved(op.ctx, op.body.ty(value));
+    elem.ok_or_else(|| CodeRefusal::new("generated code does not move this element type"))
+}
+
 /// Refuses operands that are not `f32`.
 pub(crate) fn check_f32(op: OpRef<'_>) -> Result<(), CodeRefusal> {
     let f32 = op.ctx.f32();

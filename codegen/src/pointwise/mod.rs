@@ -29,7 +29,7 @@ use crate::call::{KernelCode, Lowered, LoweredCall, Pointer};
 use crate::elem::ElemType;
 use crate::refusal::CodeRefusal;
 use crate::row::Machine;
-use crate::shape::{elem_of, known_layout, known_shape};
+use crate::shape::{elem_of, known_layout, known_shape, moved_elem};
 
 /// The call that runs a single elementwise operation.
 pub(crate) fn lower_op(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
@@ -54,7 +54,7 @@ pub(crate) fn group_access(group: OpRef<'_>, operand: usize) -> Result<Access, C
     for value in yielded {
         step.node(value)?;
     }
-    Ok(step.access(operand, elem_of(group, group.result(0))?))
+    Ok(step.access(operand, moved_elem(group, group.result(0))?))
 }
 
 /// The step that a group's body is, and what it yields.
@@ -152,15 +152,17 @@ impl PointwiseStep {
         Ok(PointwiseStep { space, results, builder, values, inputs })
     }
 
-    /// Says that `value` is operand `index` of the step.
+    /// Says that `value` is operand `index` of the step. It may only be moved or viewed; whether it can be
+    /// computed with, `add` says.
     fn bind(&mut self, op: OpRef<'_>, index: usize, value: Value) -> Result<(), CodeRefusal> {
-        let elem = elem_of(op, value)?;
+        let elem = moved_elem(op, value)?;
         let layout = known_layout(op, op.operand(index))?;
         self.values.insert(value, ValueMeaning::Window { operand: index, elem, layout });
         Ok(())
     }
 
     fn add(&mut self, op: OpRef<'_>) -> Result<(), CodeRefusal> {
+        op.body.operands(op.op).try_for_each(|operand| elem_of(op, operand).map(drop))?;
         let args: Result<Vec<ExprNode>, CodeRefusal> =
             op.body.operands(op.op).map(|operand| self.node(operand)).collect();
         let node = self.builder.apply(op, &args?)?;
@@ -176,7 +178,7 @@ impl PointwiseStep {
         let shape = known_shape(op, op.result(0))?;
         let meaning = match self.values.get(&op.operand(0)).cloned() {
             Some(ValueMeaning::Window { operand, layout, .. }) => {
-                let elem = elem_of(op, op.result(0))?;
+                let elem = moved_elem(op, op.result(0))?;
                 let layout = map(op, 0, &layout)
                     .ok_or_else(|| CodeRefusal::new(format!("`{}` in it is no strided view", op.name())))?;
                 ValueMeaning::Window { operand, elem, layout }

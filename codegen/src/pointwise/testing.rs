@@ -74,7 +74,7 @@ pub(super) fn check(net: Net, value: Value, inputs: &[Vec<u8>], what: &str) {
     let expected = expected.unwrap_or_else(|fault| panic!("{}", fault.render(&module.ctx)));
     let aligned: Vec<AlignedBuffer> = inputs.iter().map(|input| aligned(input)).collect();
     let bytes: Vec<&[u8]> = aligned.iter().map(AlignedBuffer::as_slice).collect();
-    let elem = ElemType::stored(&module.ctx, expected[0].ty).expect("the result has elements");
+    let elem = ElemType::moved(&module.ctx, expected[0].ty).expect("the result has elements");
     let width = elem.bytes() as usize;
     let others = levels().into_iter().map(|isa| (isa, 1));
     for (isa, threads) in [(Isa::detect(), THREADS)].into_iter().chain(others) {
