@@ -18,7 +18,7 @@ func.func @main(%x: tensor<?x4x8xf32, #optc.dims<N>>) -> tensor<4x?x8xf32, #optc
 //   }
 //   func.func @main(%arg0: tensor<?x4x8xf32, #optc.dims<N>>) -> tensor<4x?x8xf32, #optc.dims<N>> attributes {optc.buffers = [[1, 2, #optc.dims<128 * N>]], optc.dims = {N = [1, 64]}, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64, optc.variants = [@main_at_N_1]} {
 //     %0 = nn.exp %arg0 {mem.buffer = [["out", 0]]} : tensor<?x4x8xf32, #optc.dims<N>>
-//     %1 = nn.transpose %0 {mem.buffer = [0], permutation = array<i64: 1, 0, 2>} : (tensor<?x4x8xf32, #optc.dims<N>>) -> tensor<4x?x8xf32, #optc.dims<N>>
+//     %1 = nn.transpose %0 {mem.buffer = [0], mem.copy, permutation = array<i64: 1, 0, 2>} : (tensor<?x4x8xf32, #optc.dims<N>>) -> tensor<4x?x8xf32, #optc.dims<N>>
 //     %2 = nn.cum_sum %1 {axis = 0 : i64, mem.buffer = [["out", 0]]} : tensor<4x?x8xf32, #optc.dims<N>>
 //     return %2 : tensor<4x?x8xf32, #optc.dims<N>>
 //   }

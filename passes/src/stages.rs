@@ -251,6 +251,7 @@ pub(crate) static PLAN: PassDef = PassDef {
         pools.map_err(|fault| vec![Diagnostic::error(Location::UNKNOWN, fault)])?;
         if is_symbolic(pass.ctx, body) {
             // `inplace` did so too, if it ran.
+            structure::settle(pass.ctx, body);
             crate::plan::separate_outputs(pass.ctx, body);
             let buffers = Buffers::of(pass.ctx, pass.target, body, pass.threads)?;
             let bound = Bound::of(pass.ctx, pass.target, &buffers, pass.threads, goal).ok();

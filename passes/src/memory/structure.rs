@@ -70,6 +70,12 @@ pub fn decide(ctx: &Context, target: &dyn Target, body: &mut Body) -> InplaceOut
     outcome
 }
 
+/// Settles the views that [`decide`] did not, as it may not have run: whether each needs a copy.
+pub(crate) fn settle(ctx: &Context, body: &mut Body) {
+    let probes = probes(ctx, body);
+    settle_views(ctx, body, &probes);
+}
+
 /// The function with numbers for symbols, verified, with the row pitches of its structure at these sizes.
 ///
 /// # Errors
