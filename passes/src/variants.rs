@@ -31,7 +31,7 @@ pub(crate) static VARIANTS: PassDef = PassDef {
     name: "variants",
     doc: "Gives a public function of named sizes a variant for each size that is 1 at the least and at which, \
           where it is 1, a view needs no copy that needs one elsewhere. `optc.guard` says at which sizes the \
-          variant runs in the function's place.",
+          variant runs in the function's place. A function that has variants already gets no others.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<?x4x8xf32, #optc.dims<N>>) -> tensor<4x?x8xf32, #optc.dims<N>> {
@@ -116,7 +116,8 @@ fn reference(ctx: &Context, name: &str) -> Attr {
 /// The variants of a function, one for each of its names that deserves one.
 fn variants(ctx: &Context, body: &Body, changes: &Changes) -> Vec<Body> {
     let names = dims::symbols_in(ctx, body);
-    if names.is_empty() || !guard(ctx, body).is_empty() {
+    let has_some = body.own_attr(ctx, ctx.ident(attrs::OPTC_VARIANTS)).is_some();
+    if names.is_empty() || has_some || !guard(ctx, body).is_empty() {
         return Vec::new();
     }
     let views = views_that_may_copy(ctx, body);
