@@ -9,11 +9,14 @@
 //! Integers wrap: a lane is cut to the element's width when it is written. Packed formats (`i4`, `f4E2M1FN`),
 //! 8-bit floats, complex numbers and integers above 64 bits are not computed with.
 
+use std::fmt;
+
 use half::{bf16, f16};
 
 use super::tensor::EvalError;
 use crate::context::Context;
 use crate::entities::Type;
+use crate::text::type_text;
 use crate::types::{FloatKind, Signedness, TypeData};
 
 /// A type of elements that the interpreter computes with.
@@ -83,7 +86,10 @@ impl Elem {
                 };
                 Elem::Int(IntElem { width: *width, extension })
             }
-            other => return Err(format!("elements of type {other:?} are not computed with").into()),
+            _ => {
+                let elem = type_text(ctx, ctx.elem(ty));
+                return Err(format!("elements of type `{elem}` are not computed with").into());
+            }
         };
         Ok(elem)
     }
@@ -112,6 +118,20 @@ impl Elem {
             Elem::F16 | Elem::Bf16 | Elem::F32 => LaneKind::F32,
             Elem::F64 => LaneKind::F64,
             Elem::Int(_) => LaneKind::Int,
+        }
+    }
+}
+
+/// The type as the IR prints it; an integer with a sign bit as a signless one.
+impl fmt::Display for Elem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Elem::F16 => f.write_str("f16"),
+            Elem::Bf16 => f.write_str("bf16"),
+            Elem::F32 => f.write_str("f32"),
+            Elem::F64 => f.write_str("f64"),
+            Elem::Int(IntElem { width: width @ 2.., extension: Extension::Zero }) => write!(f, "ui{width}"),
+            Elem::Int(IntElem { width, .. }) => write!(f, "i{width}"),
         }
     }
 }

@@ -90,7 +90,7 @@ impl CallFrame<'_> {
                 let extension = if is_unsigned { Extension::Zero } else { Extension::Sign };
                 Ok(IntElem { extension, ..int })
             }
-            other => Err(format!("counts integers, found {other:?}").into()),
+            other => Err(format!("counts integers, found `{other}`").into()),
         }
     }
 

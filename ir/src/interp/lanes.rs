@@ -28,7 +28,7 @@ pub(super) fn check_unary(unary: Unary, elem: Elem) -> Result<(), EvalError> {
         Unary::Not => is_int,
         _ => !is_int,
     };
-    if fits { Ok(()) } else { Err(format!("{unary:?} is not defined on {elem:?}").into()) }
+    if fits { Ok(()) } else { Err(format!("{unary:?} is not defined on `{elem}`").into()) }
 }
 
 /// Whether the operation is defined on elements of this type.
@@ -38,7 +38,7 @@ pub(super) fn check_unary(unary: Unary, elem: Elem) -> Result<(), EvalError> {
 pub(super) fn check_binary(binary: Binary, elem: Elem) -> Result<(), EvalError> {
     let is_int = matches!(elem, Elem::Int(_));
     let of_bits = matches!(binary, Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr);
-    if of_bits && !is_int { Err(format!("{binary:?} is not defined on {elem:?}").into()) } else { Ok(()) }
+    if of_bits && !is_int { Err(format!("{binary:?} is not defined on `{elem}`").into()) } else { Ok(()) }
 }
 
 #[inline(always)]

@@ -75,7 +75,7 @@ impl<'a> Operand<'a> {
     ) -> Result<Operand<'a>, EvalError> {
         let operand = Operand::of(op, operands, index)?;
         if operand.elem != elem {
-            return Err(format!("operand {index} holds {:?}, another {elem:?}", operand.elem).into());
+            return Err(format!("operand {index} holds `{}`, another `{elem}`", operand.elem).into());
         }
         Ok(operand)
     }

@@ -61,7 +61,7 @@ impl ScalarProgram {
         let mut compiler = Compiler { op, args, result, program };
         let (register, elem) = compiler.node(tree, result)?;
         if elem.lane() != result.lane() {
-            return Err(format!("computes {elem:?} but its result holds {result:?}").into());
+            return Err(format!("computes `{elem}` but its result holds `{result}`").into());
         }
         compiler.program.result = register;
         Ok(compiler.program)
@@ -130,7 +130,7 @@ impl Compiler<'_> {
             Scalar::Select(condition, a, b) => {
                 let (condition, truth) = self.node(condition, Elem::BOOL)?;
                 if truth != Elem::BOOL {
-                    return Err(format!("selects by {truth:?}, not by booleans").into());
+                    return Err(format!("selects by `{truth}`, not by booleans").into());
                 }
                 let ([a, b], elem) = self.alike([a, b], wanted)?;
                 Ok(self.step(ScalarCode::Select, elem, elem, [condition, a, b]))
@@ -160,7 +160,7 @@ impl Compiler<'_> {
         match (from, to) {
             (from, to) if from == to => Ok((a, from)),
             (Elem::Int(_), Elem::Int(_)) => Ok(self.step(ScalarCode::Resize, to, to, [a; 3])),
-            _ => Err(format!("{from:?} has no lowest bits for {to:?}").into()),
+            _ => Err(format!("`{from}` has no lowest bits for `{to}`").into()),
         }
     }
 
@@ -175,7 +175,7 @@ impl Compiler<'_> {
         for (register, node) in registers.iter_mut().zip(nodes) {
             let (source, found) = self.node(node, elem)?;
             if found != elem {
-                return Err(format!("computes with {elem:?} and {found:?} at once").into());
+                return Err(format!("computes with `{elem}` and `{found}` at once").into());
             }
             *register = source;
         }

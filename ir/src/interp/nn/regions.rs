@@ -37,7 +37,7 @@ pub fn roi_align(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, Eval
     let bytes = match x.elem {
         Elem::F32 => regions.bytes::<f32>(&x, &boxes)?,
         Elem::F64 => regions.bytes::<f64>(&x, &boxes)?,
-        other => return Err(format!("images of {other:?} are not read").into()),
+        other => return Err(format!("images of `{other}` are not read").into()),
     };
     let shape = [count, rows as usize, columns as usize, channels];
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &shape, bytes)?])

@@ -5,6 +5,7 @@ use crate::interp::element::{Elem, Extension, IntElem};
 use crate::interp::lanes;
 use crate::interp::registers::{CHUNK, LaneValues};
 use crate::scalar::Binary;
+use crate::text::parse_type;
 use crate::types::{FloatKind, Signedness, TypeData};
 
 fn row(ctx: &Context, values: &[f32]) -> Tensor {
@@ -174,7 +175,26 @@ fn what_does_not_fit_is_an_error() {
     let error = eval_as(&ctx, "nn.add", &[&x, &y], &[], Some(x.ty)).unwrap_err();
     assert_eq!(error.0, "sizes 2 and 3 do not broadcast");
     let error = eval_as(&ctx, "nn.and", &[&x, &x], &[], Some(x.ty)).unwrap_err();
-    assert_eq!(error.0, "And is not defined on F32");
+    assert_eq!(error.0, "And is not defined on `f32`");
     let error = eval_as(&ctx, "nn.add", &[&x, &x], &[], Some(y.ty)).unwrap_err();
     assert!(error.0.starts_with("the result has sizes [2]"), "{}", error.0);
+}
+
+/// Every type of elements has one name in a refusal: the one that the IR prints.
+#[test]
+fn a_refusal_names_types_as_the_ir_prints_them() {
+    let ctx = Context::new();
+    let ty = |text: &str| parse_type(&ctx, text).unwrap();
+    let floats = ["f4E2M1FN", "f8E4M3FN", "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ", "f8E8M0FNU"];
+    let others = ["i4", "ui4", "i2", "ui2", "i128", "complex<f32>", "!optc.string"];
+    for elem in floats.into_iter().chain(others) {
+        for of in [elem.to_owned(), format!("tensor<1x1x4x4x{elem}>")] {
+            let error = Elem::of(&ctx, ty(&of)).unwrap_err().0;
+            assert_eq!(error, format!("elements of type `{elem}` are not computed with"));
+        }
+    }
+    for elem in ["f16", "bf16", "f32", "f64", "i1", "i8", "ui8", "i16", "ui16", "i32", "ui32", "i64", "ui64"]
+    {
+        assert_eq!(Elem::of(&ctx, ty(elem)).unwrap().to_string(), elem);
+    }
 }
