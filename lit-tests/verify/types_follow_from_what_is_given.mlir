@@ -16,6 +16,8 @@ func.func @f(%s: tensor<f32>, %a: tensor<4xf32>, %b: tensor<3xf32>, %ab: tensor<
   %5 = "nn.conv2d"(%x, %v) : (tensor<1x3x8x8xf32>, tensor<6x3x?x?xf32>) -> tensor<1x6x8x8xf32>
   // expected-error@+1 {{`nn.conv2d`: channels of input and filter: 3 and 12 differ}}
   %6 = "nn.conv2d"(%x, %w) <{groups = 4 : i64}> : (tensor<1x3x8x8xf32>, tensor<6x3x3x3xf32>) -> tensor<1x6x8x8xf32>
+  // expected-error@+1 {{`nn.matmul`: the bias differs in element type from the other operands}}
+  %half = "nn.matmul"(%c, %c, %h) : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xf16>) -> tensor<4x4xf32>
   // expected-error@+1 {{`nn.conv2d`: input and filter differ in element type}}
   %7 = "nn.conv2d"(%x, %wh) : (tensor<1x3x8x8xf32>, tensor<6x3x3x3xf16>) -> tensor<1x6x8x8xf32>
   // expected-error@+1 {{`nn.conv2d`: the bias is not a tensor of one axis}}
