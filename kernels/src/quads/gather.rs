@@ -1,4 +1,4 @@
-//! How bytes of an image are copied, with the zero point in the padding.
+//! im2col of 8-bit images: how bytes are copied, with the zero point in the padding.
 
 use super::{QuadConv2d, QuadOperands};
 use crate::conv::Conv2d;
@@ -44,7 +44,7 @@ impl CopiedImage for QuadImage<'_> {
         }
     }
 
-    /// Zeros to the end of the last quad.
+    /// Pads a row with zeros to the end of its last quad.
     #[inline(always)]
     unsafe fn end_row(&self, to: *mut u8) {
         for k in self.this.conv.depth()..4 * self.this.quads() {

@@ -1,38 +1,38 @@
-//! The microkernel of depthwise convolution: a tile of up to 14 neighbouring pixels of an output line, a
-//! vector of channels of each.
+//! The microkernel of depthwise convolution: a register tile of up to 14 neighbouring pixels of an output
+//! line, each with one vector of channels.
 
 use super::TILE;
 use super::tile::{QuadTile, add_quads, finish, finish_rows};
 use crate::pack::PANEL;
 use crate::simd::{Simd, Task, opaque, written_out};
 
-/// Some pixels of a strip; distances are in quads of one channel.
+/// Pixels of a strip to compute; distances are in quads of one channel.
 pub(super) struct LaneTile<'t> {
-    /// The columns from the first that the first pixel reads.
+    /// The image's columns, from the first one that the first pixel reads.
     pub(super) columns: *const i32,
-    /// Between pixels.
+    /// Distance between pixels.
     pub(super) step: usize,
-    /// Between taps of a row.
+    /// Distance between taps of a kernel row.
     pub(super) tap_step: usize,
-    /// Between rows of quads.
+    /// Distance between rows of quads.
     pub(super) row_step: usize,
     pub(super) rows: usize,
-    /// Taps of a row.
+    /// Taps of a kernel row.
     pub(super) taps: usize,
-    /// Terms of the weights.
+    /// Signed-byte terms that each weight is split into.
     pub(super) terms: usize,
-    /// All that is no image: `b` has the weights' terms, and rows are the pixels.
+    /// The other operands: `b` has the weights' terms, and the rows of the tile are pixels.
     pub(super) tile: QuadTile<'t>,
 }
 
-/// Pixels that are addressed from the first of them: at no, one and two steps, as x86 does it in one operand.
+/// Pixels that share a base address: x86 addresses the offsets of 0, 1 and 2 steps in one operand.
 const PIXEL_GROUP: usize = 3;
-/// Groups of the most pixels.
+/// Groups that the largest tile has.
 const PIXEL_GROUPS: usize = TILE.div_ceil(PIXEL_GROUP);
-/// Tiles of fewer pixels are finished from memory, as those of [`super::tile`] are.
+/// Tiles of fewer pixels spill their sums and finish from memory, as in [`super::tile`].
 const IN_REGISTERS: usize = 7;
 
-/// Computes `P` pixels, as a function of its own, so that its sums get all registers; returns `P`.
+/// Computes `P` pixels and returns `P`. It is not inlined, so that its sums get all registers.
 ///
 /// # Safety
 /// The machine has `S`, and where `AT_ONCE` is 1 its instruction for quads; the tile's operands are valid for
@@ -102,7 +102,7 @@ impl<const P: usize, const AT_ONCE: u32> LaneTileTask<'_, P, AT_ONCE> {
                         sums[p] = add_quads::<S, AT_ONCE, 0>(s, quads, weight, sums[p]);
                     });
                 }
-                // After the last tap they are formed, never followed.
+                // After the last tap these pointers are out of bounds, but not read.
                 weights = weights.wrapping_add(tile.b_stride);
                 for from in &mut from {
                     *from = from.wrapping_add(tap_step);
@@ -111,7 +111,7 @@ impl<const P: usize, const AT_ONCE: u32> LaneTileTask<'_, P, AT_ONCE> {
         }
     }
 
-    /// Adds the products of `K` taps a row where neighbouring pixels and taps are neighbouring columns: each
+    /// Adds the products of `K` taps a row if neighbouring pixels and taps read neighbouring columns: each
     /// column is loaded once for all pixels that read it.
     #[inline(always)]
     unsafe fn add_window<S: Simd, const K: usize>(&self, s: S, sums: &mut [S::I; P]) {
@@ -134,7 +134,7 @@ impl<const P: usize, const AT_ONCE: u32> LaneTileTask<'_, P, AT_ONCE> {
                         }
                     });
                 });
-                // The columns after the last pixel's first.
+                // The columns after the last pixel's first column.
                 written_out!(after in K => {
                     if after + 1 < K {
                         let quads = s.load_int(row.add((P + after) * S::LANES));

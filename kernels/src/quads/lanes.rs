@@ -1,13 +1,14 @@
-//! Depthwise convolution: a vector holds consecutive channels, and each of its lanes a quad of taps, which
-//! lie below each other in the kernel.
+//! Depthwise convolution of bytes: a vector holds consecutive channels, and each of its lanes a quad of taps,
+//! four vertical neighbours in the kernel.
 //!
-//! A strip is a vector of channels of some pixels of an output line, or of two. The columns of the image that
-//! its pixels read are made quads in scratch, with the zero point in the padding, and each is read from there
-//! by as many pixels as have a tap in it: no product asks where the image ends.
+//! A strip is one vector of channels for some pixels of an output line, or of two. The image's columns that
+//! its pixels read are interleaved into quads in scratch, with the zero point in the padding. Each column is
+//! then read from scratch by every pixel with a tap in it, so products need no bounds checks.
 //!
-//! The weights' zero points are taken from the weights, once for each part and panel. What is no signed byte
-//! then is the sum of two or three of them, its terms. With `v` for that, `sum of (x - x_zero) * v` is `sum
-//! of x * v`, where each sum begins with `-x_zero * (sum of v)`. An image of signed bytes has 128 added.
+//! The zero points are subtracted from the weights once for each part and panel. The difference `v` may not
+//! fit a signed byte; it is then split into a sum of two or three signed bytes, its terms. `sum of (x -
+//! x_zero) * v` is `sum of x * v` with `-x_zero * (sum of v)` as the initial value. 128 is added to signed
+//! images, so that `x` is unsigned.
 
 use super::lane_tile::{LaneTile, tile_pixels};
 use super::steps::{ByteSign, StepCode, StepPlan, WeightZero};
@@ -20,30 +21,30 @@ use crate::simd::{Simd, Task};
 use std::array::from_fn;
 use std::ops::Range;
 
-/// Channels of a panel of packed weights: bytes of a cache line of the image. Other paths have no panels as
-/// wide, by which packings are told apart.
+/// Channels of a panel of packed weights: as many as a cache line of the image has bytes. No other path has
+/// panels this wide, so the width tells packings apart.
 pub(super) const WIDE: usize = 64;
 const _: () = assert!(WIDE > PANEL);
 /// The most rows of a panel.
 const MOST_ROWS: usize = 64;
-/// The most signed bytes whose sum is a weight less its zero point, which is from -255 to 255.
+/// Signed bytes that a weight less its zero point, from -255 to 255, is split into, at most.
 const MOST_TERMS: usize = 3;
 /// The most output lines that share columns.
 const MOST_LINES: usize = 2;
-/// Bytes of scratch for columns of one row of quads, which stay in the first-level cache.
+/// Bytes of scratch for the columns of one row of quads, so that they stay in the first-level cache.
 const COLUMNS: usize = 16 * 1024;
 /// Bytes of the largest vector.
 const VECTOR: usize = 64;
 
 impl QuadConv2d {
-    /// Whether each group has one channel.
+    /// Whether each group has one input and one output channel.
     #[inline(always)]
     pub(super) fn is_depthwise(&self) -> bool {
         let conv = &self.conv;
         conv.groups > 1 && conv.in_group == 1 && conv.out_group == 1
     }
 
-    /// Whether this file's kernel can compute it: a panel's weights and a pixel's columns fit scratch.
+    /// Whether this file's kernel can compute it: a panel's weights and a pixel's columns must fit scratch.
     pub(super) fn fits_lanes(&self) -> bool {
         let strides = &self.conv.strides;
         let is_contiguous = strides.input.c == 1 && strides.output.c == 1;
@@ -51,20 +52,20 @@ impl QuadConv2d {
         self.is_depthwise() && is_contiguous && is_small
     }
 
-    /// Quads of a column of taps.
+    /// Quads of a kernel column.
     #[inline(always)]
     fn column_quads(&self) -> usize {
         self.conv.kernel_h.div_ceil(4) as usize
     }
 
-    /// Rows of a panel: the quads of all columns of taps.
+    /// Rows of a panel: the quads of all kernel columns.
     #[inline(always)]
     pub(super) fn lane_rows(&self) -> usize {
         self.column_quads() * self.conv.kernel_w as usize
     }
 
-    /// Output lines that share columns: where the quads of the last taps have room for one more row, the same
-    /// rows of the image are those of the next line, with the taps a row lower.
+    /// Output lines that share columns. If the last quad of a kernel column has an unused byte, the same rows
+    /// of the image also serve the next output line, with its taps one row lower.
     #[inline(always)]
     fn lines_at_once(&self) -> usize {
         let conv = &self.conv;
@@ -78,7 +79,7 @@ impl QuadConv2d {
         Panels::new(self.lane_rows(), self.conv.groups as usize, 1, WIDE)
     }
 
-    /// Packs the bytes of weights as they are, with zeros for rows after the kernel's last.
+    /// Packs the bytes of weights unchanged, with zeros below the kernel's last row.
     pub(super) fn pack_lanes(&self, weights: &[f32], strides: WeightStrides, out: &mut [f32]) {
         let [kernel_h, kernel_w] = [self.conv.kernel_h as usize, self.conv.kernel_w as usize];
         let panels = self.lane_panels();
@@ -100,7 +101,7 @@ impl QuadConv2d {
         }
     }
 
-    /// Columns of the image that some neighbouring pixels of an output line read.
+    /// Columns of the image that `pixels` neighbouring pixels of an output line read.
     #[inline(always)]
     fn columns(&self, pixels: usize) -> usize {
         let conv = &self.conv;
@@ -114,22 +115,23 @@ impl QuadConv2d {
         self.column_quads() * VECTOR
     }
 
-    /// Bytes of scratch before the columns: for the terms of a panel's weights, those for each line, what its
-    /// sums begin with, and a vector of zero points.
+    /// Bytes of scratch before the columns: the terms of a panel's weights for each line, the initial sums,
+    /// and a vector of zero points.
     #[inline(always)]
     fn bytes_before_columns(&self) -> usize {
         (self.lines_at_once() * MOST_TERMS * self.lane_rows() + 1) * WIDE * 4 + VECTOR
     }
 
-    /// Pixels whose columns fit `slab` bytes of scratch with all else, at least one.
+    /// Pixels whose columns fit `slab` bytes of scratch together with everything else, at least one.
     fn fitting_pixels(&self, slab: usize) -> usize {
         let room = slab.saturating_sub(self.bytes_before_columns());
         let room = room.min(COLUMNS * self.column_quads()) / self.column_bytes();
         room.saturating_sub(self.columns(1)) / self.conv.stride_w as usize + 1
     }
 
-    /// Pixels of a strip: whole tiles, where there are several strips in a line, and at least one where the
-    /// first-level cache has room for its columns. Strips of single pixels would share no columns.
+    /// Pixels of a strip: the whole line, or else whole tiles if one fits. Even if `slab` is smaller, a strip
+    /// has a tile's pixels, or as many as fit the first-level cache: strips of single pixels would share no
+    /// columns.
     pub(super) fn strip_pixels(&self, slab: usize) -> usize {
         let pixels = (self.conv.out_w as usize).max(1);
         let least = self.fitting_pixels(SLAB).min(TILE);
@@ -140,23 +142,23 @@ impl QuadConv2d {
         }
     }
 
-    /// Bytes of scratch for strips of `pixels` pixels, but for the sums of a tile.
+    /// Bytes of scratch for strips of `pixels` pixels, without the sums of a tile.
     pub(super) fn bytes_of_strips(&self, pixels: usize) -> usize {
         self.bytes_before_columns() + self.columns(pixels) * self.column_bytes()
     }
 
-    /// The most bytes of scratch for strips of lines that are at most as long.
+    /// An upper bound of the bytes of scratch for strips of lines that are at most this long.
     pub(super) fn most_bytes_of_strips(&self, slab: usize) -> usize {
         self.bytes_of_strips(self.fitting_pixels(slab).min(self.conv.out_w as usize))
     }
 }
 
-/// What a running part knows.
+/// The context of a running part.
 struct LanesPart<'r> {
     this: &'r QuadConv2d,
     images: &'r QuadOperands,
     plan: StepPlan,
-    /// 1 if the machine has the instruction for quads.
+    /// 1 if the machine has an instruction for quads.
     at_once: u32,
     /// The image's zero point, as an unsigned byte.
     x_zero: u8,
@@ -166,10 +168,10 @@ struct LanesPart<'r> {
 /// The weights of a panel, less their zero points.
 #[derive(Clone, Copy)]
 struct LaneWeights {
-    /// For each of the lines that share columns, each term's rows, one term after the other.
+    /// For each of the lines that share columns: the rows of the first term, then of the second, and so on.
     start: [*const i32; MOST_LINES],
     terms: usize,
-    /// What the sums begin with.
+    /// The initial values of the sums.
     begin: *const i32,
 }
 
@@ -224,18 +226,18 @@ pub(super) unsafe fn run<S: Simd>(
 }
 
 impl LanesPart<'_> {
-    /// Room for the terms of a panel's weights for one of the lines that share columns.
+    /// Room for the terms of a panel's weights, for one of the lines that share columns.
     fn terms(&self, line: usize) -> *mut i32 {
         let numbers = MOST_TERMS * self.this.lane_rows() * WIDE;
         self.scratch.cast::<i32>().wrapping_add(SUMS + line * numbers)
     }
 
-    /// Room for what a panel's sums begin with.
+    /// Room for the initial sums of a panel.
     fn begin(&self) -> *mut i32 {
         self.terms(self.this.lines_at_once())
     }
 
-    /// A vector of the image's zero points as they are stored, read in the place of rows outside.
+    /// A vector of the image's zero point as stored, read in place of rows outside the image.
     fn zero_row(&self) -> *mut u8 {
         self.begin().wrapping_add(WIDE).cast()
     }
@@ -245,7 +247,7 @@ impl LanesPart<'_> {
         self.zero_row().wrapping_add(VECTOR).cast()
     }
 
-    /// Whether weights are signed bytes without a zero point.
+    /// Whether weights are signed bytes whose zero point is 0.
     #[inline(always)]
     unsafe fn has_plain_weights(&self, panel: Panel) -> bool {
         let ZeroPoints { first, count } = self.zeros(panel);
@@ -308,7 +310,7 @@ impl LanesPart<'_> {
         }
     }
 
-    /// The zero points of a vector of weights.
+    /// The zero points of a vector of channels.
     #[inline(always)]
     unsafe fn lane_zeros<S: Simd>(&self, s: S, panel: Panel, lane: usize) -> S::I {
         let ZeroPoints { first, count } = self.zeros(panel);
@@ -323,8 +325,9 @@ impl LanesPart<'_> {
         }
     }
 
-    /// Writes the terms of a vector of weights, less their zero points, and returns their sums. `far` gets
-    /// how far the farthest are from -0.5, the middle of what a signed byte is.
+    /// Subtracts the zero points from a vector of weights, writes the terms of the differences, and returns
+    /// the sum of the differences. `far` is raised to their largest distance from -0.5, the middle of the
+    /// signed bytes' range.
     #[inline(always)]
     unsafe fn split_lanes<S: Simd>(
         &self,
@@ -335,7 +338,7 @@ impl LanesPart<'_> {
         far: &mut S::F,
     ) -> S::I {
         let this = self.this;
-        // As its bits, a number of 2^23 and a half more has an integer in the lowest ones.
+        // Adding 1.5 * 2^23 to an integer leaves it in the low bits of the float.
         let shift = s.splat(1.5 * (1u32 << 23) as f32);
         let byte = s.splat_int(0xff);
         let [least, most] = [s.splat(-128.0), s.splat(127.0)];
@@ -370,7 +373,7 @@ impl LanesPart<'_> {
         sum
     }
 
-    /// Writes the terms of a vector of weights with the taps a row lower.
+    /// Writes the terms of a vector of weights with all taps one row lower.
     #[inline(always)]
     unsafe fn lower_taps<S: Simd>(&self, s: S, from: *const i32, to: *mut i32, terms: usize) {
         let [rows, kernel_w] = [self.this.lane_rows(), self.this.conv.kernel_w as usize];
@@ -394,18 +397,18 @@ struct ZeroPoints {
     count: usize,
 }
 
-/// Up to a vector of channels of some pixels of an output line.
+/// Up to a vector of channels of some pixels of an output line, or of two.
 #[derive(Clone, Copy)]
 struct Strip<'p> {
     part: &'p LanesPart<'p>,
     weights: LaneWeights,
     panel: Panel,
-    /// The panel's channel that is the first of the strip.
+    /// The first channel of the strip, within the panel.
     lane: usize,
     first: Pixel,
-    /// Lines that share columns: the first pixel's and those after it.
+    /// Lines that share columns: the first pixel's line and those after it.
     line_count: usize,
-    /// Pixels of a line.
+    /// Pixels of each line.
     count: usize,
 }
 
@@ -469,8 +472,8 @@ impl Strip<'_> {
         self.part.this.columns(self.count)
     }
 
-    /// Writes row `q` of the columns' quads, which are of `ROWS` rows of the image; its bytes are signed
-    /// where `IMAGE` is 1.
+    /// Interleaves `ROWS` rows of the image, from row `4 * q` of the strip on, into row `q` of the columns'
+    /// quads. The image's bytes are signed if `IMAGE` is 1.
     #[inline(always)]
     unsafe fn write_columns<S: Simd, const ROWS: usize, const IMAGE: u32>(&self, s: S, q: usize) {
         let LanesPart { this, images, x_zero, .. } = *self.part;
@@ -498,7 +501,7 @@ impl Strip<'_> {
                 s.store(to.add(column * S::LANES).cast(), outside);
             }
             match self.panel.count - self.lane {
-                // A number of channels that is known when this is compiled needs no masks.
+                // A number of channels known at compile time needs no masks.
                 count if count >= S::LANES => {
                     write_inside::<S, ROWS, IMAGE>(s, rows, start..end, to, S::LANES);
                 }
@@ -507,7 +510,7 @@ impl Strip<'_> {
         }
     }
 
-    /// The tile from pixel `done` of one of the strip's lines on.
+    /// The tile of a line of the strip, from pixel `done` on.
     #[inline(always)]
     fn tile<S: Simd>(&self, line: usize, done: usize) -> LaneTile<'_> {
         let LanesPart { this, images, ref plan, scratch, .. } = *self.part;
@@ -553,7 +556,8 @@ impl Strip<'_> {
     }
 }
 
-/// Writes the quads of columns inside the image; each of the rows has its first one of these and its step.
+/// Writes the quads of the columns inside the image. A row is given by its first byte and its step between
+/// columns.
 ///
 /// # Safety
 /// The rows are valid for reads of `count` bytes of each column, `to` for writes of the columns.
@@ -577,7 +581,7 @@ unsafe fn write_inside<S: Simd, const ROWS: usize, const IMAGE: u32>(
             s.store(to.add(column * S::LANES).cast(), s.float(quads));
         }
         for (from, (_, step)) in from.iter_mut().zip(rows) {
-            // After the last column it is formed, never followed.
+            // After the last column this pointer is out of bounds, but not read.
             *from = from.wrapping_add(step);
         }
     }

@@ -1,17 +1,21 @@
-//! Convolutions and matrix products of 8-bit integers, whose sums are exact integers of 32 bits that wrap.
+//! Convolutions and matrix products of 8-bit integers, with exact 32-bit integer sums that wrap.
 //!
-//! As [`crate::PairConv2d`], with quads of neighbours in K in the place of pairs. AVX-512 VNNI has an
-//! instruction that multiplies and adds a quad of unsigned bytes and one of signed ones; other machines take
-//! the bytes apart. The bits are the same.
+//! Like [`crate::PairConv2d`], with quads (four neighbours in K) in place of pairs. AVX-512 VNNI has an
+//! instruction that multiplies a quad of unsigned bytes by a quad of signed bytes and adds the four products.
+//! Other machines widen the bytes first. The result bits are the same.
 //!
-//! So packed weights have the sign that the image has not: where both have the same, 128 is added to signed
-//! weights and taken from unsigned ones, and so it is for their zero point. With `w` and `z` as they are
-//! then, `sum of (x - x_zero) * (w - z)` is `sum of x * w`, less `x_zero * (sum of w)`, which a panel has in
-//! its last row, less `z * (sum of x - K * x_zero)`, which is computed for each row where `z` is not 0.
+//! The instruction needs weights of the other sign than the image's, so weights are packed with that sign. If
+//! both have the same sign, 128 is added to signed weights and subtracted from unsigned ones, and likewise
+//! for their zero points. Let `w` and `z` be a packed weight and its zero point. Then `sum of (x - x_zero) *
+//! (w - z)` is
+//!
+//! - `sum of x * w`,
+//! - less `x_zero * (sum of w)`: the last row of a panel holds the sums of `w`,
+//! - less `z * (sum of x - K * x_zero)`: computed for each row if `z` is not 0.
 //!
 //! All of K is one block: the sums stay in registers until they are stored.
 //!
-//! Depthwise convolutions are computed without rows of a matrix, as `lanes` says.
+//! Depthwise convolutions do not use im2col; see `lanes`.
 
 mod gather;
 mod lane_tile;
@@ -41,25 +45,25 @@ pub struct QuadNumbers {
     pub weights: ByteSign,
     /// The zero point of the weights.
     pub zero: WeightZero,
-    /// What is stored of the sums.
+    /// The type of the stored results.
     pub output: StoredSum,
 }
 
 /// A two-dimensional convolution of 8-bit integers, also grouped.
 ///
-/// An output is `stored(steps(sum over (ky, kx, ci) of (x - x_zero) * (w - w_zero)))`, where taps in the
-/// padding add nothing. The sum wraps; it becomes the nearest `f32` unless it is stored as it is.
+/// An output is `stored(steps(sum over (ky, kx, ci) of (x - x_zero) * (w - w_zero)))`; taps in the padding
+/// add nothing. The sum wraps. It is converted to the nearest `f32` unless the output is [`StoredSum::I32`].
 ///
-/// Operands: `[out, x, packed weights, x_zero, w_zero, residual]`, and then numbers of `f32` for each step
-/// that has some, in their order: one, or one for each output channel. `x` and `x_zero` are bytes of the
-/// image's sign; `x_zero` is one, and may be null for 0. `w_zero` has bytes of the weights' sign, one or one
-/// for each output channel; it is not read where weights have no zero point. The residual has `f32`, or bytes
-/// where the step is [`SumStep::ByteResidual`]; it may be the output itself (same address and strides) where
-/// that is of the same size too, otherwise the output overlaps nothing. Distances are in elements of each
+/// Operands: `[out, x, packed weights, x_zero, w_zero, residual]`, followed by the `f32` operands of the
+/// steps in order. Such an operand has one number, or one for each output channel. `x` and `x_zero` are bytes
+/// of the image's sign; `x_zero` is one byte, and may be null for 0. `w_zero` has bytes of the weights' sign:
+/// one, or one for each output channel. It is not read if weights have no zero point. The residual is `f32`,
+/// or bytes for [`SumStep::ByteResidual`]. It may be the output itself (same address and strides) if elements
+/// of both have the same size; apart from that, the output overlaps nothing. Strides are in elements of each
 /// tensor.
 ///
-/// Depthwise convolutions of images whose channels are contiguous have vectors of channels; all others are
-/// products of matrices, group by group.
+/// Depthwise convolutions of images with contiguous channels use vectors of channels; all others are matrix
+/// products, one for each group.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct QuadConv2d {
@@ -68,13 +72,13 @@ pub struct QuadConv2d {
     weights: ByteSign,
     zero: WeightZero,
     output: StoredSum,
-    /// Bytes of each line of the image that is made ready in scratch; 0 if none is.
+    /// Bytes of a line of the image in the line buffer in scratch; 0 without a line buffer.
     line_bytes: u32,
     step_count: u32,
     steps: [StepCode; QuadConv2d::MOST_STEPS],
 }
 
-/// Its bytes are told apart: there is no padding among them.
+/// Descriptors are embedded and compared as bytes, so there is no padding between fields.
 const _: () = assert!(
     size_of::<QuadConv2d>() == size_of::<Conv2d>() + (6 + 5 * QuadConv2d::MOST_STEPS) * size_of::<u32>()
 );
@@ -85,21 +89,21 @@ const SLAB: usize = 66 * 1024;
 const SLAB_TAIL: usize = 64;
 /// Rows of the largest tile.
 const TILE: usize = 14;
-/// Numbers of a tile's sums that are kept for a function that is not applied in registers.
+/// Sums of a tile, kept in scratch for functions that cannot be applied in registers.
 const SUMS: usize = TILE * PANEL;
 /// Rows of a block that is read in place.
 const DIRECT_ROWS: usize = 112;
-/// The most rows of a tile that may be as far from each other as lines of one set of the first-level cache.
+/// Rows of a tile that may fall in the same set of the first-level cache, at most.
 const SET_ROWS: usize = 8;
-/// The first operand of a step.
+/// The index of the steps' first operand.
 const FIRST_STEP_OPERAND: usize = 6;
 
 impl QuadConv2d {
     /// The most steps of a convolution.
     pub const MOST_STEPS: usize = 16;
 
-    /// The convolution of a shape, or none if there are too many steps, two residuals, or steps before sums
-    /// that are stored as they are. Panics where [`Conv2d::new`] does.
+    /// The convolution of a shape. None if there are too many steps or two residuals, or if there are steps
+    /// but the output is [`StoredSum::I32`]. Panics where [`Conv2d::new`] does.
     pub fn new(
         shape: &Conv2dShape,
         strides: &ConvStrides,
@@ -146,11 +150,11 @@ impl QuadConv2d {
         QuadConv2d::new(&pixels, &strides, bytes, steps, isa, threads)
     }
 
-    /// The same convolution, to the bit, with no more than `scratch_bytes` for each worker, or with as few as
-    /// it can do with.
+    /// The same convolution, to the bit, with at most `scratch_bytes` of scratch for each worker, or with the
+    /// least it can do with.
     pub fn within(mut self, scratch_bytes: usize, threads: usize) -> QuadConv2d {
         if self.scratch_bytes() > scratch_bytes {
-            // The terms of a block's rows take whole cache lines.
+            // The per-row zero-point terms of a block are padded to whole cache lines.
             self.choose_blocks(scratch_bytes.saturating_sub(SUMS * 4 + SLAB_TAIL + 64));
             self.choose_parts(threads);
         }
@@ -164,9 +168,9 @@ impl QuadConv2d {
         least.scratch_bytes()
     }
 
-    /// How the output channels are cut into panels of packed weights. A row is one quad of each channel; in
-    /// the last row there are the sums of all their quads. Depthwise convolutions have panels that are wider
-    /// than any other, whose quads are of taps of one column, without a last row of sums.
+    /// How the output channels are cut into panels of packed weights. A row has one quad of each channel; the
+    /// last row holds the sum of each channel's weights. The panels of depthwise convolutions are wider than
+    /// all others. Their quads are taps of one kernel column, and they have no row of sums.
     pub fn panels(&self) -> Panels {
         if self.conv.path == Path::Lanes {
             return self.lane_panels();
@@ -180,9 +184,9 @@ impl QuadConv2d {
         self.panels().packed_len()
     }
 
-    /// Packs all weights (element (o, i, ky, kx) at the given strides), which are the integers before a zero
-    /// point is taken from them, into `out`, which has `packed_len` elements: the bits of each are a quad,
-    /// the first in the lowest byte, or a sum.
+    /// Packs all weights (element (o, i, ky, kx) at the given strides), given as integers before their zero
+    /// point is subtracted, into `out` of `packed_len` elements. The bits of an element are a quad, the first
+    /// byte lowest, or a sum.
     pub fn pack(&self, weights: &[f32], strides: WeightStrides, out: &mut [f32]) {
         assert_eq!(out.len(), self.packed_len());
         if self.conv.path == Path::Lanes {
@@ -202,7 +206,7 @@ impl QuadConv2d {
         }
     }
 
-    /// Packs a quad of each of a panel's channels, and adds it to their totals.
+    /// Packs one quad of each channel of a panel and adds its bytes to the channel's total.
     fn pack_row(
         &self,
         quad: usize,
@@ -235,7 +239,7 @@ impl QuadConv2d {
         }
     }
 
-    /// The zero point of packed weights, by its byte.
+    /// The zero point of packed weights, from its stored byte.
     #[inline(always)]
     fn shifted_zero(&self, byte: u8) -> i32 {
         let shift = match self.weights {
@@ -246,13 +250,13 @@ impl QuadConv2d {
         self.weights.number(byte) + shift
     }
 
-    /// The steps that there are.
+    /// The steps in use.
     #[inline(always)]
     fn steps(&self) -> &[StepCode] {
         &self.steps[..QuadConv2d::MOST_STEPS.min(self.step_count as usize)]
     }
 
-    /// Rows are read in place where each quad is one word of memory.
+    /// Rows are read in place if each quad is one 4-byte word in memory.
     fn choose_path(&self, pads: [usize; 4]) -> Path {
         if self.fits_lanes() {
             return Path::Lanes;
@@ -261,8 +265,8 @@ impl QuadConv2d {
         let input = &conv.strides.input;
         let pointwise = conv.kernel_h * conv.kernel_w * conv.stride_h * conv.stride_w == 1;
         let in_quads = conv.in_group.is_multiple_of(4) && input.c == 1;
-        // Rows 4096 bytes apart share one set of the first-level cache, which has fewer ways than a tile has
-        // rows.
+        // Rows 4096 bytes apart share a set of the first-level cache, and a tile has more rows than a set has
+        // ways.
         let collides = input.w.is_multiple_of(4096) && conv.rows() > SET_ROWS;
         if pointwise && pads == [0; 4] && in_quads && !collides { Path::Direct } else { Path::Gather }
     }
@@ -273,20 +277,20 @@ impl QuadConv2d {
         self.conv.depth().div_ceil(4)
     }
 
-    /// Bytes of scratch for lines of the image.
+    /// Bytes of scratch for the line buffer.
     #[inline(always)]
     fn bytes_of_lines(&self) -> usize {
         self.conv.kernel_h as usize * self.line_bytes as usize
     }
 
-    /// Bytes of scratch for what each row of a block adds to its sums.
+    /// Bytes of scratch for the zero-point terms of a block's rows.
     #[inline(always)]
     fn bytes_of_terms(&self) -> usize {
         (self.conv.block_rows as usize * 4).next_multiple_of(64)
     }
 
-    /// Blocks whose copied rows, with their terms and lines of the image, take at most `slab` bytes, or else
-    /// as few as they can.
+    /// Chooses blocks whose copied rows, zero-point terms and line buffer take at most `slab` bytes, or as
+    /// few as possible.
     fn choose_blocks(&mut self, slab: usize) {
         let rows = self.conv.rows().max(1);
         let depth = self.conv.depth();
@@ -303,8 +307,8 @@ impl QuadConv2d {
         } as u32;
     }
 
-    /// A quad takes as long as one of [`Conv2d`]'s numbers, and so does, for lanes, a panel that is four
-    /// times as wide.
+    /// Chooses parts by [`Conv2d`]'s cost model: a quad takes as long as one `f32` there, and a depthwise
+    /// panel is four times as wide in the same time.
     fn choose_parts(&mut self, threads: usize) {
         let mut quarter = self.conv;
         match quarter.path {
@@ -317,13 +321,13 @@ impl QuadConv2d {
     }
 }
 
-/// The distance of copied rows: an odd number of cache lines, so that successive ones fall in different sets.
+/// The stride of copied rows: an odd number of cache lines, so that successive rows fall in different sets.
 fn row_bytes(depth: usize) -> usize {
     (depth.div_ceil(64) | 1) * 64
 }
 
-// SAFETY: `Conv2d` has no padding, and six fields of 4 bytes and steps of five follow; `entry` reads this
-// type.
+// SAFETY: `Conv2d` has no padding; six 4-byte fields and steps of five 4-byte fields follow. `entry` reads
+// this type.
 unsafe impl Kernel for QuadConv2d {
     fn parts(&self) -> u32 {
         self.conv.parts()
@@ -342,9 +346,8 @@ unsafe impl Kernel for QuadConv2d {
         SUMS * 4 + beside_sums
     }
 
-    /// Rows and depth bound what is copied. Which rows lie so that they are copied is another question at
-    /// each size, and so is whether lines are short enough to be made ready, and whether channels that lie
-    /// apart do so where there is one pixel.
+    /// An upper bound from rows and depth. At a smaller size, rows may be copied instead of read in
+    /// place, lines may fit the line buffer, and the channels of a single pixel may count as contiguous.
     fn most_scratch_bytes(&self) -> usize {
         let strips = if self.is_depthwise() { self.most_bytes_of_strips(SLAB) } else { 0 };
         if self.conv.path == Path::Lanes {
@@ -383,12 +386,12 @@ struct QuadOperands {
     out: *mut u8,
     x: *const u8,
     weights: *const i32,
-    /// The image's zero point, as a number and as it is stored.
+    /// The image's zero point, as a number and as the stored byte.
     x_zero: i32,
     zero_byte: u8,
     weight_zeros: *const u8,
     residual: *const u8,
-    /// All of them.
+    /// All operands.
     table: OperandTable,
 }
 

@@ -1,4 +1,4 @@
-//! The loops around the tiles: those of [`crate::rows`], with all of K in one block.
+//! The loops around the microkernel of 8-bit products: those of [`crate::rows`], with all of K in one block.
 
 use super::gather::QuadImage;
 use super::steps::{StepCode, StepPlan, WeightZero};
@@ -12,16 +12,16 @@ use crate::simd::Simd;
 use crate::tile::tile_ranges;
 use std::ops::Range;
 
-/// What a running part knows.
+/// The context of a running part.
 struct QuadPart<'r> {
     this: &'r QuadConv2d,
     images: &'r QuadOperands,
     plan: StepPlan,
-    /// 1 if the machine has the instruction for quads.
+    /// 1 if the machine has an instruction for quads.
     at_once: u32,
-    /// What sums of rows are multiplied by, where that is the same for all columns.
+    /// The factor of row sums, if all columns have the same zero point.
     zero: i32,
-    /// Whether sums of rows are needed.
+    /// Whether the sums of rows are needed.
     has_terms: bool,
     scratch: *mut u8,
 }
@@ -33,8 +33,8 @@ struct QuadRows {
     stride: usize,
 }
 
-/// What is added to the products of a panel: to each column, and to each where it is multiplied by a row's
-/// term.
+/// Zero-point corrections of a panel: an addend for each column, and a factor for each column's share of a
+/// row's term.
 struct PanelZeros {
     begin: [i32; PANEL],
     zeros: [i32; PANEL],
@@ -76,7 +76,7 @@ pub(super) unsafe fn run<S: Simd>(
 }
 
 impl QuadPart<'_> {
-    /// Room for the terms of a block's rows.
+    /// Room for the zero-point terms of a block's rows.
     fn terms(&self) -> *mut i32 {
         self.scratch.cast::<i32>().wrapping_add(SUMS)
     }
@@ -148,7 +148,8 @@ impl QuadPart<'_> {
         }
     }
 
-    /// Writes what each row adds to its columns, times their zero points where each has its own.
+    /// Writes the zero-point term of each row. If each column has its own zero point, the tile multiplies the
+    /// term by it.
     #[inline(always)]
     unsafe fn write_terms<S: Simd>(&self, from: QuadRows, rows: usize) {
         let quads = self.this.quads();
@@ -166,7 +167,7 @@ impl QuadPart<'_> {
         }
     }
 
-    /// What is added to the products of a panel.
+    /// The zero-point corrections of a panel.
     #[inline(always)]
     unsafe fn panel_zeros(&self, panel: Panel) -> PanelZeros {
         let QuadPart { this, images, .. } = *self;
@@ -200,7 +201,7 @@ impl QuadPart<'_> {
         let quads = this.quads();
         let tiles = rows.len().div_ceil(most) * panel.count.div_ceil(columns);
         let ahead_stride = panel.width.div_ceil(tiles);
-        // The weights that come after this panel's.
+        // Prefetch the weights after this panel's.
         let mut ahead = images.weights.wrapping_add(panel.offset + (quads + 1) * panel.width);
         // SAFETY: the caller's promise.
         let added = unsafe { self.panel_zeros(panel) };

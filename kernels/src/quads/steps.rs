@@ -1,4 +1,4 @@
-//! What is done to the sums of a tile, while they are in registers.
+//! The epilogue of 8-bit products: the steps applied to a tile's sums while they are in registers.
 
 use super::tile::QuadTile;
 use super::{FIRST_STEP_OPERAND, QuadConv2d, QuadNumbers};
@@ -18,7 +18,7 @@ pub enum ByteSign {
 }
 
 impl ByteSign {
-    /// The number that a byte is.
+    /// The number that a byte stands for.
     #[inline(always)]
     pub(crate) fn number(self, byte: u8) -> i32 {
         match self {
@@ -28,7 +28,7 @@ impl ByteSign {
     }
 }
 
-/// Whether each output channel has a number of its own, or all have one.
+/// Whether a step has one number for each output channel or one for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum StepOperand {
@@ -38,7 +38,7 @@ pub enum StepOperand {
     Channel = 1,
 }
 
-/// What is done to a sum, as `f32`, before it is stored; each is rounded once.
+/// A step applied to a sum, as `f32`, before the store. Each step rounds once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SumStep {
     /// It is multiplied by a number.
@@ -49,30 +49,30 @@ pub enum SumStep {
     Sub(StepOperand),
     /// It is divided by a number.
     Div(StepOperand),
-    /// The element of the residual is added; at most one step adds that.
+    /// The residual's element is added; at most one step does that.
     Residual,
-    /// The element of the residual is added, which is a byte, after the first of two numbers was subtracted
-    /// from it, and the second multiplied.
+    /// The residual's element, a byte, is dequantized and added: the first of two numbers is subtracted from
+    /// it, and the difference is multiplied by the second.
     ByteResidual(ByteSign),
-    /// The byte takes its place that would be stored of it.
+    /// It is cut and clamped to a number that a byte can hold, as for a store.
     Byte(ByteSign),
-    /// A function of it takes its place.
+    /// A function is applied to it.
     Function(Activation),
-    /// The nearest integer takes its place, of two the even one.
+    /// It is rounded to the nearest integer, ties to even.
     Round,
 }
 
-/// What is stored of a sum.
+/// The type in which a sum is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum StoredSum {
-    /// The integer itself, to which nothing is done.
+    /// The integer sum itself, without steps.
     I32 = 0,
-    /// What the steps make of it.
+    /// The result of the steps.
     F32 = 1,
-    /// The same, cut towards zero: 0 for less and for a NaN, 255 for more.
+    /// The result of the steps, cut towards zero and clamped to 0..=255; 0 for a NaN.
     U8 = 2,
-    /// The same, cut towards zero: -128 for less, 127 for more, 0 for a NaN.
+    /// The result of the steps, cut towards zero and clamped to -128..=127; 0 for a NaN.
     I8 = 3,
 }
 
@@ -127,13 +127,13 @@ pub(super) struct StepCode {
 }
 
 impl StepCode {
-    /// None at all.
+    /// No step.
     pub(super) fn end() -> StepCode {
         let function = FunctionCode::from(ScalarFunction::None);
         StepCode { kind: StepKind::End, operand: StepOperand::One, function }
     }
 
-    /// The ends of a clip to whole numbers of a byte's size; the upper may be infinity.
+    /// The bounds of a clip to integers of at most 255 in absolute value; the upper one may be infinity.
     #[inline(always)]
     fn whole_clip(&self) -> Option<[f32; 2]> {
         let Finish::Clip { lo, hi } = self.function.finish() else { return None };
@@ -142,7 +142,7 @@ impl StepCode {
         (is_clip && (is_whole(hi) || hi == f32::INFINITY)).then_some([lo, hi])
     }
 
-    /// Bytes of an element of the residual of which these steps add one.
+    /// Bytes of an element of the residual that these steps add.
     #[inline(always)]
     pub(super) fn residual_bytes(steps: &[StepCode]) -> usize {
         let has_bytes =
@@ -150,7 +150,7 @@ impl StepCode {
         if steps.iter().any(has_bytes) { 1 } else { size_of::<f32>() }
     }
 
-    /// How many operands it has, but for the residual.
+    /// How many operands the step has, without the residual.
     #[inline(always)]
     fn operand_count(&self) -> usize {
         match self.kind {
@@ -183,7 +183,7 @@ impl From<SumStep> for StepCode {
     }
 }
 
-/// Whether a kernel can do these steps to what is stored so.
+/// Whether a kernel can do these steps for this type of output.
 pub(super) fn are_possible(steps: &[SumStep], bytes: &QuadNumbers, most: usize) -> bool {
     let is_residual = |step: &&SumStep| matches!(step, SumStep::Residual | SumStep::ByteResidual(_));
     let residuals = steps.iter().filter(is_residual).count();
@@ -191,7 +191,7 @@ pub(super) fn are_possible(steps: &[SumStep], bytes: &QuadNumbers, most: usize) 
     steps.len() <= most && residuals <= 1 && (has_floats || steps.is_empty())
 }
 
-/// The steps without functions at their end that clip to no less than what is stored.
+/// The steps without trailing functions that have no effect: clips no narrower than the stored type.
 pub(super) fn without_vain_ends(steps: &[SumStep], output: StoredSum) -> &[SumStep] {
     let [least, most] = match output {
         StoredSum::U8 => [0.0, 255.0],
@@ -209,13 +209,14 @@ pub(super) fn without_vain_ends(steps: &[SumStep], output: StoredSum) -> &[SumSt
     &steps[..steps.len() - vain]
 }
 
-/// The steps of a running part. Where they end with rounding, alone or before a whole number of a byte's size
-/// is added, that is one with storing the sums as bytes, and a clip to whole numbers after it is before it.
+/// The steps of a running part, with a final rounding merged into the store. If the output is bytes and the
+/// steps end with a rounding, or a rounding and the addition of an integer of at most 255 in absolute value,
+/// the store does both. A clip to integers after them moves before them.
 #[derive(Clone, Copy)]
 pub(super) struct StepPlan {
     codes: [StepCode; QuadConv2d::MOST_STEPS],
     count: usize,
-    /// What is added to the nearest integers when they are stored, if those are.
+    /// The integer to add after rounding, if the store rounds to nearest.
     pub(super) rounded: Option<i32>,
 }
 
@@ -247,14 +248,14 @@ impl StepPlan {
         plan
     }
 
-    /// The steps that are left.
+    /// The steps that remain.
     #[inline(always)]
     pub(super) fn steps(&self) -> &[StepCode] {
         &self.codes[..self.count.min(QuadConv2d::MOST_STEPS)]
     }
 }
 
-/// How many steps at the end round, and what is added then.
+/// How many of the last steps are a rounding, and the integer that they add.
 ///
 /// # Safety
 /// The operands of the steps are valid.
@@ -276,8 +277,8 @@ unsafe fn rounded_end(steps: &[StepCode], operands: OperandTable) -> Option<(usi
 /// The sums of a tile after all steps.
 ///
 /// # Safety
-/// The machine has `S`. The operands of the steps have the tile's valid columns, and so has the residual for
-/// each of its rows; `tile.sums` has room for the largest tile.
+/// The machine has `S`. The steps' operands have the tile's valid columns, and so has each row of the
+/// residual. `tile.sums` has room for the largest tile.
 #[inline(always)]
 pub(super) unsafe fn after_steps<S: Simd, const ROWS: usize, const VECTORS: usize>(
     s: S,
@@ -320,7 +321,7 @@ pub(super) unsafe fn after_steps<S: Simd, const ROWS: usize, const VECTORS: usiz
             StepKind::Function => {
                 if let Finish::Clip { lo, hi } = step.function.finish() {
                     each!(|sum, _value| s.max(s.splat(lo), *sum));
-                    // Nothing is above infinity, which is the end of relu.
+                    // Nothing is above infinity, the upper bound of relu.
                     if hi < f32::INFINITY {
                         each!(|sum, _value| s.min(s.splat(hi), *sum));
                     }
@@ -336,7 +337,7 @@ pub(super) unsafe fn after_steps<S: Simd, const ROWS: usize, const VECTORS: usiz
     sums
 }
 
-/// A step's numbers for each column of a tile, from its operand.
+/// A step's operand, as one number for each column of a tile.
 #[inline(always)]
 unsafe fn step_values<S: Simd, const VECTORS: usize>(
     s: S,
@@ -379,23 +380,23 @@ unsafe fn add_residual<S: Simd, const ROWS: usize, const VECTORS: usize>(
     });
 }
 
-/// What an unsigned byte holds of numbers.
+/// Numbers cut and clamped to an unsigned byte.
 #[inline(always)]
 fn cut_unsigned<S: Simd>(s: S, x: S::F) -> S::F {
-    // The second operand of two that can't be compared is the result.
+    // If an operand is NaN, `max` returns the second: NaN becomes 0.
     s.trunc(s.min(s.splat(255.0), s.max(x, s.splat(0.0))))
 }
 
-/// What a signed byte holds of numbers.
+/// Numbers cut and clamped to a signed byte.
 #[inline(always)]
 fn cut_signed<S: Simd>(s: S, x: S::F) -> S::F {
     let number = s.select_eq(x, x, x, s.splat(0.0));
     let cut = s.trunc(s.min(s.splat(127.0), s.max(s.splat(-128.0), number)));
-    // Zero has no sign.
+    // Turns -0.0 into 0.0.
     s.add(cut, s.splat(0.0))
 }
 
-/// Adds bytes less `zero` times `scale`, whose sign `kind` says.
+/// Adds `(byte - zero) * scale`; `kind` tells the sign of the bytes.
 #[inline(always)]
 unsafe fn add_bytes<S: Simd, const ROWS: usize, const VECTORS: usize>(
     s: S,
@@ -422,7 +423,7 @@ unsafe fn add_bytes<S: Simd, const ROWS: usize, const VECTORS: usize>(
     });
 }
 
-/// Applies a function that is not applied in registers.
+/// Applies a function that cannot be applied in registers.
 #[inline(always)]
 unsafe fn apply_function<S: Simd, const ROWS: usize, const VECTORS: usize>(
     s: S,
@@ -446,8 +447,7 @@ unsafe fn apply_function<S: Simd, const ROWS: usize, const VECTORS: usize>(
     }
 }
 
-/// Applies a function to the rows of a buffer: as a function of its own, since each tile has another number
-/// of rows.
+/// Applies a function to the rows of a buffer. It is not inlined: each tile size would repeat its code.
 ///
 /// # Safety
 /// The machine has `S`; the buffer has these rows and columns.

@@ -1,5 +1,5 @@
-//! The microkernel: as [`crate::tile`]'s, a tile of up to 14 rows by 2 vectors of columns, with a quad of
-//! each row broadcast and multiplied at once.
+//! The microkernel of 8-bit products: like [`crate::tile`]'s, a register tile of up to 14 rows by 2 vectors
+//! of columns. Each step broadcasts a quad of each row and multiplies it by a vector of quads.
 
 use super::SUMS;
 use super::steps::{ByteSign, StepCode, StoredSum, after_steps};
@@ -18,40 +18,40 @@ pub(super) struct QuadTile<'t> {
     pub(super) b: *const i32,
     pub(super) b_stride: usize,
     pub(super) begin: *const i32,
-    /// Null for zeros.
+    /// Zero-point terms of the rows; null for zeros.
     pub(super) terms: *const i32,
-    /// Null for ones.
+    /// Zero points of the columns; null for ones.
     pub(super) zeros: *const i32,
     pub(super) c: *mut u8,
     pub(super) c_stride: usize,
     pub(super) output: StoredSum,
-    /// What is added to the nearest integers before they are stored, if those are, as bytes.
+    /// For rounded byte outputs: the integer to add after rounding to nearest, before the store.
     pub(super) rounded: Option<i32>,
-    /// Valid columns, at least 1; more than the tile has means all.
+    /// Valid columns, at least 1; all are valid if this exceeds the tile's width.
     pub(super) cols: usize,
-    /// Where the tile's first element of the residual is, if a step adds that.
+    /// The tile's first element of the residual, if a step adds one.
     pub(super) residual: *const u8,
     pub(super) residual_stride: usize,
     pub(super) steps: &'t [StepCode],
     pub(super) operands: OperandTable,
     /// The output channel of the first column.
     pub(super) channel: usize,
-    /// Room for the bits of `SUMS` sums.
+    /// Room for `SUMS` spilled sums, as bits.
     pub(super) sums: *mut f32,
-    /// What is fetched from memory meanwhile: at step `k` the line at `ahead + k * ahead_stride`.
+    /// What to prefetch: at step `k` the cache line at `ahead + k * ahead_stride`.
     pub(super) ahead: *const i32,
     pub(super) ahead_stride: usize,
 }
 
-/// A tile function for a fixed number of rows and of vectors of columns.
+/// A tile function for a fixed number of rows and of column vectors.
 pub(super) type QuadTileFn = unsafe fn(&QuadTile);
 
-/// Rows that are addressed from the first of them: at no, one and two strides, as x86 does it in one operand.
+/// Rows that share a base address: x86 addresses the offsets of 0, 1 and 2 strides in one operand.
 const ROW_GROUP: usize = 3;
-/// Groups of the most rows.
+/// Groups that the largest tile has.
 const ROW_GROUPS: usize = 5;
 
-/// Rows of the largest tile: what is taken apart needs registers, too.
+/// Rows of the largest tile. Without the instruction for quads, widened bytes need registers, too.
 #[inline(always)]
 pub(super) const fn tile_rows<S: Simd>(at_once: u32) -> usize {
     match (at_once, S::LANES) {
@@ -61,8 +61,8 @@ pub(super) const fn tile_rows<S: Simd>(at_once: u32) -> usize {
     }
 }
 
-/// The tile function for `rows` in `1..=tile_rows(at_once)` and `vectors` of 1 or 2, which are 2 where a
-/// vector has 8 lanes; with the machine's instruction for quads if `at_once` is 1.
+/// The tile function for `rows` in `1..=tile_rows(at_once)` and `vectors` in 1..=2, or exactly 2 if a vector
+/// has 8 lanes. It uses the machine's instruction for quads if `at_once` is 1.
 #[inline(always)]
 pub(super) fn tile_function<S: Simd>(
     rows: usize,
@@ -89,10 +89,10 @@ pub(super) fn tile_function<S: Simd>(
 }
 
 /// # Safety
-/// The machine has `S`, and where `AT_ONCE` is 1 its instruction for quads; `a` and `b` are valid for the
-/// tile's reads (`b`, `begin` and `zeros` for whole vectors), residual and operands of steps for its valid
-/// columns, `c` for writes of them. The bytes of `a` are signed where `IMAGE` is 1, and those of `b` are
-/// otherwise.
+/// The machine has `S`, and its instruction for quads if `AT_ONCE` is 1. `a` and `b` are valid for the tile's
+/// reads (`b`, `begin` and `zeros` for whole vectors), the residual and the steps' operands for its valid
+/// columns, and `c` for writes of those. The bytes of `a` are signed if `IMAGE` is 1, and the bytes of `b` if
+/// it is 0.
 unsafe fn tile<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32, const IMAGE: u32>(
     tile: &QuadTile,
 ) {
@@ -138,7 +138,7 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32, const
                 if tile.ahead_stride > LINE {
                     prefetch(ahead.wrapping_add(LINE).cast());
                 }
-                // After the last step it is formed, never followed.
+                // After the last step this pointer is out of bounds, but not read.
                 b = b.wrapping_add(tile.b_stride);
                 written_out!(row in ROWS => {
                     let from = a[row / ROW_GROUP].add(row % ROW_GROUP * tile.a_stride);
@@ -170,7 +170,7 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32, const
     }
 }
 
-/// Adds the products of an image's bytes and those of weights, which have the other sign.
+/// Adds the products of an image's quads and weights' quads, which have the other sign.
 ///
 /// # Safety
 /// The machine has the instruction if `AT_ONCE` is 1.
@@ -189,7 +189,7 @@ pub(super) unsafe fn add_quads<S: Simd, const AT_ONCE: u32, const IMAGE: u32>(
     }
 }
 
-/// Fetches where a deep tile stores to.
+/// Prefetches the outputs of a deep tile.
 #[inline(always)]
 fn fetch_outputs<const ROWS: usize>(tile: &QuadTile) {
     if tile.quads >= FETCHED_DEPTH {
@@ -203,7 +203,7 @@ fn fetch_outputs<const ROWS: usize>(tile: &QuadTile) {
     }
 }
 
-/// The sums before the first product.
+/// The initial sums: the columns' addends and the rows' zero-point terms.
 #[inline(always)]
 unsafe fn begin<S: Simd, const ROWS: usize, const VECTORS: usize>(
     s: S,
@@ -235,14 +235,14 @@ unsafe fn begin<S: Simd, const ROWS: usize, const VECTORS: usize>(
     sums
 }
 
-/// Tiles of fewer rows are finished by [`finish_rows`]: what steps do is too much code to be repeated for
-/// each size of a tile, but takes less time where sums are still in registers.
+/// Tiles with fewer rows spill their sums and call [`finish_rows`]. Steps in registers take less time, but
+/// their code is too large to repeat for every small tile size.
 const IN_REGISTERS: usize = 12;
 
-/// Does the steps to sums that are stored, and stores what they make of them.
+/// Applies the steps to spilled sums and stores the results.
 ///
 /// # Safety
-/// The machine has `S`; `tile`'s promise, whose `sums` hold `rows` rows of sums.
+/// The machine has `S`; `tile`'s promise, and `tile.sums` holds `rows` rows of sums.
 #[inline(never)]
 pub(super) unsafe fn finish_rows<S: Simd>(tile: &QuadTile, rows: usize, vectors: usize) {
     // SAFETY: the caller's promise.
@@ -278,11 +278,11 @@ impl<S: Simd, const VECTORS: usize> Task<S> for FinishTask<'_, VECTORS> {
     }
 }
 
-/// Rows whose stored sums are finished together.
+/// Rows of spilled sums that are finished together.
 const FINISHED_ROWS: usize = 4;
 
 impl QuadTile<'_> {
-    /// The tile from a row on.
+    /// The rest of the tile, from a row on.
     #[inline(always)]
     fn from(&self, row: usize) -> Self {
         let residual_bytes = StepCode::residual_bytes(self.steps);
@@ -295,7 +295,7 @@ impl QuadTile<'_> {
     }
 }
 
-/// Does the steps to some rows of sums that are stored, and stores what they make of them.
+/// Applies the steps to some rows of spilled sums and stores the results.
 #[inline(always)]
 unsafe fn finish_stored<S: Simd, const ROWS: usize, const VECTORS: usize>(s: S, tile: &QuadTile) {
     let mut floats = [[s.splat(0.0); VECTORS]; ROWS];
@@ -310,10 +310,10 @@ unsafe fn finish_stored<S: Simd, const ROWS: usize, const VECTORS: usize>(s: S, 
     }
 }
 
-/// Does the steps to the sums of some rows, which are integers' bits, and stores what they make of them.
+/// Applies the steps to the sums of some rows, given as bits of integers, and stores the results.
 ///
 /// # Safety
-/// `tile`'s promise, but for its products.
+/// `tile`'s promise, except for the operands of the products.
 #[inline(always)]
 pub(super) unsafe fn finish<S: Simd, const ROWS: usize, const VECTORS: usize>(
     s: S,
@@ -332,7 +332,7 @@ pub(super) unsafe fn finish<S: Simd, const ROWS: usize, const VECTORS: usize>(
             });
             floats = after_steps::<S, ROWS, VECTORS>(s, tile, floats);
         }
-        // A number of columns that is known when this is compiled needs no masks.
+        // A number of columns known at compile time needs no masks.
         match is_whole {
             true => store_all::<S, ROWS, VECTORS>(s, tile, VECTORS * S::LANES, floats),
             false => store_all::<S, ROWS, VECTORS>(s, tile, cols, floats),
@@ -384,7 +384,7 @@ unsafe fn store_all<S: Simd, const ROWS: usize, const VECTORS: usize>(
     }
 }
 
-/// The sums of the bytes of rows.
+/// Rows of bytes to sum up.
 #[derive(Clone, Copy)]
 pub(super) struct RowSums {
     pub(super) a: *const u8,
@@ -397,11 +397,11 @@ pub(super) struct RowSums {
 
 struct RowSumsTask<const AT_ONCE: u32>(RowSums);
 
-/// Writes the sums of rows, by the machine's instruction for quads if `at_once` is 1.
+/// Writes the sum of each row, with the machine's instruction for quads if `at_once` is 1.
 ///
 /// # Safety
-/// The machine has `S`, and the instruction; `a` is valid for reads of the rows, and `to` for writes of
-/// their number.
+/// The machine has `S`, and the instruction if `at_once` is 1. `a` is valid for reads of the rows, and `to`
+/// for writes of one sum for each row.
 #[inline(always)]
 pub(super) unsafe fn row_sums<S: Simd>(sums: RowSums, at_once: u32) {
     // SAFETY: the caller's promise.

@@ -1,4 +1,4 @@
-//! Are the sums of a tile exact, and in registers, whatever its size and the machine's instructions are?
+//! Are the sums of a tile exact and in registers, for every tile size and instruction set?
 
 use super::super::steps::SumStep;
 use super::*;
@@ -7,7 +7,7 @@ use crate::isa::Isa;
 use crate::map::Activation;
 use crate::simd::{Avx2, Avx512, Portable};
 
-/// Bytes of which many are at the ends of what bytes are.
+/// Bytes, many of them at the ends of their range.
 fn bytes(count: usize) -> Vec<u8> {
     let byte = |index: usize| match index * 7 % 5 {
         0 => 0xff,
@@ -109,7 +109,7 @@ fn check<S: Simd>(at_once: u32) {
     }
 }
 
-/// Those without the instruction too, where this machine has it.
+/// Also without the instruction for quads if this machine has it.
 #[test]
 fn all_tiles_have_exact_sums() {
     let sets = Isa::available();
