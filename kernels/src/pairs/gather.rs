@@ -1,4 +1,4 @@
-//! How numbers of an image are copied as `bf16`, with prologue, and rounding where they are stored as `f32`.
+//! im2col of `bf16` images: how numbers are copied, with the prologue, and with rounding of `f32` images.
 
 use super::{PairConv2d, PairOperands};
 use crate::bf16::{StoredFloat, load, nearest_bf16, store, wide_bf16};
@@ -77,7 +77,7 @@ impl CopiedImage for PairImage<'_> {
         }
     }
 
-    /// A zero after an odd K.
+    /// Pads an odd K with a zero.
     #[inline(always)]
     unsafe fn end_row(&self, to: *mut u16) {
         let depth = self.this.conv.depth();
@@ -89,7 +89,7 @@ impl CopiedImage for PairImage<'_> {
 }
 
 impl PairImage<'_> {
-    /// Rounds contiguous numbers, after the prologue; they are those of channels in order, from `channel` on.
+    /// Applies the prologue to contiguous numbers of successive channels, from `channel` on, and rounds them.
     #[inline(always)]
     unsafe fn round<S: Simd>(&self, s: S, channel: usize, from: usize, to: *mut u16, n: usize) {
         for i in (0..n).step_by(S::LANES) {
@@ -102,7 +102,7 @@ impl PairImage<'_> {
         }
     }
 
-    /// The prologue of one number, of channel `channel`.
+    /// The prologue applied to one number of channel `channel`.
     #[inline(always)]
     unsafe fn prologue_of_one(&self, x: f32, channel: usize) -> f32 {
         let prologue = self.this.conv.prologue;
@@ -116,7 +116,7 @@ impl PairImage<'_> {
         if prologue == ConvPrologue::ScaleShiftRelu { scalar::relu(value) } else { value }
     }
 
-    /// The prologue of `left` channels at most, from `channel` on.
+    /// The prologue applied to at most `left` channels, from `channel` on.
     #[inline(always)]
     unsafe fn prologue<S: Simd>(&self, s: S, x: S::F, channel: usize, left: usize) -> S::F {
         if self.this.conv.prologue == ConvPrologue::None {
@@ -143,7 +143,7 @@ impl PairImage<'_> {
 unsafe fn copy_words<S: Simd>(s: S, from: *const u16, to: *mut u16, n: usize) {
     let words = 2 * S::LANES;
     let mut i = 0;
-    // SAFETY: the caller's promise; a vector of floats is one of twice as many words.
+    // SAFETY: the caller's promise; a vector has twice as many words as floats.
     unsafe {
         while i + words <= n {
             s.store(to.add(i).cast(), s.load(from.add(i).cast()));

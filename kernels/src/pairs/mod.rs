@@ -1,13 +1,12 @@
 //! Convolutions and matrix products of `bf16` numbers with sums in `f32`.
 //!
-//! As [`crate::Conv2d`], with pairs of neighbours in K in the place of single numbers: packed weights and
-//! copied rows hold `bf16`, the element of an odd K's last pair that is missing is zero, and each pair's two
-//! products are added one after the other, the second first. AVX-512 BF16 has an instruction for that; other
-//! machines take the numbers apart. The bits are the same, but for numbers below 2^-126, which the
-//! instruction takes for zeros.
+//! Like [`crate::Conv2d`], with pairs of neighbours in K in place of single numbers. Packed weights and
+//! copied rows hold `bf16`. An odd K is padded with a zero. The two products of a pair are added one after
+//! the other, the second first. AVX-512 BF16 has an instruction for that; other machines widen the numbers
+//! first. The result bits are the same, except that the instruction flushes numbers below 2^-126 to zero.
 //!
-//! All of K is one block: the sums stay in registers until they are rounded. Rows whose numbers are stored as
-//! `f32` are rounded while they are copied.
+//! All of K is one block: the sums stay in registers until they are rounded. Rows of `f32` images are rounded
+//! while they are copied.
 
 mod gather;
 mod rows;
@@ -25,20 +24,20 @@ use crate::pixels::Pixel;
 use crate::simd::{Avx512, Simd};
 use std::ops::Range;
 
-/// How the numbers of a convolution's tensors are stored; weights are `bf16`, the bias is `f32`.
+/// The element types of a convolution's tensors. Weights are `bf16`, the bias is `f32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConvNumbers {
-    /// Of the input, which is rounded to `bf16` if it is not.
+    /// The input's; `f32` inputs are rounded to `bf16`.
     pub input: StoredFloat,
-    /// Of the residual; ignored where there is none.
+    /// The residual's; ignored without a residual.
     pub residual: StoredFloat,
-    /// Of the output.
+    /// The output's.
     pub output: StoredFloat,
 }
 
-/// A two-dimensional convolution of `bf16` numbers, but for depthwise ones and those in groups of 2, 4 or 8.
+/// A two-dimensional convolution of `bf16` numbers, except depthwise and in groups of 2, 4 or 8.
 ///
-/// Operands: those of [`Conv2d`], at distances in elements; packed weights have `packed_len` pairs.
+/// Operands: those of [`Conv2d`], with strides in elements; packed weights have `packed_len` pairs.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PairConv2d {
@@ -46,15 +45,15 @@ pub struct PairConv2d {
     input: StoredFloat,
     residual: StoredFloat,
     output: StoredFloat,
-    /// 1 if the machine that the descriptor was made on has the instruction.
+    /// 1 if the machine that made the descriptor has the instruction for pairs.
     at_once: u32,
-    /// Words of each line of the image that is made ready in scratch; 0 if none is.
+    /// Words of a line of the image in the line buffer in scratch; 0 without a line buffer.
     line_words: u32,
-    /// Nothing, where bytes would be between fields otherwise.
+    /// Fills what would be padding between fields.
     unused: u32,
 }
 
-/// Its bytes are told apart: there is no padding among them.
+/// Descriptors are embedded and compared as bytes, so there is no padding between fields.
 const _: () = assert!(size_of::<PairConv2d>() == size_of::<Conv2d>() + 6 * size_of::<u32>());
 
 /// Words of copied rows: with a depth of 2,304 (3x3 of 256 channels), 14 rows fit.
@@ -63,13 +62,13 @@ const SLAB: usize = 32 * 1024;
 const SLAB_TAIL: usize = 64;
 /// Rows of the largest tile.
 const TILE: usize = 14;
-/// Numbers of a tile's sums that are kept for a function that is not applied in registers.
+/// Sums of a tile, kept in scratch for functions that cannot be applied in registers.
 const SUMS: usize = TILE * PANEL;
 /// Rows of a block that is read in place.
 const DIRECT_ROWS: usize = 112;
 
 impl PairConv2d {
-    /// The convolution of a shape, or none if its groups are so narrow that vectors should hold channels of
+    /// The convolution of a shape, or none for groups so narrow that a vector should hold channels of
     /// several. Panics where [`Conv2d::new`] does.
     pub fn new(
         shape: &Conv2dShape,
@@ -121,8 +120,8 @@ impl PairConv2d {
         PairConv2d::new(&pixels, &strides, numbers, ConvPrologue::None, activation, isa, threads)
     }
 
-    /// The same convolution, to the bit, with no more than `scratch_bytes` for each worker, or with as few as
-    /// it can do with.
+    /// The same convolution, to the bit, with at most `scratch_bytes` of scratch for each worker, or with the
+    /// least it can do with.
     pub fn within(mut self, scratch_bytes: usize, threads: usize) -> PairConv2d {
         if self.scratch_bytes() > scratch_bytes {
             let words = scratch_bytes.saturating_sub(SUMS * 4) / 2;
@@ -152,8 +151,8 @@ impl PairConv2d {
         self.panels().packed_len()
     }
 
-    /// Packs all weights (element (o, i, ky, kx) at the given strides) into `out`, which has `packed_len`
-    /// elements: the bits of each are a pair, the first in the lower half.
+    /// Packs all weights (element (o, i, ky, kx) at the given strides) into `out` of `packed_len` elements.
+    /// The bits of an element are a pair, the first number in the lower half.
     pub fn pack(&self, weights: &[f32], strides: WeightStrides, out: &mut [f32]) {
         assert_eq!(out.len(), self.packed_len());
         let panels = self.panels();
@@ -181,8 +180,8 @@ impl PairConv2d {
         }
     }
 
-    /// Whether blocks end where lines of the output end, so that kernel rows beside the image are left out:
-    /// where whole tiles fill a line, and some lines have such kernel rows.
+    /// Whether blocks end at the ends of output lines, so that kernel rows outside the image can be skipped.
+    /// That pays if whole tiles fill a line and some lines have such kernel rows.
     fn may_leave_out_taps(&self) -> bool {
         let conv = &self.conv;
         let is_whole = |y: usize| conv.rows_inside(y) == (0..conv.kernel_h as usize);
@@ -191,8 +190,8 @@ impl PairConv2d {
         conv.path == Path::Gather && fills_lines && !(is_whole(0) && is_whole(last))
     }
 
-    /// The pairs of K that a block multiplies, by its first output pixel: those of kernel rows inside of the
-    /// image, if all its pixels are of one line.
+    /// The pairs of K that a block multiplies, by its first output pixel. If all its pixels are in one line,
+    /// these are the pairs of kernel rows inside the image.
     fn pairs_inside(&self, pixel: Pixel) -> Range<usize> {
         let conv = &self.conv;
         if conv.line != conv.out_w || conv.path != Path::Gather {
@@ -208,13 +207,12 @@ impl PairConv2d {
         self.conv.depth().div_ceil(2)
     }
 
-    /// Words of scratch for lines of the image.
+    /// Words of scratch for the line buffer.
     fn words_of_lines(&self) -> usize {
         self.conv.kernel_h as usize * self.line_words as usize
     }
 
-    /// Blocks whose copied rows, with lines of the image, take at most `slab` words, or else as few as they
-    /// can.
+    /// Chooses blocks whose copied rows and line buffer take at most `slab` words, or as few as possible.
     fn choose_blocks(&mut self, slab: usize) {
         let rows = self.conv.rows().max(1);
         let depth = self.conv.depth();
@@ -249,8 +247,8 @@ unsafe impl Kernel for PairConv2d {
         SUMS * 4 + slab * 2
     }
 
-    /// Rows and depth bound what is copied. Which rows lie so that they are copied is another question at
-    /// each size, and so is whether lines are short enough to be made ready.
+    /// An upper bound from rows and depth. At a smaller size, rows may be copied instead of read in place,
+    /// and lines may fit the line buffer.
     fn most_scratch_bytes(&self) -> usize {
         let row = (self.conv.depth().div_ceil(32) | 1) * 32;
         let rows = self.conv.rows().max(1) * row;

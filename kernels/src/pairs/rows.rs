@@ -1,4 +1,4 @@
-//! The loops around the tiles: those of [`crate::rows`], with all of K in one block.
+//! The loops around the microkernel of `bf16` products: those of [`crate::rows`], with all of K in one block.
 
 use super::gather::PairImage;
 use super::tile::{PairTile, tile_function, tile_rows};
@@ -133,7 +133,7 @@ unsafe fn panel_block<S: Simd>(
     let inside = this.pairs_inside(pixel);
     let tiles = count.div_ceil(most) * panel.count.div_ceil(columns);
     let ahead_stride = panel.width.div_ceil(tiles);
-    // The weights that come after this panel's.
+    // Prefetch the weights after this panel's.
     let mut ahead = images.weights.wrapping_add(panel.offset + pairs * panel.width);
     let mut column = 0;
     while column < panel.count {

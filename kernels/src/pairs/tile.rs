@@ -1,5 +1,5 @@
-//! The microkernel: as [`crate::tile`]'s, a tile of up to 14 rows by 2 vectors of columns, with a pair of
-//! each row broadcast and multiplied at once.
+//! The microkernel of `bf16` products: like [`crate::tile`]'s, a register tile of up to 14 rows by 2 vectors
+//! of columns. Each step broadcasts a pair of each row and multiplies it by a vector of pairs.
 
 use super::SUMS;
 use crate::bf16::{StoredFloat, load, store};
@@ -22,7 +22,7 @@ pub(super) struct PairTile {
     pub(super) c_first: usize,
     pub(super) c_stride: usize,
     pub(super) output: StoredFloat,
-    /// Valid columns, at least 1; more than the tile has means all.
+    /// Valid columns, at least 1; all are valid if this exceeds the tile's width.
     pub(super) cols: usize,
     /// Null for zeros.
     pub(super) bias: *const f32,
@@ -32,17 +32,17 @@ pub(super) struct PairTile {
     pub(super) residual_stride: usize,
     pub(super) residual_stored: StoredFloat,
     pub(super) activation: FunctionCode,
-    /// `SUMS` floats for sums whose function is not applied in registers.
+    /// Room for `SUMS` sums, for functions that cannot be applied in registers.
     pub(super) sums: *mut f32,
-    /// What is fetched from memory meanwhile: at step `k` the line at `ahead + k * ahead_stride`.
+    /// What to prefetch: at step `k` the cache line at `ahead + k * ahead_stride`.
     pub(super) ahead: *const i32,
     pub(super) ahead_stride: usize,
 }
 
-/// A tile function for a fixed number of rows and of vectors of columns.
+/// A tile function for a fixed number of rows and of column vectors.
 pub(super) type PairTileFn = unsafe fn(&PairTile);
 
-/// Rows of the largest tile: what is taken apart needs registers, too.
+/// Rows of the largest tile. Without the instruction for pairs, widened numbers need registers, too.
 #[inline(always)]
 pub(super) const fn tile_rows<S: Simd>(at_once: u32) -> usize {
     match (at_once, S::LANES) {
@@ -52,7 +52,7 @@ pub(super) const fn tile_rows<S: Simd>(at_once: u32) -> usize {
     }
 }
 
-/// The tile function for `rows` in `1..=tile_rows(at_once)` and `vectors` of 1 or 2; with the machine's
+/// The tile function for `rows` in `1..=tile_rows(at_once)` and `vectors` in 1..=2. It uses the machine's
 /// instruction for pairs if `at_once` is 1.
 #[inline(always)]
 pub(super) fn tile_function<S: Simd>(rows: usize, vectors: usize, at_once: u32) -> PairTileFn {
@@ -71,8 +71,8 @@ pub(super) fn tile_function<S: Simd>(rows: usize, vectors: usize, at_once: u32) 
 }
 
 /// # Safety
-/// The machine has `S`, and where `AT_ONCE` is 1 its instruction for pairs; `a`, `b` are valid for the tile's
-/// reads (`b` for whole vectors), bias and residual for its valid columns, `c` for writes of them. The
+/// The machine has `S`, and its instruction for pairs if `AT_ONCE` is 1. `a` and `b` are valid for the tile's
+/// reads (`b` for whole vectors), bias and residual for its valid columns, and `c` for writes of those. The
 /// residual may be `c` itself.
 unsafe fn tile<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32>(tile: &PairTile) {
     if const { ROWS > tile_rows::<S>(AT_ONCE) || AT_ONCE == 1 && !S::MAY_PAIR } {
@@ -120,7 +120,7 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32> Task<
                 if tile.ahead_stride > LINE {
                     prefetch(ahead.wrapping_add(LINE).cast());
                 }
-                // After the last step it is formed, never followed.
+                // After the last step this pointer is out of bounds, but not read.
                 b = b.wrapping_add(tile.b_stride);
                 written_out!(row in ROWS => {
                     let pair = tile.a.add(row * tile.a_stride + 2 * k).cast::<i32>().read_unaligned();
@@ -143,8 +143,8 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32> Task<
     }
 }
 
-/// The sums of the first `cols` columns before the first product. A number of columns that is known when this
-/// is compiled needs no masks.
+/// The initial sums of the first `cols` columns: bias and residual. A number of columns known at compile time
+/// needs no masks.
 #[inline(always)]
 unsafe fn begin<S: Simd, const ROWS: usize, const VECTORS: usize>(
     s: S,
@@ -251,7 +251,7 @@ mod tests {
     use crate::simd::Avx512;
     use crate::tile::tests::{DEPTH, check_stack, stack_bytes};
 
-    /// The stack of a tile's function.
+    /// Bytes of stack that a tile's function uses.
     fn stack<S: Simd>(rows: usize, vectors: usize, at_once: u32) -> usize {
         let a = vec![0u16; rows * DEPTH * 2];
         let b = vec![0i32; DEPTH * PANEL];
@@ -282,7 +282,7 @@ mod tests {
         stack_bytes(|| unsafe { function(&tile) })
     }
 
-    // AVX2 takes pairs apart, and has too few registers for that.
+    // AVX2 has too few registers to widen pairs as well.
     #[test]
     #[cfg_attr(debug_assertions, ignore = "only the optimized build has sums in registers: use --release")]
     fn all_sums_of_a_tile_of_pairs_are_in_registers() {
