@@ -1,15 +1,14 @@
-//! What attention computes: `softmax(q k^T * scale + mask) v` for many pairs of matrices, of which the scores
-//! exist only as a block in scratch.
+//! Attention, `softmax(q k^T * scale + mask) v`, for many heads. Scores exist only as a block in scratch.
 //!
-//! A part is a range of rows of some heads. Keys go in blocks: a block of k and v is packed once and used by
-//! all the part's rows, a block of these at a time: scores, then their powers of e, then their product with
-//! v, which is added to the result's rows. The largest score of a row and the sum of its powers go along, and
-//! what was added before a larger score came up is scaled down (Milakov and Gimelshein, "Online normalizer
-//! calculation for softmax", 2018; Dao et al., "FlashAttention", 2022); in the end rows are divided by their
-//! sums.
+//! A part is a range of rows of some heads. Keys are cut into blocks. A block of k and v is packed once and
+//! used by all the part's rows, one block of rows at a time: scores, their powers of e, and the product of
+//! these with v, which is added to the result's rows. Each row keeps a running maximum of its scores and sum
+//! of its powers. When the maximum grows, earlier results are scaled down (Milakov and Gimelshein, "Online
+//! normalizer calculation for softmax", 2018; Dao et al., "FlashAttention", 2022). In the end rows are
+//! divided by their sums.
 //!
-//! How keys are cut depends on the sizes alone, and rows do not see each other: so the bits are the same on
-//! any instruction set, and at any number of threads.
+//! The blocks of keys depend only on the sizes, and rows are independent. So the bits are the same for all
+//! instruction sets and numbers of threads.
 
 use std::ops::Range;
 
@@ -25,11 +24,11 @@ use crate::tile::Start;
 /// Axes over which there are heads.
 pub const HEAD_AXES: usize = 4;
 
-/// Where the elements of an operand's matrices are, in elements.
+/// The strides of an operand's matrices, in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct HeadMatrices {
-    /// Between neighbours along the axes of heads; 0 along those that share a matrix.
+    /// Between neighbours along the axes of heads; 0 along axes whose heads share a matrix.
     pub heads: [u64; HEAD_AXES],
     /// Between rows.
     pub row: u64,
@@ -45,7 +44,7 @@ impl HeadMatrices {
     }
 }
 
-/// Sizes, and where all elements are.
+/// Sizes and strides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct AttentionShape {
@@ -73,13 +72,13 @@ pub struct AttentionShape {
 
 /// Attention. Operands: `[out, q, k, v, mask, q factor, k factor, score factor]`.
 ///
-/// The mask is added to the scores after these were multiplied; factors are one number each. Mask and factors
-/// may be null. The result overlaps nothing.
+/// Scores are multiplied before the mask is added; each factor is one number. Mask and factors may be null.
+/// The result overlaps nothing.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Attention {
     shape: AttentionShape,
-    /// Pieces that the rows of each head fall into.
+    /// Parts that the rows of each head are cut into.
     row_parts: u32,
     parts: u32,
     isa: Isa,
@@ -87,31 +86,31 @@ pub struct Attention {
     reserved: u32,
 }
 
-/// How the numbers of attention's operands are stored; those of mask and factors are `f32`.
+/// The element types of attention's operands; mask and factors are `f32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct AttentionNumbers {
-    /// Of q.
+    /// The type of q.
     pub q: StoredFloat,
-    /// Of k.
+    /// The type of k.
     pub k: StoredFloat,
-    /// Of v.
+    /// The type of v.
     pub v: StoredFloat,
-    /// Of the result.
+    /// The type of the result.
     pub out: StoredFloat,
 }
 
-/// The most rows of a block of scores. The blocks' scores stay in the first-level cache.
+/// The most rows of a block of scores, so that these stay in the first-level cache.
 const BLOCK_ROWS: usize = 28;
-/// Rows that are too few to be cut into parts, each of which packs keys and values.
+/// The fewest rows of a part, roughly: each part packs keys and values again.
 const LEAST_ROWS: usize = 56;
 /// The most keys of a block.
 const MOST_KEYS: usize = 256;
-/// Floats that a packed block of k or v may have, unless a panel has more.
+/// The most floats of a packed block of k or v, unless a single panel has more.
 const PACKED: usize = 32 * 1024;
 /// The most rows of a head in a part.
 const PART_ROWS: usize = 1024;
-/// How many rows of k are on their way from memory while one is packed.
+/// Rows of k to prefetch ahead of the one being packed.
 const KEYS_AHEAD: usize = 8;
 /// The least work of a part, in multiplications.
 const LEAST_PART: usize = 128 * 1024;
@@ -128,7 +127,7 @@ impl Attention {
         if heads * rows * shape.columns as usize == 0 {
             return attention;
         }
-        // A few parts for each thread, so that it does not matter much which one is done last.
+        // A few parts for each thread, so that the last one to finish matters little.
         let wanted = if threads > 1 { (4 * threads).div_ceil(heads) } else { 1 };
         let row_parts = wanted.min(rows.div_ceil(LEAST_ROWS)).max(rows.div_ceil(PART_ROWS));
         let work = heads * rows * shape.keys as usize * (shape.depth + shape.columns) as usize;
@@ -137,7 +136,7 @@ impl Attention {
         attention
     }
 
-    /// The same of numbers that are stored otherwise.
+    /// The same attention over operands of other element types.
     pub fn stored(self, numbers: AttentionNumbers) -> Attention {
         Attention { numbers, ..self }
     }
@@ -168,21 +167,21 @@ impl Attention {
         keys.min((self.shape.keys.max(1) as usize).next_multiple_of(PANEL))
     }
 
-    /// How far apart the rows of q are in scratch: an odd number of cache lines, so that successive rows fall
-    /// in different sets of the cache.
+    /// The stride of rows of q in scratch: an odd number of cache lines, so that successive rows fall in
+    /// different sets of the cache.
     #[inline(always)]
     fn q_stride(&self) -> usize {
         ((self.shape.depth as usize).div_ceil(16) | 1) * 16
     }
 
-    /// How far apart rows of results are in scratch.
+    /// The stride of rows of results in scratch.
     #[inline(always)]
     fn result_stride(&self) -> usize {
         (self.shape.columns as usize).next_multiple_of(16)
     }
 
-    /// Floats of each table in scratch: q, k, v, scores, twice the rows' states, and the rows of the result
-    /// where that is not `f32`. Each is the more the larger a size is.
+    /// Floats of each table in scratch: q, k, v, scores, the rows' two states, and the rows of the result if
+    /// it is not `f32`. Each grows with the sizes.
     #[inline(always)]
     fn tables(&self) -> [usize; 7] {
         let AttentionShape { rows, keys, depth, columns, .. } = self.shape;
@@ -359,7 +358,7 @@ impl<'a> AttentionHead<'a> {
         }
     }
 
-    /// Where row `row` of the result is summed up, the part's row `index`.
+    /// Where row `row` of the result, the part's row `index`, is accumulated.
     #[inline(always)]
     fn result_row(&self, row: usize, index: usize, tables: ScratchTables) -> *mut f32 {
         match self.out.stored {
@@ -368,7 +367,7 @@ impl<'a> AttentionHead<'a> {
         }
     }
 
-    /// Adds what a block of keys contributes to a block of rows, of which the first has state `state`.
+    /// Adds the contribution of a block of keys to a block of rows, whose first row has state `state`.
     #[inline(always)]
     unsafe fn add_block<S: Simd>(
         &self,
@@ -398,7 +397,7 @@ impl<'a> AttentionHead<'a> {
             for (index, row) in rows.clone().enumerate() {
                 let scores = tables.scores.add(index * stride);
                 self.weigh(s, scores, row, keys);
-                // The block of rows that comes next, one for each of this one.
+                // Prefetch the next block of rows, one row for each of this block.
                 let next = row + rows.len();
                 self.q.fetch(next * self.shape.q.row as usize, self.shape.depth as usize);
                 self.out.fetch(next * self.shape.out.row as usize, columns);
@@ -452,7 +451,7 @@ impl<'a> AttentionHead<'a> {
         }
     }
 
-    /// Copies rows of q, multiplied.
+    /// Copies rows of q, multiplied by the factor.
     #[inline(always)]
     unsafe fn copy_queries<S: Simd>(&self, s: S, rows: &Range<usize>, to: *mut f32) {
         let (depth, column) = (self.shape.depth as usize, self.shape.q.column as usize);
@@ -476,8 +475,8 @@ impl<'a> AttentionHead<'a> {
         }
     }
 
-    /// Packs a block of k, multiplied: panels of 32 keys, in each all of the depth, in each row the panel's
-    /// keys. Lanes after the last key are zero.
+    /// Packs a block of k, multiplied by its factor, into panels of 32 keys. A panel has the whole depth;
+    /// each of its rows has one number of each key. Lanes after the last key are zero.
     #[inline(always)]
     unsafe fn pack_keys<S: Simd>(&self, s: S, keys: &Range<usize>, to: *mut f32) {
         let depth = self.shape.depth as usize;
@@ -503,8 +502,8 @@ impl<'a> AttentionHead<'a> {
         }
     }
 
-    /// Packs a block of v: panels of 32 columns, in each all of the block's keys. Lanes after the last column
-    /// are zero.
+    /// Packs a block of v into panels of 32 columns, each with all of the block's keys. Lanes after the last
+    /// column are zero.
     #[inline(always)]
     unsafe fn pack_values<S: Simd>(&self, s: S, keys: &Range<usize>, to: *mut f32) {
         let columns = self.shape.columns as usize;
@@ -530,10 +529,10 @@ impl<'a> AttentionHead<'a> {
     }
 }
 
-/// A sum that begins at zero.
+/// The initial sum zero.
 const FRESH: Start = Start::Fresh { bias: std::ptr::null(), residual: std::ptr::null(), residual_stride: 0 };
 
-/// Copies `rows` rows of `count` numbers, multiplied, into rows of a panel.
+/// Copies `rows` rows of `count` numbers, multiplied by a factor, into rows of a panel.
 ///
 /// # Safety
 /// `from` is valid for these rows at a distance of `stride`, `to` for as many rows of a panel.

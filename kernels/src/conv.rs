@@ -1,9 +1,9 @@
-//! What a convolution computes, and which blocking, parts and path are chosen for its shape.
+//! `f32` convolutions: what they compute, and which blocking, parts and path are chosen for a shape.
 //!
 //! Output pixel (n, oy, ox), channel o of group g: `activation(bias[o] + residual + sum over (ky, kx, ci) of
-//! x * w)`, the sum in that order, one fused multiply-add a product. A tap outside the image is a product
-//! with zero or is left out; the two differ only for weights that are not finite and in the sign of a zero
-//! sum, and the shape alone decides which it is.
+//! x * w)`, the sum in that order, one fused multiply-add a product. A tap outside the image is multiplied as
+//! zero or skipped; the shape alone decides which. The two differ only for weights that are not finite and in
+//! the sign of a zero sum.
 //!
 //! Two paths. *Tiles*: the pixels are the rows of a matrix product with the packed weights; 1x1 convolutions
 //! at stride 1 read them in place, others copy a block of rows (implicit im2col) into scratch. *Lanes*: for
@@ -37,7 +37,7 @@ pub struct Conv2dShape {
     pub dilation: [usize; 2],
     /// Zeros around the image: top, left, bottom, right.
     pub pads: [usize; 4],
-    /// Groups of channels that do not see each other.
+    /// Groups of channels that are convolved separately.
     pub groups: usize,
 }
 
@@ -84,7 +84,8 @@ pub struct ImageStrides {
 }
 
 impl ImageStrides {
-    /// A channels-last image of `channels` channels; an image inside a wider tensor takes the wider tensor's.
+    /// A channels-last image of `channels` channels. For an image inside a wider tensor, pass the wider
+    /// tensor's channels.
     pub fn nhwc(size: [usize; 2], channels: usize) -> ImageStrides {
         let w = channels as u64;
         let h = (size[1] * channels) as u64;
@@ -161,9 +162,9 @@ pub struct Conv2d {
     pub(crate) activation: FunctionCode,
     pub(crate) prologue: ConvPrologue,
     pub(crate) path: Path,
-    /// Rows (output pixels) at one stride from each other in every image that is read or written in place.
+    /// Rows (output pixels) at a constant stride in every image that is read or written in place.
     pub(crate) line: u32,
-    /// Rows and depth of a block, and the distance of its rows in scratch (0 where rows are read in place).
+    /// Rows and depth of a block, and the stride of its rows in scratch (0 if rows are read in place).
     pub(crate) block_rows: u32,
     pub(crate) block_depth: u32,
     pub(crate) slab_stride: u32,
@@ -172,7 +173,7 @@ pub struct Conv2d {
     pub(crate) isa: Isa,
 }
 
-/// Its bytes are told apart, and read by others: there is no padding among them.
+/// Descriptors are embedded, compared and read as bytes, so there is no padding between fields.
 const _: () = assert!(size_of::<Conv2d>() == size_of::<ConvStrides>() + 28 * size_of::<u32>());
 
 /// The way a convolution is computed.
@@ -193,26 +194,26 @@ const SLAB: usize = 14 * 1024;
 /// first-level cache.
 const DEPTH: usize = 288;
 /// The depth of a block that is read in place. Reading weights again from the second-level cache takes less
-/// time than storing sums and loading them again: with 1024 in the place of 288, products of vit_b_16 and
-/// whisper_tiny_enc take 2 to 4 % less on an AMD EPYC (Zen 4), with AVX-512 and with AVX2.
+/// time than storing and reloading sums: with 1024 instead of 288, products of vit_b_16 and whisper_tiny_enc
+/// take 2 to 4 % less on an AMD EPYC (Zen 4), with AVX-512 and with AVX2.
 const DIRECT_DEPTH: usize = 1024;
 /// Floats after the copied rows: copies store whole vectors.
 const SLAB_TAIL: usize = 16;
 /// The depth of a block where scratch is scarce.
 const NARROW_DEPTH: usize = 256;
-/// Rows of the largest tile: a block of whole tiles leaves no rest.
+/// Rows of the largest tile: blocks are whole tiles.
 const TILE: usize = 14;
 /// Rows of a block that is read in place.
 const DIRECT_ROWS: usize = 112;
 /// The least work of a part, in cycles: about what it costs to hand one out.
 const LEAST_PART: f64 = 3000.0;
-/// How much longer than expected a part may take because its core is busy elsewhere: smaller parts wait less
-/// for the last one.
+/// How much longer than expected a part may take because its core is busy elsewhere. Smaller parts shorten
+/// the wait for the last one.
 const DISTURBANCE: f64 = 0.25;
-/// About how many cycles a call takes beside its work.
+/// Cycles of a call, without its work.
 const CALL: f64 = 500.0;
-/// Cycles for each float that is copied in parts of other panels too, and for each row of each block of K
-/// whose outputs lie beside another part's: two cores then fetch each other's lines. Fitted to
+/// Cycles for each float that parts with other panels copy too, and for each row of each block of K whose
+/// outputs are next to another part's: two cores then fetch each other's cache lines. Fitted to
 /// `examples/layers.rs` on two cores of an AMD EPYC (Zen 4).
 const COPY_AGAIN: f64 = 2.0;
 const BESIDE: f64 = 150.0;
@@ -272,8 +273,8 @@ impl Conv2d {
         conv
     }
 
-    /// The same convolution, to the bit, with no more than `scratch_bytes` for each worker, or with as few as
-    /// it can do with.
+    /// The same convolution, to the bit, with at most `scratch_bytes` of scratch for each worker, or with the
+    /// least it can do with.
     pub fn within(mut self, scratch_bytes: usize, threads: usize) -> Conv2d {
         if self.scratch_bytes() > scratch_bytes {
             self.choose_blocks((scratch_bytes / 4).saturating_sub(SLAB_TAIL), NARROW_DEPTH);
@@ -327,8 +328,8 @@ impl Conv2d {
         }
     }
 
-    /// Packs panel `index` into its part of the packed weights, `panels().get(index)`'s offset and width
-    /// times depth long.
+    /// Packs panel `index` into its part of the packed weights: `panels().get(index)` tells the offset, and
+    /// its length is width times depth.
     pub fn pack_panel(&self, index: usize, weights: &[f32], strides: WeightStrides, out: &mut [f32]) {
         let panel = self.panels().get(index);
         let (kernel_w, in_group) = (self.kernel_w as usize, self.in_group as usize);
@@ -349,8 +350,8 @@ impl Conv2d {
             return Path::Lanes;
         }
         let pointwise = self.kernel_h * self.kernel_w * self.stride_h * self.stride_w == 1;
-        // Rows 4096 bytes apart share one set of the first-level cache, which has fewer ways than a tile has
-        // rows.
+        // Rows 4096 bytes apart share a set of the first-level cache, and a tile has more rows than a set has
+        // ways.
         let collides = self.strides.input.w.is_multiple_of(1024) && self.rows() > 12;
         let plain = self.prologue == ConvPrologue::None && self.strides.input.c == 1;
         if pointwise && pads == [0; 4] && plain && !collides { Path::Direct } else { Path::Gather }
@@ -373,8 +374,8 @@ impl Conv2d {
         lines.max(1) as usize
     }
 
-    /// Blocks whose copied rows take at most `slab` floats, or else as few as they can, each of at most
-    /// `most_depth`.
+    /// Chooses blocks of a depth of at most `most_depth` whose copied rows take at most `slab` floats, or as
+    /// few as possible.
     fn choose_blocks(&mut self, slab: usize, most_depth: usize) {
         let rows = self.rows().max(1);
         let depth = self.depth().max(1);
@@ -407,7 +408,7 @@ impl Conv2d {
         if units * panels == 0 {
             return;
         }
-        // Divisions of longer numbers take twice as long, and there is one for each cut that is tried.
+        // 64-bit divisions take twice as long as 32-bit ones, and each candidate cut needs one.
         let [units, panels, threads] =
             [units, panels, threads].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
         let cost = self.cost();
@@ -426,7 +427,7 @@ impl Conv2d {
                 }
                 let turns = f64::from(rounds) + waiting;
                 let beside = if panel_parts > 1 { beside } else { 0.0 };
-                // As much as if all were cut evenly.
+                // The work if all parts were equal.
                 let evenly = all + beside * (f64::from(units) * f64::from(panel_parts));
                 let least = evenly + CALL * f64::from(parts - 1);
                 if least * turns > best.0 * f64::from(parts) {
@@ -442,8 +443,7 @@ impl Conv2d {
         (self.row_parts, self.panel_parts) = (best.2, best.1);
     }
 
-    /// About how many cycles a row (an output line, for lanes) takes longer where several parts have panels
-    /// of it.
+    /// Cycles, about, that a row (an output line, for lanes) takes longer if several parts have panels of it.
     fn beside(&self) -> f64 {
         let blocks = self.depth().div_ceil(self.block_depth.max(1) as usize) as f64;
         match self.path {
@@ -453,7 +453,7 @@ impl Conv2d {
         }
     }
 
-    /// About how many cycles a tile takes, by its rows (output lines, for lanes) and panels.
+    /// Cycles, about, of a tile, by its rows (output lines, for lanes) and panels.
     fn cost(&self) -> impl Fn(u32, u32) -> f64 + use<> {
         let depth = self.depth() as f64;
         let block_rows = self.block_rows.max(1);
@@ -482,8 +482,8 @@ unsafe impl Kernel for Conv2d {
         if self.path == Path::Gather { (slab + SLAB_TAIL) * 4 } else { 0 }
     }
 
-    /// Rows and depth bound what is copied, and so does `SLAB`, since that has room for a tile of the longest
-    /// rows. Which rows lie so that they are copied is another question at each size.
+    /// An upper bound from rows and depth, and from `SLAB`, which has room for a tile of the longest rows. At
+    /// a smaller size, rows may be copied instead of read in place.
     fn most_scratch_bytes(&self) -> usize {
         let may_copy = match self.path {
             Path::Gather => true,

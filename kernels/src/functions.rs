@@ -1,7 +1,7 @@
-//! Which functions generated code calls by name: of single numbers where it has no instruction for them, and
-//! of strips of `f32`.
+//! The functions that generated code calls by name: functions of single numbers without a machine
+//! instruction, and functions of strips of `f32`.
 //!
-//! Both are the interpreter's own formulas (the crate `math`), so the bits agree.
+//! Both use the interpreter's formulas (the crate `math`), so the bits agree.
 
 use crate::isa::Isa;
 use crate::map::ScalarFunction;
@@ -25,7 +25,7 @@ enum Code {
 }
 
 impl NumberFunction {
-    /// Where it is.
+    /// The function's address.
     pub fn address(&self) -> *const u8 {
         match self.code {
             Code::F32(code) => code as *const u8,
@@ -144,7 +144,7 @@ pub struct StripFunction {
 }
 
 impl StripFunction {
-    /// The function for an instruction set; to call it, the machine must have that.
+    /// The function for an instruction set, which the machine must have to call it.
     pub fn function(&self, isa: Isa) -> StripFn {
         STRIP_TABLE[self.number][isa.path()]
     }

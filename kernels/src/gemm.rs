@@ -1,4 +1,4 @@
-//! What a matrix product computes: it is a 1x1 convolution over one line of pixels.
+//! Matrix products of `f32`, computed as 1x1 convolutions over one line of pixels.
 
 use crate::abi::{Kernel, KernelFn};
 use crate::conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides, ImageStrides};
@@ -30,7 +30,7 @@ impl GemmShape {
         GemmShape { m, n, k, a_stride: k, c_stride: n, residual_stride: n }
     }
 
-    /// The convolution that a product is: of one line of pixels, with a kernel of one.
+    /// The product as a convolution of one line of pixels with a 1x1 kernel.
     pub(crate) fn as_line(&self) -> (Conv2dShape, ConvStrides) {
         let line = |stride: usize| ImageStrides { n: 0, h: 0, w: stride as u64, c: 1 };
         let strides = ConvStrides {
@@ -67,7 +67,7 @@ impl Gemm {
         self.0.pack(b, WeightStrides { o: n_stride, i: k_stride, h: 0, w: 0 }, out);
     }
 
-    /// The convolution that this product is, with the same operands.
+    /// This product as a convolution, with the same operands.
     pub fn as_convolution(&self) -> Conv2d {
         self.0
     }

@@ -1,5 +1,5 @@
-//! Implicit im2col of narrow numbers: one output pixel's inputs are copied side by side into scratch, with
-//! padding. How numbers are stored and rounded is the convolution's to say.
+//! Implicit im2col of 8- and 16-bit images: the inputs of one output pixel are copied side by side into
+//! scratch, with padding. The [`CopiedImage`] determines how numbers are stored and rounded.
 
 use crate::conv::Conv2d;
 use crate::gather::TapRange;
@@ -7,7 +7,7 @@ use crate::pixels::Pixel;
 use crate::simd::Simd;
 use std::ops::Range;
 
-/// An image whose numbers are copied.
+/// An image to copy from.
 pub(crate) trait CopiedImage {
     /// A number of a copied row.
     type Number: Copy;
@@ -15,40 +15,40 @@ pub(crate) trait CopiedImage {
     /// The convolution.
     fn conv(&self) -> &Conv2d;
 
-    /// What the padding holds.
+    /// The value of padding.
     fn padding(&self) -> Self::Number;
 
-    /// Whether all that a copy does is to copy: then the taps of a kernel row may be one copy.
+    /// Whether numbers are copied without a prologue, so that a whole kernel row may be one copy.
     fn is_plain(&self) -> bool;
 
-    /// Copies `n` numbers from element `from` on, at the distance of channels: they are those of a group's
-    /// channels from `channel` on; may write up to a vector more.
+    /// Copies `n` numbers from element `from` on, at the stride of channels. They belong to the channels of a
+    /// group from `channel` on. May write up to a vector more.
     ///
     /// # Safety
     /// The elements are readable, and `to` is valid for a vector more.
     unsafe fn copy<S: Simd>(&self, s: S, channel: usize, from: isize, to: *mut Self::Number, n: usize);
 
-    /// Copies `count` numbers of one channel, from the first element of `from` on, which are its second from
-    /// each other, to places that are `stride` numbers from each other.
+    /// Copies `count` numbers of one channel: `from` is the first element and the step between elements, and
+    /// `stride` the step between places in `to`.
     ///
     /// # Safety
     /// The elements are readable, and the places writable.
     unsafe fn copy_apart(&self, from: [isize; 2], to: *mut Self::Number, stride: usize, count: usize);
 
-    /// Writes what follows a row's K, up to whole groups of numbers that are multiplied at once.
+    /// Pads a row after K to a multiple of the numbers that are multiplied together.
     ///
     /// # Safety
-    /// `to` is valid for the row and these.
+    /// `to` is valid for the row and this padding.
     unsafe fn end_row(&self, to: *mut Self::Number);
 }
 
-/// The copies for a group of channels.
+/// Copies the inputs of one group of channels.
 #[derive(Clone, Copy)]
 pub(crate) struct RowCopies<'i, I> {
     image: &'i I,
     /// The group's first input channel.
     channel: usize,
-    /// Whether the taps of a kernel row lie side by side.
+    /// Whether the taps of a kernel row are contiguous.
     touching: bool,
 }
 
@@ -61,10 +61,10 @@ impl<'i, I: CopiedImage> RowCopies<'i, I> {
         RowCopies { image, channel: group * conv.in_group as usize, touching }
     }
 
-    /// Writes all of K for one pixel to `to`, and what follows it; may write up to a vector more.
+    /// Writes the im2col row of one pixel to `to`, with its padding after K; may write up to a vector more.
     ///
     /// # Safety
-    /// The image is valid; `to` is valid for K, what follows it, and a vector more.
+    /// The image is valid; `to` is valid for K, the padding after it, and a vector more.
     #[inline(always)]
     pub(crate) unsafe fn row<S: Simd>(&self, s: S, pixel: Pixel, to: *mut I::Number) {
         let conv = self.image.conv();
@@ -117,15 +117,16 @@ impl<'i, I: CopiedImage> RowCopies<'i, I> {
         }
     }
 
-    /// Whether the channels of a pixel lie apart from each other, as in an image whose channels come first,
-    /// and are only copied.
+    /// Whether the channels of a pixel are not contiguous (as in channels-first images) and there is no
+    /// prologue.
     #[inline(always)]
     pub(crate) fn has_channels_apart(&self) -> bool {
         self.image.conv().strides.input.c != 1 && self.image.is_plain()
     }
 
-    /// As [`RowCopies::row`] for the pixels `rows`, whose rows are `stride` numbers from each other, where
-    /// channels lie apart: for each tap and channel all pixels of an output line, one after the other.
+    /// Like [`RowCopies::row`], for the pixels `rows` of an image whose channels are not contiguous. The rows
+    /// are `stride` numbers apart. For each tap and channel, all pixels of an output line are copied in one
+    /// loop.
     ///
     /// # Safety
     /// As for [`RowCopies::row`], for each of the rows.
@@ -173,7 +174,7 @@ impl<'i, I: CopiedImage> RowCopies<'i, I> {
         (0..count).for_each(|index| unsafe { self.image.end_row(to.add(index * stride)) });
     }
 
-    /// Writes the padding `n` times, and up to a vector more.
+    /// Writes `n` numbers of padding, and up to a vector more.
     ///
     /// # Safety
     /// `to` is valid for it.
@@ -190,8 +191,8 @@ impl<'i, I: CopiedImage> RowCopies<'i, I> {
     }
 }
 
-/// Which of `count` pixels read inside an axis of `size`, where the first reads at `x` and each further one
-/// `step` after it.
+/// The pixels, of `count`, that read inside an axis of `size` elements: the first reads at `x`, and each
+/// further one `step` later.
 #[inline(always)]
 fn pixels_inside(x: isize, step: isize, size: isize, count: usize) -> Range<usize> {
     let below = |bound: isize| ((bound - x).max(0) + step - 1) / step;

@@ -1,6 +1,6 @@
-//! Lines of an image whose channels lie apart, made ready for the copies of a convolution: converted, with
-//! the channels of a pixel side by side and with padding. Then all taps of a kernel row are one stretch of a
-//! line, and a line is read from the image once for all output lines that need it.
+//! A line buffer for im2col of channels-first images. Each line of the image is copied into scratch once:
+//! converted, padded, and with the channels of a pixel side by side. The taps of a kernel row are then
+//! contiguous, and all output lines that need the line read the copy.
 
 use crate::conv::{Conv2d, ConvPrologue};
 use crate::im2col::CopiedImage;
@@ -8,13 +8,13 @@ use crate::pixels::Pixel;
 use crate::simd::Simd;
 use std::ops::Range;
 
-/// The most bytes of a worker's scratch for lines.
+/// The most bytes of a worker's line buffer.
 pub(crate) const MOST_BYTES: usize = 16 * 1024;
-/// Bytes of a vector, which a copy of a stretch may read and write too much.
+/// Bytes of a vector: a copy of taps may read and write that many too many.
 const VECTOR: usize = 64;
 
-/// Numbers of `size` bytes of a line, with room for a vector after it; none if the convolution copies its
-/// rows otherwise.
+/// The numbers (of `size` bytes) that a buffered line needs, with room for a vector after it; none if the
+/// convolution does not use a line buffer.
 pub(crate) fn line_numbers(conv: &Conv2d, size: usize) -> Option<usize> {
     let is_copied = conv.strides.input.c != 1 && conv.prologue == ConvPrologue::None && conv.in_group > 0;
     let has_stretches = conv.kernel_w > 1 && conv.dilation_w == 1 && conv.dilation_h == 1;
@@ -25,26 +25,27 @@ pub(crate) fn line_numbers(conv: &Conv2d, size: usize) -> Option<usize> {
     (is_copied && has_stretches && is_short).then_some(numbers)
 }
 
-/// The lines that a worker has ready: line `y` at `y % kernel_h`.
+/// The state of a worker's line buffer, a ring: line `y` is at `y % kernel_h`.
 pub(crate) struct Lines {
-    /// Image and group that they are of, if there are any.
+    /// The image and group of the lines, if there are any.
     of: Option<[usize; 2]>,
-    /// Which lines, counted from the first of the padding.
+    /// The lines in the buffer, counted from the first line of the padding.
     ready: Range<usize>,
 }
 
 impl Lines {
-    /// None are ready.
+    /// An empty line buffer.
     pub(crate) fn none() -> Lines {
         Lines { of: None, ready: 0..0 }
     }
 
-    /// Writes all of K for `count` pixels from `first` on, which are of one output line, to rows that are
-    /// `stride` numbers from each other, and what follows K; may write up to a vector more.
+    /// Writes the im2col rows of `count` pixels of one output line, from `first` on, at a distance of
+    /// `stride` numbers, each with its padding after K. Lines that are missing in the buffer are read first.
+    /// May write up to a vector more.
     ///
     /// # Safety
-    /// The image is valid, `lines` is valid for `kernel_h` lines of `length` numbers and holds what this
-    /// says; `to` is valid for the rows and a vector more.
+    /// The image is valid; `lines` is valid for `kernel_h` lines of `length` numbers and holds the lines
+    /// recorded in `self`; `to` is valid for the rows and a vector more.
     #[inline(always)]
     pub(crate) unsafe fn rows<S: Simd, I: CopiedImage>(
         &mut self,
@@ -68,7 +69,7 @@ impl Lines {
             for y in ready..wanted.end {
                 write_line(image, group, [first.n, y], (lines.add(y % kernel_h * length), length));
             }
-            // Pixel by pixel: what a copy writes too much, the next one overwrites.
+            // Pixel by pixel, since a copy may overrun into the next row, which is written after it.
             for index in 0..count {
                 let first = (first.x + index) * conv.stride_w as usize * in_group;
                 let to = to.add(index * stride);
@@ -88,7 +89,7 @@ impl Lines {
     }
 }
 
-/// Writes one line; `y` counts from the first of the padding.
+/// Copies one line into the buffer; `y` counts from the first line of the padding.
 ///
 /// # Safety
 /// The image is valid; `line` is valid for `length` numbers.

@@ -1,4 +1,4 @@
-//! A function of single bytes, looked up in a table.
+//! Functions of single bytes by table lookup.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::isa::Isa;
@@ -6,13 +6,13 @@ use crate::simd::Simd;
 
 /// Axes at most.
 const MAX_RANK: usize = 8;
-/// The axis along which bytes lie side by side.
+/// The last axis, along which bytes are contiguous.
 const LAST: usize = MAX_RANK - 1;
 /// A part is at least this many bytes, so that its work exceeds the cost of handing it out.
 const MIN_PART: usize = 65_536;
 
-/// Bytes of a table of 256, picked by bytes. Operands: `[out, x, table]`; `out` and `x` are the same memory,
-/// of the same strides, or disjoint, and the table overlaps with neither.
+/// `out[i] = table[x[i]]` for bytes, with a table of 256. Operands: `[out, x, table]`. `out` and `x` are the
+/// same memory with the same strides, or disjoint; the table overlaps neither.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Lookup {
@@ -27,8 +27,8 @@ impl Lookup {
     /// The kernel for a box of bytes; strides of `x` and of `out` count bytes, outermost axis first.
     ///
     /// # Panics
-    /// If there are more than 8 axes, an axis lacks a stride, or bytes along the last one do not lie side by
-    /// side.
+    /// If there are more than 8 axes, an axis lacks a stride, or bytes along the last axis are not
+    /// contiguous.
     pub fn new(sizes: &[usize], [from, to]: [&[i64]; 2], isa: Isa, threads: usize) -> Lookup {
         assert!(sizes.len() <= MAX_RANK, "at most {MAX_RANK} axes");
         assert!(sizes.len() == from.len() && sizes.len() == to.len(), "a stride for each axis");
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn run(kernel: &Lookup, operands: [*mut u8; 3]) {
-        // From the last one on: what one writes beyond its end is seen.
+        // The last part first, so that writes past a part's end are seen.
         for part in (0..kernel.parts()).rev() {
             // SAFETY: the operands have the extents that the test made the descriptor for; no scratch is
             // used.
@@ -118,19 +118,19 @@ mod tests {
         }
     }
 
-    /// A table in which no byte is found at its own place, and each once.
+    /// A permutation in which no byte maps to itself.
     fn table() -> Vec<u8> {
         (0..=255u8).map(|byte| byte.wrapping_mul(167) ^ 0x5a).collect()
     }
 
-    /// Bytes that hold every value soon.
+    /// Bytes that take every value early.
     fn bytes(count: usize) -> Vec<u8> {
         (0..count).map(|at| (at * 89 + at / 256) as u8).collect()
     }
 
     const POISON: u8 = 0xa5;
 
-    /// A row of `count` bytes that begins `start` bytes into its memory, written elsewhere and in place.
+    /// Checks a row of `count` bytes that begins `start` bytes into its memory, out of place and in place.
     #[track_caller]
     fn check_row(count: usize, start: usize, isa: Isa, threads: usize) {
         let table = table();

@@ -145,8 +145,8 @@ pub(crate) enum Finish {
 }
 
 impl FunctionCode {
-    /// The part of the function that a tile applies in registers. What [`Self::is_deferred`] is applied to
-    /// the stored block.
+    /// The part of the function that a tile applies in registers. If [`Self::is_deferred`], the function is
+    /// applied to the stored block instead.
     #[inline(always)]
     pub(crate) fn finish(self) -> Finish {
         match self.kind {
@@ -155,7 +155,7 @@ impl FunctionCode {
         }
     }
 
-    /// Whether it is any but the identity.
+    /// Whether it is not the identity.
     #[inline(always)]
     pub(crate) fn is_applied(self) -> bool {
         self.kind != kind::NONE
@@ -168,7 +168,7 @@ impl FunctionCode {
     }
 }
 
-/// Loads, computes and stores `n` elements, as many as possible several vectors at once.
+/// Loads, computes and stores `n` elements, several vectors at a time as long as possible.
 macro_rules! strip {
     ($s:ident, $from:ident, $to:ident, $n:ident, |$v:ident, $x:ident| $value:expr) => {{
         let mut i = 0;
@@ -196,8 +196,7 @@ pub(crate) struct MapBody {
     pub(crate) n: usize,
 }
 
-/// Runs an [`MapBody`] as a function of its own: sixteen functions are too much code to be repeated in every
-/// kernel.
+/// Runs a [`MapBody`] without inlining: sixteen functions are too much code to repeat in every kernel.
 ///
 /// # Safety
 /// `from` is valid for reads and `to` for writes of `n` floats; they are the same or do not overlap. The
@@ -208,7 +207,8 @@ pub(crate) unsafe fn apply<S: Simd>(apply: MapBody) {
     unsafe { S::vectorize(apply) }
 }
 
-/// Applies a function in place to `count` rows of `n` floats, `stride` floats apart. Rows that touch are one.
+/// Applies a function in place to `count` rows of `n` floats, `stride` floats apart. Contiguous rows are
+/// treated as one.
 ///
 /// # Safety
 /// The rows are valid for reads and writes. The machine has `S`.

@@ -1,9 +1,9 @@
-//! The layout of packed weights: panels of 32 output channels, in each all of K, in each row the panel's
-//! channels.
+//! The layout of packed weights: panels of 32 output channels. A panel has all of K; each of its rows has one
+//! weight of each channel.
 //!
 //! `packed[panel][k][lane]` is the weight of product k and output channel `panel.first + lane`; lanes past
-//! the panel's channels are zero. A group's last panel is 16 wide where 16 suffice. The layout depends on
-//! shapes alone, not on the instruction set.
+//! the panel's channels are zero. A group's last panel is 16 wide if 16 suffice. The layout depends only on
+//! shapes, not on the instruction set.
 
 /// Output channels of a full panel.
 pub(crate) const PANEL: usize = 32;

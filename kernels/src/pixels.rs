@@ -1,4 +1,5 @@
-//! The output pixels of a convolution, which are the rows of its matrix product, and what they read.
+//! The output pixels of a convolution, which are the rows of its im2col matrix, and the kernel rows they
+//! read.
 
 use crate::abi::piece;
 use crate::conv::{Conv2d, ImageStrides};
@@ -21,15 +22,15 @@ impl Conv2d {
         Pixel { n: row / out_w / out_h, y: row / out_w % out_h, x: row % out_w }
     }
 
-    /// The kernel rows that are inside of the image for output line `y`.
+    /// The kernel rows inside the image for output line `y`.
     #[inline(always)]
     pub(crate) fn rows_inside(&self, y: usize) -> Range<usize> {
         let taps = TapRange::of(y, self.stride_h, self.dilation_h, self.pad_top, self.kernel_h, self.in_h);
         taps.first..taps.end
     }
 
-    /// The output lines that `rows` are of: the first pixel of each, how many of the rows come before it, and
-    /// how many are of it.
+    /// Splits `rows` by output line: the first pixel of each, how many of the rows come before it, and how
+    /// many the line has.
     #[inline(always)]
     pub(crate) fn output_lines(&self, rows: &Range<usize>) -> impl Iterator<Item = (Pixel, usize, usize)> {
         let conv = *self;
@@ -44,7 +45,7 @@ impl Conv2d {
         })
     }
 
-    /// The panels of part `part`, of `panels` in all, and its blocks of rows, each within one line.
+    /// The panels (of `panels` in all) and the blocks of rows of part `part`; each block is within one line.
     #[inline(always)]
     pub(crate) fn blocks(
         &self,

@@ -1,8 +1,8 @@
-//! Pooling of channels-last images: the largest element of each window, or the mean.
+//! Pooling of channels-last images: the maximum or the mean of each window.
 //!
-//! A vector holds consecutive channels of one pixel. A window's elements are taken in row-major order, from
-//! minus infinity (NaN wins and stays) or from zero; a mean is the sum divided by the count. The largest of
-//! bytes is found among a whole vector of them at once.
+//! A vector holds consecutive channels of one pixel. A window's elements are reduced in row-major order. A
+//! maximum starts from minus infinity, and a NaN wins and stays. A mean starts from zero; the sum is divided
+//! by the count. Maxima of bytes use a whole vector of bytes.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::bf16::{StoredFloat, load, store};
@@ -32,15 +32,15 @@ pub struct Pool2dShape {
     pub output: [usize; 2],
 }
 
-/// What a pool makes of a window.
+/// The reduction over a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PoolKind {
-    /// Its largest element; padding never is.
+    /// The largest element; padding is ignored.
     Max,
-    /// The mean of its elements in the image.
+    /// The mean of the elements inside the image.
     Average,
-    /// The mean of its elements in image or padding, where padding is zero; what lies beyond the padding does
-    /// not count.
+    /// The mean of the elements inside the image or its padding, which is zero; elements beyond the padding
+    /// do not count.
     AverageWithPads,
 }
 
@@ -61,11 +61,11 @@ pub struct Pool2d {
     kind: u32,
     parts: u32,
     isa: Isa,
-    /// Of both images.
+    /// The element type of both images.
     numbers: PooledNumber,
 }
 
-/// How the numbers of a pool's images are stored.
+/// The element type of a pool's images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum PooledNumber {
@@ -109,7 +109,7 @@ impl From<ByteSign> for PooledNumber {
 }
 
 impl Pool2d {
-    /// A pool from images with these strides (in elements, channels contiguous) to such images.
+    /// A pool from and to images of these strides (in elements, channels contiguous).
     pub fn new(
         shape: &Pool2dShape,
         input: ImageStrides,
@@ -141,7 +141,7 @@ impl Pool2d {
         }
     }
 
-    /// The same over images whose numbers are stored otherwise. Of bytes there is no mean.
+    /// The same pool over images of another element type. Bytes have no mean.
     pub fn stored(self, numbers: PooledNumber) -> Pool2d {
         assert!(numbers.bytes() > 1 || self.kind == PoolKind::Max as u32, "bytes have no mean");
         Pool2d { numbers, ..self }
@@ -160,7 +160,7 @@ impl Pool2d {
         (first.wrapping_sub(pad), left.min(fitting))
     }
 
-    /// How many elements along `axis` of window `window` lie in image or padding.
+    /// The number of elements along `axis` of window `window` inside the image or its padding.
     #[inline(always)]
     fn padded_count(&self, axis: usize, window: usize) -> usize {
         let end = (self.input[axis] + self.pads[axis] + self.pads[axis + 2]) as usize;
@@ -168,7 +168,8 @@ impl Pool2d {
         end.saturating_sub(start).div_ceil(self.dilation[axis] as usize).min(self.kernel[axis] as usize)
     }
 
-    /// One window, all channels: of an image to an output pixel, each with its first element.
+    /// Computes one window for all channels. Each of the images is a pointer and the index of its first
+    /// element.
     #[inline(always)]
     unsafe fn window<S: Simd>(&self, s: S, images: [(*mut u8, usize); 2], window: [usize; 2]) {
         // SAFETY: passed on.
@@ -182,7 +183,7 @@ impl Pool2d {
         }
     }
 
-    /// One window of bytes: the largest by this function, no byte being less than each of `least`.
+    /// Computes one window of bytes with a maximum function; each byte of `least` is its neutral element.
     #[inline(always)]
     unsafe fn window_of_bytes<S: Simd>(
         &self,
@@ -214,7 +215,7 @@ impl Pool2d {
         }
     }
 
-    /// One window of floats that are stored so.
+    /// Computes one window of floats.
     #[inline(always)]
     unsafe fn window_of_floats<S: Simd>(
         &self,
@@ -255,7 +256,7 @@ impl Pool2d {
 /// Four bytes of -128.
 const LEAST_SIGNED: i32 = i32::from_ne_bytes([0x80; 4]);
 
-/// Per lane the larger of a number and the largest so far; NaN once there was one.
+/// The larger of two numbers in each lane; NaN if either is NaN.
 #[inline(always)]
 fn larger<S: Simd>(s: S, x: S::F, largest: S::F) -> S::F {
     s.select_eq(x, x, s.max(x, largest), x)

@@ -1,10 +1,10 @@
 //! Convolution as a matrix product whose rows are output pixels.
 //!
-//! A part is a range of rows and of panels. Rows go in blocks, K in blocks; each block of rows is read in
-//! place or copied to scratch once and used by all the part's panels of its group. Within a block the panel
-//! is the outer loop, so that its weights stay in the first-level cache while the tiles of rows pass. Each of
-//! these tiles fetches its share of the weights that come next, so that memory is never waited for by the
-//! first tile alone.
+//! A part is a range of rows and a range of panels. Rows and K are cut into blocks. Each block of rows is
+//! read in place or copied to scratch once, and used by all the part's panels of its group. Within a block
+//! the panel is the outer loop, so that its weights stay in the first-level cache while the tiles of rows
+//! pass. Each tile prefetches its share of the next weights; otherwise the first tile of a panel would wait
+//! for memory.
 
 use crate::conv::{Conv2d, ConvOperands, Path};
 use crate::gather::Gather;
@@ -14,8 +14,7 @@ use crate::simd::Simd;
 use crate::tile::{Start, Tile, panels_at_once, tile_function, tile_ranges};
 use std::ops::Range;
 
-/// The panels whose outputs get the activation together: long rows of what is still in the second-level
-/// cache.
+/// Panels whose outputs get the activation together: long rows that are still in the second-level cache.
 const ACTIVATED: usize = 8;
 
 /// A block of rows and of K.
@@ -63,12 +62,12 @@ unsafe fn row_block<S: Simd>(
 ) {
     let depth = conv.depth();
     let of_group = conv.panels().of_group();
-    // The first panel to which the activation is not applied yet.
+    // The first panel without its activation.
     let mut activated = panels.start;
     let mut panel = panels.start;
     while panel < panels.end {
         let group = panel / of_group;
-        // Rows that are read in place cost nothing to visit again: then each panel's weights are read from
+        // Rows that are read in place cost nothing to visit again, so the weights of each panel are read from
         // end to end.
         let end = match conv.path {
             Path::Direct => panel + panels_at_once::<S>(rows.len()),
@@ -102,7 +101,7 @@ unsafe fn row_block<S: Simd>(
     }
 }
 
-/// Applies the activation to what a block of rows has of some panels.
+/// Applies the activation to the outputs of a block of rows in some panels.
 ///
 /// # Safety
 /// These outputs were written by this part.
@@ -145,7 +144,7 @@ unsafe fn block_rows<S: Simd>(
     BlockRows { start, stride: input.w as usize }
 }
 
-/// Panels that a block's tiles have side by side.
+/// Panels side by side in the tiles of a block.
 #[derive(Clone, Copy)]
 struct TileColumns {
     first: Panel,
@@ -155,7 +154,7 @@ struct TileColumns {
 }
 
 impl TileColumns {
-    /// The first of some panels of a group, with those that a tile of `rows` rows takes at once.
+    /// The first of some panels of a group, with the neighbours that a tile of `rows` rows takes at once.
     #[inline(always)]
     fn new<S: Simd>(conv: &Conv2d, panels: Range<usize>, rows: usize) -> TileColumns {
         let of = conv.panels();
@@ -231,8 +230,8 @@ unsafe fn panel_block<S: Simd>(
     }
 }
 
-/// Where the weights begin that come after those of a block: rows that are read in place meet a panel from
-/// end to end, others one block of K in each panel.
+/// Where the weights after those of a block begin. A panel is used from end to end if rows are read in place;
+/// otherwise the same block of K of the next panel follows.
 fn next_weights(conv: &Conv2d, block: &Block, panel: Panel) -> usize {
     let depth = match conv.path {
         Path::Direct => block.depth.end,

@@ -1,47 +1,47 @@
-//! How a block of scores becomes powers of e, for sums that are divided at the end.
+//! Online softmax: turns a block of scores into powers of e, normalized only at the end.
 //!
-//! Each row has the largest score so far, and the sum of the powers of e of its scores less that. Score `k`
-//! of a block joins accumulator `k mod 16`; the accumulators are joined halves with halves. A row whose
-//! scores are all -infinity so far has powers that are zero, not NaN: a later block may have others.
+//! Each row has a running maximum and a running sum of `e^(score - maximum)`. Score `k` of a block is added
+//! to accumulator `k mod 16`; a tree of halves adds up the accumulators. If all scores of a row so far are
+//! -infinity, its powers are zero, not NaN, since a later block may have larger scores.
 
 use crate::simd::{Lanewise, Several, Simd};
 use crate::{math, scalar};
 
 /// Accumulators of a sum.
 const ACCUMULATORS: usize = 16;
-/// Powers of e of this and less are zeros, as all are that are denormal: beside the 1 of the largest score
-/// they add nothing.
+/// Powers of e with this exponent or less become zero, as do all denormal results: next to the 1 of the
+/// largest score they add nothing.
 const LEAST: f32 = -104.0;
 
-/// The largest score of each row, and the sum of its powers.
+/// Each row's running maximum and sum of powers.
 #[derive(Clone, Copy)]
 pub(crate) struct SoftmaxState {
     pub(crate) largest: *mut f32,
     pub(crate) sums: *mut f32,
 }
 
-/// Which block of a row's scores it is.
+/// Whether a block is the first of its row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockTurn {
-    /// Nothing was added up before.
+    /// The first block.
     First,
-    /// There were others.
+    /// A later block.
     Later,
 }
 
-/// What is to be done to what was added up before a block.
+/// How to rescale the earlier blocks' results, since the maximum may have grown.
 pub(crate) enum Rescale {
-    /// Nothing.
+    /// Not at all.
     Keep,
-    /// It is multiplied.
+    /// By a factor.
     By(f32),
 }
 
 /// Turns `count` scores of row `row` into powers of e, and adds them to its state.
 ///
 /// # Safety
-/// `scores` is valid for `count` floats rounded up to 16, and the state for the row; if the block is not the
-/// first, the state is that of the block before.
+/// `scores` is valid for `count` floats rounded up to 16, and the state for the row. For a later block, the
+/// state is the previous block's.
 #[inline(always)]
 pub(crate) unsafe fn soften<S: Simd>(
     s: S,
@@ -58,7 +58,7 @@ pub(crate) unsafe fn soften<S: Simd>(
         (count..padded).for_each(|at| *scores.add(at) = f32::NEG_INFINITY);
         let before = if turn == BlockTurn::First { f32::NEG_INFINITY } else { *largest };
         let most = scalar::max(largest_of(s, scores, padded), before);
-        // Differences from -infinity would be NaN.
+        // A difference of two -infinities would be NaN.
         let base = if most == f32::NEG_INFINITY { 0.0 } else { most };
         let added = powers(s, scores, padded, base);
         *largest = most;
@@ -72,7 +72,7 @@ pub(crate) unsafe fn soften<S: Simd>(
     }
 }
 
-/// The largest of some scores; NaNs do not count.
+/// The largest score, ignoring NaNs.
 #[inline(always)]
 unsafe fn largest_of<S: Simd>(s: S, scores: *const f32, padded: usize) -> f32 {
     let mut largest = s.splat(f32::NEG_INFINITY);
@@ -87,13 +87,13 @@ unsafe fn largest_of<S: Simd>(s: S, scores: *const f32, padded: usize) -> f32 {
     lanes.into_iter().fold(f32::NEG_INFINITY, |largest, x| scalar::max(x, largest))
 }
 
-/// e to the difference of scores from `base`.
+/// `e^(score - base)`.
 #[inline(always)]
 fn power<S: Lanewise>(s: S, scores: S::F, base: f32) -> S::F {
     math::exp_or_zero(s, s.max(s.splat(LEAST), s.sub(scores, s.splat(base))))
 }
 
-/// Replaces scores by powers of e of their differences from `base`; their sum.
+/// Replaces each score by `e^(score - base)` and returns the sum.
 #[inline(always)]
 unsafe fn powers<S: Simd>(s: S, scores: *mut f32, padded: usize, base: f32) -> f32 {
     let vectors = ACCUMULATORS / S::LANES;
@@ -147,7 +147,7 @@ pub(crate) unsafe fn scale_row<S: Simd>(s: S, row: *mut f32, count: usize, facto
     }
 }
 
-/// Divides a row, or fills it with zeros if nothing was added.
+/// Divides a row by its sum, or fills it with zeros if there is none.
 ///
 /// # Safety
 /// `row` is valid for `count` floats.
@@ -171,7 +171,7 @@ mod tests {
     use crate::isa::Isa;
     use crate::simd::{Avx2, Avx512, Portable, Task};
 
-    /// A row that is turned into powers in one block.
+    /// A row of scores that is one block.
     struct Row {
         scores: *mut f32,
         count: usize,
@@ -186,7 +186,8 @@ mod tests {
         }
     }
 
-    /// The sum by its definition: score `k` joins accumulator `k mod 16`, then halves join halves.
+    /// The sum by its definition: score `k` is added to accumulator `k mod 16`; then a tree of halves adds
+    /// them up.
     fn sum(powers: &[f32]) -> f32 {
         let mut accumulators = [0.0; ACCUMULATORS];
         for (k, power) in powers.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Vector functions on strips of memory, for generated code to call between its own loops.
+//! Vector functions on strips of memory, called by generated code between its own loops.
 
 use std::marker::PhantomData;
 
@@ -9,8 +9,8 @@ use crate::simd::{Avx2, Avx512, Portable, Simd, Task};
 /// number does not read `with`.
 ///
 /// # Safety
-/// `from` and `with` are valid for reads and `to` for writes of `n` floats; each of the first is `to`, or does
-/// not overlap it.
+/// `from` and `with` are valid for reads and `to` for writes of `n` floats. Each of `from` and `with` is `to`
+/// or does not overlap it.
 pub type StripFn = unsafe extern "C" fn(to: *mut f32, from: *const f32, with: *const f32, n: u64);
 
 /// A function fixed at compile time.
@@ -62,20 +62,20 @@ macro_rules! strips {
 
 strips! { Exp Log Tanh Erf Sigmoid Gelu GeluTanh }
 
-/// A function of one or two numbers of which a compiler makes vector code: its branches are selections.
+/// A function of one or two numbers without branches, so that the compiler can vectorize it.
 pub(crate) trait Formula {
-    /// Of how many numbers it is: of one, `y` may be anything.
+    /// How many numbers it takes; if one, `y` may be anything.
     const NUMBERS: usize = 1;
 
     /// The function at `x` and `y`.
     fn value(x: f32, y: f32) -> f32;
 
-    /// The function at numbers that are usual: only this becomes vector code.
+    /// The function on its usual range; only this form becomes vector code.
     fn usual(x: f32, y: f32) -> f32 {
         Self::value(x, y)
     }
 
-    /// Whether `usual` is the function at `x` and `y`.
+    /// Whether `usual` equals the function at `x` and `y`.
     fn is_usual(_x: f32, _y: f32) -> bool {
         true
     }
@@ -90,7 +90,8 @@ struct FormulaStrip<F> {
     formula: PhantomData<F>,
 }
 
-/// Elements that are copied to where nothing overlaps them, and mapped there.
+/// Elements of a chunk, which is copied to local arrays, since `from`, `with` and `to` may be the same
+/// memory.
 const CHUNK: usize = 64;
 
 impl<S: Simd, F: Formula> Task<S> for FormulaStrip<F> {
@@ -119,7 +120,7 @@ impl<S: Simd, F: Formula> Task<S> for FormulaStrip<F> {
     }
 }
 
-/// Copies `count` floats, which may lie at any address.
+/// Copies `count` floats at any alignment.
 ///
 /// # Safety
 /// `from` is valid for reads and `to` for writes of them, and they do not overlap.
@@ -179,7 +180,7 @@ mod tests {
         }
     }
 
-    /// A quotient, with a formula that is wrong where what divides is not above zero.
+    /// A quotient, with a formula that is wrong for divisors that are not above zero.
     struct Quotient;
 
     impl Formula for Quotient {
@@ -198,7 +199,7 @@ mod tests {
         }
     }
 
-    /// Lengths of strips, and their first numbers: usual alone, and others.
+    /// Lengths of strips and their first numbers, inside the usual range and outside.
     const STRIPS: [(usize, f32); 6] =
         [(1, 0.0), (64, 0.0), (65, 0.0), (200, 0.0), (200, -70.0), (130, -129.0)];
 

@@ -1,21 +1,20 @@
-//! Which blocking and parts a convolution by Winograd's algorithm has, and when it is faster.
+//! Winograd convolution: its blocking and parts, and when it is faster.
 //!
 //! The output is cut into tiles, counted from its corner: of 4 x 4 pixels if the filter has 3 x 3 taps, 2 x 2
-//! for 5 x 5, and of 4, 2 or 4 pixels of a row or column if it has 3, 5 or 7 taps in one. Of a tile, 36, 6 or
-//! 10 sums are computed in the place of 144, 100, 12, 10 or 28. For each of these points, the tiles'
-//! transformed pixels (rows) meet the transformed filters (columns) in a matrix product over the input
-//! channels; [`crate::winograd_transforms`] has the algorithm and its source.
+//! for 5 x 5, and of 4, 2 or 4 pixels of a row or column if it has 3, 5 or 7 taps in one. A tile needs 36,
+//! 36, 6, 6 or 10 products instead of 144, 100, 12, 10 or 28. For each of these points, the tiles'
+//! transformed pixels (rows) are multiplied with the transformed filters (columns) in a matrix product over
+//! the input channels; [`crate::winograd_transforms`] has the algorithm and its source.
 //!
-//! The weights stay as [`crate::Conv2d`] packs them. A filter is transformed where it is used: a block of
+//! The weights stay as [`crate::Conv2d`] packs them. Filters are transformed when they are used, a block of
 //! input channels for one panel of output channels at a time, into scratch that stays in the second-level
-//! cache. Stored transformed, weights would take four times the bytes, and be read from memory.
+//! cache. Stored transformed weights would take four times the bytes, and be read from memory.
 //!
-//! Weights and images may be stored as `bf16`. Transforms, products and sums are of `f32` all the same:
-//! rounded to `bf16`, transformed pixels of a 4 x 4 tile would have errors many times as large as the pixels
-//! have.
+//! Weights and images may be stored as `bf16`, but transforms, products and sums are `f32`: rounding the
+//! transformed pixels of a 4 x 4 tile to `bf16` would multiply their errors.
 //!
-//! The bits of a result depend on the shape and operands alone: a tile's sums are taken in the order of the
-//! channels, from zero; bias, then residual are added after the last transform. They differ from those of
+//! The bits of a result depend only on the shape and the operands: a tile's sums are taken in the order of
+//! the channels, from zero; bias, then residual are added after the last transform. They differ from those of
 //! [`crate::Conv2d`].
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
@@ -48,18 +47,18 @@ pub struct Winograd {
     pub(crate) pad_left: u32,
     pub(crate) in_channels: u32,
     pub(crate) out_channels: u32,
-    /// If there are several, each has a multiple of 16 input channels, so that no vector has those of two.
+    /// With several groups, each has a multiple of 16 input channels, so that no vector spans two.
     groups: u32,
     pub(crate) activation: FunctionCode,
-    /// The most tiles that are computed at a time.
+    /// The most tiles of a block.
     pub(crate) block_tiles: u32,
-    /// The most input channels that are taken at a time, a multiple of 16.
+    /// The most input channels of a block, a multiple of 16.
     pub(crate) block_depth: u32,
     pub(crate) tile_parts: u32,
     pub(crate) panel_parts: u32,
     pub(crate) isa: Isa,
     pub(crate) filter: WinogradFilter,
-    /// How weights are stored; if as `f32`, so are the images.
+    /// The weights' element type; images of `f32` weights are `f32`.
     weights: StoredFloat,
     input: StoredFloat,
     residual: StoredFloat,
@@ -122,13 +121,13 @@ impl WinogradFilter {
         })
     }
 
-    /// The height and width of what a tile reads.
+    /// The height and width of the pixels that a tile reads.
     pub(crate) fn read(self) -> [usize; 2] {
         let [kernel, tile] = [self.kernel(), self.tile()];
         [0, 1].map(|side| kernel[side] + tile[side] - 1)
     }
 
-    /// The products of a tile, for each pair of channels.
+    /// The products of a tile for each pair of input and output channels.
     pub(crate) fn points(self) -> usize {
         self.read().into_iter().product()
     }
@@ -151,8 +150,8 @@ impl WinogradFilter {
     }
 }
 
-/// About what transforms cost, in cycles: of 3x3 fitted like [`STEP_CYCLES`], of the others estimated from
-/// the numbers of their operations.
+/// Approximate cycles of the transforms: fitted like [`STEP_CYCLES`] for 3x3, estimated from operation counts
+/// for the others.
 struct TransformCosts {
     /// Of 16 filters.
     filter: f64,
@@ -162,11 +161,11 @@ struct TransformCosts {
     write: f64,
 }
 
-/// Its bytes are told apart, and read by others: there is no padding among them.
+/// Descriptors are embedded, compared and read as bytes, so there is no padding between fields.
 const _: () = assert!(size_of::<Winograd>() == size_of::<ConvStrides>() + 24 * size_of::<u32>());
 
-/// The most products of a block, of all points of its tiles, for each pair of channels: then transforming the
-/// filters again costs a tenth of the products.
+/// The most products of a block (tiles times points) for each pair of channels. Transforming the filters for
+/// each block then costs a tenth of the products.
 const MOST_PRODUCTS: usize = 56 * 36;
 /// The fewest products of a block, where scratch is scarce.
 const LEAST_PRODUCTS: usize = 6 * 36;
@@ -175,33 +174,34 @@ const LEAST_PRODUCTS: usize = 6 * 36;
 const MOST_DEPTH: usize = 64;
 /// The fewest, where scratch is scarce: fewer channels leave room for more tiles.
 const NARROWEST_DEPTH: usize = 16;
-/// Floats between the points' blocks, beside their own: neighbours fall in different sets of the caches.
+/// Floats of padding between the points' blocks, so that neighbours fall in different sets of the caches.
 const APART: usize = 16;
 
-/// Cycles of parts of the work, fitted to the 3x3 layers of `examples/layers.rs` on an AMD EPYC (Zen 4,
-/// AVX-512, one thread): of a step of a matrix tile, beside a cycle for each row and vector. On a Zen 3 with
-/// AVX2, nine of ten layers of all filters took from 0.9 to 1.9 times as long as expected.
+/// Cycles of a step of a matrix tile, besides one cycle for each row and vector. This and the following costs
+/// are fitted to the 3x3 layers of `examples/layers.rs` on an AMD EPYC (Zen 4, AVX-512, one thread). On a Zen
+/// 3 with AVX2, nine of ten layers of all filters took from 0.9 to 1.9 times as long as expected.
 const STEP_CYCLES: f64 = 2.0;
-/// Of a matrix tile, beside its steps.
+/// Cycles of a matrix tile, besides its steps.
 const TILE_CYCLES: f64 = 60.0;
-/// Of a call.
+/// Cycles of a call.
 const CALL_CYCLES: f64 = 1500.0;
 /// How much longer than expected a part may take because its core is busy elsewhere.
 const DISTURBANCE: f64 = 0.25;
-/// Of a product of [`crate::Conv2d`] with 16 weights, with all that it does beside.
+/// Cycles of a product of [`crate::Conv2d`] with 16 weights, with all its overhead.
 const DIRECT_CYCLES: f64 = 1.2;
-/// Of such a product in a group that has a single vector of output channels, for which rows are copied.
+/// The same in a group with a single vector of output channels, whose rows are copied.
 const NARROW_DIRECT_CYCLES: f64 = 1.5;
-/// Of one of [`crate::PairConv2d`] with 16 pairs of weights, where the machine has an instruction for pairs.
+/// Cycles of a product of [`crate::PairConv2d`] with 16 pairs of weights on a machine with an instruction for
+/// pairs.
 const PAIRS_CYCLES: f64 = 1.2;
-/// The same in such a group.
+/// The same in a group with a single vector of output channels.
 const NARROW_PAIRS_CYCLES: f64 = 3.0;
-/// The same in all groups, where pairs are taken apart.
+/// The same in all groups on machines without the instruction.
 const PAIRS_APART_CYCLES: f64 = 2.8;
 
 impl Winograd {
-    /// The rows of the output in a tile. Computed in parts whose rows are a multiple of this (the last part
-    /// may have any number), the output has the same bits as when it is computed at once.
+    /// The rows of the output in a tile. If the output is computed in parts whose rows are a multiple of this
+    /// (except in the last part), it has the same bits as when computed at once.
     pub fn tile_rows(&self) -> usize {
         self.filter.tile()[0]
     }
@@ -212,8 +212,8 @@ impl Winograd {
         filter_of(shape).is_some()
     }
 
-    /// The convolution of a shape, for one worker and with all the scratch that it prefers; none if it can't
-    /// compute that ([`Winograd::computes`]), or the input's channels lie apart.
+    /// The convolution of a shape, for one worker and with all the scratch that it prefers. None if Winograd
+    /// cannot compute it ([`Winograd::computes`]) or the input's channels are not contiguous.
     pub fn new(
         shape: &Conv2dShape,
         strides: &ConvStrides,
@@ -257,8 +257,8 @@ impl Winograd {
         Some(winograd)
     }
 
-    /// The same with weights of `bf16` and images that are stored as `numbers` says; none if the number of
-    /// input channels is odd. An input that is stored as `f32` is rounded to `bf16`.
+    /// The same with weights of `bf16` and images of the given types; none if the number of input channels is
+    /// odd. An `f32` input is rounded to `bf16`.
     pub fn of_bf16(self, numbers: ConvNumbers) -> Option<Winograd> {
         let ConvNumbers { input, residual, output } = numbers;
         let weights = StoredFloat::Bf16;
@@ -266,8 +266,8 @@ impl Winograd {
         is_even.then_some(Winograd { weights, input, residual, output, ..self })
     }
 
-    /// The same convolution, to the bit, with no more than `scratch_bytes` for each worker, or with as few as
-    /// it can do with.
+    /// The same convolution, to the bit, with at most `scratch_bytes` of scratch for each worker, or with the
+    /// least it can do with.
     pub fn within(self, scratch_bytes: usize) -> Winograd {
         if self.scratch_bytes() <= scratch_bytes {
             return self;
@@ -292,7 +292,8 @@ impl Winograd {
         best
     }
 
-    /// The same convolution, to the bit, in the parts for which the slowest of some workers finishes first.
+    /// The same convolution, to the bit, cut into parts such that the slowest of `threads` workers finishes
+    /// first.
     pub fn on(self, threads: usize) -> Winograd {
         let [tiles, panels] = self.divisible();
         let threads = u32::try_from(threads).unwrap_or(u32::MAX);
@@ -317,20 +318,20 @@ impl Winograd {
         Winograd { tile_parts, panel_parts, ..self }
     }
 
-    /// The largest number of tiles of a block whose scratch fits: scratch is linear in it.
+    /// The most tiles of a block whose scratch fits; scratch is linear in that number.
     fn tiles_within(&self, scratch_bytes: usize) -> Option<usize> {
         let [none, one] = [0, 1].map(|tiles| self.scratch_floats(tiles));
         Some((scratch_bytes / 4).checked_sub(none)? / (one - none))
     }
 
-    /// The kernel with the fewest channels of a block, and the fewest tiles of one.
+    /// The kernel with the fewest channels in a block, and the fewest tiles of a block.
     fn narrowest(&self) -> (Winograd, usize) {
         let block_depth = self.block_depth.min(NARROWEST_DEPTH as u32);
         let tiles = LEAST_PRODUCTS.div_ceil(self.filter.points());
         (Winograd { block_depth, ..*self }, tiles.min(self.block_tiles as usize))
     }
 
-    /// The most tiles that are computed at a time: with more, transforming filters takes hardly less time.
+    /// The most tiles of a block: with more, transforming the filters takes hardly less time.
     pub fn most_tiles(&self) -> usize {
         MOST_PRODUCTS / self.filter.points()
     }
@@ -341,7 +342,7 @@ impl Winograd {
         narrowest.scratch_floats(tiles) * 4
     }
 
-    /// How many times faster than [`crate::Conv2d`] or [`crate::PairConv2d`] it is about, on one thread.
+    /// The approximate speedup over [`crate::Conv2d`] or [`crate::PairConv2d`], on one thread.
     pub fn speedup(&self) -> f64 {
         let pixels = f64::from(self.batch * self.out_h * self.out_w);
         let vectors = (self.panels().packed_len() / 16) as f64;
@@ -387,7 +388,7 @@ impl Winograd {
         (self.in_channels / self.groups) as usize
     }
 
-    /// How the images are stored.
+    /// The element types of the images.
     pub(crate) fn numbers(&self) -> ConvNumbers {
         ConvNumbers { input: self.input, residual: self.residual, output: self.output }
     }
@@ -406,8 +407,8 @@ impl Winograd {
         self.in_group().div_ceil(self.block_depth as usize)
     }
 
-    /// Where scratch's pieces begin, in floats, and its end: pixels outside of the image, transformed pixels,
-    /// transformed filters, sums.
+    /// Where the pieces of scratch begin, in floats, and the end: a pixel of zeros for padding, transformed
+    /// pixels, transformed filters, sums.
     pub(crate) fn pieces(&self, tiles: usize) -> [usize; 5] {
         let width = self.panels().get(0).width;
         let depth = self.block_depth as usize;
@@ -423,7 +424,7 @@ impl Winograd {
         self.pieces(tiles)[4]
     }
 
-    /// About how many cycles a part takes, by its tiles and panels.
+    /// Cycles, about, of a part, by its tiles and panels.
     fn cost(&self) -> impl Fn(u32, u32) -> f64 + use<> {
         let block_tiles = self.block_tiles;
         let matrix_tile_rows = self.matrix_tile_rows() as u32;
@@ -432,14 +433,14 @@ impl Winograd {
         let depth_blocks = self.depth_blocks() as f64;
         let points = self.filter.points() as f64;
         let costs = self.filter.costs();
-        // Of the groups that a part's panels are of.
+        // The groups that a part's panels belong to.
         let read = (in_group / 16.0).ceil() * costs.read;
         let of_group = self.panels().of_group() as u32;
         let all_groups = self.groups;
-        // Divisions of longer numbers take twice as long, and there are three for each cut that is tried.
+        // 64-bit divisions take twice as long as 32-bit ones, and each candidate cut needs three.
         move |tiles, panels| {
             let blocks = tiles.div_ceil(block_tiles);
-            // A part that begins within a group may have panels of one more.
+            // A part that begins within a group may touch one more.
             let more = u32::from(!panels.is_multiple_of(of_group));
             let groups = f64::from(((panels - more).div_ceil(of_group) + more).min(all_groups));
             let heights = f64::from(tiles.div_ceil(blocks).div_ceil(matrix_tile_rows) * blocks);
@@ -453,33 +454,33 @@ impl Winograd {
         }
     }
 
-    /// About how many cycles all of it takes in one part.
+    /// Cycles, about, of all the work in one part.
     fn whole_cost(&self) -> f64 {
         let [tiles, panels] = self.divisible();
         self.cost()(tiles, panels)
     }
 
-    /// Tiles and panels, which parts have some of each.
+    /// Tiles and panels, the two ranges that are cut into parts.
     fn divisible(&self) -> [u32; 2] {
         [self.tiles(), self.panels().count()].map(|count| u32::try_from(count).unwrap_or(u32::MAX))
     }
 }
 
-/// The filter of a convolution that it can compute.
+/// The filter of a convolution, if there is an algorithm for it.
 fn filter_of(shape: &Conv2dShape) -> Option<WinogradFilter> {
     let Conv2dShape { kernel, stride, dilation, groups, in_channels, .. } = *shape;
     let is_fit = groups == 1 || groups > 0 && in_channels.is_multiple_of(16 * groups);
     WinogradFilter::of(kernel).filter(|_| [stride, dilation] == [[1; 2]; 2] && is_fit)
 }
 
-/// The numbers of channels that a block may have, the largest first.
+/// The possible numbers of channels in a block, the largest first.
 fn depths(in_group: usize) -> impl Iterator<Item = usize> {
     let blocks = in_group.div_ceil(MOST_DEPTH).max(1);
     let most = in_group.div_ceil(blocks).next_multiple_of(16);
     [most, 32, NARROWEST_DEPTH].into_iter().filter(move |depth| *depth <= most)
 }
 
-/// The floats from one point's block to the next's.
+/// The distance in floats between the points' blocks.
 pub(crate) fn apart(floats: usize) -> usize {
     floats + APART
 }
@@ -516,7 +517,7 @@ impl KernelBody for Winograd {
 }
 
 impl Winograd {
-    /// Runs a part; a row of packed weights has those of `CHANNELS` input channels.
+    /// Runs a part; a row of packed weights has `CHANNELS` input channels.
     ///
     /// # Safety
     /// That of [`KernelBody::run`].

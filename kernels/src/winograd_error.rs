@@ -1,4 +1,4 @@
-//! How far a Winograd convolution of a layer's filter and depth is from exact sums, found on a sample.
+//! The numerical error of a Winograd convolution for a layer's filter and depth, measured on a sample.
 
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
@@ -14,9 +14,9 @@ use crate::winograd::{Winograd, WinogradFilter};
 const OUTPUTS: usize = 4;
 
 impl Winograd {
-    /// The largest error of one tile with as many input channels as one of its groups has, as a share of the
-    /// tile's largest number: weights and pixels are pseudo-random, pixels from 0 to 1 as after a relu. Found
-    /// once for each filter and depth.
+    /// The largest error of one tile, relative to the tile's largest number, with as many input channels as a
+    /// group has. Weights and pixels are pseudo-random, pixels from 0 to 1 as after a relu. Measured once for
+    /// each filter and depth.
     pub fn sample_error(&self) -> f64 {
         static KNOWN: RwLock<BTreeMap<(WinogradFilter, usize), f64>> = RwLock::new(BTreeMap::new());
         let inputs = self.in_group();
@@ -92,7 +92,7 @@ fn computed(shape: &Conv2dShape, x: &[f32], weights: &[f32]) -> Vec<f32> {
     out
 }
 
-/// The sum of a number of the output, in `f64`.
+/// One output, summed in `f64`.
 fn exact(shape: &Conv2dShape, x: &[f32], weights: &[f32], index: usize) -> f64 {
     let [_, width] = shape.output();
     let [kernel_h, kernel_w] = shape.kernel;

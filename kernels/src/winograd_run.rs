@@ -31,14 +31,14 @@ const MOST_WRITTEN: usize = 16;
 /// The most lanes of a vector.
 const MOST_LANES: usize = 16;
 
-/// The operands of a running convolution; a row of packed weights has those of `CHANNELS` input channels.
+/// The operands of a running convolution; a row of packed weights has `CHANNELS` input channels.
 #[derive(Clone, Copy)]
 pub(crate) struct WinogradImages<const CHANNELS: usize> {
     out: Numbers,
     x: Numbers,
     weights: *const f32,
     bias: *const f32,
-    /// Null if nothing is added.
+    /// Null without a residual.
     residual: Numbers,
 }
 
@@ -48,7 +48,7 @@ impl<const CHANNELS: usize> WinogradImages<CHANNELS> {
     #[inline(always)]
     pub(crate) unsafe fn new(conv: &Winograd, operands: OperandTable) -> WinogradImages<CHANNELS> {
         let numbers = |start, stored| {
-            // Without weights of `bf16`, that is known when this is compiled.
+            // Without `bf16` weights, the type is known at compile time.
             let stored = if CHANNELS == 1 { StoredFloat::F32 } else { stored };
             Numbers { start, stored, first: 0 }
         };
@@ -65,17 +65,17 @@ impl<const CHANNELS: usize> WinogradImages<CHANNELS> {
         }
     }
 
-    /// Whether the activation is applied to what was stored: sums that are rounded when they are stored have
-    /// had it before.
+    /// Whether the activation is applied to stored results. Results that are rounded for the store get it
+    /// before.
     #[inline(always)]
     fn is_activated_after(&self, conv: &Winograd) -> bool {
         conv.activation.is_deferred() && self.out.stored == StoredFloat::F32
     }
 
-    /// Pixels of the input from memory, of `f32` and as the products take them.
+    /// Loads pixels of the input as `f32`, rounded as the products need them.
     ///
     /// # Safety
-    /// `from` is valid for reads of as many channels.
+    /// `from` is valid for reads of `count` channels.
     #[inline(always)]
     unsafe fn load<S: Simd>(&self, s: S, from: *const u8, first: usize, count: usize) -> S::F {
         // SAFETY: the caller's promise.
@@ -84,7 +84,7 @@ impl<const CHANNELS: usize> WinogradImages<CHANNELS> {
         if is_rounded { s.upper_bf16(s.nearest_bf16(pixels)) } else { pixels }
     }
 
-    /// The packed weights of one of a row's channels.
+    /// The packed weights of channel `channel` of a row.
     ///
     /// # Safety
     /// `from` is valid for reads of a vector.
@@ -108,7 +108,7 @@ struct WinogradScratch {
     read: *mut f32,
     filters: *mut f32,
     sums: *mut f32,
-    /// Tiles for which the pieces are laid out.
+    /// Tiles that the pieces are laid out for.
     tiles: usize,
 }
 
@@ -180,7 +180,7 @@ fn corner(conv: &Winograd, tile: usize) -> Pixel {
     Pixel { n: line / rows, y: line % rows * height, x: x * width }
 }
 
-/// The input pixels that a tile reads, row by row; zeros where the image ends.
+/// The addresses of the input pixels that a tile reads, row by row; those outside the image point at zeros.
 #[inline(always)]
 fn pixels_read(conv: &Winograd, image: Numbers, zeros: *const f32, tile: usize) -> [*const u8; MOST_READ] {
     let Pixel { n, y, x } = corner(conv, tile);
@@ -188,7 +188,7 @@ fn pixels_read(conv: &Winograd, image: Numbers, zeros: *const f32, tile: usize) 
     let [height, width] = conv.filter.read();
     let mut pixels = [zeros.cast::<u8>(); MOST_READ];
     for (row, pixels) in pixels.chunks_exact_mut(width).enumerate().take(height) {
-        // Rows and columns above and before the image wrap around, and lie outside then too.
+        // Rows above the image and columns before it wrap around, and count as outside too.
         let y = (y + row).wrapping_sub(conv.pad_top as usize);
         for (column, pixel) in pixels.iter_mut().enumerate() {
             let x = (x + column).wrapping_sub(conv.pad_left as usize);
@@ -201,7 +201,7 @@ fn pixels_read(conv: &Winograd, image: Numbers, zeros: *const f32, tile: usize) 
     pixels
 }
 
-/// Transforms the channels of some groups of the pixels that a tile reads, into row `row` of each point's
+/// Transforms the pixels that a tile reads, for the channels of some groups, into row `row` of each point's
 /// block.
 #[inline(always)]
 unsafe fn read_pixels<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
@@ -232,7 +232,7 @@ unsafe fn read_pixels<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     }
 }
 
-/// The products of all points for a block of tiles and a panel, into the sums.
+/// Computes the products of all points for a block of tiles and a panel, into the sums.
 #[inline(always)]
 unsafe fn multiply<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     s: S,
@@ -290,8 +290,8 @@ unsafe fn filters<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     }
 }
 
-/// The product of one point's block of tiles with its filters, added to its sums. `ahead` are the weights
-/// that are transformed next: the products of all points fetch them meanwhile.
+/// Adds the product of one point's block of tiles with its filters to the point's sums. Meanwhile it
+/// prefetches `ahead`, the weights that are transformed next; the points share that work.
 #[inline(always)]
 unsafe fn multiply_point<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     conv: &Winograd,
@@ -312,7 +312,7 @@ unsafe fn multiply_point<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
         0 => Start::Fresh { bias: std::ptr::null(), residual: std::ptr::null(), residual_stride: 0 },
         _ => Start::Resume,
     };
-    // Some points share the weights of a tap.
+    // Several points may share the prefetch of one tap's weights.
     let sharing = T::POINTS / T::TAPS;
     let tap = point / sharing * conv.in_group() + point % sharing * inputs.len() / sharing;
     let mut fetch = (ahead.wrapping_add(tap / CHANNELS * width), width / sharing / CHANNELS);
@@ -344,7 +344,7 @@ unsafe fn multiply_point<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     }
 }
 
-/// The offset of each pixel that a tile writes in an image; none outside of it.
+/// The offset in an image of each pixel that a tile writes; none outside the output.
 #[inline(always)]
 fn pixels_written<T: WinogradTransform>(
     conv: &Winograd,
@@ -428,7 +428,8 @@ unsafe fn activated<S: Simd>(s: S, conv: &Winograd, value: S::F) -> S::F {
     }
 }
 
-/// Applies the activation to what was just written: the pixels of some tiles, in the channels of some panels.
+/// Applies the activation to the outputs just written: the pixels of some tiles, in the channels of some
+/// panels.
 #[inline(always)]
 unsafe fn activate<const CHANNELS: usize, S: Simd>(
     conv: &Winograd,

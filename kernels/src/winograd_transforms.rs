@@ -1,12 +1,12 @@
 //! The transforms of Winograd's algorithms, on vectors of channels.
 //!
-//! `F(m, r)` computes `m` pixels of a line of the output, with a filter of `r` taps, by `n = m + r - 1`
-//! products instead of `m r`: `A^T [(G g) * (B^T d)]`, where `g` is the filter, `d` the `n` pixels that are
-//! read, and `*` multiplies elements. `F(m x m, r x r)` is that on the columns, then on the rows. The
-//! matrices interpolate polynomials at `n - 1` points and infinity (Winograd, "Arithmetic Complexity of
-//! Computations", 1980; Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016). The
-//! points here are 0 and pairs `p`, `-p`. Of a pair, with `N = 2 p^2 prod (p^2 - q^2)` and
-//! `Q(x) = prod (x - q^2)` over the other pairs `q`:
+//! `F(m, r)` computes `m` pixels of an output line with a filter of `r` taps by `n = m + r - 1` products
+//! instead of `m r`: `A^T [(G g) * (B^T d)]`, where `g` is the filter, `d` the `n` pixels that are read, and
+//! `*` multiplies elements. `F(m x m, r x r)` applies it to the columns, then to the rows. The matrices
+//! interpolate polynomials at `n - 1` points and infinity (Winograd, "Arithmetic Complexity of Computations",
+//! 1980; Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016). The points here are 0
+//! and pairs `p`, `-p`. For a pair, with `N = 2 p^2 prod (p^2 - q^2)` and `Q(x) = prod (x - q^2)` over the
+//! other pairs `q`:
 //!
 //! - the rows of `B^T` are the coefficients of `x (x + p) Q(x^2)` and `x (x - p) Q(x^2)`; those of 0 and
 //!   infinity are `P(x^2)` and `x P(x^2)`, where `P` is the product over all pairs;
@@ -18,7 +18,7 @@
 //! the pairs 1 and 2, as in section 4.3 of Lavin and Gray; `F(4, 7)` has 1/2 and 3/4 too: of seven sets of
 //! points that were tried, errors in `f32` were the smallest with 16 and with 192 channels.
 //!
-//! Which sums are rounded where is fixed here, so that all instruction sets give the same bits.
+//! The order of roundings is fixed here, so that all instruction sets give the same bits.
 
 use crate::simd::Simd;
 
@@ -28,17 +28,17 @@ const MOST_PAIRS: usize = 4;
 const PAIRS: [f64; MOST_PAIRS] = [1.0, 2.0, 0.5, 0.75];
 /// The most points along a side.
 const MOST_POINTS: usize = 2 * MOST_PAIRS + 2;
-/// The most of a tile of two sides.
+/// The most points along a side of a square tile.
 const MOST_SQUARE_SIDE: usize = 6;
 
-/// The transforms of one algorithm. Each takes its numbers from `load(index)`, and gives all results to
-/// `store(index, value)`; those of two sides are row by row.
+/// The transforms of one algorithm. Each reads its numbers by `load(index)` and passes all results to
+/// `store(index, value)`; square tiles are stored row by row.
 pub(crate) trait WinogradTransform {
     /// Taps of a filter.
     const TAPS: usize;
-    /// Pixels that are read, and products.
+    /// Pixels read along a side, and products.
     const POINTS: usize;
-    /// Pixels that are written.
+    /// Pixels written.
     const OUTPUTS: usize;
 
     /// `B^T d`.
@@ -153,8 +153,8 @@ fn loaded<S: Simd>(s: S, count: usize, load: impl Fn(usize) -> S::F) -> [S::F; M
     numbers
 }
 
-/// The sum of `coefficients` times every second number from `first` on, up to the coefficient of `degree`,
-/// which is 1.
+/// The sum of `coefficients` times every second number from `first` on. The coefficient of `degree`, the
+/// last, is 1.
 #[inline(always)]
 fn every_second<S: Simd>(
     s: S,
