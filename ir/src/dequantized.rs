@@ -1,4 +1,4 @@
-//! Floats that are made of integers of 8 bits, as quantized networks have them.
+//! Dequantized floats: the pattern `(bytes - zero) * scale` of quantized networks.
 
 use crate::body::{Body, OpRef};
 use crate::context::Context;
@@ -7,21 +7,21 @@ use crate::opdef::{Kind, Traits};
 use crate::scalar::{Binary, Scalar};
 use crate::types::TypeData;
 
-/// A value of `f32` that is `(bytes - zero) * scale`.
+/// A dequantized value of `f32`: `(bytes - zero) * scale`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dequantized {
     /// Integers of 8 bits, of the value's shape.
     pub bytes: Value,
-    /// The float that is subtracted; absent: 0.
+    /// The zero point, as the float that is subtracted; absent: 0.
     pub zero: Option<Value>,
-    /// The float that is multiplied by.
+    /// The scale, a float.
     pub scale: Value,
     /// The operations that compute the value, the last one first.
     pub ops: Vec<Op>,
 }
 
 impl Dequantized {
-    /// What a value is made of, if it is; zero point and scale may have any shape that broadcasts.
+    /// Matches a dequantized value; zero point and scale may have any shape that broadcasts.
     pub fn of(ctx: &Context, body: &Body, value: Value) -> Option<Dequantized> {
         let product = f32_result(ctx, body, value)?;
         let scale = other_operand(product, Binary::Mul)?;
@@ -29,7 +29,7 @@ impl Dequantized {
         made(product.operand(0), scale).or_else(|| made(scale, product.operand(0)))
     }
 
-    /// What a product of two values is made of.
+    /// Matches a product of two values.
     fn of_product(product: OpRef<'_>, mut numbers: Value, scale: Value) -> Option<Dequantized> {
         let OpRef { ctx, body, .. } = product;
         let mut ops = vec![product.op];
@@ -47,8 +47,8 @@ impl Dequantized {
         is_whole.then_some(Dequantized { bytes, zero, scale, ops })
     }
 
-    /// What `other` is made of, if an operation adds it, element by element, and all steps of it are for this
-    /// alone; zero point and scale are numbers.
+    /// Matches `other` as a dequantized operand of an elementwise addition. Each of its steps must have no
+    /// other use, and zero point and scale must be single numbers.
     pub fn of_addend(op: OpRef<'_>, other: Value) -> Option<Dequantized> {
         let OpRef { ctx, body, .. } = op;
         other_operand(op, Binary::Add).filter(|_| body.ty(other) == op.result_type(0))?;
@@ -61,14 +61,14 @@ impl Dequantized {
     }
 }
 
-/// Whether a convolution of 8-bit integers takes less time than one of the floats that they are made of. The
-/// filter's sizes are output channels, input channels of a group, and those of its window: products of
-/// matrices need some channels in a group, and of one channel in and out, as in depthwise convolutions,
-/// sums of up to 256 products are exact as floats.
+/// Whether a convolution of 8-bit integers takes less time than the same convolution of dequantized floats.
+/// The filter's sizes are output channels, input channels of a group, and those of its window. Matrix
+/// products need several channels in a group. Depthwise windows are limited to the 256 products whose sum is
+/// exact in `f32`.
 pub fn are_integers_faster(groups: u64, filter: &[u64]) -> bool {
-    /// Fewer input channels of a group are not worth a product of matrices.
+    /// The fewest input channels of a group that are worth a matrix product.
     const NARROW: u64 = 8;
-    /// The most elements of a window of one channel.
+    /// The most elements of a depthwise window.
     const MOST_TAPS: u64 = 256;
     match filter {
         [out, 1, window @ ..] if groups > 1 && *out == groups => window.iter().product::<u64>() <= MOST_TAPS,
@@ -77,7 +77,7 @@ pub fn are_integers_faster(groups: u64, filter: &[u64]) -> bool {
     }
 }
 
-/// The integers of 8 bits that an operation converts to `f32`, if it does.
+/// The 8-bit integers that an operation converts to `f32`, if it is such a conversion.
 pub fn bytes_of(op: OpRef<'_>) -> Option<Value> {
     let from = op.has(Traits::CAST).then(|| op.operand(0))?;
     let is_byte =
@@ -85,13 +85,13 @@ pub fn bytes_of(op: OpRef<'_>) -> Option<Value> {
     (is_byte && op.ctx.elem(op.result_type(0)) == op.ctx.f32()).then_some(from)
 }
 
-/// The operation that computes a value of `f32`.
+/// The operation that computes a value, if that is `f32`.
 fn f32_result<'a>(ctx: &'a Context, body: &'a Body, value: Value) -> Option<OpRef<'a>> {
     let op = body.defining_op(value)?;
     (ctx.elem(body.ty(value)) == ctx.f32()).then(|| body.at(ctx, op))
 }
 
-/// Operand 1 of an operation that is this function of its two operands.
+/// Operand 1 of an operation, if that computes this function of its two operands.
 fn other_operand(op: OpRef<'_>, function: Binary) -> Option<Value> {
     match op.kind() {
         Kind::Elementwise(Scalar::Binary(found, Scalar::Arg(0), Scalar::Arg(1))) if *found == function => {

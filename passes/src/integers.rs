@@ -1,4 +1,4 @@
-//! Contractions of dequantized numbers become contractions of the integers themselves.
+//! Quantized contractions: products of dequantized numbers become products of 8-bit integers, then a scale.
 //!
 //! ```text
 //! %1 = (%x - %z) * %s                   %1 = nn.quantized_matmul %x, %w, %z, %v    (sums of integers)
@@ -8,16 +8,19 @@
 //! ```
 //!
 //! This is how exporters write quantized networks: QuantizeLinear and DequantizeLinear around operations on
-//! floats. A sum of integers is exact, so the new result is nearer to that of exact numbers than a sum of
-//! floats is; it is not the same to the bit. A division by a constant that follows, alone or after a relu, as
-//! where the result is quantized again, goes into the factors, and so does one of the sum of two dequantized
-//! numbers, as at the end of a block with a residual.
+//! floats. Sums of integers are exact, so the new result is nearer to the exact one than sums of floats are;
+//! it is not the same to the bit.
 //!
-//! What is computed of single bytes, as by an activation between two quantizations, becomes a table
-//! (`tables.rs`). What only selects or concatenates dequantized numbers does so with the bytes (`moves.rs`).
+//! If the result is requantized, the division by that scale is folded into the factors. It must be by a
+//! constant and follow the contraction, alone or after a relu. A division of the sum of two dequantized
+//! numbers, as at the end of a block with a residual, is folded likewise.
+//!
+//! Functions of single bytes, such as an activation between two quantizations, become lookup tables
+//! (`tables.rs`). Operations that only select or concatenate dequantized numbers do so on the bytes
+//! (`moves.rs`).
 //!
 //! The second operand has to be a weight, as only weights are packed before the program runs. Convolutions in
-//! groups of few channels stay as they are, but for depthwise ones: their kernels multiply floats.
+//! groups of few channels, except depthwise ones, stay as they are: their kernels multiply floats.
 
 mod moves;
 mod tables;
@@ -80,21 +83,20 @@ pub(crate) static INTEGERS: PassDef = PassDef {
     }),
 };
 
-/// What was rewritten.
+/// The numbers of rewrites.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rewritten {
     /// Contractions that multiply integers.
     pub products: usize,
     /// Functions of bytes that became tables.
     pub tables: usize,
-    /// Operations that select bytes, and not floats.
+    /// Operations that select bytes instead of floats.
     pub selections: usize,
-    /// Concatenations of bytes, and not of floats.
+    /// Concatenations of bytes instead of floats.
     pub concatenations: usize,
 }
 
-/// Rewrites the contractions of a function that read dequantized numbers, and what is computed of single
-/// bytes.
+/// Rewrites contractions of dequantized numbers and functions of single bytes.
 pub fn multiply_integers(ctx: &Context, body: &mut Body, changes: &Changes) -> Rewritten {
     let weights = WeightSet::of(ctx, body);
     let ops: Vec<Op> = blocks(ctx, body).into_iter().flat_map(|block| body.ops(block)).collect();
@@ -126,20 +128,20 @@ pub fn multiply_integers(ctx: &Context, body: &mut Body, changes: &Changes) -> R
     Rewritten { products: made, tables, selections, concatenations }
 }
 
-/// `(bytes - zero) * scale`.
+/// A dequantized value: `(bytes - zero) * scale`.
 struct Scaled {
     /// Integers of 8 bits.
     bytes: Value,
-    /// Integers of the same type; absent: 0.
+    /// The zero point as an integer of the same type; absent: 0.
     zero: Option<Value>,
-    /// The floats that are made of them, as they are subtracted.
+    /// The zero point as a float, as it is subtracted.
     subtracted: Option<Value>,
     /// Floats.
     scale: Value,
 }
 
 impl Scaled {
-    /// What a value is made of, if it is.
+    /// Matches a dequantized value.
     fn of(ctx: &Context, body: &Body, value: Value) -> Option<Scaled> {
         let Dequantized { bytes, zero, scale, .. } = Dequantized::of(ctx, body, value)?;
         let elem = ctx.elem(body.ty(bytes));
@@ -152,7 +154,7 @@ impl Scaled {
     }
 }
 
-/// The integers of 8 bits that a zero point is converted from; it may have been given axes of size 1.
+/// The 8-bit integers that a zero point is converted from, through reshapes (added axes of size 1).
 fn zero_bytes(ctx: &Context, body: &Body, mut value: Value) -> Option<Value> {
     loop {
         let op = body.at(ctx, body.defining_op(value)?);
@@ -163,7 +165,7 @@ fn zero_bytes(ctx: &Context, body: &Body, mut value: Value) -> Option<Value> {
     }
 }
 
-/// The operands of an operation on two floats that computes a value, if it is this one.
+/// The operands of a value, if it is this function of two floats.
 fn binary(ctx: &Context, body: &Body, value: Value, function: Binary) -> Option<(Value, Value)> {
     let op = body.at(ctx, body.defining_op(value)?);
     let Kind::Elementwise(Scalar::Binary(found, Scalar::Arg(0), Scalar::Arg(1))) = op.kind() else {
@@ -182,11 +184,11 @@ struct Found {
     channels: u64,
 }
 
-/// More products of distances between bytes may have a sum of more than 32 bits.
+/// The most products whose sum surely fits 32 bits: each product is of two differences of bytes.
 const MOST_TERMS: u64 = i32::MAX as u64 / (255 * 255);
 
-/// Whether no number that is known is so small or so large that products and quotients of a few lose digits;
-/// zeros lose none.
+/// Whether all known numbers are zero or of a magnitude such that products and quotients of a few of them
+/// lose no digits.
 fn is_usual(ctx: &Context, body: &Body, value: Value) -> bool {
     let known = constants::tensor(ctx, body, value).map(|tensor| tensor.to_f32());
     let is_usual = |number: &f32| *number == 0.0 || (1e-9..1e9).contains(&number.abs());
@@ -231,7 +233,8 @@ impl Found {
     }
 }
 
-/// Whether a value is one number, or has `count` along one axis, counted from the last one, which is 1.
+/// Whether a value is one number, or has `count` numbers along one axis; axes are counted from the last,
+/// which is 1.
 fn lies_along(ctx: &Context, body: &Body, value: Value, along: Option<(usize, u64)>) -> bool {
     let Some(shape) = ctx.static_shape(body.ty(value)) else { return false };
     let mut long = shape.iter().rev().enumerate().filter(|(_, size)| **size != 1);
@@ -242,7 +245,7 @@ fn lies_along(ctx: &Context, body: &Body, value: Value, along: Option<(usize, u6
     }
 }
 
-/// The operation that alone reads a value.
+/// The operation that reads a value, if there is exactly one use.
 fn only_user(body: &Body, value: Value) -> Option<Op> {
     let mut uses = body.uses(value);
     let only = uses.next()?.op;
@@ -254,14 +257,14 @@ fn is_byte(ctx: &Context, body: &Body, value: Value) -> bool {
     matches!(ctx.type_data(ctx.elem(body.ty(value))), TypeData::Integer { width: 8, .. })
 }
 
-/// Writes what a contraction becomes.
+/// Writes the replacement of a contraction.
 struct IntegerWriter<'a> {
     ctx: &'a Context,
     body: &'a mut Body,
     weights: &'a WeightSet,
     /// The contraction.
     op: Op,
-    /// Before which operation it is written: where the division stands, if one goes into the factors.
+    /// The insertion point: the contraction, or the division that is folded into its factors.
     at: Op,
 }
 
@@ -290,7 +293,7 @@ impl IntegerWriter<'_> {
         }
     }
 
-    /// Puts a division of the sum of two dequantized numbers into their scales.
+    /// Folds a division of the sum of two dequantized numbers into their scales.
     fn divide_addends(mut self, changes: &Changes) {
         let Some(result) = self.body.results(self.op).next() else { return };
         let Some((a, b)) = binary(self.ctx, self.body, result, Binary::Add) else { return };
@@ -316,7 +319,7 @@ impl IntegerWriter<'_> {
         self.replace_quotient(quotient, sum);
     }
 
-    /// Puts a value in the place of a quotient, after a relu that stands between the two.
+    /// Replaces a quotient by a value, with a copy of the relu between the two.
     fn replace_quotient(&mut self, quotient: Quotient, mut value: Value) {
         if let Some(relu) = quotient.relu {
             let properties = self.body.properties(relu);
@@ -327,7 +330,7 @@ impl IntegerWriter<'_> {
         self.body.replace_uses(self.body.result(quotient.of, 0), value);
     }
 
-    /// The sums of products of integers.
+    /// The quantized contraction: integer sums of products.
     fn sums(&mut self, found: &Found) -> Value {
         let x_zero = self.zero(found.x.zero, found.x.bytes, 1);
         let w_zero = self.zero(found.w.zero, found.w.bytes, found.channels);
@@ -349,7 +352,7 @@ impl IntegerWriter<'_> {
         self.ctx.with_elem(self.body.ty(self.body.result(self.op, 0)), self.ctx.int(32))
     }
 
-    /// A zero point as a contraction takes it: one number without axes, or one for each of `count` channels.
+    /// A zero point as a contraction takes it: one number of rank 0, or one for each of `count` channels.
     fn zero(&mut self, zero: Option<Value>, bytes: Value, count: u64) -> Value {
         let elem = self.ctx.elem(self.body.ty(bytes));
         let Some(zero) = zero else {
@@ -364,7 +367,7 @@ impl IntegerWriter<'_> {
         self.reshaped(zero, &shape)
     }
 
-    /// A number, or one for each channel, so that it broadcasts with the result.
+    /// One number, or one for each channel, in a shape that broadcasts with the result.
     fn along_channels(&mut self, numbers: Value, channels: u64) -> Value {
         if constants::elements(self.ctx, self.body.ty(numbers)) == Some(1) {
             return self.reshaped(numbers, &[]);
@@ -377,7 +380,7 @@ impl IntegerWriter<'_> {
         self.reshaped(numbers, &shape)
     }
 
-    /// A value in another shape.
+    /// A value reshaped to another shape.
     fn reshaped(&mut self, value: Value, shape: &[Dim]) -> Value {
         let is_same = self.ctx.type_data(self.body.ty(value)).tensor_shape() == Some(shape);
         if is_same { value } else { reshape(self.ctx, self.body, value, shape, self.at) }
@@ -389,8 +392,8 @@ impl IntegerWriter<'_> {
         builder.value(name, operands, attrs).expect("its operands are floats that broadcast")
     }
 
-    /// The division that alone reads a value, or a relu of it, by a positive number that is a weight, if all
-    /// factors are.
+    /// The division that can be folded: the only use of a value (or of its relu), by a positive constant. All
+    /// factors must be weights, so that dividing them costs nothing at run time.
     fn quotient(&self, value: Value, factors: [Option<Value>; 3]) -> Option<Quotient> {
         if !factors.iter().flatten().all(|factor| self.is_early(*factor)) {
             return None;
@@ -399,7 +402,7 @@ impl IntegerWriter<'_> {
         if let Some(divided) = self.relu(of) {
             (of, relu) = (only_user(self.body, divided)?, Some(of));
         }
-        // In a loop, what is outside of it would run each time.
+        // Folding into a loop would repeat the division of the factors in each iteration.
         if self.body.block_of(of) != self.body.block_of(self.op) {
             return None;
         }
@@ -412,7 +415,7 @@ impl IntegerWriter<'_> {
         (dividend == expected && is_usual).then_some(Quotient { relu, of, by })
     }
 
-    /// Whether a value is a weight; those that were just made are made of such.
+    /// Whether a value is a weight, or a new reshape of one.
     fn is_early(&self, mut value: Value) -> bool {
         while !self.weights.contains(value) {
             let op = self.body.defining_op(value);
@@ -424,24 +427,24 @@ impl IntegerWriter<'_> {
         true
     }
 
-    /// The result of a relu.
+    /// The result of an operation, if it is a relu.
     fn relu(&self, op: Op) -> Option<Value> {
         let Kind::Elementwise(meaning) = self.body.at(self.ctx, op).kind() else { return None };
         (*meaning == RELU).then(|| self.body.result(op, 0))
     }
 }
 
-/// A division that goes into the factors of a contraction.
+/// A division to fold into the factors of a contraction.
 #[derive(Clone, Copy)]
 struct Quotient {
-    /// What stands between the two.
+    /// The relu between contraction and division.
     relu: Option<Op>,
     of: Op,
     /// The divisor.
     by: Value,
 }
 
-/// What a relu means.
+/// The scalar function of a relu.
 const RELU: Scalar = Scalar::Binary(Binary::Max, &Scalar::Const(0.0), &Scalar::Arg(0));
 
 const CAST: &str = "nn.cast";

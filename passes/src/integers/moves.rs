@@ -1,8 +1,8 @@
-//! Operations that floats pass through on their way from bytes to bytes work on the bytes.
+//! Gathers, max pools and concatenations between dequantization and quantization are moved onto the bytes.
 //!
-//! What only selects elements, as a gather of words or a max pool does, selects bytes, and what is selected
-//! is dequantized. A concatenation of dequantized numbers that is quantized afterwards becomes one of bytes:
-//! each part is quantized, which is a function of single bytes.
+//! An operation that only selects elements, such as a gather of words or a max pool, selects bytes, and its
+//! result is dequantized. A concatenation of dequantized numbers that is quantized afterwards becomes one of
+//! bytes: each operand is quantized by itself, which is a function of single bytes.
 
 use ir::body::OpRef;
 use ir::builder::InsertPoint;
@@ -17,11 +17,11 @@ use crate::constants;
 use crate::edit::rebuild;
 use crate::manager::Changes;
 
-/// Longer chains of operations are not looked at.
+/// The most operations of a quantization.
 const MOST_STEPS: usize = 16;
 
-/// Dequantizes what an operation selects of dequantized numbers after it is selected. Returns whether the
-/// operation does so.
+/// Moves a selection before the dequantization of its operand: it selects bytes, and the result is
+/// dequantized. Returns whether the operation was rewritten.
 pub(super) fn select_bytes(
     ctx: &Context,
     body: &mut Body,
@@ -35,11 +35,11 @@ pub(super) fn select_bytes(
     }
     let operands: Vec<Value> = body.operands(op).collect();
     let Some(made) = Dequantized::of(ctx, body, operands[0]) else { return false };
-    // Floats that something else reads are there anyway, and in a loop, what is outside of it would run each
-    // time.
+    // Floats with another reader exist anyway. Moving the selection into a loop would repeat the
+    // dequantization there in each iteration.
     let is_alone = only_user(body, operands[0]) == Some(op);
     let is_wanted = is_alone && body.def_block(operands[0]) == body.block_of(op);
-    // Numbers of more axes would give what is selected more.
+    // A zero point or scale of higher rank would raise the rank of the result.
     let rank = |value: Value| ctx.type_data(body.ty(value)).tensor_shape().map_or(0, <[Dim]>::len);
     let is_one = |value: Value| lies_along(ctx, body, value, None) && rank(value) <= rank(at.result(0));
     let fits = (weights.contains(operands[0]) || is_wanted)
@@ -61,7 +61,7 @@ pub(super) fn select_bytes(
     true
 }
 
-/// Whether the float is larger where the byte is larger, and zero without a sign.
+/// Whether dequantization is monotonic and never gives -0.0.
 fn rises(ctx: &Context, body: &Body, made: &Dequantized) -> bool {
     let is_above_zero = constants::tensor(ctx, body, made.scale)
         .is_some_and(|scale| matches!(scale.to_f32()[..], [scale] if scale > 0.0));
@@ -70,8 +70,8 @@ fn rises(ctx: &Context, body: &Body, made: &Dequantized) -> bool {
         && made.zero.is_none_or(|zero| zero_bytes(ctx, body, zero).is_some())
 }
 
-/// Whether there are elements to select in each window: a window wholly in padding has the least number that
-/// there is.
+/// Whether each window has elements in the image: a window wholly in padding gives the least number of the
+/// type, which differs between bytes and floats.
 fn has_elements(op: OpRef<'_>) -> bool {
     let image = op.ctx.type_data(op.operand_type(0)).tensor_shape();
     let is_empty = image.is_none_or(|sizes| sizes.contains(&Dim::Known(0)));
@@ -84,8 +84,8 @@ fn has_elements(op: OpRef<'_>) -> bool {
     !is_empty && window_of(op).is_some_and(is_narrow)
 }
 
-/// Quantizes each part of a concatenation, where all parts are dequantized and the whole is quantized.
-/// Returns whether an operation is such.
+/// Quantizes each operand of a concatenation by itself, if all operands are dequantized and the result is
+/// quantized. Returns whether the operation was rewritten.
 pub(super) fn concatenate_bytes(
     ctx: &Context,
     body: &mut Body,
@@ -97,7 +97,7 @@ pub(super) fn concatenate_bytes(
     if !matches!(at.kind(), Kind::View(View::OfResult(_))) {
         return false;
     }
-    // Scales that are known make tables of the quantizations.
+    // With known scales, the quantizations become tables.
     let is_one = |value: Value| weights.contains(value) && lies_along(ctx, body, value, None);
     let parts: Vec<Value> = body.operands(op).collect();
     let are_bytes = parts.iter().all(|part| {
@@ -124,7 +124,7 @@ pub(super) fn concatenate_bytes(
     true
 }
 
-/// The operations that make bytes of a value, element by element, if nothing else reads it.
+/// The elementwise operations that quantize a value to bytes, if each is the only use of the one before.
 fn quantization(ctx: &Context, body: &Body, weights: &WeightSet, whole: Value) -> Option<Vec<Op>> {
     let mut steps = Vec::new();
     let mut value = whole;
@@ -149,14 +149,14 @@ fn quantization(ctx: &Context, body: &Body, weights: &WeightSet, whole: Value) -
     None
 }
 
-/// A step again, for another value in the place of one of its operands: `(old, new)`.
+/// Rebuilds a step with one operand replaced: `(old, new)`.
 fn after(ctx: &Context, body: &mut Body, step: Op, (old, new): (Value, Value), before: Op) -> Value {
     let operands = body.operands(step).map(|operand| if operand == old { new } else { operand });
     let operands: Vec<Value> = operands.collect();
     again(ctx, body, step, &operands, before)
 }
 
-/// An operation again, with other operands.
+/// Rebuilds an operation with other operands.
 fn again(ctx: &Context, body: &mut Body, op: Op, operands: &[Value], before: Op) -> Value {
     let copy = rebuild(ctx, body, op, operands, body.properties(op), InsertPoint::Before(before));
     body.result(copy.expect("its operands have the sizes of those that they replace"), 0)

@@ -1,10 +1,10 @@
-//! Functions of single bytes become tables.
+//! Lookup tables: elementwise functions of single bytes become tables of 256 results.
 //!
-//! Where all that makes a value of 8 bits from another one is elementwise and reads nothing else but numbers,
-//! as an activation between two quantizations does, it has 256 results: they are computed when the program is
-//! loaded, by the same operations, so they are the same to the bit. A function of an earlier table's
-//! results is one of the bytes that this is looked up for, as x * sigmoid(x) is of x where the sigmoid is
-//! quantized before the product.
+//! A value of 8 bits often depends on a single other value of 8 bits, through elementwise operations that
+//! otherwise read only constants, as in an activation between two quantizations. The table of its 256 results
+//! is computed when the program is loaded, by the same operations, so the bits are the same. A function of an
+//! earlier table's results is a function of the bytes that table reads: if the sigmoid in x * sigmoid(x) is
+//! quantized before the product, the product is still a function of x.
 
 use ir::builder::InsertPoint;
 use ir::weights::WeightSet;
@@ -15,13 +15,13 @@ use crate::constants;
 use crate::edit::{rebuild, reshape};
 use crate::manager::Changes;
 
-/// Fewer operations are not worth a step of their own.
+/// The fewest operations that are worth a step for the lookup.
 const LEAST_OPS: usize = 3;
-/// More operations are not looked at.
+/// The most operations of a function.
 const MOST_OPS: usize = 64;
 
-/// Puts a table in the place of what makes the results of these operations, where they are functions of
-/// single bytes; returns how many.
+/// Replaces the results of these operations by table lookups if they are functions of single bytes; returns
+/// how many were replaced.
 pub(super) fn look_up(
     ctx: &Context,
     body: &mut Body,
@@ -41,16 +41,16 @@ pub(super) fn look_up(
     tables.len()
 }
 
-/// What is computed of a value of 8 bits, element by element.
+/// An elementwise function of an 8-bit value.
 struct ByteFunction {
-    /// The value.
+    /// The 8-bit value.
     of: Value,
     /// The operations, operands first.
     ops: Vec<Op>,
 }
 
 impl ByteFunction {
-    /// Puts a table in the place of operation `op`, which makes the result, and returns what looks it up.
+    /// Replaces operation `op`, which computes the result, by a table lookup, and returns the lookup.
     fn replace(self, ctx: &Context, body: &mut Body, op: Op, tables: &[Op]) -> Op {
         let mut values: Vec<(Value, Value)> = Vec::new();
         for &step in &self.ops {
@@ -79,7 +79,7 @@ impl ByteFunction {
         lookup
     }
 
-    /// The 256 elements of a value of bytes that the function reads: all of them, or an earlier table's.
+    /// The 256 elements that stand for a value of bytes: every byte in order, or an earlier table.
     fn table(
         &self,
         ctx: &Context,
@@ -97,23 +97,23 @@ impl ByteFunction {
     }
 }
 
-/// A walk from a result to the bytes that it is made of.
+/// A search from a result back to the bytes that it is a function of.
 struct ByteSearch<'a> {
     ctx: &'a Context,
     body: &'a Body,
     weights: &'a WeightSet,
-    /// The operation whose result it is.
+    /// The operation that computes the result.
     root: Op,
-    /// The operations that look up earlier tables.
+    /// The lookups of earlier tables.
     tables: &'a [Op],
     of: Option<Value>,
     ops: Vec<Op>,
-    /// Operations that were met.
+    /// Number of operations visited.
     met: usize,
 }
 
 impl<'a> ByteSearch<'a> {
-    /// The function whose result operation `root` converts to 8 bits.
+    /// The function whose result is converted to 8 bits by operation `root`.
     fn function(self) -> Option<ByteFunction> {
         let ByteSearch { ctx, body, weights, root, .. } = self;
         let at = body.at(ctx, root);
@@ -126,14 +126,13 @@ impl<'a> ByteSearch<'a> {
         (is_found && ops.len() >= LEAST_OPS).then_some(ByteFunction { of: of?, ops })
     }
 
-    /// The bytes that a value of bytes is a function of: those that an earlier table is looked up for, or the
-    /// value itself.
+    /// The bytes that a value of bytes is a function of: an earlier lookup's operand, or the value itself.
     fn source(&self, value: Value) -> Value {
         let lookup = self.body.defining_op(value).filter(|op| self.tables.contains(op));
         lookup.map_or(value, |lookup| self.body.operand(lookup, 0))
     }
 
-    /// Whether an operation is a part of the function, and all that it reads.
+    /// Whether an operation is part of the function, together with everything that it reads.
     fn visit(&mut self, op: Op) -> bool {
         if self.ops.contains(&op) {
             return true;
@@ -153,7 +152,7 @@ impl<'a> ByteSearch<'a> {
         true
     }
 
-    /// Whether a value is a number, the bytes, or made of them.
+    /// Whether a value is a constant number, the bytes, or computed from them.
     fn reads(&mut self, value: Value) -> bool {
         if self.weights.contains(value) {
             return constants::elements(self.ctx, self.body.ty(value)) == Some(1);
