@@ -1,22 +1,23 @@
-//! Four elements that are a register each: those of an operation that no instruction does on four, of 64
-//! bits, or at a distance in memory. The operations around them compute on four lanes of one register.
+//! Four elements in four scalar registers instead of one vector: if an operation has no vector instruction,
+//! for elements of 64 bits, and for operands with a stride. The operations around them use vectors of four
+//! lanes.
 
 use super::halves;
 use super::words::{cast, has_float_lanes};
 use crate::cranelift::{Emitter, InstBuilder, Value, types};
 use crate::elem::ElemType;
 
-/// What a node is in the code for one element, or for four.
+/// A node's value in the code for one element or for four.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NodeValue {
     /// One register.
     Register(Value),
-    /// The four elements, a register each.
+    /// The four elements, in a register each.
     Apart([Value; 4]),
 }
 
 impl NodeValue {
-    /// All elements in one register.
+    /// All elements in one vector register.
     pub(super) fn together(self, e: &mut Emitter<'_>, elem: ElemType) -> Value {
         match self {
             NodeValue::Register(register) => register,
@@ -33,7 +34,7 @@ impl NodeValue {
     }
 }
 
-/// One element, four times in one register.
+/// One element, repeated in four lanes.
 pub(super) fn repeat(e: &mut Emitter<'_>, elem: ElemType, element: Value) -> Value {
     let lane = lane(e, elem, element);
     let ty = if has_float_lanes(elem) { types::F32X4 } else { types::I32X4 };
@@ -50,7 +51,7 @@ fn gathered(e: &mut Emitter<'_>, elem: ElemType, elements: [Value; 4]) -> Value 
     register
 }
 
-/// An element as a lane has it.
+/// Converts an element to the form of a lane.
 fn lane(e: &mut Emitter<'_>, elem: ElemType, element: Value) -> Value {
     match elem {
         ElemType::F32 | ElemType::Int { bits: 32, .. } => element,
@@ -64,7 +65,7 @@ fn lane(e: &mut Emitter<'_>, elem: ElemType, element: Value) -> Value {
     }
 }
 
-/// The element that a lane has.
+/// Converts a lane to the form of an element.
 fn taken(e: &mut Emitter<'_>, elem: ElemType, register: Value, lane: u8) -> Value {
     match elem {
         ElemType::F32 | ElemType::Int { bits: 32, .. } => e.ins.ins().extractlane(register, lane),

@@ -1,5 +1,4 @@
-//! That integers of 8 bits, and conversions from integers of 32, are computed four at a time, to the
-//! interpreter's bits.
+//! That 8-bit integers, and conversions from 32-bit ones, are vector code with the interpreter's bits.
 
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use super::testing::{Chance, check, vector_calls};
 use crate::elem::ElemType;
 use crate::testing::Net;
 
-/// Floats that conversions are wrong about first.
+/// Floats at which conversions tend to be wrong.
 const FLOATS: [f32; 32] = [
     f32::NAN,
     f32::INFINITY,
@@ -47,7 +46,7 @@ const FLOATS: [f32; 32] = [
     -1e20,
 ];
 
-/// Integers of 32 bits, of which most are no `f32`.
+/// 32-bit integers, most of them not exact as `f32`.
 const WORDS: [i32; 12] = [
     0,
     -1,
@@ -124,7 +123,7 @@ fn words_become_the_nearest_floats() {
     }
 }
 
-/// Before AVX, most instructions can't load four floats from an address that is no multiple of 16.
+/// Before AVX, most instructions cannot load four floats from an address that is no multiple of 16.
 #[test]
 fn four_floats_are_compared_wherever_they_lie() {
     let floats = float_bytes((0..93).map(|i| FLOATS[i * 5 % FLOATS.len()]));
@@ -143,7 +142,7 @@ fn four_floats_are_compared_wherever_they_lie() {
     }
 }
 
-/// What groups are made at random from.
+/// Random groups over some operands.
 struct GroupMaker<'b, 'c> {
     ctx: &'c Context,
     builder: &'c mut Builder<'b>,
@@ -200,7 +199,7 @@ impl GroupMaker<'_, '_> {
     }
 }
 
-/// Elements at random of one of the types that operands have.
+/// Random elements of one of the operands' types.
 fn elements(chance: &mut Chance, elem: ElemType, count: usize) -> Vec<u8> {
     let mut element = || match elem {
         ElemType::F32 => chance.of(&FLOATS).to_le_bytes().to_vec(),
@@ -210,11 +209,11 @@ fn elements(chance: &mut Chance, elem: ElemType, count: usize) -> Vec<u8> {
     (0..count).flat_map(|_| element()).collect()
 }
 
-/// An argument with its shape and type, and elements at random for it.
+/// An argument with its shape, type and random elements.
 type RandomArg = (Vec<u64>, Type, Vec<u8>);
 
-/// Arguments of a group at random over `rows` rows of `inner` elements: the first is dense, the second has
-/// longer rows, the others are repeated along columns, rows or both.
+/// Arguments of a random group over `rows` rows of `inner` elements: the first is dense, the second has
+/// longer rows, the others are broadcast along columns, rows or both.
 fn random_args(ctx: &Context, chance: &mut Chance, rows: u64, inner: u64) -> Vec<RandomArg> {
     let types = [ctx.f32(), unsigned_byte(ctx), ctx.int(8), ctx.int(32)];
     let shapes = [vec![rows, inner], vec![rows, inner + 3], vec![inner], vec![rows, 1], vec![1]];
@@ -227,8 +226,8 @@ fn random_args(ctx: &Context, chance: &mut Chance, rows: u64, inner: u64) -> Vec
     shapes.into_iter().map(arg).collect()
 }
 
-/// Steps at random over what a group reads. They end in a value of as many bytes as the first operand, which
-/// may thus be overwritten by it.
+/// Random steps over the operands of a group. They end in a value of as many bytes as the first operand,
+/// which it may overwrite.
 fn random_steps(mut maker: GroupMaker<'_, '_>, read: &[Value], args: &[RandomArg]) -> Value {
     let ctx = maker.ctx;
     for (value, (_, ty, _)) in read.iter().zip(args) {
@@ -249,7 +248,7 @@ fn random_steps(mut maker: GroupMaker<'_, '_>, read: &[Value], args: &[RandomArg
     maker.bytes[maker.bytes.len() - 1].0
 }
 
-/// Compares a group at random with the interpreter; half of the results overwrite the first operand.
+/// Compares a random group with the interpreter; half of the results overwrite the first operand.
 fn check_random_group(seed: u64, rows: u64, inner: u64) {
     let mut chance = Chance(seed);
     let ctx = Arc::new(Context::new());
@@ -257,7 +256,7 @@ fn check_random_group(seed: u64, rows: u64, inner: u64) {
     let typed: Vec<(&[u64], Type)> = args.iter().map(|(shape, ty, _)| (&shape[..], *ty)).collect();
     let mut net = Net::new(&typed, ctx.clone());
     let mut operands: Vec<Value> = (0..args.len()).map(|index| net.arg(index)).collect();
-    // A copy of the argument, so that it may be overwritten.
+    // A copy of the argument that may be overwritten.
     let wide = [("to", ctx.type_attr(ctx.float(ir::FloatKind::F64)))];
     let wide = net.op("nn.cast", &operands[..1], &wide);
     operands[0] = net.op("nn.cast", &[wide], &[("to", ctx.type_attr(args[0].1))]);
@@ -283,7 +282,7 @@ fn check_random_group(seed: u64, rows: u64, inner: u64) {
     check(net, value, &inputs, &what);
 }
 
-/// A result of bytes may not be written over operands of wider elements.
+/// A result of bytes may not overwrite operands of wider elements.
 #[test]
 fn bytes_overwrite_bytes_alone() {
     let ctx = Arc::new(Context::new());

@@ -1,4 +1,4 @@
-//! How a pointwise form becomes a function with the kernels' interface.
+//! How the form of a pointwise step is compiled to a function with the kernels' interface.
 //!
 //! ```text
 //! (descriptor, operands, part, scratch):
@@ -34,7 +34,7 @@ pub(crate) fn emit(image: &mut ImageBuilder, name: &str, form: &PointwiseForm) -
 struct InnermostLoop<'f> {
     form: &'f PointwiseForm,
     layout: DescriptorLayout,
-    /// Where each operand's row begins.
+    /// The start of each operand's row.
     bases: Vec<Value>,
 }
 
@@ -57,7 +57,7 @@ impl InnermostLoop<'_> {
         }
     }
 
-    /// All stages on one strip after the other; the last strip is what remains.
+    /// Runs all stages on one strip after the other; the last strip may be shorter.
     fn strips(&self, e: &mut Emitter<'_>, plan: &Plan, start: Value, end: Value) {
         let strip = e.int(STRIP);
         let length = e.ins.ins().isub(end, start);
@@ -80,8 +80,8 @@ impl InnermostLoop<'_> {
         });
     }
 
-    /// The loop of one stage over `first..last`: by sixteen, unless that takes elements apart, by four, by
-    /// one.
+    /// The loop of one stage over `first..last`: by sixteen (unless elements are handled one by one), by
+    /// four, then by one.
     fn stage(
         &self,
         e: &mut Emitter<'_>,
@@ -122,7 +122,7 @@ impl InnermostLoop<'_> {
     }
 }
 
-/// Where a strip begins. Strips have the elements of a part of a row, at the most [`STRIP`].
+/// The start of a strip. Strips have as many elements as a part of a row, at most [`STRIP`].
 fn strip(e: &mut Emitter<'_>, index: usize) -> Value {
     let scratch = e.param(3);
     let chunk = word(e, DescriptorLayout::CHUNK);
@@ -138,16 +138,15 @@ fn element(e: &mut Emitter<'_>, base: Value, i: Value) -> Value {
     e.ins.ins().iadd(base, distance)
 }
 
-/// Where nodes come from in one loop.
+/// Where a loop reads its nodes.
 struct NodeReader<'i> {
     inside: &'i InnermostLoop<'i>,
     kept: Vec<Option<usize>>,
-    /// For each strip, the address that element 0 of the row would have.
+    /// For each strip, the address that element 0 of the row would have in it.
     strips: Vec<Value>,
-    /// For each input that stays the same along the loop, its element.
+    /// For each input that is constant along the loop, its element.
     splats: Vec<Option<Value>>,
-    /// For each operand (results first), the distance of its elements in bytes, if only the descriptor knows
-    /// it.
+    /// For each operand (results first), its stride in bytes if that is in the descriptor.
     distances: Vec<Option<Value>>,
 }
 
@@ -288,8 +287,7 @@ impl<'i> NodeReader<'i> {
         }
     }
 
-    /// The address and constant offset of element `i + ahead` of a row. (Nothing at a distance is read or
-    /// written ahead.)
+    /// The address and constant offset of element `i + ahead` of a row. (For strided operands, `ahead` is 0.)
     fn address(
         &self,
         e: &mut Emitter<'_>,

@@ -1,7 +1,7 @@
-//! What a pointwise step computes for one element: the steps of a group's scalar trees, each written once.
+//! The expression of a pointwise step: the scalar trees of a group as a graph without duplicates.
 //!
 //! `silu(a + b)` => `n0 = input 0, n1 = input 1, n2 = n0 + n1, n3 = sigmoid n2, n4 = n2 * n3`. Equal nodes
-//! are one node, so that equal groups give equal expressions and share one compiled function.
+//! are merged, so that equal groups have equal expressions and share one compiled function.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use ir::{Kind, Scalar, Signedness};
 use crate::elem::ElemType;
 use crate::refusal::CodeRefusal;
 
-/// The index of a node; operands have smaller ones.
+/// The index of a node; operands have smaller indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ExprNode(pub(crate) u32);
 
@@ -38,7 +38,7 @@ pub(crate) enum NodeOp {
     Binary(Binary, ExprNode, ExprNode),
     /// `a * b + c`, rounded once.
     Fma(ExprNode, ExprNode, ExprNode),
-    /// The second where the first is true, else the third.
+    /// The second if the first is true, otherwise the third.
     Select(ExprNode, ExprNode, ExprNode),
     /// The node converted to this node's type.
     Convert(ExprNode),
@@ -93,7 +93,7 @@ impl ExprBuilder {
         self.expr.node(node).elem
     }
 
-    /// The node of this content.
+    /// The node with this content, new or known.
     pub(crate) fn add(&mut self, elem: ElemType, op: NodeOp) -> ExprNode {
         let data = NodeData { elem, op };
         if let Some(&node) = self.known.get(&data) {
@@ -137,7 +137,7 @@ impl ExprBuilder {
     }
 }
 
-/// One operation's tree on its way into an expression.
+/// Translates one operation's scalar tree into an expression.
 struct Tree<'a, 'b> {
     builder: &'b mut ExprBuilder,
     op: OpRef<'a>,
@@ -145,7 +145,7 @@ struct Tree<'a, 'b> {
 }
 
 impl Tree<'_, '_> {
-    /// The node of a tree whose numbers, where nothing else says their type, are of type `elem`.
+    /// The node of a tree; numbers whose type is not determined otherwise have type `elem`.
     fn build(&mut self, tree: &Scalar, elem: ElemType) -> Result<ExprNode, CodeRefusal> {
         let op = match tree {
             Scalar::Arg(n) => return Ok(self.args[*n as usize]),
@@ -188,7 +188,7 @@ impl Tree<'_, '_> {
         Ok(self.builder.converted(node, to))
     }
 
-    /// An integer's lowest bits; of a truth value the lowest.
+    /// An integer's low bits; for a truth value the lowest.
     fn resize(&mut self, tree: &Scalar, to: ElemType) -> Result<ExprNode, CodeRefusal> {
         let from = self.elem_of(tree).unwrap_or(to);
         let node = self.build(tree, from)?;
@@ -200,8 +200,7 @@ impl Tree<'_, '_> {
         Ok(self.builder.converted(lowest, to))
     }
 
-    /// The same bits as an integer with a sign, or without. A truth value as a signed integer is a byte 0 or
-    /// -1.
+    /// The same bits as a signed or unsigned integer. A truth value as a signed integer is a byte 0 or -1.
     fn signed(&mut self, tree: &Scalar, sign: Signedness, elem: ElemType) -> Result<ExprNode, CodeRefusal> {
         let own = self.elem_of(tree).unwrap_or(elem);
         let node = self.build(tree, own)?;

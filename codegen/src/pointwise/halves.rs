@@ -1,25 +1,26 @@
-//! Instructions that convert floats of 16 bits, as integers in a register, to `f32` and back: one, or four,
-//! of which each has 32 bits.
+//! Conversions of 16-bit floats to `f32` and back: one, or four in 32-bit lanes. They are integers in
+//! registers.
 //!
-//! Rounding is to nearest, ties to even; a NaN becomes a quiet one. Numbers too small for a normal `f16` are
-//! rounded by adding one whose last digit has their weight (Giesen, \"half to float done quick\", 2012).
+//! Rounding is to nearest, ties to even; a NaN becomes a quiet one. A number too small for a normal `f16` is
+//! rounded by adding a constant whose last digit has the weight of the subnormal's last digit (Giesen, \"half
+//! to float done quick\", 2012).
 
 use crate::cranelift::{
     Clif, Emitter, Endianness, FloatCC, InstBuilder, IntCC, MemFlagsData, PLAIN, Value, types,
 };
 
-/// The bits of the infinite `f32`.
+/// The bits of infinity in `f32`.
 const INFINITY: i64 = 0x7f80_0000;
 /// 2^-14, the least normal `f16`.
 const LEAST_NORMAL: i64 = 0x3880_0000;
-/// 2^16, above all that is an `f16`.
+/// 2^16, above every finite `f16`.
 const BEYOND: i64 = 0x4780_0000;
-/// One half: its last digit as an `f32` is 2^-24, the last digit of small `f16`.
+/// One half: its last digit as an `f32` is 2^-24, the last digit of a subnormal `f16`.
 const HALF: i64 = 0x3f00_0000;
-/// What the exponents of `f32` and `f16` differ by.
+/// The difference of the exponent biases of `f32` and `f16`.
 const REBIAS: i64 = 112 << 23;
 
-/// The type of a register with as many lanes as `like` has, of integers of 32 bits or of `f32`.
+/// A register type with as many lanes as `like`, of 32-bit integers or of `f32`.
 fn lanes_of(e: &Emitter<'_>, like: Value, lane: Clif) -> Clif {
     let lanes = e.ins.func.dfg.value_type(like).lane_count();
     if lanes == 1 { lane } else { lane.by(lanes).expect("there are four lanes") }
@@ -59,8 +60,8 @@ fn plus(e: &mut Emitter<'_>, words: Value, number: i64) -> Value {
     e.ins.ins().iadd(words, number)
 }
 
-/// Of words, those of `a` where `words` have this relation to a number, which are no negative ones, else
-/// those of `b`.
+/// Lanes of `a` where `words` have this relation to a number, otherwise lanes of `b`. The words are not
+/// negative.
 fn choose(e: &mut Emitter<'_>, relation: IntCC, [words, a, b]: [Value; 3], number: i64) -> Value {
     let number = constant(e, words, number);
     let holds = e.ins.ins().icmp(relation, words, number);
@@ -70,8 +71,8 @@ fn choose(e: &mut Emitter<'_>, relation: IntCC, [words, a, b]: [Value; 3], numbe
     }
 }
 
-/// Of the two `f32` around an `f64` that none is, that whose last bit is 1, so that it may be rounded again:
-/// see [`ir::narrow`].
+/// An `f64` rounded to odd: if it is no `f32`, its neighbour whose last bit is 1, so that it may be rounded
+/// again (see [`ir::narrow`]).
 pub(super) fn rounded_to_odd(e: &mut Emitter<'_>, double: Value) -> Value {
     let nearest = e.ins.ins().fdemote(types::F32, double);
     let wide = e.ins.ins().fpromote(types::F64, nearest);
@@ -115,7 +116,7 @@ pub(super) fn load_bf16(e: &mut Emitter<'_>, address: Value, offset: i32) -> Val
     e.ins.ins().bitcast(types::F32X4, lanes_in_order(), bits)
 }
 
-/// Stores four `f32` that are `bf16` as these.
+/// Stores four `f32` that hold `bf16` numbers as `bf16`.
 pub(super) fn store_bf16(e: &mut Emitter<'_>, value: Value, address: Value, offset: i32) {
     let bits = e.ins.ins().bitcast(types::I32X4, lanes_in_order(), value);
     let upper = e.ins.ins().ushr_imm_u(bits, 16);
@@ -147,7 +148,7 @@ fn lanes_in_order() -> MemFlagsData {
     MemFlagsData::new().with_endianness(Endianness::Little)
 }
 
-/// `f16` as `f32`: one of 16 bits, or four of which each has 32.
+/// `f16` as `f32`: one of 16 bits, or four in 32-bit lanes.
 pub(super) fn wide_f16(e: &mut Emitter<'_>, half: Value) -> Value {
     let wide = match e.ins.func.dfg.value_type(half) {
         types::I16 => e.ins.ins().uextend(types::I32, half),
@@ -170,7 +171,7 @@ pub(super) fn wide_f16(e: &mut Emitter<'_>, half: Value) -> Value {
     to_float(e, bits)
 }
 
-/// The nearest `f16`: of one float one of 16 bits, of four four of which each has 32.
+/// The nearest `f16`: one of 16 bits, or four in 32-bit lanes.
 pub(super) fn narrow_f16(e: &mut Emitter<'_>, float: Value) -> Value {
     let bits = to_bits(e, float);
     let sign = e.ins.ins().ushr_imm_u(bits, 16);

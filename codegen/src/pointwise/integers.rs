@@ -1,5 +1,4 @@
-//! How integers are computed on, one element at a time: wrapping, with divisions, shifts and conversions that
-//! never trap.
+//! Scalar code for integers: arithmetic that wraps, and divisions, shifts and conversions that never trap.
 
 use ir::scalar::{Binary, Unary};
 
@@ -53,7 +52,7 @@ pub(super) fn binary(e: &mut Emitter<'_>, function: Binary, elem: ElemType, a: V
     }
 }
 
-/// Quotient or remainder, by zero 0; the smallest number by -1 gives itself, with remainder 0.
+/// Quotient or remainder. Division by 0 gives 0; the smallest number by -1 gives itself, with remainder 0.
 fn divide(e: &mut Emitter<'_>, function: Binary, elem: ElemType, a: Value, b: Value) -> Value {
     let ty = elem.clif();
     let (zero, one) = (e.ins.ins().iconst(ty, 0), e.ins.ins().iconst(ty, 1));
@@ -76,7 +75,7 @@ fn divide(e: &mut Emitter<'_>, function: Binary, elem: ElemType, a: Value, b: Va
     e.ins.ins().select(by_zero, zero, value)
 }
 
-/// A shift by an unsigned number of bits; from the width on, every bit is shifted out.
+/// A shift by an unsigned number of bits; if that is the width or more, every bit is shifted out.
 fn shift(e: &mut Emitter<'_>, function: Binary, elem: ElemType, a: Value, b: Value) -> Value {
     let ty = elem.clif();
     let most = i64::from(ty.bits()) - 1;
@@ -99,8 +98,8 @@ fn shift(e: &mut Emitter<'_>, function: Binary, elem: ElemType, a: Value, b: Val
     }
 }
 
-/// A value in another element type: floats round to nearest even; to integers they are cut towards zero and
-/// saturate, NaN to 0; to truth values, whatever is not zero is true.
+/// Converts a value to another element type. Floats round to nearest even. Conversions to integers cut
+/// towards zero and saturate; NaN gives 0. As a truth value, everything except zero is true.
 pub(crate) fn convert(e: &mut Emitter<'_>, from: ElemType, to: ElemType, a: Value) -> Value {
     match (from, to) {
         (ElemType::F16, _) => halves::wide_f16(e, a),
@@ -135,7 +134,7 @@ pub(crate) fn convert(e: &mut Emitter<'_>, from: ElemType, to: ElemType, a: Valu
     }
 }
 
-/// The low bits of an integer, or the integer extended by its own sign.
+/// The low bits of an integer, or the integer extended according to its own sign.
 fn resize(e: &mut Emitter<'_>, from: ElemType, bits: u32, a: Value) -> Value {
     let to = int_type(bits);
     match from.clif().bits() {
@@ -146,8 +145,7 @@ fn resize(e: &mut Emitter<'_>, from: ElemType, bits: u32, a: Value) -> Value {
     }
 }
 
-/// The integer of type `to`, with `bits` bits, that is nearest to zero of those next to `a`; saturates, NaN
-/// gives 0.
+/// A float cut towards zero to an integer type `to` of `bits` bits; saturates, and NaN gives 0.
 fn float_to_int(e: &mut Emitter<'_>, a: Value, bits: u8, to: ElemType) -> Value {
     let signed = to.is_signed();
     let wide = if bits == 64 { types::I64 } else { types::I32 };

@@ -1,7 +1,7 @@
-//! How one node of an expression becomes instructions, on one element or on four at once.
+//! Instruction selection for one node of an expression, on one element or on four lanes.
 //!
-//! The bits are those of the interpreter. A truth value is a byte 0 or 1 on one element, a mask of 32 bits on
-//! four.
+//! The bits are those of the interpreter. A truth value is a byte 0 or 1 on one element, and a 32-bit mask on
+//! four lanes.
 
 use ir::scalar::{Binary, Unary};
 
@@ -13,12 +13,12 @@ use crate::elem::ElemType;
 use crate::functions;
 use crate::refusal::CodeRefusal;
 
-/// How many elements an instruction works on.
+/// The number of elements that an instruction works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lanes {
     /// One, of any type.
     One,
-    /// Four, of at most 32 bits each: `f32`, which `bf16` are too, or integers (see [`words`]).
+    /// Four, of at most 32 bits each: `f32` (also for `bf16`), or integers (see [`words`]).
     Four,
 }
 
@@ -33,7 +33,7 @@ impl Lanes {
     }
 }
 
-/// Whether the node can be computed four at a time without a call. If not, its elements are computed one by
+/// Whether the node can be computed on four lanes without a call. Otherwise its elements are computed one by
 /// one: see [`apart`].
 pub(crate) fn has_vector_form(expr: &Expr, data: NodeData) -> bool {
     if !has_lanes(data.elem) || !data.op.operands().all(|operand| has_lanes(expr.node(operand).elem)) {
@@ -69,7 +69,7 @@ pub(crate) fn check(expr: &Expr, data: NodeData) -> Result<(), CodeRefusal> {
     if fits { Ok(()) } else { Err(CodeRefusal::new(reason())) }
 }
 
-/// What a message calls a node's function.
+/// The name of a node's function in a message.
 pub(crate) fn name(op: NodeOp) -> String {
     match op {
         NodeOp::Unary(function, _) => format!("{function:?}").to_lowercase(),
@@ -95,7 +95,7 @@ fn has_binary(function: Binary, elem: ElemType) -> bool {
     is_instruction(function) || functions::binary_name(function, elem).is_some()
 }
 
-/// Whether floats have instructions for the function of two.
+/// Whether floats have instructions for the function of two numbers.
 fn is_instruction(function: Binary) -> bool {
     use Binary::{Add, Div, Max, Min, Mul, Sub};
     matches!(function, Add | Sub | Mul | Div | Max | Min) || is_comparison(function)
@@ -200,7 +200,7 @@ impl LaneLowering<'_, '_> {
         self.compare(condition, a, b)
     }
 
-    /// An integer to the power of another: computed on 64 bits, of which the lowest are the same on fewer.
+    /// An integer to the power of another, computed on 64 bits: the low bits are the same at every width.
     fn integer_power(&mut self, elem: ElemType, a: Value, b: Value) -> Value {
         let wide = ElemType::Int { bits: 64, signed: elem.is_signed() };
         let [a, b] = [a, b].map(|x| integers::convert(self.emitter, elem, wide, x));
@@ -212,7 +212,7 @@ impl LaneLowering<'_, '_> {
         self.emitter.ins.ins().fcmp(condition, a, b)
     }
 
-    /// The first where the condition is true, else the second.
+    /// The first where the condition is true, otherwise the second.
     pub(crate) fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
         let ty = self.emitter.ins.func.dfg.value_type(a);
         match self.lanes {

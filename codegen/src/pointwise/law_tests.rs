@@ -1,5 +1,5 @@
-//! The law: every elementwise row's machine code gives the interpreter's bits, on every element type that it
-//! is generated for.
+//! A law over all elementwise rows: machine code gives the interpreter's bits, on every supported element
+//! type.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::elem::ElemType;
 use crate::lower::lower;
 use crate::testing::{Net, THREADS, aligned};
 
-/// Numbers that functions are wrong about first.
+/// Numbers at which functions tend to be wrong.
 const NUMBERS: [f64; 40] = [
     0.0,
     -0.0,
@@ -53,7 +53,7 @@ const NUMBERS: [f64; 40] = [
     -32_769.0,
     32_767.5,
     16_777_217.0,
-    // Above the middle of two neighbours, as little as an `f32` and an `f64` can be.
+    // Above the middle between two neighbours, by the last digit of an `f32` and of an `f64`.
     1.003_906_369_209_289_6,
     1.003_906_250_000_000_2,
     1.000_488_281_250_000_2,
@@ -71,7 +71,7 @@ fn types(ctx: &Context) -> Vec<Type> {
     types
 }
 
-/// Elements of a type that hold the numbers, in an order that pairs each with each across operands.
+/// Elements of a type that hold the numbers, in orders that pair each number with each across operands.
 fn elements(elem: ElemType, operand: usize) -> Vec<u8> {
     let count = NUMBERS.len();
     let numbers = (0..count * count).map(|i| NUMBERS[if operand == 1 { i / count } else { i % count }]);
@@ -80,7 +80,7 @@ fn elements(elem: ElemType, operand: usize) -> Vec<u8> {
         .collect()
 }
 
-/// The function that applies a row to operands of `elem`, if there is one: its rules may want other types.
+/// The function that applies a row to operands of `elem`, if the row's rules accept the type.
 fn function(
     ctx: &Arc<Context>,
     def: &OpDef,
@@ -120,12 +120,12 @@ fn is_condition(operand: &OperandDef) -> bool {
     operand.name.starts_with("cond")
 }
 
-/// Whether nothing is wrong with a function but that it has no end yet.
+/// Whether the missing terminator is the only error of a function.
 fn is_unended(errors: &[ir::Diagnostic]) -> bool {
     errors.iter().all(|error| error.message.contains("ends with a terminator"))
 }
 
-/// The numbers of the words that one of the row's attributes may be.
+/// The indices of the words that one of the row's attributes may be; one `None` without such an attribute.
 fn words(def: &OpDef) -> Vec<Option<usize>> {
     let words = def.attrs.iter().find_map(|attr| match attr.kind {
         AttrKind::Word(words) => Some(words),
@@ -134,7 +134,7 @@ fn words(def: &OpDef) -> Vec<Option<usize>> {
     words.map_or(vec![None], |words| (0..words.words.len()).map(Some).collect())
 }
 
-/// Compares machine code with the interpreter; whether both have the function for these types.
+/// Compares machine code with the interpreter; returns whether both have the function for these types.
 fn agrees(ctx: &Arc<Context>, def: &OpDef, elem: Type, to: Type, word: Option<usize>) -> bool {
     let Some((net, result)) = function(ctx, def, elem, to, word) else { return false };
     let module = net.plan(&[result], THREADS);
@@ -200,7 +200,7 @@ fn is_apart(name: &str, elem: ElemType) -> bool {
     }
 }
 
-/// The law: elements of at most 32 bits are computed four at a time, but for what [`is_apart`] lists.
+/// The law: elements of at most 32 bits are computed on vectors, except as [`is_apart`] lists.
 #[test]
 fn every_elementwise_row_of_at_most_32_bits_is_computed_on_vectors() {
     let ctx = Arc::new(Context::new());

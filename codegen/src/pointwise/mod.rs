@@ -1,8 +1,8 @@
-//! How pointwise steps become machine code: elementwise operations, and groups of them.
+//! Machine code of pointwise steps: elementwise operations and groups of them.
 //!
-//! A step is an expression ([`expr`]) under a loop nest ([`nest`]). Generated functions have the kernels'
-//! interface; sizes and strides come in the descriptor, so that steps of one form share one function whatever
-//! their sizes.
+//! A step is an expression ([`expr`]) in a loop nest ([`nest`]). Generated functions have the kernels'
+//! interface. The descriptor holds sizes and strides, so steps of the same form share one function at all
+//! sizes.
 
 mod apart;
 pub(crate) mod emit;
@@ -47,8 +47,8 @@ pub(crate) fn lower_group(group: OpRef<'_>, machine: &Machine) -> Result<Lowered
     step.finish(&yielded, machine)
 }
 
-/// How result 0 of such a group may overwrite an operand: where that is read only at the index that is
-/// written.
+/// How result 0 of such a group may overwrite an operand: allowed if the operand is read only at the index
+/// being written.
 pub(crate) fn group_access(group: OpRef<'_>, operand: usize) -> Result<Access, CodeRefusal> {
     let (mut step, yielded) = group_step(group)?;
     for value in yielded {
@@ -57,7 +57,7 @@ pub(crate) fn group_access(group: OpRef<'_>, operand: usize) -> Result<Access, C
     Ok(step.access(operand, moved_elem(group, group.result(0))?))
 }
 
-/// The step that a group's body is, and what it yields.
+/// A group's body as a step, and the values that it yields.
 fn group_step(group: OpRef<'_>) -> Result<(PointwiseStep, Vec<Value>), CodeRefusal> {
     let region = group.body.regions(group.op)[0];
     let block = group.body.entry(region).ok_or_else(|| CodeRefusal::new("its body is empty"))?;
@@ -83,8 +83,7 @@ fn group_step(group: OpRef<'_>) -> Result<(PointwiseStep, Vec<Value>), CodeRefus
     Ok((step, yielded))
 }
 
-/// The operations of a body from which what it yields follows, and that which yields, in their order: a form
-/// has no node that nothing reads.
+/// The terminator of a body and the operations that it depends on, in order: a form has no unused node.
 fn needed(group: OpRef<'_>, block: Block) -> Vec<Op> {
     let mut read: HashSet<Value> = HashSet::new();
     let mut ops: Vec<Op> = group.body.ops(block).collect();
@@ -103,25 +102,25 @@ fn needed(group: OpRef<'_>, block: Block) -> Vec<Op> {
 struct PointwiseStep {
     /// The shape of the results: the iterations.
     space: Vec<u64>,
-    /// How each result lies.
+    /// The strides of each result.
     results: Vec<Vec<i64>>,
     builder: ExprBuilder,
     values: HashMap<Value, ValueMeaning>,
     inputs: Vec<Input>,
 }
 
-/// What a value of the group is.
+/// The meaning of a value of the group.
 #[derive(Clone)]
 enum ValueMeaning {
-    /// Elements of an operand.
+    /// Elements of an operand, through views.
     Window { operand: usize, elem: ElemType, layout: Strided },
-    /// Computed; has the shape that it has.
+    /// A computed node, with its shape.
     Computed(ExprNode, Vec<u64>),
 }
 
 /// An operand as the loops read it.
 struct Input {
-    /// The value that is read: the operand, or a view of it.
+    /// The value to read: the operand, or a view of it.
     value: Value,
     operand: usize,
     elem: ElemType,
@@ -152,8 +151,8 @@ impl PointwiseStep {
         Ok(PointwiseStep { space, results, builder, values, inputs })
     }
 
-    /// Says that `value` is operand `index` of the step. It may only be moved or viewed; whether it can be
-    /// computed with, `add` says.
+    /// Records that `value` is operand `index` of the step. It may be of a type that is only moved; `add`
+    /// refuses to compute with that.
     fn bind(&mut self, op: OpRef<'_>, index: usize, value: Value) -> Result<(), CodeRefusal> {
         let elem = moved_elem(op, value)?;
         let layout = known_layout(op, op.operand(index))?;
@@ -196,12 +195,12 @@ impl PointwiseStep {
         Ok(())
     }
 
-    /// Whether a view gives a node's value as an element of the type that it has.
+    /// Whether a view keeps the element type of a node.
     fn keeps_elem(&self, op: OpRef<'_>, node: ExprNode) -> bool {
         elem_of(op, op.result(0)).is_ok_and(|elem| elem == self.builder.elem(node))
     }
 
-    /// The node that gives a value's element at each iteration.
+    /// The node of a value's element at each iteration.
     fn node(&mut self, value: Value) -> Result<ExprNode, CodeRefusal> {
         let meaning =
             self.values.get(&value).ok_or_else(|| CodeRefusal::new("it reads a value from outside"))?;
@@ -212,7 +211,8 @@ impl PointwiseStep {
                 let strides =
                     strides.ok_or_else(|| CodeRefusal::new("an operand does not broadcast to it"))?;
                 let (operand, elem, offset) = (*operand, *elem, layout.offset);
-                // By value: what happens to lie alike at these sizes is still two inputs, as at all others.
+                // Keyed by value: two values that happen to have equal layouts at these sizes remain two
+                // inputs, as at all other sizes.
                 let known = self.inputs.iter().position(|known| known.value == value);
                 let index = known.unwrap_or_else(|| {
                     self.inputs.push(Input { value, operand, elem, offset, strides });
@@ -238,7 +238,7 @@ impl PointwiseStep {
         Ok(Lowered::new("pointwise", vec![call]))
     }
 
-    /// How result 0, of elements of this type, may overwrite an operand.
+    /// How result 0, of this element type, may overwrite an operand.
     fn access(&self, operand: usize, result: ElemType) -> Access {
         let strides = &self.results[0];
         let is_at_index = |input: &Input| {
@@ -252,14 +252,14 @@ impl PointwiseStep {
     }
 }
 
-/// Elements of an operand or result, at these distances along each axis of the iterations.
+/// Elements of an operand or result, at the given strides along each axis of the iterations.
 #[derive(Clone, Debug)]
 pub(crate) struct ElementWindow {
-    /// Where the first is.
+    /// The first element.
     pub(crate) place: Pointer,
-    /// Their type.
+    /// The element type.
     pub(crate) elem: ElemType,
-    /// For each axis, the distance of neighbours in elements.
+    /// For each axis, the stride in elements.
     pub(crate) strides: Vec<i64>,
 }
 
@@ -289,14 +289,14 @@ pub(crate) fn call(
         descriptor: rows::descriptor(&nest, &elem_bytes, parts),
         parts: parts.count(),
         scratch_bytes: form.scratch_bytes(parts.chunk(&nest)),
-        // At smaller sizes other axes may be one loop, at the most all of them.
+        // At smaller sizes other axes may collapse into the innermost loop, at most all of them.
         most_scratch_bytes: form.most_scratch_bytes(space.iter().product()),
         operands: windows.iter().map(|window| window.place.clone()).collect(),
         code: KernelCode::Pointwise { form: Box::new(form), axes: space.len() },
     })
 }
 
-/// The form of a copy of elements that lie side by side.
+/// The form of a copy of contiguous elements.
 pub(crate) fn copy_form(elem: ElemType) -> PointwiseForm {
     let mut builder = ExprBuilder::default();
     let node = builder.add(elem, NodeOp::Input(0));

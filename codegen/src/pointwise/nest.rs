@@ -1,8 +1,8 @@
-//! Which loops a pointwise step runs, and how each operand lies under them.
+//! The loop nest of a pointwise step, and each operand's strides in it.
 //!
-//! Axes along which every operand advances as if they were one axis become one: `[2, 3, 4]` with dense
-//! operands is one loop of 24; with a bias of shape `[4]`, `[6, 4]`. The innermost loop is the one that is
-//! vectorised.
+//! Axes are collapsed if every operand advances along them as along a single one: `[2, 3, 4]` with dense
+//! operands is one loop of 24; with a bias of shape `[4]`, the loops are `[6, 4]`. The innermost loop is
+//! vectorized.
 
 /// A loop nest over operands; `strides[operand][axis]` in elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,14 +20,14 @@ pub(crate) enum Inner {
     Contiguous,
     /// Not at all.
     Splat,
-    /// By a distance that the descriptor says.
+    /// By a stride in the descriptor.
     Strided,
 }
 
 impl LoopNest {
     /// The fewest loops over `shape` that visit the same elements in the same order.
     ///
-    /// `strides[operand]` has an entry for each axis of `shape`, 0 where the operand is repeated.
+    /// `strides[operand]` has an entry for each axis of `shape`, 0 where the operand is broadcast.
     pub(crate) fn collapse(shape: &[u64], strides: &[Vec<i64>]) -> LoopNest {
         let mut nest = LoopNest { sizes: vec![], strides: vec![vec![]; strides.len()] };
         for (axis, &size) in shape.iter().enumerate() {
@@ -62,7 +62,7 @@ impl LoopNest {
         self.strides.iter_mut().for_each(|strides| strides.push(1));
     }
 
-    /// Adds such a loop if an operand's elements are not side by side along the innermost one.
+    /// Adds such a loop unless an operand is contiguous along the innermost one.
     pub(crate) fn end_side_by_side(&mut self, operand: usize) {
         if self.inner(operand) != Inner::Contiguous {
             self.push_one();

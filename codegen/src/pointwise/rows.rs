@@ -1,4 +1,4 @@
-//! Which loops run around a generated innermost loop, and how they are cut into parts.
+//! The outer loops around a generated innermost loop, and how they are cut into parts.
 //!
 //! The descriptor is a list of 64-bit words: see [`DescriptorLayout`].
 
@@ -7,10 +7,10 @@ use std::ops::Range;
 use super::nest::LoopNest;
 use crate::cranelift::{Emitter, InstBuilder, PLAIN, Value, types};
 
-/// Which word of a descriptor says what.
+/// The layout of a descriptor: which word holds which number.
 #[derive(Clone, Copy)]
 pub(crate) struct DescriptorLayout {
-    /// Loops around the innermost.
+    /// The number of outer loops.
     pub(crate) outer: usize,
 }
 
@@ -36,7 +36,7 @@ impl DescriptorLayout {
         Self::ROWS + 1 + self.outer + operand * (self.outer + 1) + axis
     }
 
-    /// The first word after those that `count` operands take.
+    /// The first word after those of `count` operands.
     pub(crate) fn end(self, count: usize) -> usize {
         self.stride(count, 0)
     }
@@ -54,7 +54,7 @@ pub(crate) fn vectors(elements: u64) -> u64 {
     elements.next_multiple_of(16)
 }
 
-/// A part takes about this many cycles at least.
+/// The least cycles of a part, roughly.
 const MIN_PART_CYCLES: u64 = 8192;
 
 impl PartSplit {
@@ -71,25 +71,25 @@ impl PartSplit {
         }
     }
 
-    /// The most parts of a step over `elements` elements in all, however they lie in rows.
+    /// The most parts of a step over `elements` elements in all, for any layout.
     pub(crate) fn most(elements: u64, cost: u64, threads: usize) -> u64 {
         (elements / 4 * cost / MIN_PART_CYCLES).clamp(1, threads as u64)
     }
 
-    /// How many there are.
+    /// The number of parts.
     pub(crate) fn count(self) -> u32 {
         (self.rows * self.inner) as u32
     }
 
-    /// Iterations of the innermost loop in a part: whole vectors, and if a row is cut, whole cache lines of
-    /// the narrowest elements, so that parts share none.
+    /// Iterations of the innermost loop in a part: whole vectors. If a row is cut, these are whole cache
+    /// lines of the narrowest elements, so that parts share none.
     pub(crate) fn chunk(self, nest: &LoopNest) -> u64 {
         let inner = nest.inner_size();
         if self.inner > 1 { inner.div_ceil(self.inner).next_multiple_of(64) } else { vectors(inner) }
     }
 }
 
-/// The descriptor of a step: operand strides in bytes are the nest's times the operand's element size.
+/// The descriptor of a step; strides in bytes are the nest's times the operand's element size.
 pub(crate) fn descriptor(nest: &LoopNest, elem_bytes: &[u32], parts: PartSplit) -> Vec<u8> {
     let inner = nest.inner_size();
     let chunk = parts.chunk(nest);
@@ -102,8 +102,8 @@ pub(crate) fn descriptor(nest: &LoopNest, elem_bytes: &[u32], parts: PartSplit) 
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// A descriptor of `count` operands for a function of more outer loops: those in front run once. What stands
-/// after the words of the loops stays.
+/// Adapts a descriptor of `count` operands to a function with more outer loops: the added outermost loops run
+/// once. Words after those of the loops are unchanged.
 pub(crate) fn widen(
     descriptor: &[u8],
     count: usize,
@@ -123,18 +123,17 @@ pub(crate) fn widen(
     wide
 }
 
-/// The loops around the innermost, over `count` operands.
+/// The outer loops over `count` operands.
 #[derive(Clone, Copy)]
 pub(crate) struct OuterLoops {
-    /// Which word of the descriptor says what.
+    /// The layout of the descriptor.
     pub(crate) layout: DescriptorLayout,
-    /// How many operands there are.
+    /// The number of operands.
     pub(crate) count: usize,
 }
 
 impl OuterLoops {
-    /// Emits the loops; `inside` gets where each operand's row begins, and which iterations of the innermost
-    /// loop to do.
+    /// Emits the loops; `inside` gets the start of each operand's row, and the range of the innermost loop.
     pub(crate) fn emit(
         self,
         e: &mut Emitter<'_>,
@@ -176,7 +175,7 @@ impl OuterLoops {
         (0..self.count).map(|index| e.ins.ins().load(types::I64, PLAIN, table, 8 * index as i32)).collect()
     }
 
-    /// Where each operand's row begins.
+    /// The start of each operand's row.
     fn row_bases(self, e: &mut Emitter<'_>, operands: &[Value], row: Value) -> Vec<Value> {
         let mut bases = operands.to_vec();
         let mut rest = row;

@@ -1,11 +1,13 @@
-//! In which stages a pointwise step is computed, so that transcendental functions run as calls on strips.
+//! Strip-mining: a pointwise step is cut into stages, so that transcendental functions are calls on strips.
 //!
 //! A call of a precompiled vector function costs about a nanosecond, so it is made on a strip of elements
 //! that stay in the first-level cache. `x * sigmoid(x + b)` => stage 0: `t = x + b`, call `t = sigmoid(t)`;
-//! stage 1: `y = x * t`. A node that a later stage reads is kept in a strip of scratch; inputs are simply
-//! loaded again, as nothing is overwritten before the last stage. Operations without a vector form, and
-//! operands at a distance along the innermost loop, are taken apart between vectors; where too few operations
-//! are left that vectors would gain by, elements are computed one by one in a single stage.
+//! stage 1: `y = x * t`. A node that a later stage reads is kept in a strip of scratch. Inputs are simply
+//! loaded again, as nothing is overwritten before the last stage.
+//!
+//! Operations without a vector form and operands with a stride along the innermost loop are handled element
+//! by element between vectors. If vectors would gain too little, all elements are computed one by one in a
+//! single stage.
 
 use super::expr::{Expr, ExprNode, NodeData, NodeOp};
 use super::lanes::{has_vector_form, name};
@@ -18,10 +20,10 @@ use crate::functions;
 /// Elements of a strip: 4 KiB of `f32`.
 pub(crate) const STRIP: i64 = 1024;
 
-/// All that decides the code of a pointwise step: steps of equal form share one function.
+/// Everything that determines the code of a pointwise step; steps of equal form share one function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PointwiseForm {
-    /// What is computed.
+    /// The expression to compute.
     pub(crate) expr: Expr,
     /// The nodes that are stored, one for each result.
     pub(crate) outputs: Vec<ExprNode>,
@@ -65,7 +67,7 @@ pub(crate) struct ReadableNode {
 /// A loop over a strip, then calls on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StripStage {
-    /// What the loop stores.
+    /// The nodes that the loop stores.
     pub(crate) sinks: Vec<(ExprNode, StripStorage)>,
     /// The calls after the loop.
     pub(crate) calls: Vec<VectorCall>,
@@ -99,7 +101,8 @@ impl PointwiseForm {
         self.inner[self.outputs.len() + input]
     }
 
-    /// The function on strips that computes the node, and its arguments: the same twice if it has one.
+    /// The strip function that computes the node, and its arguments: the same twice for a function of one
+    /// number.
     fn call_of(&self, node: ExprNode) -> Option<(&'static str, [ExprNode; 2])> {
         match self.expr.node(node) {
             NodeData { elem: ElemType::F32, op: NodeOp::Unary(function, a) } => {
@@ -112,12 +115,12 @@ impl PointwiseForm {
         }
     }
 
-    /// How many operations are computed on vectors, without calls.
+    /// The number of operations computed on vectors, without calls.
     fn together(&self) -> usize {
         self.operations().filter(|(_, data)| has_vector_form(&self.expr, *data)).count()
     }
 
-    /// The operations that are computed element by element even where the others are computed on vectors.
+    /// The operations computed element by element even if the others use vectors.
     fn operations_apart(&self) -> impl Iterator<Item = (ExprNode, NodeData)> + '_ {
         let is_apart = |(node, data): &(ExprNode, NodeData)| {
             !has_vector_form(&self.expr, *data) && self.call_of(*node).is_none()
@@ -137,24 +140,24 @@ impl PointwiseForm {
         self.expr.nodes().filter(|(_, data)| !matches!(data.op, NodeOp::Input(_) | NodeOp::Const(_)))
     }
 
-    /// Operands at a distance along the innermost loop.
+    /// The number of operands with a stride along the innermost loop.
     fn distant(&self) -> usize {
         self.inner.iter().filter(|inner| **inner == Inner::Strided).count()
     }
 
-    /// Whether any element is handled by itself in loops over vectors.
+    /// Whether loops over vectors handle any element by itself.
     pub(crate) fn takes_apart(&self) -> bool {
         self.apart() + self.distant() > 0 || !self.inputs.iter().all(|elem| has_lanes(*elem))
     }
 
-    /// Whether vectors are worth what is taken apart for them: always if they spare calls on single elements,
-    /// else if more is computed together than apart.
+    /// Whether vectors are worthwhile although some elements are handled one by one: if they replace calls on
+    /// single elements, or if more operations use vectors than not.
     fn is_vector(&self) -> bool {
         self.stores_vectors()
             && (self.calls() > 0 || self.together() > self.apart() + self.distant() || !self.takes_apart())
     }
 
-    /// Whether neighbours of the innermost loop are neighbours in each result.
+    /// Whether every result is contiguous along the innermost loop.
     fn stores_vectors(&self) -> bool {
         self.inner[..self.outputs.len()].iter().all(|inner| *inner == Inner::Contiguous)
     }
@@ -191,13 +194,14 @@ impl PointwiseForm {
         }
     }
 
-    /// The same, however the operands lie: at most, each that a call reads takes a strip.
+    /// The same for any layout of the operands: an upper bound, with a strip for each operand that a call
+    /// reads.
     pub(crate) fn most_scratch_bytes(&self, chunk: u64) -> u64 {
         let form = PointwiseForm { inner: vec![Inner::Strided; self.inner.len()], ..self.clone() };
         StagePlanner::new(&form).plan().strips as u64 * strip_bytes(chunk)
     }
 
-    /// About how many cycles four elements take, for the choice of the number of parts.
+    /// Cycles, about, for four elements, from which the number of parts is chosen.
     pub(crate) fn cost(&self) -> u64 {
         let nodes = self.expr.nodes().count() as u64;
         match self.schedule() {
@@ -248,8 +252,8 @@ impl<'f> StagePlanner<'f> {
         self.plan
     }
 
-    /// Nodes that are computed in one stage's loop and read in a later one's get a strip. (Those of other
-    /// types do not: they are computed again, from operands that are kept.)
+    /// Keeps nodes in strips if they are computed in one stage's loop and read in a later stage. Only `f32`
+    /// nodes: the others are computed again, from operands that are kept.
     fn keep_what_later_stages_read(&mut self) {
         let mut latest_read = self.stage.clone();
         let last = self.plan.stages.len() - 1;
@@ -290,14 +294,15 @@ impl<'f> StagePlanner<'f> {
         let from = if a == b {
             [self.place_argument(a, stage, Some(value)); 2]
         } else {
-            // Not where the value goes: that may be an operand's memory, which the other argument is read from.
+            // Not into the value's strip: the value may be written over an operand that the other argument is
+            // read from.
             [a, b].map(|argument| self.place_argument(argument, stage, None))
         };
         self.plan.stages[stage].calls.push(VectorCall { function, from, to: StripStorage::Strip(value) });
     }
 
-    /// Where a call of this stage reads an argument: what is neither kept nor an operand is computed into a
-    /// strip, this one or a new one.
+    /// Where a call of this stage reads an argument. An argument that is neither kept nor a contiguous input
+    /// is computed into `strip` or a new one.
     fn place_argument(&mut self, argument: ExprNode, stage: usize, strip: Option<usize>) -> StripStorage {
         match (self.plan.kept[argument.0 as usize], self.form.expr.node(argument).op) {
             (Some(kept), _) => return StripStorage::Strip(kept.strip),
@@ -312,8 +317,8 @@ impl<'f> StagePlanner<'f> {
         StripStorage::Strip(strip)
     }
 
-    /// A result that is nothing but a call's value is written by the call, and so is the argument before it
-    /// if a loop computes that: then neither takes a strip.
+    /// If a result is just a call's value, the call writes it directly; an argument computed by the loop
+    /// before it goes there too. Then neither takes a strip.
     fn write_lone_call_to_result(&mut self) {
         let last = self.plan.stages.len() - 1;
         let [(node, StripStorage::Output(_))] = self.plan.stages[last].sinks[..] else {
@@ -334,7 +339,7 @@ impl Plan {
         self.stages.iter().any(|stage| !stage.calls.is_empty())
     }
 
-    /// Lets what is kept in a strip lie elsewhere, and numbers the other strips anew.
+    /// Moves the contents of a strip elsewhere, and renumbers the other strips.
     fn replace_strip(&mut self, strip: usize, by: StripStorage) {
         let renumber = |slot: &mut StripStorage| match slot {
             StripStorage::Strip(other) if *other == strip => *slot = by,

@@ -35,7 +35,7 @@ pub(super) fn is_nan(elem: ElemType, bytes: &[u8]) -> bool {
     }
 }
 
-/// How many of the last operation's calls run four elements at a time, of how many.
+/// How many of the last operation's calls are vector code, and how many calls there are.
 pub(super) fn vector_calls(net: &Net, value: Value) -> [usize; 2] {
     let op = net.body.defining_op(value).expect("it was just made");
     let lowered = lower(net.body.at(&net.ctx, op), &Cpu::native().machine(THREADS)).expect("it has code");
@@ -47,7 +47,7 @@ pub(super) fn vector_calls(net: &Net, value: Value) -> [usize; 2] {
     [vectors, lowered.calls.len()]
 }
 
-/// Runs `main` as it is compiled for an instruction set, on a number of threads.
+/// Runs `main` as compiled for an instruction set, on a number of threads.
 pub(super) fn run_for(module: &Module, isa: Isa, threads: usize, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
     let options = CodegenOptions { cpu: Cpu::of(isa), ..CodegenOptions::new(THREADS) };
     let program = Arc::new(crate::compile(module, "main", &options).unwrap_or_else(|faults| {
@@ -90,7 +90,7 @@ pub(super) fn check(net: Net, value: Value, inputs: &[Vec<u8>], what: &str) {
     assert!(crate::relocatable(&module, "main", &options).is_ok(), "{what}: there is code for AArch64");
 }
 
-/// Numbers at random.
+/// A pseudo-random number generator.
 pub(super) struct Chance(pub(super) u64);
 
 impl Chance {

@@ -91,7 +91,7 @@ fn a_group_with_functions_computes_in_stages() {
     }
 }
 
-/// The scratch that the last operation of a function takes on two threads, and the most at sizes up to these.
+/// The scratch of the last operation of a function on two threads, and the upper bound for sizes up to these.
 fn scratch_bytes(shape: &[u64], make: impl FnOnce(&mut Net) -> ir::Value) -> [u64; 2] {
     let mut net = Net::f32(&[shape]);
     let value = make(&mut net);

@@ -1,7 +1,7 @@
-//! Instructions that load, convert, compute on and store four integers at once, each in a lane of 32 bits.
+//! Vector code on four integers, each in a 32-bit lane: loads, conversions, arithmetic and stores.
 //!
-//! An integer of fewer bits is extended by its own sign, a truth value is a mask, a float of 16 bits that is
-//! no `bf16` its bits.
+//! A narrower integer is extended according to its sign. A truth value is a mask. An `f16` is kept as its
+//! bits.
 
 use ir::scalar::{Binary, Unary};
 
@@ -12,12 +12,12 @@ use crate::cranelift::{
 };
 use crate::elem::ElemType;
 
-/// Whether four elements of this type fit into a register: 64 bits do not.
+/// Whether four elements of this type fit a vector register: those of 64 bits do not.
 pub(super) fn has_lanes(elem: ElemType) -> bool {
     !matches!(elem, ElemType::F64 | ElemType::Int { bits: 64, .. })
 }
 
-/// Whether floats are the lanes of a register of such elements.
+/// Whether elements of this type are float lanes in a register.
 pub(super) fn has_float_lanes(elem: ElemType) -> bool {
     matches!(elem, ElemType::F32 | ElemType::Bf16)
 }
@@ -27,7 +27,7 @@ pub(super) fn has_binary(function: Binary) -> bool {
     !matches!(function, Binary::Div | Binary::Rem | Binary::Pow | Binary::Shl | Binary::Shr)
 }
 
-/// Four elements that are side by side in memory.
+/// Loads four contiguous elements.
 pub(super) fn load(e: &mut Emitter<'_>, elem: ElemType, address: Value, offset: i32) -> Value {
     match elem {
         ElemType::F32 => e.ins.ins().load(types::F32X4, PLAIN, address, offset),
@@ -56,7 +56,7 @@ fn load_bytes(e: &mut Emitter<'_>, elem: ElemType, address: Value, offset: i32) 
     }
 }
 
-/// Stores four elements side by side.
+/// Stores four contiguous elements.
 pub(super) fn store(e: &mut Emitter<'_>, elem: ElemType, value: Value, address: Value, offset: i32) {
     match elem {
         ElemType::Bf16 => halves::store_bf16(e, value, address, offset),
@@ -85,7 +85,7 @@ fn store_bytes(e: &mut Emitter<'_>, elem: ElemType, words: Value, address: Value
     store_lane(e, types::F32X4, bytes, address, offset);
 }
 
-/// Stores the first lane of a register of floats, which takes no detour.
+/// Stores the first lane of a vector of floats: one instruction, not through a general register.
 fn store_lane(e: &mut Emitter<'_>, ty: Clif, register: Value, address: Value, offset: i32) {
     let lanes = cast(e, ty, register);
     let lane = e.ins.ins().extractlane(lanes, 0);
@@ -125,7 +125,7 @@ pub(super) fn binary(e: &mut Emitter<'_>, function: Binary, elem: ElemType, a: V
     wrapped(e, elem, value)
 }
 
-/// The lowest bits of each lane, as many as elements have, extended as these are. (A mask is one already.)
+/// Wraps each lane to the element's bits and extends it again. (A mask needs no wrapping.)
 fn wrapped(e: &mut Emitter<'_>, elem: ElemType, words: Value) -> Value {
     match elem {
         ElemType::Int { bits: bits @ (8 | 16), signed: true } => {
@@ -170,7 +170,7 @@ fn cut(e: &mut Emitter<'_>, to: ElemType, floats: Value) -> Value {
     match (to, to.range()) {
         (ElemType::Int { bits: 32, signed: true }, _) => e.ins.ins().fcvt_to_sint_sat(types::I32X4, floats),
         (ElemType::Int { signed: false, bits: 8 | 16 }, Some((_, greatest))) => {
-            // Zero is the least: NaN gives it too.
+            // Zero is the lower bound, so NaN gives 0 too.
             let inside = clamp(e, floats, 0.0, greatest as f32);
             e.cut_to_words(inside)
         }
@@ -186,7 +186,7 @@ fn cut(e: &mut Emitter<'_>, to: ElemType, floats: Value) -> Value {
     }
 }
 
-/// The nearest number in a range; NaN gives the least.
+/// `x` clamped to a range; NaN gives the lower bound.
 fn clamp(e: &mut Emitter<'_>, x: Value, least: f32, greatest: f32) -> Value {
     let [least, greatest] = [least, greatest].map(|bound| splat(e, bound));
     let is_above = e.ins.ins().fcmp(FloatCC::LessThan, least, x);
@@ -195,14 +195,15 @@ fn clamp(e: &mut Emitter<'_>, x: Value, least: f32, greatest: f32) -> Value {
     choose(e, is_below, x, greatest)
 }
 
-/// Of floats, those of the first register where the mask says so, else those of the second.
+/// Floats of the first register where the mask is set, otherwise of the second.
 pub(super) fn choose(e: &mut Emitter<'_>, mask: Value, a: Value, b: Value) -> Value {
     let mask = cast(e, types::F32X4, mask);
     e.ins.ins().bitselect(mask, a, b)
 }
 
-/// The same floats, which no comparison loads by itself: before AVX that faults at an address that is no
-/// multiple of 16 (`cmpps`, as Cranelift 0.135 makes it; no other instruction is made so).
+/// The same floats, forced into a register so that a comparison cannot fold their load. Before AVX, `cmpps`
+/// faults on an address that is no multiple of 16; Cranelift 0.135 folds unaligned loads into no other
+/// instruction.
 pub(super) fn in_register(e: &mut Emitter<'_>, floats: Value) -> Value {
     let bits = cast(e, types::I32X4, floats);
     cast(e, types::F32X4, bits)
@@ -214,7 +215,7 @@ fn is_not_zero(e: &mut Emitter<'_>, words: Value) -> Value {
     e.ins.ins().icmp(IntCC::NotEqual, words, zero)
 }
 
-/// These bits of each lane.
+/// Each lane masked by these bits.
 fn masked(e: &mut Emitter<'_>, words: Value, mask: u32) -> Value {
     let mask = e.ins.ins().iconst(types::I32, i64::from(mask));
     let mask = e.ins.ins().splat(types::I32X4, mask);

@@ -1,4 +1,4 @@
-//! That groups which mix element types are computed on vectors, to the interpreter's bits.
+//! That groups of mixed element types are vector code, with the interpreter's bits.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::testing::{Chance, check, vector_calls};
 use crate::elem::ElemType;
 use crate::testing::Net;
 
-/// Numbers around the ends of types, and those that conversions are wrong about first.
+/// Numbers around the ends of types, and those at which conversions tend to be wrong.
 const NUMBERS: [f64; 44] = [
     f64::NAN,
     f64::INFINITY,
@@ -60,7 +60,7 @@ fn unsigned(ctx: &Context, width: u32) -> Type {
     ctx.ty(TypeData::Integer { width, signedness: Signedness::Unsigned })
 }
 
-/// The types of elements that fit into lanes.
+/// The element types that fit 32-bit lanes.
 fn narrow_types(ctx: &Context) -> Vec<Type> {
     let mut types: Vec<Type> =
         [FloatKind::F32, FloatKind::F16, FloatKind::Bf16].map(|kind| ctx.float(kind)).to_vec();
@@ -69,7 +69,7 @@ fn narrow_types(ctx: &Context) -> Vec<Type> {
     types
 }
 
-/// Those that are taken apart.
+/// The element types that do not.
 fn wide_types(ctx: &Context) -> Vec<Type> {
     vec![ctx.float(FloatKind::F64), ctx.int(64), unsigned(ctx, 64)]
 }
@@ -84,7 +84,7 @@ fn elements(ctx: &Context, chance: &mut Chance, ty: Type, count: u64) -> Vec<u8>
     bytes
 }
 
-/// What groups are made at random from.
+/// Random groups of mixed types.
 struct MixedGroup<'b, 'c> {
     ctx: &'c Context,
     builder: &'c mut Builder<'b>,
@@ -94,7 +94,7 @@ struct MixedGroup<'b, 'c> {
 }
 
 impl MixedGroup<'_, '_> {
-    /// One of these operations.
+    /// Adds one of these operations.
     fn one_of(&mut self, names: &[&'static str], operands: &[Value]) -> Value {
         let name = self.chance.of(names);
         self.builder.value(name, operands, &[]).unwrap()
@@ -107,7 +107,7 @@ impl MixedGroup<'_, '_> {
         }
     }
 
-    /// Some value, as one of this type.
+    /// Some value, converted to this type.
     fn any(&mut self, ty: Type) -> Value {
         let value = self.chance.of(&self.values);
         self.cast(value, ty)
@@ -140,8 +140,8 @@ impl MixedGroup<'_, '_> {
     }
 }
 
-/// Compares a group at random over `rows` rows of `inner` elements with the interpreter. Of its operands, the
-/// second begins at no multiple of 16 bytes, and the third lies by columns; the others are repeated.
+/// Compares a random group over `rows` rows of `inner` elements with the interpreter. Its second operand is
+/// unaligned (not at a multiple of 16 bytes), the third is column-major, and the others are broadcast.
 fn check_mixed_group(seed: u64, types: &[Type], ctx: &Arc<Context>, rows: u64, inner: u64) -> [usize; 2] {
     let mut chance = Chance(seed);
     let mut shapes = vec![vec![rows, inner], vec![rows, inner + 3], vec![inner], vec![rows, 1], vec![1]];
@@ -166,7 +166,7 @@ fn check_mixed_group(seed: u64, types: &[Type], ctx: &Arc<Context>, rows: u64, i
         let mut group = MixedGroup { ctx, builder, chance: &mut chance, types, values };
         (0..9).for_each(|_| group.step());
         let (last, ty) = group.values[group.values.len() - 1];
-        // The result has all rows and columns.
+        // The result has the full shape.
         let whole = group.cast(group.values[1], ty);
         let name = if ElemType::of(ctx, ty) == Some(ElemType::Bool) { "nn.xor" } else { "nn.add" };
         group.one_of(&[name], &[last, whole])
@@ -194,7 +194,7 @@ fn random_groups_of_mixed_types_have_the_interpreters_bits() {
     check_mixed_group(1001, &all, &ctx, 1, 2503);
 }
 
-/// How a group over two operands of these types runs, and that it gives the interpreter's bits.
+/// Whether a group over two operands of these types is vector code; also checks the interpreter's bits.
 fn runs_on_vectors(
     ctx: &Arc<Context>,
     types: [Type; 2],
@@ -219,7 +219,7 @@ fn cast(builder: &mut Builder<'_>, value: Value, to: Type) -> Value {
     builder.value("nn.cast", &[value], &[("to", to)]).unwrap()
 }
 
-/// Dynamic quantization of a depthwise convolution: its sums are integers that were computed as floats.
+/// Dynamic quantization of a depthwise convolution: its sums are integers computed as floats.
 #[test]
 fn floats_that_were_cut_to_any_type_are_scaled_and_gated_on_vectors() {
     let ctx = Arc::new(Context::new());
@@ -237,7 +237,7 @@ fn floats_that_were_cut_to_any_type_are_scaled_and_gated_on_vectors() {
 }
 
 /// Powers and remainders are calls on strips, wherever their arguments come from: operands, one value twice,
-/// other calls, what is computed before or is needed again after them.
+/// other calls, or nodes computed before and needed again later.
 #[test]
 fn functions_of_two_read_their_arguments_from_anywhere() {
     let ctx = Arc::new(Context::new());
@@ -282,7 +282,7 @@ fn functions_of_two_read_their_arguments_from_anywhere() {
     }
 }
 
-/// Arguments of every layout: repeated along the loop, by columns, of 16 bits.
+/// Arguments of every layout: broadcast along the loop, column-major, of 16 bits.
 #[test]
 fn functions_of_two_take_arguments_of_any_layout() {
     let ctx = Arc::new(Context::new());
@@ -309,7 +309,7 @@ fn functions_of_two_take_arguments_of_any_layout() {
     }
 }
 
-/// What lies by columns is read element by element, and computed on vectors.
+/// Column-major operands are read element by element and computed on vectors.
 #[test]
 fn functions_of_columns_are_computed_on_vectors() {
     let ctx = Arc::new(Context::new());
