@@ -1,12 +1,12 @@
-//! How a window's kernel runs in bands of rows: one call for each band, in the order of the rows.
+//! Overlap of a window's input and output: the kernel runs in bands of rows, one call for each band.
 //!
 //! ```text
 //! conv2d of 112 rows {mem.overlap = array<i64: 0, 4>}   =>   28 calls of 4 rows each
 //! ```
-//! A call is the same kernel on the part of the image that its band reads, with the padding that is left
-//! there, so that each element is the same sum in the same order. All threads meet after each call: when a
-//! band is written, nobody reads the rows that only it and earlier bands read. The plan has proved that these
-//! are the rows that it overwrites.
+//! A call is the same kernel on the rows of the image that its band reads, with the padding next to them, so
+//! that each element is the same sum in the same order. All threads synchronize after each call. So once a
+//! band is written, nobody reads the rows that only it and earlier bands read; the plan has proved that it
+//! overwrites no others.
 
 use ir::body::OpRef;
 use ir::plan::attrs;
@@ -22,7 +22,7 @@ pub(crate) struct Slide {
     pub(crate) input: usize,
     /// Rows of the result.
     pub(crate) output: usize,
-    /// Rows of the window, and the distance between them.
+    /// Rows of the window.
     pub(crate) kernel: usize,
     /// Distance between neighbouring rows of a window.
     pub(crate) dilation: usize,
@@ -32,7 +32,7 @@ pub(crate) struct Slide {
     pub(crate) pad_top: usize,
 }
 
-/// A run of the result's rows with what it reads.
+/// A range of the result's rows and the rows that it reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Band {
     /// First row written.
@@ -48,13 +48,14 @@ pub(crate) struct Band {
 }
 
 impl Band {
-    /// Whether another band has as many rows of all kinds, so that its kernel is the same.
+    /// Whether another band has the same numbers of rows, so that the kernel is the same.
     pub(crate) fn is_like(&self, other: &Band) -> bool {
         [self.rows, self.inputs] == [other.rows, other.inputs] && self.pads == other.pads
     }
 }
 
-/// A call for each band: `call` makes the first of those that are alike, and `operands` are those of each.
+/// A call for each band. `call` makes the first of successive equal bands; later ones reuse it with their own
+/// `operands`.
 ///
 /// # Errors
 /// Those of `call`.
@@ -104,7 +105,7 @@ impl Slide {
 
     /// Whether the rows of one image can be written in bands.
     pub(crate) fn is_divisible(&self, batch: usize) -> bool {
-        // If some window lies in the padding alone, the first or the last does.
+        // If some window lies wholly in the padding, the first or the last does.
         let is_inside = |row: usize| self.band(row, 1).is_some();
         batch == 1 && self.output > 1 && is_inside(0) && is_inside(self.output - 1)
     }
@@ -112,19 +113,20 @@ impl Slide {
 
 /// A kernel that can run on any rows of its result.
 pub(crate) struct Rowwise {
-    /// Which rows of the image it reads.
+    /// The rows of the image that it reads.
     pub(crate) slide: Slide,
     /// The operand that is the image.
     pub(crate) image: usize,
-    /// Bytes from row to row of the image, and of the result.
+    /// The distance of rows in bytes, of the image and of the result.
     pub(crate) row_bytes: [u64; 2],
-    /// What a row costs.
+    /// The cost of a row.
     pub(crate) work: RowWork,
-    /// Makes the call for a band, with at most that many bytes of scratch for each worker, if given.
+    /// Makes the call for a band, with at most this many bytes of scratch for each worker if there is a
+    /// limit.
     pub(crate) call: Box<dyn Fn(Band, Option<usize>) -> LoweredCall>,
 }
 
-/// What a call does for each row of the result, and besides.
+/// The work of a call for each row of the result, and its overhead.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowWork {
     /// Multiplications, or comparisons, of a row.
@@ -135,33 +137,33 @@ pub(crate) struct RowWork {
     pub(crate) weight_bytes: usize,
 }
 
-/// Cycles that a call costs besides its work: handing it out, and waiting for the slowest thread.
+/// The overhead of a call in cycles: dispatching it, and waiting for the slowest thread.
 pub(crate) const CALL_CYCLES: usize = 3000;
-/// The share of a band's own work that may be lost: 1 / this.
+/// The acceptable overhead of a call, as a share of its band's work: 1 / this.
 pub(crate) const FREE: usize = 50;
 
 impl RowWork {
-    /// The fewest rows of a band whose cost does not show on this number of threads.
+    /// The fewest rows of a band with acceptable overhead on this number of threads.
     pub(crate) fn free_rows(&self, threads: usize) -> u64 {
         (self.call_cycles() * FREE).div_ceil(self.row_cycles(threads)) as u64
     }
 
-    /// The cycles that a row takes, about.
+    /// Cycles, about, of a row.
     pub(crate) fn row_cycles(&self, threads: usize) -> usize {
         (self.products / (25 * threads)).max(self.bytes / (8 * threads)).max(1)
     }
 
-    /// The cycles that a call costs besides, about.
+    /// Cycles, about, of the overhead of a call.
     pub(crate) fn call_cycles(&self) -> usize {
         CALL_CYCLES + self.weight_bytes / 32
     }
 }
 
-/// The rows of a band where an operation runs in bands, as `mem.overlap` says: `[operand, rows]`, with rows
-/// below 0 if bands go from the bottom up.
+/// The rows of a band, if `mem.overlap` makes an operation run in bands: `[operand, rows]`, with negative
+/// rows for bands from the bottom up.
 ///
 /// # Errors
-/// If it is malformed, or names another operand than the kernel reads row by row.
+/// If it is malformed or its operand is not the one that the kernel reads row by row.
 pub(crate) fn band_rows(op: OpRef<'_>, bands: Option<Bands>) -> Result<Option<i64>, CodeRefusal> {
     if op.attr(attrs::MEM_OVERLAP).is_none() {
         return Ok(None);
@@ -216,7 +218,7 @@ mod tests {
         let slide = Slide { input: 14, output: 14, kernel: 3, dilation: 1, stride: 1, pad_top: 1 };
         let bands = slide.bands(4).unwrap();
         let first_row = |band: &Band| vec![Pointer::Result(0, band.first as u64)];
-        // The descriptor says the band that it was made for.
+        // The descriptor records the band that it was made for.
         let of_band = |band: &Band| {
             Ok(LoweredCall {
                 code: KernelCode::Kernel(nothing),
@@ -235,7 +237,7 @@ mod tests {
             _ => panic!("a call has the operands of its band"),
         });
         assert_eq!(rows.collect::<Vec<u64>>(), [0, 4, 8, 12]);
-        // As many rows, but at other ends of the image.
+        // Equal numbers of rows, but at opposite ends of the image.
         let halves = slide.bands(7).unwrap();
         assert!(!halves[0].is_like(&halves[1]));
     }

@@ -1,9 +1,9 @@
 //! Classes of steps: those that are lowered to the same calls at all sizes.
 //!
-//! Two operations are of one class if they have the same name, attributes, types and regions, read equal
-//! operands and weights at the same places, and are lowered alike at the sizes that are tried when the
-//! classes are made. Then they differ in nothing that a lowering asks for, and one answer serves both: of 53
-//! convolutions of a ResNet 50 about 20 differ.
+//! Two operations are in the same class if they have the same name, attributes, types and regions, the same
+//! pattern of equal operands and of weights, and equal lowerings at the sample sizes. Then nothing that a
+//! lowering asks for differs, and one lowering serves both: the 53 convolutions of a ResNet 50 are about 20
+//! classes.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 use ir::alias::{AliasSets, is_free_view};
@@ -24,18 +24,18 @@ use crate::row::{FasterInRoom, Machine};
 pub(crate) struct StepClasses {
     /// An operation of each class.
     pub(crate) members: Vec<Op>,
-    /// The class as a convolution that is prepared, if it is one.
+    /// The class's prepared convolution, if it is one.
     prepared: Vec<Option<PreparedConv>>,
-    /// Steps of which attributes follow from sizes: what is read off them at one size is not so at another.
+    /// Steps with attributes that depend on sizes: data prepared at one size would be wrong at another.
     sized: HashSet<Op>,
-    /// Steps of which operands or results may lie in rows, or otherwise with gaps.
+    /// Steps whose operands or results may be rows of wider tensors, or have other gaps.
     spaced: HashSet<Op>,
     /// The class of each step.
     pub(crate) of_step: Vec<u32>,
 }
 
 impl StepClasses {
-    /// The classes of these steps by what stands in the IR.
+    /// The classes of these steps according to the IR alone.
     pub(crate) fn of(ctx: &Context, body: &Body, steps: impl Iterator<Item = Op>) -> StepClasses {
         let mut known: HashMap<Vec<u64>, u32> = HashMap::new();
         let mut classes = StepClasses {
@@ -62,10 +62,10 @@ impl StepClasses {
         classes
     }
 
-    /// Gives steps that are lowered otherwise than the others of their class one of their own.
+    /// Splits classes: steps with another lowering than the rest of their class get a new one.
     ///
     /// # Errors
-    /// If a step has no lowering at the sizes that `body` has, which and why.
+    /// If a step has no lowering at the sizes of `body`: the step, and the reason.
     pub(crate) fn split(
         &mut self,
         ctx: &Context,
@@ -99,15 +99,15 @@ impl StepClasses {
         Ok(())
     }
 
-    /// How many classes are convolutions that are prepared.
+    /// The number of classes that are prepared convolutions.
     pub(crate) fn prepared_count(&self) -> usize {
         self.prepared.iter().flatten().count()
     }
 
-    /// What a step becomes that has attributes of its own, at the sizes that `body` has.
+    /// The lowering of a step with attributes of its own, at the sizes of `body`.
     ///
     /// # Errors
-    /// If it has no lowering there.
+    /// If there is none.
     pub(crate) fn lower_step(
         &self,
         step: usize,
@@ -120,7 +120,7 @@ impl StepClasses {
         }
     }
 
-    /// The faster algorithm of a class, if it has one, at the sizes that `body` has.
+    /// The faster algorithm of a class at the sizes of `body`, if it has one.
     pub(crate) fn faster(
         &self,
         class: usize,
@@ -135,10 +135,10 @@ impl StepClasses {
         }
     }
 
-    /// Appends what each class becomes at the sizes that `body` has.
+    /// Appends the lowering of each class at the sizes of `body`.
     ///
     /// # Errors
-    /// If one has no lowering there, which and why.
+    /// If a class has none: an operation of it, and the reason.
     pub(crate) fn lower(
         &self,
         ctx: &Context,
@@ -159,18 +159,19 @@ impl StepClasses {
     }
 }
 
-/// Whether attributes of an operation, or of what is in it, follow from sizes.
+/// Whether attributes of an operation, or of operations in its regions, depend on sizes.
 fn is_sized(ctx: &Context, body: &Body, op: Op) -> bool {
     let blocks = body.regions(op).iter().flat_map(|region| body.blocks(*region));
     let mut inner = blocks.flat_map(|block| body.ops(*block));
     has_symbols(ctx, body.properties(op)) || inner.any(|inner| is_sized(ctx, body, inner))
 }
 
-/// What says how the operands and results of a step lie: 0 for each that has bytes of its own, without gaps.
+/// A key for the layouts of a step's operands and results: 0 for each value that is dense and has its own
+/// bytes.
 fn spacing(ctx: &Context, body: &Body, aliases: &AliasSets, op: Op) -> Vec<u64> {
     let word = |value: Value| {
         let mut at = value;
-        // Views of equal values lie alike if they are one.
+        // Free views are looked through, unless they leave gaps: such a view gets a key of its own.
         while let Some(view) = body.defining_op(at).filter(|op| is_free_view(body.at(ctx, *op))) {
             if body.at(ctx, view).attr(attrs::MEM_VIEW).is_some() {
                 return 1 + 2 * view.index() as u64;
@@ -182,7 +183,7 @@ fn spacing(ctx: &Context, body: &Body, aliases: &AliasSets, op: Op) -> Vec<u64> 
     body.operands(op).chain(body.results(op)).map(word).collect()
 }
 
-/// All that a lowering may ask of an operation, but for the contents of weights.
+/// A key of everything about an operation that a lowering may ask for, except the contents of weights.
 fn key(ctx: &Context, body: &Body, op: Op) -> Vec<u64> {
     let mut writer = ClassWriter { body, words: Vec::new(), numbers: SecondaryMap::new(), count: 0 };
     for operand in body.operands(op) {
@@ -195,7 +196,7 @@ fn key(ctx: &Context, body: &Body, op: Op) -> Vec<u64> {
 struct ClassWriter<'a> {
     body: &'a Body,
     words: Vec<u64>,
-    /// The numbers of values in the order in which they come up, from 1 on.
+    /// Values numbered in the order of their first occurrence, from 1 on.
     numbers: SecondaryMap<Value, u64>,
     count: u64,
 }
@@ -231,7 +232,7 @@ impl ClassWriter<'_> {
     }
 }
 
-/// Whether two operations became the same calls.
+/// Whether two lowerings are the same calls.
 pub(crate) fn is_like(a: &Lowered, b: &Lowered) -> bool {
     let calls = || a.calls.iter().zip(&b.calls);
     a.kernel == b.kernel

@@ -1,7 +1,7 @@
 //! The bytes that are dead after each operation, for debug runs that fill them with NaN.
 //!
-//! Bytes die where an operation reads their root and no way on reads it again, and scratch with its
-//! operation, as far as nothing that is still live lies on them.
+//! The bytes of a root die at the operation with its last read on any path, and scratch dies with its
+//! operation. Bytes shared with a value that is still live do not count.
 
 use std::collections::HashMap;
 
@@ -38,7 +38,7 @@ pub(crate) fn dead_bytes(
     }
     let mut dead = HashMap::new();
     for (point, event) in graph.events().filter(|(_, event)| event.act == Act::Run) {
-        // What is written and never read dies at once.
+        // A value that is never read dies when it is written.
         let ends = |moment: &Moment, root| liveness.spans(root).iter().any(|span| span.last == *moment);
         let now = Moment::write(point);
         let live: Vec<Place> =
@@ -50,7 +50,7 @@ pub(crate) fn dead_bytes(
     dead
 }
 
-/// What remains of a place where others lie on it.
+/// The parts of a place that no other place covers.
 fn without(place: Place, others: &[Place]) -> impl Iterator<Item = Place> {
     let range = |place: &Place| place.address.offset..place.address.offset + place.bytes;
     let others = others.iter().filter(|other| other.address.base == place.address.base);

@@ -1,10 +1,9 @@
-//! In which order a program makes its calls: segments with one way in and one way out, and where each goes
-//! on.
+//! The order of a program's calls: its control flow as basic blocks with terminators, before sizes are known.
 //!
-//! A segment is a basic block of the function's [`FlowGraph`]. Values lie in memory; only what chooses the
-//! way is read into a [`NumberRegister`]: truths, flags, and the counters of loops with their bounds. Nothing
-//! here depends on sizes: segments name operations and values, and [`crate::frame`] knows what these are at
-//! some sizes.
+//! A block here is a basic block of the function's [`FlowGraph`]. Values are in memory. Only the numbers that
+//! terminators depend on are read into a [`NumberRegister`]: truth values, switch flags, and loop counters
+//! with their bounds. Nothing here depends on sizes: blocks refer to operations and values, and
+//! [`crate::frame`] knows their calls and addresses at some sizes.
 
 use cranelift_entity::SecondaryMap;
 use ir::branch::case_values;
@@ -18,12 +17,12 @@ use crate::elem::ElemType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NumberRegister(pub(crate) u32);
 
-/// One thing that is done.
+/// An instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Instr {
-    /// Makes calls of an operation that runs.
+    /// Makes the calls of an operation.
     Run(Op, CallRange),
-    /// Copies the values that an operation passes on to where they go, unless they are there.
+    /// Performs an operation's parallel move, without the values that are already in place.
     Move(Op, Vec<Move>),
     /// Reads a number.
     Read(NumberRegister, Value, ElemType),
@@ -31,41 +30,41 @@ pub(crate) enum Instr {
     Write(NumberRegister, Value, ElemType),
     /// Adds the second number to the first.
     Add(NumberRegister, NumberRegister),
-    /// Returns the status unless the condition of the operation holds.
+    /// Returns the status unless the operation's condition holds.
     Assert(Op, u32),
 }
 
-/// Which calls of an operation.
+/// A range of an operation's calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallRange {
     /// All.
     All,
-    /// The first, after which its condition is known.
+    /// The first, which computes the condition.
     First,
     /// Those after the first.
     Rest,
 }
 
 impl Instr {
-    /// Whether it is nothing but calls.
+    /// Whether it consists of calls only.
     fn is_calls(&self) -> bool {
         matches!(self, Instr::Run(..) | Instr::Move(..))
     }
 }
 
-/// Where a segment goes on; segments are named by their number.
+/// The terminator of a block; targets are block numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// The program is done.
     Return,
-    /// There.
+    /// To this block.
     Jump(usize),
-    /// To the first if the number is not 0, else to the second.
+    /// To the first block if the number is not 0, otherwise to the second.
     Branch(NumberRegister, usize, usize),
-    /// To the first if the first number is less than the second, compared as signed numbers or not, else to
-    /// the second.
+    /// To the first block if the first number is less than the second, as signed or unsigned numbers;
+    /// otherwise to the second.
     Count(NumberRegister, NumberRegister, CompareSign, [usize; 2]),
-    /// To the block that the table has for the number in the register, else to the last one.
+    /// To the block that the table has for the number, otherwise to the last one.
     Switch(NumberRegister, Vec<(i64, usize)>, usize),
 }
 
@@ -76,16 +75,17 @@ pub(crate) enum CompareSign {
     Unsigned,
 }
 
-/// A run of instructions.
+/// A basic block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CodeBlock {
-    /// What is done, in order.
+    /// Its instructions, in order.
     pub(crate) instrs: Vec<Instr>,
-    /// What is next.
+    /// Its terminator.
     pub(crate) exit: Exit,
 }
 
-/// A segment in pieces: the calls before each instruction that is none, and those after the last.
+/// Splits a block at each instruction that is not a call: the calls before it, then the instruction; last,
+/// the calls after all.
 pub(crate) fn pieces(segment: &CodeBlock) -> impl Iterator<Item = (&[Instr], Option<&Instr>)> {
     let mut rest = Some(&segment.instrs[..]);
     std::iter::from_fn(move || {
@@ -104,11 +104,10 @@ struct Counter {
     step: NumberRegister,
 }
 
-/// Turns a graph into segments; `faults` are what is wrong where the condition of an operation does not hold,
-/// for each that has one.
+/// Translates a graph to basic blocks; `faults` has the message of each operation with a condition.
 ///
 /// # Errors
-/// For each operation that decides by a number which is none.
+/// For each operation whose deciding operand has no supported integer type.
 pub(crate) fn segments(
     ctx: &Context,
     body: &Body,
@@ -135,7 +134,7 @@ struct BlockMaker<'a> {
     body: &'a Body,
     graph: &'a FlowGraph,
     number_of: SecondaryMap<BasicBlock, usize>,
-    /// What is returned where the condition of an operation does not hold; 0 if it has none.
+    /// The status returned if the operation's condition fails; 0 without a condition.
     statuses: SecondaryMap<Op, u32>,
     counters: SecondaryMap<Op, Option<Counter>>,
     slots: u32,
@@ -197,7 +196,7 @@ impl BlockMaker<'_> {
         NumberRegister(self.slots - 1)
     }
 
-    /// Reads an operand into a new slot.
+    /// Reads an operand into a new register.
     fn read(
         &mut self,
         op: Op,
@@ -234,7 +233,7 @@ impl BlockMaker<'_> {
         let elem = self.elem(op, self.body.operand(op, 0))?;
         let cases = case_values(self.body.at(self.ctx, op));
         let cases = cases.map_err(|error| Diagnostic::error(self.body.location(op), error.0))?;
-        // Slots hold numbers widened as `Read` does.
+        // Registers hold numbers extended as by `Read`.
         let cases = cases.into_iter().map(|case| if elem == ElemType::Bool { case & 1 } else { case });
         segment.exit = Exit::Switch(slot, cases.zip(next[1..].iter().copied()).collect(), next[0]);
         Ok(())
@@ -270,7 +269,7 @@ impl BlockMaker<'_> {
         Ok(())
     }
 
-    /// After the parallel copy at the end of a counting loop's body, counts on.
+    /// Increments the counter of a counting loop, after the parallel move at the end of its body.
     fn advance(&mut self, terminator: Op, segment: &mut CodeBlock) {
         let parent = self.body.parent_op(terminator);
         if let Some(counter) = parent.and_then(|parent| self.counter(parent)) {

@@ -1,9 +1,9 @@
-//! Which generated function runs a loop nest whose own form was never compiled.
+//! The generated function for a loop nest, also if no sample had its exact form.
 //!
-//! A form is what decides the code of a step (see [`crate::pointwise`] and [`crate::fold`]); sizes decide the
-//! form, since neighbouring axes without a gap become one. Code that takes its sizes at run time is compiled
-//! once, so each expression gets the forms of the samples, the same with as many loops as it has axes, and
-//! one whose elements may lie at any distance:
+//! A form determines the code of a step (see [`crate::pointwise`] and [`crate::fold`]). It depends on sizes,
+//! since neighbouring axes without a gap are collapsed. Code for all sizes is compiled only once, so each
+//! expression gets several variants: the forms of the samples, the same forms with one loop for each axis,
+//! and a general form with arbitrary strides:
 //!
 //! ```text
 //! x[1,7,7,64] * s[1,1,1,64]  =>  49 rows, both operands contiguous: compiled
@@ -23,8 +23,8 @@ use crate::pointwise::rows::{DescriptorLayout, widen};
 use crate::pointwise::stages::PointwiseForm;
 use crate::pointwise::{self, copy_form};
 
-/// Functions for the forms of one program; `F` is what they are known by, before and after they have
-/// addresses.
+/// The generated functions of one program, by form. `F` identifies a function: a number before linking, an
+/// address after.
 pub(crate) struct Forms<F> {
     families: Vec<ExprForms<F>>,
     reductions: Vec<(fold::FoldForm, F)>,
@@ -50,8 +50,8 @@ impl<F> ExprForms<F> {
         self.inputs == form.inputs && self.outputs == form.outputs && self.expr == form.expr
     }
 
-    /// The variant that runs a form with the fewest loops, one that knows how its operands advance before one
-    /// that does not.
+    /// The variant for a form: the one with the fewest loops, preferably with the form's own innermost
+    /// strides.
     fn variant(&self, form: &PointwiseForm) -> Option<&LoopVariant<F>> {
         let wide = self.variants.iter().filter(|variant| variant.outer >= form.outer);
         let fits = |variant: &&LoopVariant<F>| variant.inner == form.inner || is_general(&variant.inner);
@@ -64,9 +64,9 @@ fn is_general(inner: &[Inner]) -> bool {
 }
 
 impl Forms<FunctionNumber> {
-    /// Compiles what the calls of the samples need, and what stands in for all other sizes, if there are
-    /// some: `copied` are the elements, each with the most axes, of which another size may need a copy that
-    /// no sample has.
+    /// Compiles the forms of the samples' calls, and with `copied` also the variants for all other sizes.
+    /// `copied` has the element types, each with the most axes, that another size may need to copy although
+    /// no sample does.
     pub(crate) fn compile<'s>(
         image: &mut ImageBuilder,
         codes: impl Iterator<Item = &'s KernelCode>,
@@ -108,7 +108,7 @@ impl Forms<FunctionNumber> {
         forms
     }
 
-    /// Adds a form with all loops, and the one of any distances.
+    /// Adds the variant of a form with a loop for each axis, and the general one.
     fn add_general(&mut self, image: &mut ImageBuilder, form: &PointwiseForm, axes: usize) {
         let outer = axes.max(1) - 1;
         self.add(image, &PointwiseForm { outer, ..form.clone() });
@@ -132,7 +132,7 @@ impl Forms<FunctionNumber> {
         }
     }
 
-    /// The same forms, with the addresses of the image's functions.
+    /// The same forms with the addresses of the image's functions.
     pub(crate) fn located(self, addresses: &[u64]) -> Forms<u64> {
         let address = |function: FunctionNumber| addresses[function.index()];
         let variant = |LoopVariant { outer, inner, function }: LoopVariant<FunctionNumber>| LoopVariant {
@@ -152,8 +152,8 @@ impl Forms<FunctionNumber> {
 }
 
 impl Forms<u64> {
-    /// The address of the function that runs a code, and the descriptor if that is not `own`; none if there
-    /// is no such function.
+    /// The address of the function for some code, with a widened descriptor if `own` does not fit it; none if
+    /// there is no such function.
     pub(crate) fn function(&self, code: &KernelCode, own: &[u8]) -> Option<(u64, Option<Vec<u8>>)> {
         match code {
             KernelCode::Kernel(entry) => Some((*entry as usize as u64, None)),

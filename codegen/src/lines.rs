@@ -1,16 +1,16 @@
-//! How images that are made one from the other run row by row, so that those between the first and the last
-//! never exist whole.
+//! Row streaming: a chain of convolutions and pools runs row by row, so that the images between them never
+//! exist whole.
 //!
 //! ```text
 //! conv %x, depthwise of that, 2 rows at a time   =>   conv: rows 0..3     depthwise: rows 0..2
 //!                                                     conv: rows 3..5     depthwise: rows 2..4    ...
 //! ```
-//! A group with `mem.lines` has such steps in its body, each of which reads the one before. A turn makes a
-//! band of rows of the last result; before that, every other step makes the rows that are lacking for it.
-//! Between two steps lies a *window* in shared scratch: the rows that the later one still reads. When it is
-//! full, the rows that are needed move to its beginning; it is large enough that they never overlap where
-//! they were. Each call is the kernel on a band (see [`crate::bands`]), so each element is the same sum in
-//! the same order. The rows of a turn are the most for which the scratch that the plan gives is enough.
+//! A group with `mem.lines` has the steps of a chain in its body; each reads the result of the one before. A
+//! turn computes a band of rows of the last result, after every other step has computed the rows that are
+//! missing for it. The rows that the next step still reads are kept in a *line buffer* in shared scratch.
+//! When it is full, the rows that are still needed move to its beginning. It is large enough that source and
+//! destination of that copy never overlap. Each call is the kernel on a band (see [`crate::bands`]), so each
+//! element is the same sum in the same order. A turn has as many rows as fit the scratch that the plan gives.
 
 use ir::body::OpRef;
 use ir::body::ValueDef;
@@ -23,7 +23,7 @@ use crate::kernels::row_of;
 use crate::refusal::CodeRefusal;
 use crate::row::Machine;
 
-/// The share of the largest image between two steps that may be spent on fewer calls: 1 / this.
+/// The share of the largest intermediate image that may be spent on fewer calls: 1 / this.
 const SHARE: u64 = 32;
 
 /// Whether an operation is a group that runs row by row.
@@ -31,14 +31,15 @@ pub(crate) fn is_lines(op: OpRef<'_>) -> bool {
     matches!(op.kind(), Kind::Group) && op.attr(attrs::MEM_LINES).is_some()
 }
 
-/// The operations of a group's body, without the one that ends it.
+/// The operations of a group's body, without its terminator.
 pub(crate) fn steps(group: OpRef<'_>) -> Vec<OpRef<'_>> {
     let block = group.body.regions(group.op).first().and_then(|region| group.body.entry(*region));
     let ops = block.into_iter().flat_map(|block| group.body.ops(block));
     ops.map(|op| group.body.at(group.ctx, op)).filter(|op| !op.has(Traits::YIELD)).collect()
 }
 
-/// The operations of a group's body that read an operand of the group, with which operand of theirs it is.
+/// The operations of a group's body that read operand `operand` of the group, each with the index of its own
+/// operand.
 pub(crate) fn readers(group: OpRef<'_>, operand: usize) -> Vec<(OpRef<'_>, usize)> {
     let block = group.body.regions(group.op).first().and_then(|region| group.body.entry(*region));
     let uses = block.into_iter().flat_map(|block| group.body.uses(group.body.args(block)[operand]));
@@ -62,17 +63,17 @@ pub(crate) fn lower(group: OpRef<'_>, machine: &Machine) -> Result<Lowered, Code
     })
 }
 
-/// Steps of which each reads the rows of the one before.
+/// The steps of a chain; each reads the rows of the one before.
 struct RowChain<'a> {
     group: OpRef<'a>,
     steps: Vec<(OpRef<'a>, Rowwise)>,
     machine: &'a Machine,
 }
 
-/// The calls of all turns.
+/// The calls of all turns of a chain.
 struct ChainCalls {
     calls: Vec<LoweredCall>,
-    /// Bytes of all windows.
+    /// Bytes of all line buffers.
     shared_bytes: u64,
 }
 
@@ -109,7 +110,7 @@ impl<'a> RowChain<'a> {
         Ok(RowChain { group, steps, machine })
     }
 
-    /// How many rows of the last result a turn must have so that calls cost one in `share` of the work.
+    /// The rows of a turn for which the overhead of calls is one `share`-th of the work.
     fn rows(&self, share: usize, threads: usize) -> usize {
         let (mut work, mut lost, mut rows) = (0, 0, 1);
         for (_, step) in self.steps.iter().rev() {
@@ -121,8 +122,8 @@ impl<'a> RowChain<'a> {
         (lost * share).div_ceil(work).clamp(1, last)
     }
 
-    /// How many rows of the last result a turn has at the least: as many as make calls cost no more than the
-    /// work, if that takes no more than a small share of what is not stored.
+    /// The fewest rows of a turn: as many as make the overhead of calls equal the work, unless the line
+    /// buffers then take more than a small share of the images that they replace.
     fn least_rows(&self, threads: usize) -> Result<usize, CodeRefusal> {
         let inner = self.steps.iter().take(self.steps.len() - 1);
         let largest = inner.map(|(_, step)| step.slide.output as u64 * step.row_bytes[1]).max().unwrap_or(0);
@@ -134,8 +135,8 @@ impl<'a> RowChain<'a> {
         Ok(rows)
     }
 
-    /// The most rows of a turn, of a range, that take no more scratch than planned; the fewest, with a limit
-    /// for each worker, if none do.
+    /// The most rows of a turn, within a range, that fit the planned scratch. If none do, the fewest, with a
+    /// limit for each worker.
     fn within(&self, planned: u64, [least, most]: [usize; 2]) -> Result<(usize, Option<usize>), CodeRefusal> {
         for rows in (least..=most).rev() {
             if self.shared_bytes(rows)? <= planned && self.bytes(rows, None)? <= planned {
@@ -146,8 +147,8 @@ impl<'a> RowChain<'a> {
         Ok((least, Some(left as usize)))
     }
 
-    /// The scratch of all workers together, with `rows` rows in a turn. Bands that differ in nothing but
-    /// their place need as much, so one of them is asked.
+    /// The scratch of all workers together, with `rows` rows in a turn. Bands of equal sizes need the same
+    /// scratch, so each size is asked for once.
     fn bytes(&self, rows: usize, limit: Option<usize>) -> Result<u64, CodeRefusal> {
         let turns = self.turns(rows)?;
         let mut worker_bytes = 0;
@@ -191,7 +192,7 @@ impl<'a> RowChain<'a> {
         windows.collect()
     }
 
-    /// All calls with `rows` rows of the last result in a turn, and at most `limit` bytes of scratch for each
+    /// All calls, with `rows` rows of the last result in a turn and at most `limit` bytes of scratch for each
     /// worker, if there is a limit.
     fn run(&self, rows: usize, limit: Option<usize>) -> Result<ChainCalls, CodeRefusal> {
         let turns = self.turns(rows)?;
@@ -215,8 +216,8 @@ impl<'a> RowChain<'a> {
         Ok(ChainCalls { calls, shared_bytes })
     }
 
-    /// A pointer of a step's call as one of the group's: into a window, or to an operand or result of the
-    /// group.
+    /// Translates a pointer of a step's call to one of the group's call: into a line buffer, or to an operand
+    /// or result of the group.
     fn outside(
         &self,
         index: usize,
@@ -241,14 +242,14 @@ impl<'a> RowChain<'a> {
     }
 }
 
-/// Rows of an image in scratch.
+/// A line buffer: some rows of an image in scratch.
 struct LineBuffer {
-    /// Where in scratch it begins.
+    /// Its start in scratch.
     base: u64,
     row_bytes: u64,
-    /// How many rows it can hold.
+    /// Its capacity in rows.
     rows: usize,
-    /// The image's row that it begins with.
+    /// The image's row at its beginning.
     first: usize,
 }
 
@@ -257,13 +258,13 @@ impl LineBuffer {
         self.rows as u64 * self.row_bytes
     }
 
-    /// A byte of the image.
+    /// The address of a byte of the image.
     fn at(&self, offset: u64) -> Pointer {
         Pointer::Shared(self.base + offset - self.first as u64 * self.row_bytes)
     }
 
-    /// Makes room for the rows of `made`, of which `read` will read: moves those before that are still read
-    /// to the beginning, where that must be.
+    /// Makes room for the rows of `made`, which `read` will read: if the buffer is full, moves the earlier
+    /// rows that are still read to its beginning.
     fn make_room(&mut self, made: Band, read: Band, machine: &Machine) -> Option<LoweredCall> {
         if made.first + made.rows <= self.first + self.rows {
             return None;
@@ -271,7 +272,7 @@ impl LineBuffer {
         let kept = made.first.saturating_sub(read.first_input);
         let from = self.at(read.first_input as u64 * self.row_bytes);
         self.first = read.first_input;
-        // A row of `bf16` may end within four bytes.
+        // The end of a row of `bf16` may be no multiple of four bytes.
         let unit = if self.row_bytes.is_multiple_of(4) { 4 } else { 2 };
         let count = (kept as u64 * self.row_bytes / unit) as usize;
         let copy = kernels::Copy::new(&[count], &[1], &[1], unit as usize, machine.isa, machine.threads);
@@ -280,8 +281,8 @@ impl LineBuffer {
     }
 }
 
-/// For each turn the bands that the steps make, such that the last one makes `rows` rows, and each other one
-/// what is lacking for that; none if some rows read only padding.
+/// The bands of each turn, one for each step: the last step computes `rows` rows, and each other step the
+/// rows that are missing for it. None if some rows read only padding.
 fn turns(slides: &[Slide], rows: usize) -> Option<Vec<Vec<Band>>> {
     let last = slides.last()?;
     let mut made = vec![0; slides.len()];
@@ -304,8 +305,8 @@ fn turns(slides: &[Slide], rows: usize) -> Option<Vec<Vec<Band>>> {
     (0..last.output).step_by(rows.max(1)).map(turn).collect()
 }
 
-/// How many rows the line buffer after a step must hold: those of the turn that reads most, and as many
-/// besides as ever stay, so that what moves to the beginning never overlaps where it was.
+/// The capacity in rows of the line buffer after a step: the rows of the turn that reads most, plus the most
+/// rows ever kept, so that rows moved to the beginning never overlap their source.
 fn capacity(turns: &[Vec<Band>], step: usize) -> usize {
     let read = turns.iter().map(|turn| turn[step + 1].inputs).max().unwrap_or(0);
     let kept = turns.iter().map(|turn| turn[step].first.saturating_sub(turn[step + 1].first_input));

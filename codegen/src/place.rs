@@ -1,7 +1,7 @@
-//! Where values are, as the plan in the IR says: `mem.place`, checked.
+//! The places of values: reads `mem.place` from the plan in the IR and checks it.
 //!
-//! Nothing is emitted before every place is known to lie within its pool and to be large enough for its
-//! value. That values which live at one time do not share bytes is for the plan's own checker to say.
+//! No code is emitted before every place is known to lie within its pool and to be large enough for its
+//! value. Whether values that live at the same time share bytes is checked by the plan's own checker.
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, is_free_view, parts, ties};
@@ -17,16 +17,16 @@ use ir::{Attr, AttrData, Block, Body, Context, Diagnostic, Location, Op, Traits,
 use crate::address::{Address, Base};
 use crate::caller::CallerBuffers;
 
-/// Bytes that an operation's scratch or result has.
+/// The bytes of an operation's scratch or result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Where it begins.
+    /// The first byte.
     pub(crate) address: Address,
-    /// How many bytes.
+    /// The number of bytes.
     pub(crate) bytes: u64,
 }
 
-/// Where the values of a function are.
+/// The places of a function's values.
 pub(crate) struct Places {
     values: SecondaryMap<Value, Option<Address>>,
     scratch: SecondaryMap<Op, Option<Place>>,
@@ -34,12 +34,12 @@ pub(crate) struct Places {
     pub(crate) arena_bytes: u64,
     /// For each input, whether a result is placed on it: its caller must have donated it.
     pub(crate) overwritten: Vec<bool>,
-    /// How arguments and results are handed over.
+    /// How the caller passes arguments and receives results.
     pub(crate) caller: CallerBuffers,
 }
 
 impl Places {
-    /// Reads the places of all values that are no weights.
+    /// Reads the places of all values except weights.
     ///
     /// # Errors
     /// For each operation whose places are missing, malformed, too small or outside their pool.
@@ -56,12 +56,12 @@ impl Places {
         if reader.faults.is_empty() { Ok(reader.places) } else { Err(reader.faults) }
     }
 
-    /// Where a value begins; none for weights.
+    /// The address of a value; none for weights.
     pub(crate) fn of(&self, value: Value) -> Option<Address> {
         self.values[value]
     }
 
-    /// Where an operation's scratch is.
+    /// The place of an operation's scratch.
     pub(crate) fn scratch(&self, op: Op) -> Option<Place> {
         self.scratch[op]
     }
@@ -75,7 +75,7 @@ struct PlaceReader<'a> {
     outputs: Vec<u64>,
     /// Bytes of each input that the caller donated.
     donated: Vec<Option<u64>>,
-    /// Ranges of the memory of all pools.
+    /// The memory ranges of all pools.
     pools: Vec<MemoryPool>,
     places: Places,
     faults: Vec<Diagnostic>,
@@ -165,7 +165,7 @@ impl<'a> PlaceReader<'a> {
         self.faults.push(Diagnostic::error(self.body.location(op), message).with_help(help));
     }
 
-    /// Something is written at an address: an input must be donated for it.
+    /// Records a write at an address; an input must be donated for that.
     fn note_overwritten(&mut self, address: Address) -> Result<(), String> {
         if let Base::Input(input) = address.base {
             let mut args = self.places.caller.signature.args.iter();
@@ -211,7 +211,7 @@ impl<'a> PlaceReader<'a> {
         let needed = tensor_bytes(self.ctx, op.result_type(index)).ok_or("is of an unknown size")?;
         let shared = shared.and_then(|operand| {
             let first = self.aliases.window(operand)?.first;
-            // Where a value without bytes begins in its operand is all one.
+            // An empty value may begin anywhere in its operand.
             let distance = if needed == 0 { 0 } else { window.first - first };
             Some(self.places.values[operand]?.plus(distance))
         });
@@ -244,7 +244,8 @@ impl<'a> PlaceReader<'a> {
         Ok(())
     }
 
-    /// The parts that a concatenation does not copy are where their elements belong.
+    /// Checks that operands in place (those a concatenation does not copy) are at their elements of the
+    /// result.
     fn check_parts(&self, op: OpRef<'_>) -> Result<(), String> {
         for part in parts(op) {
             let windows = [op.operand(part), op.result(0)].map(|value| self.aliases.window(value));
@@ -263,8 +264,8 @@ impl<'a> PlaceReader<'a> {
         Ok(())
     }
 
-    /// An entry `[pool, number, bytes]`, or of rows `[pool, number, bytes, first, row, pitch]`; none for
-    /// `unit`.
+    /// Reads an entry `[pool, number, bytes]`, or for rows `[pool, number, bytes, first, row, pitch]`; none
+    /// for `unit`.
     fn place(&self, entry: Attr) -> Result<Option<Place>, String> {
         if matches!(self.ctx.attr_data(entry), AttrData::Unit) {
             return Ok(None);
@@ -313,7 +314,7 @@ impl<'a> PlaceReader<'a> {
     }
 }
 
-/// The pools of a function; a fault if one is no range of its memory.
+/// The pools of a function; a fault if one exceeds its memory.
 fn planned_pools(ctx: &Context, body: &Body, all_bytes: u64) -> (Vec<MemoryPool>, Vec<Diagnostic>) {
     let fault = |message| (Vec::new(), vec![Diagnostic::error(Location::UNKNOWN, message)]);
     let pools = match pools(ctx, body) {
@@ -327,7 +328,7 @@ fn planned_pools(ctx: &Context, body: &Body, all_bytes: u64) -> (Vec<MemoryPool>
     }
 }
 
-/// Where in the memory of all pools bytes at an offset of a pool are.
+/// The address in the memory of all pools of bytes at an offset of one pool.
 fn in_pool(pools: &[MemoryPool], name: &str, offset: u64, bytes: u64) -> Result<u64, String> {
     let pool = pools.iter().find(|pool| pool.name == name);
     let pool = pool.ok_or_else(|| format!("names the pool `{name}`, which does not exist"))?;
@@ -338,7 +339,7 @@ fn in_pool(pools: &[MemoryPool], name: &str, offset: u64, bytes: u64) -> Result<
     Ok(pool.start + offset)
 }
 
-/// What kernels expect of the address of their scratch.
+/// The alignment of scratch that kernels expect.
 const SCRATCH_ALIGN: u64 = 64;
 
 #[cfg(test)]

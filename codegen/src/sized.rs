@@ -1,11 +1,12 @@
-//! Functions of named sizes: compiled once, and specialized without making IR.
+//! Functions of named sizes: compiled once, then specialized to sizes without making IR.
 //!
 //! ```text
 //! sizes -> types -> calls, each class of steps once -> (offsets, by the planner) -> frame
 //! ```
-//! Where values are is known but for offsets ([`SizedPlan`]). Each class of steps (see [`crate::classes`]) is
-//! lowered once at each size, and each step's records are its class's with its own addresses. Intermediate
-//! results belong to a [`Workspace`], which is used again; its context forgets the types of the sizes before.
+//! Everything about the places of values is known except offsets ([`SizedPlan`]). Each class of steps (see
+//! [`crate::classes`]) is lowered once at each size. The records of a step are its class's with the step's
+//! own addresses. Intermediate data is in a [`Workspace`], which is reused; its context drops the types of
+//! earlier sizes.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
@@ -79,7 +80,7 @@ pub struct KernelNeeds {
 /// Why a function can't be specialized to some sizes.
 #[derive(Clone, Debug)]
 pub enum SizeFault {
-    /// Its types can't.
+    /// Its types can't have these sizes.
     Types,
     /// An operation has no code there.
     Code(Vec<Diagnostic>),
@@ -97,7 +98,7 @@ pub struct SizedCode<C = LoadedCode> {
     /// The buffer of each operation's scratch.
     scratch: SecondaryMap<Op, Option<u32>>,
     classes: StepClasses,
-    /// Of each class whose kernel must allow that result 0 overwrites an operand, an operation and the
+    /// For each class whose kernel must allow that result 0 overwrites an operand: an operation and the
     /// operand.
     asked_ties: Vec<(Op, usize)>,
     inputs: Vec<PassedTensor>,
@@ -109,7 +110,7 @@ pub struct SizedCode<C = LoadedCode> {
     store: Arc<WeightStore>,
 }
 
-/// What the caller passes or gets.
+/// A tensor that the caller passes or receives.
 struct PassedTensor {
     name: String,
     ty: Type,
@@ -120,20 +121,20 @@ struct PassedTensor {
 pub struct Workspace {
     sized: SizedBody,
     lowered: Vec<Lowered>,
-    /// What the calls of all classes call, one class after the other.
+    /// The callees of all classes' calls, one class after the other.
     callees: Vec<Callee>,
-    /// Which is the first of each class.
+    /// The index of each class's first callee.
     firsts: Vec<usize>,
     /// The faster algorithm of each class, once it is asked for.
     faster: Vec<OnceCell<Option<FasterInRoom>>>,
-    /// How steps are lowered otherwise than their class.
+    /// The lowerings of steps that differ from their class's.
     own: Vec<(Lowered, Vec<Callee>)>,
-    /// Of each step, which of these it is.
+    /// For each step, the index of its own lowering, if it has one.
     own_of: Vec<Option<u32>>,
     known: KnownWeights,
-    /// How many classes were lowered, at all sizes so far.
+    /// The number of lowerings of classes so far, at all sizes.
     lowerings: usize,
-    /// The words of the frame before: most sizes take as many.
+    /// The words of the previous frame: most sizes need as many.
     words: usize,
 }
 
@@ -170,7 +171,7 @@ impl SizedCode {
     /// The function that [`SizedCode::unloaded`] compiles, loaded into memory to be run.
     ///
     /// # Errors
-    /// As there; if this machine lacks instructions of it.
+    /// As there; and if this machine lacks instructions that it needs.
     pub fn compile(
         ctx: &Arc<Context>,
         body: &Body,
@@ -187,7 +188,7 @@ impl SizedCode {
     /// The specialization at the current sizes, with buffers at these places.
     ///
     /// # Errors
-    /// If a weight can't be evaluated, or there is no memory for it; if an operation that passes values on
+    /// If a weight can't be evaluated or there is no memory for it, or if an operation with a parallel move
     /// has too little scratch.
     pub fn specialization(
         &self,
@@ -210,12 +211,12 @@ impl SizedCode {
 }
 
 impl SizedCode<Arc<CodeImage>> {
-    /// Compiles a function whose sizes get numbers in the order of `symbols`. Code is made for those
+    /// Compiles a function whose sizes are numbered in the order of `symbols`. Code is made for those
     /// `samples` that the function allows.
     ///
     /// # Errors
-    /// If it can have none of them, with the reason for the first; if sizes follow from no symbols, or an
-    /// operation decides by what is no number.
+    /// If it allows none of them, with the reason for the first; if a size depends on no symbol, or a branch
+    /// depends on an operand that is no integer.
     pub fn unloaded(
         ctx: &Arc<Context>,
         body: &Body,
@@ -224,7 +225,7 @@ impl SizedCode<Arc<CodeImage>> {
         samples: &[Vec<u64>],
         options: &CodegenOptions,
     ) -> Result<(Self, Workspace), SizeFault> {
-        // Prepared code asks whether it is to stop.
+        // Reused code has stop checks, which code of object files must not have.
         let options = &CodegenOptions { prepared: None, ..options.clone() };
         let how = (options, StopChecks::Never, |code: CompiledCode| Ok(code.unloaded()));
         SizedCode::made(ctx, body, symbols, homes, samples, how)
@@ -323,8 +324,8 @@ impl<C> SizedCode<C> {
     /// Sets sizes, and lowers each class at them.
     ///
     /// # Errors
-    /// If the function can't have these sizes, or a step has no code there or may not overwrite what it is
-    /// tied to.
+    /// If the function can't have these sizes, or a step has no code there or may not overwrite its tied
+    /// operand.
     pub fn set(&self, sizes: &[u64], work: &mut Workspace) -> Result<(), SizeFault> {
         let Workspace { sized, lowered, callees, firsts, faster, own, own_of, lowerings, .. } = work;
         sized.set(&self.types, sizes).ok_or(SizeFault::Types)?;
@@ -380,8 +381,8 @@ impl<C> SizedCode<C> {
         self.classes.of_step[a] == self.classes.of_step[b]
     }
 
-    /// Lowers a step like another one, [which is like it](SizedCode::are_alike), was [lowered
-    /// alone](SizedCode::lower_alone).
+    /// Reuses for a step the lowering of another one, [which is like it](SizedCode::are_alike) and was
+    /// [lowered alone](SizedCode::lower_alone).
     pub fn lower_as(&self, step: usize, other: usize, work: &mut Workspace) {
         work.own_of[step] = work.own_of[other];
     }
@@ -390,7 +391,7 @@ impl<C> SizedCode<C> {
     /// of scratch.
     ///
     /// # Errors
-    /// If that can't be.
+    /// If there is no such lowering.
     pub fn lower_alone(
         &self,
         step: usize,
@@ -414,7 +415,7 @@ impl<C> SizedCode<C> {
         Ok(())
     }
 
-    /// What the caller passes and gets at the sizes that are set, and the bytes of the arena.
+    /// The tensors that the caller passes and receives at the current sizes, and the bytes of the arena.
     fn tensors(&self, work: &Workspace, offsets: &Offsets<'_>) -> Result<Tensors, Vec<Diagnostic>> {
         let describe = |tensor: &PassedTensor| {
             let ty = self.types.ty(tensor.ty, work.sized.at());
@@ -429,8 +430,7 @@ impl<C> SizedCode<C> {
         })
     }
 
-    /// The function at the sizes that are set, the weights that were asked for before, and the words of the
-    /// frame before.
+    /// The function at the current sizes, the weights requested before, and the words of the previous frame.
     fn placed<'a>(
         &'a self,
         work: &'a mut Workspace,
@@ -447,7 +447,7 @@ impl<C> SizedCode<C> {
         (placed, known, words)
     }
 
-    /// Where states begin in the arena.
+    /// The start of each state in the arena.
     fn state_offsets(&self, offsets: &Offsets<'_>) -> Vec<usize> {
         let state = |state: &Value| match self.homes.values[*state] {
             Some(Storage::Pool(pool, buffer)) => (offsets.pools)(pool, buffer) as usize,
@@ -474,10 +474,10 @@ impl Workspace {
     }
 }
 
-/// What the members of all classes become at the samples that the function can have.
+/// The lowerings of all classes' members at the samples that the function allows.
 ///
 /// # Errors
-/// If it can have none of them, with the reason for the first.
+/// If it allows none of them, with the reason for the first.
 fn lower_samples(
     types: &SizedTypes,
     samples: &[Vec<u64>],
@@ -497,8 +497,8 @@ fn lower_samples(
     first_fault.filter(|_| lowered.is_empty()).map_or(Ok(lowered), Err)
 }
 
-/// What each class of steps becomes at sizes at which code is made; steps that are lowered otherwise than the
-/// others of their class get one of their own.
+/// The lowering of each class at one sample. Steps with another lowering than the rest of their class get a
+/// new class.
 fn lower_sample(
     types: &SizedTypes,
     sizes: &[u64],
@@ -534,13 +534,13 @@ fn refused(sized: &SizedBody, op: Op, refusal: &CodeRefusal) -> SizeFault {
     SizeFault::Code(vec![refusal.at(sized.body().at(sized.ctx(), op))])
 }
 
-/// Equal steps have equal ties, so one of each class is asked for.
+/// Steps of one class have equal ties, so one of each class is checked.
 fn asked_ties(classes: &StepClasses, steps: &[SizedStep]) -> Vec<(Op, usize)> {
     let tie_of = |op: &Op| Some((*op, steps.iter().find(|step| step.op == *op)?.asked_tie?));
     classes.members.iter().filter_map(tie_of).collect()
 }
 
-/// What the caller passes and gets.
+/// The tensors that the caller passes and receives.
 fn tensors(body: &Body, signature: &Signature, homes: &SizedPlan) -> (Vec<PassedTensor>, Vec<PassedTensor>) {
     let results = homes.steps.iter().flat_map(|step| body.results(step.op));
     let inner = body.all_blocks().filter(|block| body.entry(body.root()) != Some(*block));
@@ -560,8 +560,8 @@ fn tensors(body: &Body, signature: &Signature, homes: &SizedPlan) -> (Vec<Passed
     (inputs.collect(), outputs.collect())
 }
 
-/// The element types of a function's values, each with the most axes that one has: which of them are copied
-/// is decided at each size.
+/// The element types of a function's values, each with the most axes of any value: only at given sizes is it
+/// known which of them are copied.
 pub(crate) fn copied(ctx: &Context, body: &Body) -> Vec<(ElemType, usize)> {
     let mut copied = Vec::<(ElemType, usize)>::new();
     for block in body.all_blocks() {

@@ -1,4 +1,4 @@
-//! Where everything of a function of named sizes is at some.
+//! The addresses of values, calls and scratch of a function of named sizes, once its sizes are set.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::call::Lowered;
 use crate::frame::{Callee, PlacedFunction};
 use crate::place::Place;
 
-/// A function of named sizes at some, with all that a frame says.
+/// A function of named sizes at given sizes, with everything that a frame needs.
 pub(super) struct SizedFunction<'a, C> {
     pub(super) code: &'a SizedCode<C>,
     pub(super) sized: &'a SizedBody,

@@ -1,9 +1,8 @@
-//! What a function of named sizes is for object files: its code without addresses, and its frame at each of
-//! its sizes.
+//! Functions of named sizes in object files: code without addresses, and a frame for each tuple of sizes.
 //!
-//! Frames say where weights are in one file, which grows while frames are made. What is the same at all sizes
-//! is in it once. A weight that follows from sizes often is the beginning of what it is at greater ones: then
-//! that serves both, so greater sizes should come first.
+//! Frames refer to weights by their offsets in one file, which grows while frames are made. Weights that do
+//! not depend on sizes are in it once. A weight that does is often a prefix of the same weight at larger
+//! sizes, and then one copy serves both; so larger sizes should come first.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,20 +33,19 @@ pub struct SizedFrame {
     pub states: Vec<usize>,
 }
 
-/// The weights of frames, in the order of a file.
+/// The weights of all frames, in the order of the file.
 #[derive(Default)]
 pub struct WeightFile {
-    /// What is the same at all sizes: the address and bytes that it has in memory, and where it is in the
-    /// file.
+    /// Weights that do not depend on sizes: the offset in the file, by address and bytes in memory.
     lasting: HashMap<(u64, u64), u64>,
-    /// What follows from sizes, by what it was asked for.
+    /// Weights that depend on sizes, by the key that they were requested by.
     sized: HashMap<AddressKey, Vec<SizedContent>>,
     contents: Vec<(u64, FileContent)>,
     bytes: u64,
     sized_bytes: u64,
 }
 
-/// A weight of some sizes.
+/// A weight at some sizes.
 struct SizedContent {
     offset: u64,
     bytes: Arc<[u8]>,
@@ -69,7 +67,7 @@ impl SizedCode<Arc<CodeImage>> {
         self.code.faults()
     }
 
-    /// What runs at the sizes that are set, with buffers at these places, and with its weights in a file.
+    /// The frame at the current sizes, with buffers at these places, and with weights in a file.
     ///
     /// # Errors
     /// As for [`SizedCode::specialization`].
@@ -103,7 +101,7 @@ impl SizedCode<Arc<CodeImage>> {
         })
     }
 
-    /// Where in the file weights are that are the same at all sizes.
+    /// The offsets in the file of weights that do not depend on sizes.
     fn place_lasting(
         &self,
         ctx: &Context,
@@ -133,7 +131,7 @@ impl SizedCode<Arc<CodeImage>> {
         Ok(places)
     }
 
-    /// Where in the file weights are that are of these sizes.
+    /// The offsets in the file of weights at these sizes.
     fn place_own(
         &self,
         ctx: &Context,
@@ -168,7 +166,7 @@ impl WeightFile {
         offset
     }
 
-    /// Where bytes are that were asked for so, perhaps as the beginning of others.
+    /// The offset of bytes requested by a key, perhaps as a prefix of other bytes.
     fn add_sized(&mut self, key: AddressKey, bytes: &[u8]) -> u64 {
         let known = self.sized.get(&key);
         if let Some(content) =
