@@ -8,7 +8,7 @@
 //! ```text
 //! x[1,7,7,64] * s[1,1,1,64]  =>  49 rows, both operands contiguous: compiled
 //! x[4,7,7,64] * s[4,1,1,64]  =>  4 x 49 rows: the same with three outer loops, of which the first runs once
-//! x[4,7,7,1] * s[4,1,1,1]    =>  4 rows, `s` repeated: the form of any distances, one loop more
+//! x[4,7,7,1] * s[4,1,1,1]    =>  4 rows, `s` broadcast: the general form, one more loop
 //! ```
 //! Loops that run once change no element and no order, so the results are the same bits. The descriptor is
 //! widened to match.
