@@ -1,4 +1,4 @@
-//! How walks along one axis are computed: extreme elements' indices, running sums and products.
+//! How scans along one axis are lowered: indices of extreme elements, cumulative sums and products.
 
 use ir::body::OpRef;
 use kernels::{Accumulation, ArgExtreme, Cumulate, Direction, Extreme, NumberType, OwnElement};
@@ -151,7 +151,7 @@ mod tests {
             let mut net = Net::f32(&[&SHAPE]);
             let ctx = net.ctx.clone();
             let y = net.op(name, &[net.arg(0)], &attrs(&ctx, axis, flag));
-            // Indices are compared as the bits of numbers; no NaN is among them.
+            // Indices are compared as bit patterns, none of which is a NaN.
             check(net, &[y], &[&x]);
         });
     }

@@ -1,4 +1,4 @@
-//! The row of assertions, which call nothing: the program looks at a truth, and stops unless it holds.
+//! The row of assertions, which have no calls: the program reads a truth value and stops if it is false.
 
 use ir::body::OpRef;
 

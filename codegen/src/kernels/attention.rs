@@ -1,12 +1,12 @@
-//! How attention becomes one call: `softmax(q k^T * factor + mask) v`, with the views and factors on q, k and
-//! v, and the transposes of the result, that a group has around it.
+//! How attention is lowered to one call: `softmax(q k^T * factor + mask) v`, as a group with views and
+//! factors on q, k and v, and transposes of the result.
 //!
 //! ```text
 //! q: views and a factor  \
 //! k: views and a factor  - product, times a number, plus a mask, softmax, product with v: views; transposes
 //! ```
-//! All but the two products and the softmax may be absent. Views only say where elements are, and factors are
-//! applied where elements are packed.
+//! Everything except the two products and the softmax may be absent. Views only determine strides, and
+//! factors are applied while matrices are packed.
 
 use ir::body::{OpRef, ValueDef};
 use ir::opdef::{Contract, Strided, View};
@@ -22,7 +22,7 @@ use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::shape::{known_layout, known_shape};
 
-/// Groups that are attention.
+/// Groups that match attention.
 pub(crate) const ROW: KernelRow = KernelRow {
     name: "attention",
     doc: "Products of rows with keys, their softmax, and its product with values, block by block.",
@@ -35,17 +35,17 @@ pub(crate) const ROW: KernelRow = KernelRow {
     ..KernelRow::PLAIN
 };
 
-/// An operand of a product: a value, views of it, and a number that all is multiplied with on the way.
+/// An operand of a product: a value, views of it, and a factor.
 struct ProductOperand<'a> {
     value: Value,
-    /// The first is that of the value.
+    /// The first view is that of the value itself.
     views: Vec<OpRef<'a>>,
     factor: Option<Value>,
     /// Conversions from `bf16`, at most one.
     conversions: usize,
 }
 
-/// Attention, as its operations say.
+/// A match of attention.
 struct AttentionForm<'a> {
     q: ProductOperand<'a>,
     k: ProductOperand<'a>,
@@ -61,10 +61,10 @@ struct AttentionForm<'a> {
 }
 
 impl<'a> AttentionForm<'a> {
-    /// The attention that all of some operations are; values that none of them makes are given.
+    /// Matches attention against all of some operations; values that none of them computes are inputs.
     ///
     /// # Errors
-    /// If they are something else.
+    /// If they do not match.
     fn of(ops: &[OpRef<'a>]) -> Result<AttentionForm<'a>, CodeRefusal> {
         let reader = AttentionReader { ops };
         let softmax = ops.iter().find(|op| matches!(op.kind(), Kind::Kernel("softmax"))).ok_or_else(form)?;
@@ -100,7 +100,7 @@ fn rank(op: OpRef<'_>, value: Value) -> Option<usize> {
     Some(op.ctx.type_data(op.body.ty(value)).tensor_shape()?.len())
 }
 
-/// Whether an operation multiplies matrices, the left ones as they are, and adds nothing.
+/// Whether an operation is a matrix product without transposed left matrices and without a bias.
 fn is_product_of_matrices(op: OpRef<'_>) -> bool {
     let is_plain = op.operand_count() == 2 && op.attr("transpose_a").is_none();
     let is_matrix = |index| rank(op, op.operand(index)).is_some_and(|rank| rank >= 2);
@@ -112,7 +112,7 @@ fn is_number(op: OpRef<'_>, value: Value) -> bool {
     op.ctx.static_shape(op.body.ty(value)).is_some_and(|shape| shape.iter().all(|size| *size == 1))
 }
 
-/// How the operations of a group hang together.
+/// The matcher, over the operations of a group.
 struct AttentionReader<'a, 'o> {
     ops: &'o [OpRef<'a>],
 }
@@ -126,7 +126,7 @@ impl<'a> AttentionReader<'a, '_> {
         self.ops.iter().copied().find(|op| op.body.operands(op.op).any(|operand| operand == value))
     }
 
-    /// The product that makes the scores, and what they are multiplied with and added to.
+    /// The product that computes the scores, and the scores' factor and mask.
     fn scores(&self, softmax: OpRef<'a>) -> Result<(OpRef<'a>, Option<Value>, Option<Value>), CodeRefusal> {
         let (mut factor, mut mask) = (None, None);
         let mut value = softmax.operand(0);
@@ -152,7 +152,7 @@ impl<'a> AttentionReader<'a, '_> {
         }
     }
 
-    /// What an operation multiplies with one number, and the number.
+    /// The operand of a multiplication by one number, and the number.
     fn multiplied(&self, op: OpRef<'a>) -> Option<(Value, Value)> {
         let Kind::Elementwise(Scalar::Binary(Binary::Mul, Scalar::Arg(0), Scalar::Arg(1))) = op.kind() else {
             return None;
@@ -163,7 +163,7 @@ impl<'a> AttentionReader<'a, '_> {
         (is_given && op.body.ty(inner) == op.result_type(0)).then_some((inner, number))
     }
 
-    /// What the operand of a product is a view of.
+    /// Matches an operand of a product: a value through views, a factor and a conversion.
     fn source(&self, operand: Value) -> Result<ProductOperand<'a>, CodeRefusal> {
         let mut source = ProductOperand { value: operand, views: Vec::new(), factor: None, conversions: 0 };
         while let Some(op) = self.maker(source.value) {
@@ -186,8 +186,8 @@ impl<'a> AttentionReader<'a, '_> {
         Ok(source)
     }
 
-    /// The operations after the product, if they only put axes but the last one in another order, and how
-    /// many conversions to `bf16` come last.
+    /// The operations after the product, which must permute axes and keep the last one, and the number of
+    /// conversions to `bf16` at the end.
     fn transposes(&self, product: OpRef<'a>) -> Result<(Vec<OpRef<'a>>, usize), CodeRefusal> {
         let mut after = Vec::new();
         let mut conversions = 0;
@@ -219,8 +219,8 @@ impl ProductOperand<'_> {
     }
 }
 
-/// Whether an operation is a view in which each axis is one of its operand, at the same distance, is
-/// repeated, or has one element, whatever the sizes are.
+/// Whether an operation is a view whose axes are axes of its operand (with the same stride), broadcast, or of
+/// size 1, at all sizes.
 fn keeps_distances(op: OpRef<'_>) -> bool {
     let Kind::View(View::OfOperand(map)) = op.kind() else { return false };
     if op.ctx.elem(op.operand_type(0)) != op.ctx.elem(op.result_type(0)) {
@@ -240,7 +240,7 @@ fn keeps_distances(op: OpRef<'_>) -> bool {
     probe.zip(mapped).is_some_and(|(probe, view)| view.strides.iter().all(|stride| is_kept(&probe, stride)))
 }
 
-/// A layout that tells a value's axes apart: axis `n` has the distance `PROBE + n`.
+/// A layout for tracing axes through views: axis `n` has the stride `PROBE + n`.
 fn probe(op: OpRef<'_>, value: Value) -> Option<Strided> {
     let shape = op.ctx.type_data(op.body.ty(value)).tensor_shape()?;
     let strides = (0..shape.len() as i64).map(|axis| PROBE + axis).collect();
@@ -249,7 +249,7 @@ fn probe(op: OpRef<'_>, value: Value) -> Option<Strided> {
 
 const PROBE: i64 = 1 << 32;
 
-/// Which axis of the product each axis of its last view is.
+/// For each axis of the last view, the axis of the product.
 fn axes_after(product: OpRef<'_>, after: &[OpRef<'_>]) -> Option<Vec<usize>> {
     let mut layout = probe(product, product.result(0))?;
     for op in after {
@@ -257,7 +257,7 @@ fn axes_after(product: OpRef<'_>, after: &[OpRef<'_>]) -> Option<Vec<usize>> {
         let next = map(*op, 0, &layout)?;
         let [from, to] =
             [op.operand_type(0), op.result_type(0)].map(|ty| op.ctx.type_data(ty).tensor_shape());
-        // A slice has fewer elements of an axis.
+        // A slice has fewer elements along an axis.
         let is_whole = |(stride, size): (&i64, &Dim)| {
             let axis = layout.strides.iter().position(|other| other == stride);
             axis.is_some_and(|axis| from.is_some_and(|from| from[axis] == *size && *size != Dim::Unknown))
@@ -284,7 +284,7 @@ fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let (mut k, k_at) = operands.matrices(&form.k, heads)?;
     let (mut v, v_at) = operands.matrices(&form.v, heads)?;
     let depth = *known_shape(form.scores, form.scores.operand(0))?.last().ok_or_else(self::form)?;
-    // Of k the columns are rows of the product's right operand.
+    // Without `transpose_b`, k is given as its transpose, so its rows and columns are swapped.
     if form.scores.attr("transpose_b").is_none() {
         (k.row, k.column) = (k.column, k.row);
     }
@@ -317,7 +317,7 @@ fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     Ok(Lowered::new("attention", vec![LoweredCall::kernel(&kernel, pointers.collect())]))
 }
 
-/// That the group's one result is what attention makes last, and what it makes before is read by that alone.
+/// Checks that the last value is the group's only result, and that intermediate values have no other reader.
 fn check_ends(whole: OpRef<'_>, ops: &[OpRef<'_>], form: &AttentionForm<'_>) -> Result<(), CodeRefusal> {
     let users = |op: &OpRef<'_>| whole.body.uses(op.result(0)).count();
     if whole.body.result_count(whole.op) != 1 || ops.iter().any(|op| users(op) != 1) {
@@ -335,7 +335,7 @@ fn check_ends(whole: OpRef<'_>, ops: &[OpRef<'_>], form: &AttentionForm<'_>) -> 
     }
 }
 
-/// Where the product's elements are in the group's result.
+/// The strides of the product's elements in the group's result.
 fn out(form: &AttentionForm<'_>) -> Result<HeadMatrices, CodeRefusal> {
     let last = form.after.last().unwrap_or(&form.product);
     let dense = dense_strides(&known_shape(*last, last.result(0))?);
@@ -355,7 +355,7 @@ fn matrices(strides: &[i64]) -> Result<HeadMatrices, CodeRefusal> {
     Ok(HeadMatrices { heads: padded(heads, 0), row: inner[0], column: inner[1] })
 }
 
-/// As many numbers as there may be axes of heads, the given ones last.
+/// Numbers padded at the front to the number of head axes.
 fn padded(numbers: &[u64], first: u64) -> [u64; HEAD_AXES] {
     let mut padded = [first; HEAD_AXES];
     padded[HEAD_AXES - numbers.len()..].copy_from_slice(numbers);
@@ -368,7 +368,7 @@ struct GroupOperands<'a> {
 }
 
 impl GroupOperands<'_> {
-    /// Which operand a value of the body is.
+    /// The index of the group's operand that a value of the body is.
     fn index(&self, value: Value) -> Result<usize, CodeRefusal> {
         match self.whole.body.def(value) {
             ValueDef::Arg(_, index) => Ok(index),
@@ -376,7 +376,7 @@ impl GroupOperands<'_> {
         }
     }
 
-    /// How the numbers of all operands are stored.
+    /// The element types of all operands.
     fn numbers(&self, form: &AttentionForm<'_>) -> Result<AttentionNumbers, CodeRefusal> {
         let of = |source: &ProductOperand<'_>| {
             let found = stored(self.whole, self.whole.operand(self.index(source.value)?))?;
@@ -398,7 +398,7 @@ impl GroupOperands<'_> {
         Ok(AttentionNumbers { q: of(&form.q)?, k: of(&form.k)?, v: of(&form.v)?, out })
     }
 
-    /// Where the matrices of an operand of a product are, for all heads.
+    /// The strides of an operand's matrices, for all heads.
     fn matrices(
         &self,
         source: &ProductOperand<'_>,

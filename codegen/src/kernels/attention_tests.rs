@@ -1,4 +1,4 @@
-//! That attention computes what its operations do, and that other groups are refused.
+//! That attention gives the results of its operations, and that other groups are refused.
 
 use ir::Value;
 

@@ -1,4 +1,4 @@
-//! How elements of less than a byte are packed and unpacked.
+//! How packing and unpacking of elements narrower than a byte are lowered.
 
 use ir::body::OpRef;
 use ir::size::storage_bits;

@@ -1,4 +1,4 @@
-//! How convolutions, alone or with what is fused to them, become calls of the kernels.
+//! How convolutions, alone or with operations fused to them, are lowered to calls of the kernels.
 
 use ir::body::OpRef;
 use ir::dialects::nn::{SlidingWindow, window_of};
@@ -25,7 +25,7 @@ use crate::weights::{PackingKey, WeightPacking};
 pub(crate) mod prepared;
 mod winograd;
 
-/// `nn.conv2d`, alone or with what is fused to it.
+/// `nn.conv2d`, alone or with fused operations.
 pub(crate) const ROW: KernelRow = KernelRow {
     name: "conv2d",
     doc: "Convolutions of NHWC images, with prologue, bias, residual and activation; `depthwise` if each channel has a group of its own.",
@@ -79,9 +79,9 @@ pub(super) fn conv2d_shape(op: OpRef<'_>) -> Result<Conv2dShape, CodeRefusal> {
     })
 }
 
-/// Whether a convolution can do `op`, and all that stands between the two, while it reads its input.
+/// Whether a convolution can apply `op`, and everything between the two, while it reads its input.
 fn takes_prologue(root: OpRef<'_>, op: OpRef<'_>) -> bool {
-    // A larger window would compute the prologue once for each tap.
+    // With a larger window, the prologue would be computed once for each tap.
     let filter = root.operand_shape(1);
     let Some(&[_, channels, 1, 1]) = filter.as_deref() else { return false };
     if root.text("layout") != Some("NHWC") || root.int("groups") != Some(1) {
@@ -99,7 +99,7 @@ fn takes_prologue(root: OpRef<'_>, op: OpRef<'_>) -> bool {
     })
 }
 
-/// The operations from `op` on that lead to the root's first operand.
+/// The operations from `op` to the root's first operand.
 fn chain(root: OpRef<'_>, op: OpRef<'_>) -> Vec<Op> {
     let mut ops = vec![op.op];
     let mut value = root.operand(0);
@@ -121,7 +121,7 @@ fn reads_channels(op: OpRef<'_>, channels: u64) -> bool {
     group::is_per_channel(op, op.operand(1), channels)
 }
 
-/// A convolution, alone or with what is fused to it, as a kernel that runs on any rows.
+/// A convolution, alone or with fused operations, as a kernel that runs on any range of rows.
 ///
 /// # Errors
 /// If no kernel runs it, or it can't be divided into rows.
@@ -130,13 +130,13 @@ fn rowwise(op: OpRef<'_>, machine: &Machine) -> Result<Rowwise, CodeRefusal> {
     Call2d::new(op, &fused, machine)?.rowwise(*machine)
 }
 
-/// The calls that run a convolution with what is fused to it.
+/// The calls that run a convolution with its fused operations.
 fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let fused = Fused::of_stored(whole)?;
     lower_call(whole, Call2d::new(whole, &fused, machine)?, machine)
 }
 
-/// The calls of a convolution, by the algorithm, in bands and with the scratch that its attributes say.
+/// The calls of a convolution with the algorithm, bands and scratch of its attributes.
 fn lower_call(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     if whole.attr(attrs::MEM_METHOD).is_some() {
         if !call.packs.is_empty() {
@@ -144,7 +144,7 @@ fn lower_call(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lower
         }
         return winograd::lower(whole, &call.conv, call.operands, call.image, machine);
     }
-    // Each worker's piece is a multiple of 64.
+    // Each worker's scratch is a multiple of 64 bytes.
     let shared_bytes = call.shared_bytes();
     let scratch = attrs::scratch_bytes(whole).map(|bytes| bytes.saturating_sub(shared_bytes) as usize);
     let limit = scratch.map(|bytes| bytes / machine.threads / 64 * 64);
@@ -189,16 +189,16 @@ fn prologue_of(fused: &Fused<'_>) -> kernels::ConvPrologue {
     }
 }
 
-/// A convolution with what it is called with.
+/// A convolution, its kernel and its operands.
 struct Call2d {
     conv: Convolution,
-    /// With all the scratch that it prefers.
+    /// The kernel with all the scratch that it prefers.
     kernel: ConvKernel,
-    /// The calls that pack the filter, where it is computed.
+    /// The calls that pack the filter, if that is computed.
     packs: Vec<LoweredCall>,
-    /// Those of the call for all rows.
+    /// The operands of the call for all rows.
     operands: Vec<Pointer>,
-    /// The operand that is read by rows, if that can be.
+    /// The operand that may be read row by row, if there is one.
     image: Option<usize>,
     weight_bytes: usize,
 }
@@ -238,7 +238,8 @@ impl Call2d {
         Ok(call)
     }
 
-    /// A convolution's call with these operands; `image` is what it reads row by row if it has rows.
+    /// A convolution's call with these operands; `image` is the operand read row by row, if the convolution
+    /// can run in bands.
     fn of(conv: Convolution, kernel: ConvKernel, operands: Vec<Pointer>, image: Option<usize>) -> Call2d {
         let image = image.filter(|_| conv.is_divisible());
         Call2d {
@@ -251,7 +252,7 @@ impl Call2d {
         }
     }
 
-    /// Scratch for the filter, where it is computed.
+    /// The bytes of shared scratch for a computed filter.
     fn shared_bytes(&self) -> u64 {
         if self.packs.is_empty() { 0 } else { (self.weight_bytes as u64).next_multiple_of(64) }
     }
@@ -261,7 +262,7 @@ impl Call2d {
         self.image.map(|operand| Bands { operand, free_rows, multiple: 1 })
     }
 
-    /// The call for a band, with at most `limit` bytes of scratch for each worker, if given.
+    /// The call for a band, with at most `limit` bytes of scratch for each worker if there is a limit.
     fn band(&self, band: Band, limit: Option<usize>, machine: &Machine) -> Result<LoweredCall, CodeRefusal> {
         Ok(self.conv.part(&band).kernel(limit, machine)?.call(self.conv.part_operands(&self.operands, &band)))
     }
@@ -282,14 +283,14 @@ impl Call2d {
     }
 }
 
-/// A convolution with what its kernel does besides.
+/// A convolution with its prologue and epilogue.
 #[derive(Clone, Copy)]
 struct Convolution {
     shape: Conv2dShape,
     strides: ConvStrides,
     prologue: kernels::ConvPrologue,
     activation: kernels::Activation,
-    /// How numbers are stored, if it multiplies `bf16`; else all are `f32`.
+    /// The element types, if it multiplies `bf16`; otherwise all are `f32`.
     numbers: Option<ConvNumbers>,
 }
 
@@ -303,7 +304,7 @@ pub(crate) enum ConvKernel {
 }
 
 impl ConvKernel {
-    /// The call of it.
+    /// A call of the kernel.
     pub(crate) fn call(&self, operands: Vec<Pointer>) -> LoweredCall {
         match self {
             ConvKernel::F32(kernel) => LoweredCall::kernel(kernel, operands),
@@ -333,7 +334,7 @@ impl ConvKernel {
         }
     }
 
-    /// The packing of weights at these distances.
+    /// The packing of weights at these strides.
     pub(crate) fn packing(self, strides: WeightStrides) -> WeightPacking {
         let WeightStrides { o, i, h, w } = strides;
         let key = PackingKey::new(&self.panels(), [o, i, h, w]);
@@ -351,7 +352,7 @@ impl ConvKernel {
 }
 
 impl Convolution {
-    /// That of a band.
+    /// The convolution of a band's rows.
     fn part(&self, band: &Band) -> Convolution {
         let mut part = *self;
         part.shape.input[0] = band.inputs;
@@ -359,7 +360,7 @@ impl Convolution {
         part
     }
 
-    /// The operands of a band's call, where these are those of the whole.
+    /// The operands of a band's call, from those of the whole.
     fn part_operands(&self, operands: &[Pointer], band: &Band) -> Vec<Pointer> {
         let ConvStrides { input, output, residual } = self.strides;
         let mut operands = operands.to_vec();
@@ -370,10 +371,10 @@ impl Convolution {
         operands
     }
 
-    /// The kernel, with no more scratch for each worker than a limit says, if there is one.
+    /// The kernel, with at most `limit` bytes of scratch for each worker if there is a limit.
     ///
     /// # Errors
-    /// If there is none for its groups and numbers.
+    /// If there is none for these groups and element types.
     fn kernel(&self, limit: Option<usize>, machine: &Machine) -> Result<ConvKernel, CodeRefusal> {
         let Convolution { shape, strides, prologue, activation, numbers } = self;
         let Machine { isa, threads, .. } = *machine;
@@ -386,13 +387,13 @@ impl Convolution {
         Ok(limit.map_or(kernel, |bytes| kernel.within(bytes, threads)))
     }
 
-    /// How its tensors are stored.
+    /// The element types of its tensors.
     fn stored(&self) -> ConvNumbers {
         let f32 = StoredFloat::F32;
         self.numbers.unwrap_or(ConvNumbers { input: f32, residual: f32, output: f32 })
     }
 
-    /// Whether its rows can be written in bands.
+    /// Whether it can run in bands of rows.
     fn is_divisible(&self) -> bool {
         self.slide().is_divisible(self.shape.batch)
     }
@@ -422,8 +423,7 @@ impl Convolution {
     }
 }
 
-/// What a convolution is called with for all rows; how weights are packed does not depend on batch, height
-/// and width.
+/// The operands of the call for all rows. The packing of weights does not depend on batch, height and width.
 fn conv_operands(conv: &Convolution, kernel: ConvKernel, fused: &Fused<'_>) -> Vec<Pointer> {
     let shape = conv.shape;
     let order = WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel);
@@ -436,12 +436,12 @@ fn conv_operands(conv: &Convolution, kernel: ConvKernel, fused: &Fused<'_>) -> V
     operands
 }
 
-/// The operand that is only a convolution's image.
+/// The operand that is the convolution's image and nothing else.
 fn image_of(fused: &Fused<'_>) -> Option<usize> {
     Some(fused.operands[0]).filter(|image| fused.residual != Some(*image))
 }
 
-/// How an NHWC image lies: without gaps, or as a part of a wider one.
+/// The strides of an NHWC image: dense, or a part of a wider one.
 pub(crate) fn image_strides(op: OpRef<'_>, image: Value) -> Result<ImageStrides, CodeRefusal> {
     strides_of(&known_layout(op, image)?)
 }
@@ -451,8 +451,8 @@ fn strides_of(layout: &Strided) -> Result<ImageStrides, CodeRefusal> {
     match layout.strides[..] {
         [n, h, w, c] => {
             let [n, h, w, c] = [n, h, w, c].map(|stride| stride as u64);
-            // A single channel has no neighbour: wherever it would be, kernels may take it for the next
-            // element.
+            // A single channel has no neighbour, but kernels may take the stride for that of contiguous
+            // channels.
             let c = if layout.shape[3] == 1 { 1 } else { c };
             Ok(ImageStrides { n, h, w, c })
         }
@@ -460,12 +460,12 @@ fn strides_of(layout: &Strided) -> Result<ImageStrides, CodeRefusal> {
     }
 }
 
-/// Whether the second operand is known before the program runs.
+/// Whether the second operand is a weight.
 pub(crate) fn has_weights(whole: OpRef<'_>, fused: &Fused<'_>) -> bool {
     is_weight(whole.ctx, whole.body, whole.operand(fused.operands[1]))
 }
 
-/// Where a filter lies that is computed.
+/// The layout of a filter that is computed.
 fn computed_filter(
     whole: OpRef<'_>,
     fused: &Fused<'_>,

@@ -1,4 +1,4 @@
-//! That contractions with all that is fused to them agree with the interpreter.
+//! That contractions with fused operations agree with the interpreter.
 
 use ir::Value;
 use ir::plan::attrs;
@@ -120,8 +120,7 @@ fn weights_are_evaluated_and_the_same_weight_is_kept_once() {
     assert_eq!(alone.unwrap(), 8 * 16 * 4, "the same without code");
 }
 
-/// The bits of a convolution of 9 rows by 7 with everything fused to it, its calls cut into bands of this
-/// many rows.
+/// The bits of a convolution of 9 rows by 7 with everything fused to it, in bands of this many rows.
 fn in_bands(rows: Option<i64>, groups: u64, kernel: u64, stride: i64, pad: i64) -> Vec<u32> {
     let input = [1, 9, 7, 32];
     let channels = 32;
@@ -161,11 +160,11 @@ fn bands_of_rows_change_no_bit() {
     }
 }
 
-/// Heights and widths of filters that Winograd's algorithm computes, with the rows of a tile.
+/// Heights and widths of filters with a Winograd algorithm, with the rows of a tile.
 const BY_WINOGRAD: [([u64; 2], i64); 8] =
     [([3, 3], 4), ([5, 5], 2), ([1, 3], 1), ([3, 1], 4), ([1, 5], 1), ([5, 1], 2), ([1, 7], 1), ([7, 1], 4)];
 
-/// A convolution with everything that Winograd's algorithm fuses, which it computes.
+/// A Winograd convolution with everything that can be fused.
 fn by_winograd([height, width]: [u64; 2], method: &str) -> (Net, Value, [Vec<f32>; 2]) {
     let image = [1, 19, 13, 40];
     let mut net = Net::f32(&[&image, &image]);
@@ -189,7 +188,7 @@ fn winograds_algorithm_agrees_with_the_same_bits_at_any_number_of_threads() {
     for (kernel, _) in BY_WINOGRAD {
         let (net, y, inputs) = by_winograd(kernel, "winograd");
         close(net, &[y], &inputs.each_ref().map(|numbers| &numbers[..]), 2e-4);
-        // One thread is tried, too, and must give the same bits.
+        // One thread is also tried, and must give the same bits.
         let (net, y, inputs) = by_winograd(kernel, "winograd");
         let found = net.run(&[y], &inputs.each_ref().map(|numbers| &numbers[..]));
         assert_eq!(found.len(), 1);

@@ -1,5 +1,5 @@
-//! How views that no strides can stand for, paddings, repetitions and updates of a window become copies, and
-//! how a tensor is filled.
+//! How copies are lowered: views that are not strided, paddings, repetitions, insertions of slices, and
+//! fills.
 
 use ir::Kind;
 use ir::alias::{parts, ties};
@@ -17,7 +17,7 @@ use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::shape::{known_layout, known_shape};
 
-/// Views that no strides can stand for.
+/// Views that are not strided.
 pub(crate) const VIEW: KernelRow = KernelRow {
     name: "copy",
     doc: "Copies windows of strided elements.",
@@ -75,7 +75,7 @@ pub(crate) const INSERT_SLICE: KernelRow = KernelRow {
     ..KernelRow::PLAIN
 };
 
-/// The copies that a view takes: one for each window, but for the parts that stand at their place.
+/// The copies of a view: one for each operand that is not computed in place.
 fn lower_view(op: OpRef<'_>, view: View, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let mut calls = Vec::new();
     match view {
@@ -97,7 +97,7 @@ fn lower_view(op: OpRef<'_>, view: View, machine: &Machine) -> Result<Lowered, C
     Ok(Lowered::new("copy", calls))
 }
 
-/// Whether a view's layout follows from any layout of its operand.
+/// Whether a view is strided for any layout of its operand.
 fn keeps_strides(op: OpRef<'_>) -> bool {
     let (Kind::View(View::OfOperand(map)), Some(shape)) = (op.kind(), op.operand_shape(0)) else {
         return false;
@@ -106,13 +106,12 @@ fn keeps_strides(op: OpRef<'_>) -> bool {
     map(op, 0, &Strided { offset: 0, shape, strides }).is_some()
 }
 
-/// A padding: what is around the operand is filled, and the operand copied into the middle, unless it stands
-/// there already.
+/// A padding: fills the borders, and copies the operand into the middle unless it is in place.
 fn lower_pad(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let (mut to, mut from) = (known_layout(op, op.result(0))?, known_layout(op, op.operand(0))?);
     let low = op.ints("low").ok_or_else(|| CodeRefusal::new("`low` is missing"))?;
     let whole = to.clone();
-    // A negative padding cuts: the window on the operand begins where that on the result does.
+    // A negative padding crops: the operand is read from the first element that is kept.
     for (axis, low) in low.iter().enumerate() {
         let cut = (-low).max(0);
         let first = *low.max(&0);
@@ -132,7 +131,7 @@ fn lower_pad(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
 }
 
 /// The windows on a result around its middle, which has these sizes: for each axis one before and one after,
-/// as far as those of the axes before it leave something.
+/// without the elements that earlier axes cover.
 fn borders(whole: &Strided, middle: &[u64], low: &[i64]) -> Vec<Strided> {
     let mut borders = Vec::new();
     let mut rest = whole.clone();
@@ -165,7 +164,7 @@ fn fill(op: OpRef<'_>, to: &Strided, machine: &Machine) -> Result<LoweredCall, C
     call(&to.shape, builder.finish(), vec![(node, window)], vec![], machine)
 }
 
-/// A repetition: one copy, with an axis of equal elements after each of the operand's.
+/// A repetition: one copy, with a broadcast axis after each axis of the operand.
 fn lower_repeat(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let shape = known_shape(op, op.operand(0))?;
     let counts = op.ints("counts").filter(|counts| counts.len() == shape.len());
@@ -179,8 +178,8 @@ fn lower_repeat(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal
     Ok(Lowered::new("repeat", vec![copy(op, 0, &from, &to, machine)?]))
 }
 
-/// An update of a window: the result is a copy of the second operand, unless it overwrites it, and the first
-/// is copied into the window.
+/// An insertion of a slice: the result is a copy of the second operand, unless it overwrites that; then the
+/// first operand is copied into the window.
 fn lower_insert_slice(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let (source, whole) = (known_shape(op, op.operand(0))?, known_shape(op, op.result(0))?);
     let starts = op.ints("starts").ok_or_else(|| CodeRefusal::new("`starts` is missing"))?;
@@ -222,7 +221,7 @@ fn copy(
     Ok(LoweredCall::kernel(&kernel, operands))
 }
 
-/// Axes that the copying kernel takes.
+/// The most axes of the copying kernel.
 const MOST_AXES: usize = 8;
 
 #[cfg(test)]

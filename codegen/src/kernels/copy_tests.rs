@@ -1,4 +1,4 @@
-//! That views which are copied, paddings and pools give the interpreter's bits.
+//! That copied views, paddings and pools give the interpreter's bits.
 
 use crate::testing::{Net, check};
 use ir::plan::attrs;

@@ -20,7 +20,7 @@ pub(crate) const ROW: KernelRow = KernelRow {
     ..KernelRow::PLAIN
 };
 
-/// Bytes of scratch that hold the answer of the check.
+/// Bytes of scratch for the result of the check.
 pub(super) const TRUTH_BYTES: u64 = 64;
 
 fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
@@ -54,10 +54,10 @@ fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     Ok(Lowered { shared_bytes: TRUTH_BYTES, condition, ..Lowered::new("take", calls) })
 }
 
-/// That the run stops where a check has found an index outside an axis.
+/// The condition that a check has found no index outside an axis; otherwise the run stops.
 pub(super) fn inside_or_stop(op: OpRef<'_>, truth: Pointer, axis: usize) -> Condition {
     let place = ir::diag::describe(op.ctx, op.body.location(op.op)).unwrap_or_else(|| op.name().to_owned());
-    // It names no size: code for all sizes has one message.
+    // The message names no size, as code for all sizes has one message.
     let message = format!("{place}: an index is outside axis {axis}");
     Condition { truth, message }
 }

@@ -1,4 +1,4 @@
-//! How functions of single bytes are looked up in tables.
+//! How table lookups of single bytes are lowered.
 
 use ir::body::OpRef;
 use ir::window::Arrangement;
@@ -21,7 +21,7 @@ pub(crate) const ROW: KernelRow = KernelRow {
     ..KernelRow::PLAIN
 };
 
-/// Axes that the kernel takes.
+/// The most axes of the kernel.
 const MOST_AXES: usize = 8;
 
 fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
@@ -56,7 +56,7 @@ mod tests {
         (0..count).map(|at| (at * factor + at / 256) as u8).collect()
     }
 
-    /// A table of the function's own.
+    /// Adds a table as a constant.
     fn weight(net: &mut Net, elem: Type) -> Value {
         let ctx = net.ctx.clone();
         let ty = ctx.tensor(&[256], elem);

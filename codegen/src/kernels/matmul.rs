@@ -1,8 +1,7 @@
-//! How matrix products become calls of the kernel: one matrix of weights, packed when the program is loaded,
-//! or matrices that are computed, each packed into scratch right before it is read.
+//! How matrix products are lowered to calls of the kernel. The right matrix is a weight, packed when the
+//! program is loaded, or it is computed and packed into scratch right before it is read.
 //!
-//! Products over several pairs of matrices are one call each, one after the other, so that they share that
-//! scratch.
+//! Batched products are one call for each matrix, in order, so that they share that scratch.
 
 use ir::body::OpRef;
 use ir::opdef::{Contract, Strided};
@@ -17,14 +16,14 @@ use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::shape::{check_f32, known_layout};
 
-/// `nn.matmul`, alone or with what is fused to it.
+/// `nn.matmul`, alone or with fused operations.
 pub(crate) const ROW: KernelRow = KernelRow {
     name: "gemm",
     doc: "Products of matrices, with bias, residual and activation.",
     runs: Runs::Contract(Contract::Matmul),
     reads: |whole, operand| match Fused::of_stored(whole) {
         Ok(fused) if !fused.operands[..2].contains(&operand) || fused.adds(operand) => Arrangement::Plain,
-        // A matrix of `bf16` is not turned while the program runs.
+        // There is no transposing copy of `bf16` matrices at run time.
         Ok(fused) if fused.multiplies_bf16 => Arrangement::Rows,
         Ok(_) => Arrangement::Strides,
         Err(_) => Arrangement::Plain,
@@ -35,7 +34,7 @@ pub(crate) const ROW: KernelRow = KernelRow {
     ..KernelRow::PLAIN
 };
 
-/// The calls that run a matrix product with what is fused to it.
+/// The calls that run a matrix product with its fused operations.
 fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let fused = &Fused::of_stored(whole)?;
     check_f32(fused.root)?;
@@ -61,21 +60,21 @@ fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     Ok(Lowered { shared_bytes, ..Lowered::new("gemm", calls) })
 }
 
-/// The matrices of one operand; distances are in elements.
+/// The matrices of one operand; strides are in elements.
 pub(super) struct OperandMatrices {
     /// Sizes of the axes before the last two.
     pub(super) batch: Vec<u64>,
-    /// Distances between neighbours along these.
+    /// Strides along these axes.
     apart: Vec<usize>,
     rows: usize,
     columns: usize,
-    /// Distance between neighbours in a column and in a row.
+    /// Strides between rows and between columns.
     pub(super) strides: [usize; 2],
 }
 
 impl OperandMatrices {
     /// The matrices of operand `number` of the product, which is operand `index` of the whole; `transposed`
-    /// is the attribute that says that their rows are columns.
+    /// is the attribute for matrices given as their transposes.
     fn of(
         (whole, root): (OpRef<'_>, OpRef<'_>),
         index: usize,
@@ -102,24 +101,24 @@ impl OperandMatrices {
         Ok(OperandMatrices { batch, apart, rows, columns, strides: between })
     }
 
-    /// Elements of one of them.
+    /// Elements of one matrix.
     fn elements(&self) -> usize {
         self.rows * self.columns
     }
 
-    /// Whether neighbours in a row do not lie side by side.
+    /// Whether rows are not contiguous.
     pub(super) fn is_turned(&self) -> bool {
         self.columns > 1 && self.strides[1] != 1
     }
 
-    /// Where the matrix begins that stands at an index of the result's batch, as numpy broadcasts.
+    /// The start of the matrix at an index of the result's batch, which broadcasts as in numpy.
     fn at(&self, index: &[u64]) -> usize {
         let own = &index[index.len() - self.batch.len()..];
         let axes = own.iter().zip(&self.batch).zip(&self.apart).filter(|((_, size), _)| **size != 1);
         axes.map(|((index, _), apart)| *index as usize * apart).sum()
     }
 
-    /// All of them as one matrix, if their rows are at one distance.
+    /// Treats all matrices as one, if their rows have a common stride.
     fn stack(&mut self) {
         let (mut rows, mut between) = (self.rows, self.strides[0]);
         for (size, apart) in self.batch.iter().zip(&self.apart).rev().filter(|(size, _)| **size != 1) {
@@ -154,7 +153,7 @@ impl MatmulSizes {
             |number, transposed| OperandMatrices::of((whole, root), operands[number], number, transposed);
         let (mut a, b) = (of(0, "transpose_a")?, of(1, "transpose_b")?);
         if b.batch.is_empty() && !a.is_turned() {
-            // The rows of all left matrices meet the same right one: they are rows of one matrix.
+            // All left matrices have the same right one, so they are rows of one matrix.
             a.stack();
         }
         let rank = a.batch.len().max(b.batch.len());
@@ -178,7 +177,7 @@ impl MatmulSizes {
         }
     }
 
-    /// Scratch for one packed matrix.
+    /// Bytes of scratch for one packed matrix.
     fn packed_bytes(&self, machine: &Machine) -> u64 {
         let kernel = Gemm::new(&self.shape(), kernels::Activation::None, machine.isa, machine.threads);
         (kernel.packed_len() as u64 * 4).next_multiple_of(64)
@@ -189,7 +188,7 @@ impl MatmulSizes {
         (self.a.rows * self.b.columns) as u64
     }
 
-    /// Scratch for one left matrix with its rows put one after the other.
+    /// Bytes of scratch for a contiguous copy of one left matrix, if that is needed.
     fn turned_bytes(&self) -> u64 {
         if self.a.is_turned() { (self.a.elements() as u64 * 4).next_multiple_of(64) } else { 0 }
     }
@@ -224,7 +223,7 @@ fn with_weights(fused: &Fused<'_>, sizes: &MatmulSizes, kernel: ConvKernel, numb
     Lowered::new("gemm", calls.collect())
 }
 
-/// Products of pairs of matrices.
+/// Batched products.
 struct Products<'a> {
     fused: &'a Fused<'a>,
     sizes: &'a MatmulSizes,
@@ -232,8 +231,8 @@ struct Products<'a> {
 }
 
 impl Products<'_> {
-    /// For each matrix of the result: the right matrix is packed, unless it just was, and the product
-    /// computed.
+    /// For each matrix of the result: packs the right matrix, unless it was packed for the one before, and
+    /// computes the product.
     fn calls(&self) -> Vec<LoweredCall> {
         let MatmulSizes { a, b, batch } = self.sizes;
         let kernel = self.sizes.kernel(self.fused, self.machine);
@@ -281,7 +280,7 @@ impl Products<'_> {
         filter.pack(&kernel.as_convolution().panels(), self.machine)
     }
 
-    /// Copies a left matrix so that its rows lie one after the other.
+    /// Copies a left matrix so that its rows are contiguous.
     fn turn(&self, from_bytes: u64) -> LoweredCall {
         let a = &self.sizes.a;
         let reads = a.strides.map(|stride| stride as i64);

@@ -7,7 +7,7 @@ fn numbers(shape: &[u64], seed: u32) -> Vec<f32> {
     (0..count).map(|i| ((i * 7919 + seed * 104_729) % 2003) as f32 * 0.001 - 1.0).collect()
 }
 
-/// A product of both arguments, with attributes that say what is transposed.
+/// Checks a product of both arguments; `transposed` has the attributes for transposed operands.
 fn check(a: &[u64], b: &[u64], transposed: &[&'static str]) {
     let mut net = Net::f32(&[a, b]);
     let attrs: Vec<_> = transposed.iter().map(|name| (*name, net.ctx.unit_attr())).collect();

@@ -24,7 +24,7 @@ use ir::body::OpRef;
 
 use crate::row::KernelRow;
 
-/// The kernels of this crate; each operation is run by the first that runs it.
+/// The kernels of this crate; an operation is run by the first that accepts it.
 static KERNELS: &[KernelRow] = &[
     pointwise::ROW,
     copy::VIEW,
@@ -64,7 +64,7 @@ pub fn kernels() -> &'static [KernelRow] {
     KERNELS
 }
 
-/// The kernel that runs an operation, or a group around one: an embedder's own, or one of this crate.
+/// The kernel that runs an operation or a group around one: an embedder's, otherwise one of this crate.
 pub(crate) fn row_of(op: OpRef<'_>, own: &'static [KernelRow]) -> Option<&'static KernelRow> {
     KernelRow::find(own, op).or_else(|| KernelRow::find(KERNELS, op))
 }

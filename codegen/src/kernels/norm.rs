@@ -1,4 +1,4 @@
-//! Normalisations.
+//! How normalizations are lowered: batch, group and row normalization, and softmax.
 
 use ir::body::OpRef;
 use ir::opdef::{Access, Reduce};
@@ -56,8 +56,8 @@ pub(crate) const GROUP_NORM: KernelRow = KernelRow {
     ..KernelRow::PLAIN
 };
 
-/// `(x - mean) * (scale / sqrt(variance + epsilon)) + bias` for each channel, the last two steps rounded
-/// once.
+/// `(x - mean) * (scale / sqrt(variance + epsilon)) + bias` for each channel; the product and the sum are
+/// rounded together, once.
 fn lower_batch_norm(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let shape = known_shape(op, op.operand(0))?;
     let elem = ElemType::of(op.ctx, op.operand_type(0)).filter(|elem| elem.is_float());
@@ -86,8 +86,8 @@ fn lower_batch_norm(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRef
     Ok(Lowered::new("pointwise", vec![call]))
 }
 
-/// `e^(x - max) / sum of e^(x - max)` along an axis, in four calls: the largest elements go to scratch, the
-/// powers to the result, their sums to scratch, the quotients over the powers.
+/// `e^(x - max) / sum of e^(x - max)` along an axis, in four calls: the maxima go to scratch, the powers to
+/// the result, their sums to scratch, and the quotients overwrite the powers.
 fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let shape = known_shape(op, op.operand(0))?;
     let elem = ElemType::of(op.ctx, op.operand_type(0)).filter(|elem| elem.is_float());
@@ -128,9 +128,9 @@ fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusa
     Ok(Lowered { shared_bytes, ..Lowered::new("softmax", calls) })
 }
 
-/// A normalisation with its activation. That of rows by themselves is one call, else there are three: the
-/// moments of pieces of the image go to scratch, the factors of each channel likewise, then all elements are
-/// mapped.
+/// A normalization with its activation. If each row is normalized by itself, this is one call. Otherwise
+/// there are three: the moments of pieces of the image go to scratch, then each channel's factors, then all
+/// elements are mapped.
 fn lower_group_norm(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let fused = Fused::of_stored(whole)?;
     let op = fused.root;
@@ -169,12 +169,12 @@ fn lower_group_norm(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Code
     Ok(Lowered { shared_bytes, ..Lowered::new("group_norm", calls.collect()) })
 }
 
-/// Whether an operand has numbers of the result's type.
+/// Whether an operand has the result's element type.
 fn is_stored_alike(op: OpRef<'_>, operand: usize) -> bool {
     op.ctx.elem(op.operand_type(operand)) == op.ctx.elem(op.result_type(0))
 }
 
-/// The sizes of a normalisation of each row of channels by itself, if it is one.
+/// The sizes of a normalization of each row of channels by itself, if it is one.
 fn row_norm_shape(op: OpRef<'_>) -> Result<Option<RowNormShape>, CodeRefusal> {
     let shape = known_shape(op, op.operand(0))?;
     let axis = op.int("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < shape.len());
@@ -215,7 +215,7 @@ fn group_norm_shape(op: OpRef<'_>) -> Result<GroupNormShape, CodeRefusal> {
     })
 }
 
-/// The elements along some axes of a dense tensor as one axis: how many they are, and how far apart.
+/// Some axes of a dense tensor collapsed into one: its size and stride.
 fn collapsed(axes: &[usize], shape: &[u64]) -> Option<(usize, usize)> {
     let strides = dense_strides(shape);
     let mut count = 1;

@@ -1,5 +1,5 @@
-//! Scatter: slices written by computed indices, after a check that may stop the program; and how elements are
-//! sorted.
+//! How scatters and sorts are lowered: a scatter checks its computed indices, which may stop the program, and
+//! then writes slices.
 
 use ir::body::OpRef;
 use kernels::{ArgSort, CheckIndices, Direction, Indices, Join, Put};
@@ -46,7 +46,7 @@ fn lower_scatter(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusa
     };
     let elem = ElemType::stored(op.ctx, op.operand_type(0));
     let number = match elem {
-        // Floats of 16 bits and truth values are only moved.
+        // 16-bit floats and truth values can only be moved.
         Some(ElemType::F16 | ElemType::Bf16) if join == Join::Replace => kernels::NumberType::U16,
         Some(ElemType::F16 | ElemType::Bf16 | ElemType::Bool) if join != Join::Replace => {
             return Err(CodeRefusal::new("elements of this type are not joined"));

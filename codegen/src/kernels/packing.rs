@@ -1,21 +1,21 @@
-//! How a right matrix, or a filter, that is computed while the program runs is packed into shared scratch.
+//! Packing at run time: a right matrix or a filter that is computed is copied into panels in shared scratch.
 //!
-//! Weights are packed when the program is loaded ([`crate::weights`]). What is computed is copied into the
-//! same panels right before it is read. Lanes after a panel's last channel keep what they hold: no channel of
-//! a result reads them.
+//! Weights are packed when the program is loaded ([`crate::weights`]). Computed operands are copied into the
+//! same panel layout right before they are read. Lanes after a panel's last channel are not initialized: no
+//! channel of a result reads them.
 
 use kernels::{Copy, Panels, WeightStrides};
 
 use crate::call::{LoweredCall, Pointer};
 use crate::row::Machine;
 
-/// A filter, and where it lies.
+/// A computed filter and its layout.
 pub(crate) struct ComputedFilter {
     /// The operand of the operation.
     pub(crate) operand: usize,
-    /// Bytes from the operand's beginning to the filter's.
+    /// Bytes from the operand's start to the filter's.
     pub(crate) first_byte: u64,
-    /// Distances between its elements.
+    /// The strides of its elements.
     pub(crate) strides: WeightStrides,
     /// Height, width and input channels of a group.
     pub(crate) taps: [usize; 3],
@@ -41,7 +41,7 @@ impl ComputedFilter {
         calls
     }
 
-    /// The copy of these panels of each group, `channels` of each.
+    /// The copy of these panels of each group, with `channels` channels each.
     fn copy(
         &self,
         panels: &Panels,

@@ -1,5 +1,4 @@
-//! The row of generated loop nests (see [`crate::pointwise`]), which run elementwise operations and groups of
-//! them.
+//! The row of generated loop nests (see [`crate::pointwise`]) for elementwise operations and groups of them.
 
 use ir::Kind;
 use ir::opdef::Access;
@@ -8,7 +7,7 @@ use ir::window::Arrangement;
 use crate::pointwise::{group_access, lower_group, lower_op};
 use crate::row::{KernelRow, Runs};
 
-/// Elementwise operations, and groups of these with views of their operands.
+/// Elementwise operations, and groups of them with views of their operands.
 pub(crate) const ROW: KernelRow = KernelRow {
     name: "pointwise",
     doc: "A generated loop nest that computes an expression at each index.",

@@ -1,4 +1,4 @@
-//! How pools become calls of the kernels.
+//! How pools are lowered to calls of the kernels.
 
 use ir::body::OpRef;
 use ir::dialects::nn::window_of;
@@ -39,7 +39,7 @@ pub(crate) const AVERAGE: KernelRow = KernelRow {
     ..KernelRow::PLAIN
 };
 
-/// A pool, as a kernel that runs on any rows.
+/// A pool, as a kernel that runs on any range of rows.
 ///
 /// # Errors
 /// If no kernel runs it, or it can't be divided into rows.
@@ -80,10 +80,10 @@ fn pool(
     Ok(Lowered { bands, ..Lowered::new(name, calls) })
 }
 
-/// How the numbers of a pool's operand and result are stored.
+/// The element type of a pool's operand and result.
 ///
 /// # Errors
-/// If no kernel takes them.
+/// If no kernel supports it.
 fn numbers(op: OpRef<'_>) -> Result<PooledNumber, CodeRefusal> {
     match byte_sign(op.ctx, op.ctx.elem(op.operand_type(0))) {
         Some(sign) => Ok(sign.into()),
@@ -93,13 +93,13 @@ fn numbers(op: OpRef<'_>) -> Result<PooledNumber, CodeRefusal> {
     }
 }
 
-/// A pool of one image after the other.
+/// A pool of some images, one after the other.
 struct PoolKernel {
     shape: Pool2dShape,
     kind: PoolKind,
-    /// Of the operand and of the result.
+    /// The strides of the operand and of the result.
     strides: [ImageStrides; 2],
-    /// How the numbers of both are stored.
+    /// The element type of both.
     numbers: PooledNumber,
 }
 
@@ -155,7 +155,7 @@ impl PoolKernel {
         }
     }
 
-    /// The call for some of the rows, which begin at these bytes of result and operand.
+    /// The call for some of the rows, from these bytes of result and operand on.
     fn call(&self, shape: Pool2dShape, [to, from]: [u64; 2], machine: &Machine) -> LoweredCall {
         let [input, output] = self.strides;
         let kernel = Pool2d::new(&shape, input, output, self.kind, machine.isa, machine.threads);
@@ -164,8 +164,8 @@ impl PoolKernel {
         LoweredCall::kernel(&kernel, operands)
     }
 
-    /// The call for a band. Its image reaches down to the last row: what lies below the band counts as image
-    /// or padding, as it does for the whole.
+    /// The call for a band. Its image reaches down to the last row, so that elements below the band count as
+    /// image or padding just as for the whole.
     fn band(&self, band: Band, machine: &Machine) -> LoweredCall {
         let [input, output] = self.strides;
         let mut shape = self.shape;

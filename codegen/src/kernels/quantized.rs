@@ -1,5 +1,5 @@
-//! How products and convolutions of 8-bit integers become calls of their kernel, with what is done to the
-//! sums until they are stored: rescaling, bias, residual, activation, and rounding to 8 bits again.
+//! How 8-bit products and convolutions are lowered to calls of their kernel, with an epilogue on the sums:
+//! scale, bias, residual, activation, and requantization.
 
 use ir::body::{OpRef, ValueDef};
 use ir::dequantized::{Dequantized, bytes_of};
@@ -25,7 +25,7 @@ use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::weights::{PackingKey, WeightPacking};
 
-/// `nn.quantized_conv2d`, alone or with what is fused to it.
+/// `nn.quantized_conv2d`, alone or with fused operations.
 pub(crate) const CONV: KernelRow = KernelRow {
     name: "quantized_conv2d",
     doc: "Convolutions of NHWC images of 8-bit integers, with what rescales the sums.",
@@ -42,7 +42,7 @@ pub(crate) const CONV: KernelRow = KernelRow {
     ..KernelRow::PLAIN
 };
 
-/// `nn.quantized_matmul`, alone or with what is fused to it.
+/// `nn.quantized_matmul`, alone or with fused operations.
 pub(crate) const MATMUL: KernelRow = KernelRow {
     name: "quantized_gemm",
     doc: "Products of matrices of 8-bit integers, with what rescales the sums.",
@@ -53,8 +53,8 @@ pub(crate) const MATMUL: KernelRow = KernelRow {
     ..KernelRow::PLAIN
 };
 
-/// The order in which the kernel reads an operand of a group: what it adds to a result, right before it
-/// writes that. At sizes where the result has one row, a residual may be taken for a number for each channel.
+/// The access to an operand of a group. A residual is read right before the result is written at the same
+/// index. At sizes where the result has one row, a residual may be mistaken for one number for each channel.
 fn added_access(group: OpRef<'_>, operand: usize) -> Access {
     let is_as_wide = group.ctx.elem(group.operand_type(operand)) == group.ctx.elem(group.result_type(0));
     let is_alike = group.operand_type(operand) == group.result_type(0);
@@ -68,39 +68,39 @@ fn added_access(group: OpRef<'_>, operand: usize) -> Access {
     }
 }
 
-/// Whether the kernel does an operation to the sums after all that stands between the two.
+/// Whether the kernel can apply an operation to the sums after everything between the two.
 fn joins(root: OpRef<'_>, op: OpRef<'_>, place: GroupPosition) -> bool {
     place == GroupPosition::Rescaling && Rescaling::until(root, Some(op.op)).is_ok()
 }
 
-/// What is done to the sums of a contraction, in order.
+/// The epilogue of a contraction, in order.
 struct Rescaling {
     steps: Vec<RescalingStep>,
-    /// What is stored at last.
+    /// The type in which results are stored.
     output: StoredSum,
 }
 
 /// A step with its operands.
 struct RescalingStep {
     step: SumStep,
-    /// What is added element by element.
+    /// The residual, added element by element.
     residual: Option<Value>,
-    /// The other numbers that it reads; none for 0.
+    /// The other operands; none for 0.
     numbers: Vec<Option<Value>>,
 }
 
 impl RescalingStep {
-    /// A step that reads these numbers.
+    /// A step with these operands.
     fn new(step: SumStep, numbers: &[Value]) -> RescalingStep {
         RescalingStep { step, residual: None, numbers: numbers.iter().copied().map(Some).collect() }
     }
 }
 
 impl Rescaling {
-    /// The operations from a contraction on to operation `last`, or to the one that yields.
+    /// The epilogue from a contraction up to operation `last`, or up to the terminator.
     ///
     /// # Errors
-    /// If the kernel does not do one of them.
+    /// If the kernel can't apply one of the operations.
     fn until(root: OpRef<'_>, last: Option<Op>) -> Result<Rescaling, CodeRefusal> {
         let mut this = Rescaling { steps: Vec::new(), output: StoredSum::I32 };
         let mut value = root.result(0);
@@ -124,7 +124,7 @@ impl Rescaling {
     fn step(&mut self, root: OpRef<'_>, op: OpRef<'_>, value: Value) -> Result<(), CodeRefusal> {
         let form = || CodeRefusal::new("its kernel does not do this to its sums");
         let ctx = op.ctx;
-        // Of two sizes that are not known it is not known that they are equal.
+        // Two unknown sizes are not known to be equal.
         let is_known = |shape: &&[Dim]| !shape.contains(&Dim::Unknown);
         let shape = |op: OpRef<'_>| ctx.type_data(op.result_type(0)).tensor_shape().filter(is_known);
         if shape(op).is_none() || shape(op) != shape(root) {
@@ -155,7 +155,7 @@ impl Rescaling {
     }
 }
 
-/// The type in which an operation stores `f32` as integers of 8 bits, if it does.
+/// The stored type of a conversion of `f32` to 8-bit integers.
 fn stored_bytes(op: OpRef<'_>) -> Option<StoredSum> {
     let to = op.ctx.elem(op.result_type(0));
     converted(op, op.ctx.f32(), to)?;
@@ -165,7 +165,7 @@ fn stored_bytes(op: OpRef<'_>) -> Option<StoredSum> {
     })
 }
 
-/// The sign of integers of 8 bits.
+/// The sign of 8-bit integers.
 pub(super) fn byte_sign(ctx: &Context, elem: Type) -> Option<ByteSign> {
     match ElemType::of(ctx, elem)? {
         ElemType::Int { bits: 8, signed: true } => Some(ByteSign::Signed),
@@ -174,7 +174,7 @@ pub(super) fn byte_sign(ctx: &Context, elem: Type) -> Option<ByteSign> {
     }
 }
 
-/// What the kernel does for an operation on `f32`.
+/// The kernel's step for an operation on `f32`.
 fn rescaling_step(root: OpRef<'_>, op: OpRef<'_>, value: Value) -> Option<RescalingStep> {
     let Kind::Elementwise(meaning) = op.kind() else { return None };
     if op.ctx.elem(op.result_type(0)) != op.ctx.f32() {
@@ -216,7 +216,7 @@ fn rescaling_step(root: OpRef<'_>, op: OpRef<'_>, value: Value) -> Option<Rescal
     }
 }
 
-/// The addition of bytes that are made floats for it.
+/// The addition of a dequantized residual.
 fn byte_residual(op: OpRef<'_>, made: Dequantized) -> Option<RescalingStep> {
     let Dequantized { bytes, zero, scale, .. } = made;
     let sign = byte_sign(op.ctx, op.ctx.elem(op.body.ty(bytes)))?;
@@ -224,7 +224,7 @@ fn byte_residual(op: OpRef<'_>, made: Dequantized) -> Option<RescalingStep> {
     Some(RescalingStep { step, residual: Some(bytes), numbers: vec![zero, Some(scale)] })
 }
 
-/// Whether an operand of a step is one number, or one for each output channel.
+/// Whether a step's operand is one number, or one for each output channel.
 fn step_operand(root: OpRef<'_>, op: OpRef<'_>, other: Value) -> Option<StepOperand> {
     let shape = op.ctx.static_shape(op.body.ty(other))?;
     if shape.iter().all(|size| *size == 1) {
@@ -241,7 +241,7 @@ fn channels(root: OpRef<'_>) -> Option<u64> {
     let shape = root.operand_shape(1)?;
     match root.kind() {
         Kind::Contract(Contract::QuantizedConv2d) => {
-            // The channels come last only where the layout says so.
+            // The channels are last only with this layout.
             root.text("layout").filter(|layout| *layout == "NHWC")?;
             shape.first().copied()
         }
@@ -251,15 +251,15 @@ fn channels(root: OpRef<'_>) -> Option<u64> {
     }
 }
 
-/// A contraction with what is done to its sums. Numbers are operands of the whole: the group, or the lone
+/// A contraction with its epilogue. Operand indices are those of the whole: the group, or the lone
 /// contraction.
 struct QuantizedSums<'a> {
     /// The contraction.
     root: OpRef<'a>,
-    /// The whole's operand that is each operand of the contraction.
+    /// For each operand of the contraction, the index of the whole's operand.
     operands: [usize; 4],
     steps: Vec<SumStep>,
-    /// The whole's operand for each number that a step reads; none for 0.
+    /// For each operand of the steps, the index of the whole's operand; none for 0.
     numbers: Vec<Option<usize>>,
     residual: Option<usize>,
     output: StoredSum,
@@ -313,17 +313,17 @@ impl<'a> QuantizedSums<'a> {
         Ok(this)
     }
 
-    /// Whether an operand of the whole is read at one place only.
+    /// Whether an operand of the whole is read only once.
     fn reads_once(&self, operand: usize) -> bool {
         let numbers = self.numbers.iter().filter(|number| **number == Some(operand)).count();
         let added = usize::from(self.residual == Some(operand));
         !self.operands.contains(&operand) && numbers + added == 1
     }
 
-    /// How the numbers are stored; there are `channels` output channels.
+    /// The element types, for `channels` output channels.
     ///
     /// # Errors
-    /// If the kernel does not take some of them.
+    /// If the kernel does not support one of them.
     fn numbers(&self, whole: OpRef<'_>, channels: u64) -> Result<QuadNumbers, CodeRefusal> {
         if !is_weight(whole.ctx, whole.body, whole.operand(self.operands[1])) {
             return Err(CodeRefusal::new("a matrix of 8-bit integers is not packed while the program runs"));
@@ -376,7 +376,7 @@ impl<'a> QuantizedSums<'a> {
     }
 }
 
-/// Which operand of a group a value of its body is.
+/// The index of the group's operand that a value of its body is.
 fn input(group: OpRef<'_>, value: Value) -> Result<usize, CodeRefusal> {
     match group.body.def(value) {
         ValueDef::Arg(_, index) => Ok(index),

@@ -1,4 +1,4 @@
-//! How reductions become calls of generated loops (see [`crate::fold`]).
+//! How reductions are lowered to calls of generated loops (see [`crate::fold`]).
 
 use ir::Kind;
 use ir::body::OpRef;
@@ -27,17 +27,17 @@ pub(crate) const ROW: KernelRow = KernelRow {
     ..KernelRow::PLAIN
 };
 
-/// What is folded.
+/// A reduction.
 pub(crate) struct Folding<'a> {
-    /// With what.
+    /// The function.
     pub(crate) reduce: Reduce,
     /// The type of the elements.
     pub(crate) elem: ElemType,
     /// The shape of the operand.
     pub(crate) shape: &'a [u64],
-    /// How its elements lie: side by side along the last axis.
+    /// The strides of its elements: contiguous along the last axis.
     pub(crate) strides: &'a [i64],
-    /// The axes that are folded.
+    /// The reduced axes.
     pub(crate) axes: &'a [i64],
 }
 
@@ -57,12 +57,12 @@ fn lower(op: OpRef<'_>, reduce: Reduce, machine: &Machine) -> Result<Lowered, Co
 }
 
 impl Folding<'_> {
-    /// The call that folds the elements at `from` into results at `to`.
+    /// The call that reduces the elements at `from` to results at `to`.
     pub(crate) fn call(&self, to: Pointer, from: Pointer, machine: &Machine) -> LoweredCall {
         let is_folded = |axis: &usize| self.axes.contains(&(*axis as i64));
         let (folded, kept): (Vec<usize>, Vec<usize>) = (0..self.shape.len()).partition(is_folded);
         let last = (0..self.shape.len()).rev().find(|axis| self.shape[*axis] != 1);
-        // Else rows have one element each, that of the last axis.
+        // Otherwise rows have one element each, that of the last axis.
         let is_side_by_side = last.is_none_or(|axis| self.strides[axis] == 1);
         let last = if is_side_by_side { last } else { self.shape.len().checked_sub(1) };
         let innermost =
@@ -95,8 +95,8 @@ impl Folding<'_> {
     }
 }
 
-/// What is folded, after the words of the loops over what stays: runs, then size and distance of each loop,
-/// outermost first.
+/// The words of the reduction, after those of the loops over kept axes: the runs of the innermost loop, then
+/// size and stride of each loop, outermost first.
 fn descriptor(nest: &LoopNest, folds: &LoopNest, elem: ElemType, parts: PartSplit) -> Vec<u8> {
     let mut bytes = rows::descriptor(nest, &[elem.bytes(); 2], parts);
     let mut words = vec![folds.rows() as i64];

@@ -1,4 +1,4 @@
-//! How regions of images are read: a check that stops the program, then the samples.
+//! How region-of-interest alignment is lowered: a check that may stop the program, then the sampling.
 
 use ir::body::OpRef;
 use kernels::{CheckBoxes, NumberType, RoiAlign, RoiAlignShape, SampleFold};
@@ -60,7 +60,7 @@ mod tests {
 
     const IMAGE: [u64; 4] = [2, 5, 7, 3];
 
-    /// Bins of boxes of images.
+    /// A net that samples boxes of images.
     fn regions(kind: FloatKind, count: u64, bins: [i64; 2], samples: i64, mode: &str) -> (Net, Value) {
         let ctx = Arc::new(Context::new());
         let elem = ctx.ty(TypeData::Float(kind));

@@ -41,7 +41,7 @@ mod tests {
 
     use crate::testing::{Net, check_bytes};
 
-    /// Numbers below 1 that look random, the same on every run.
+    /// Pseudo-random numbers below 1.
     fn numbers(count: usize, seed: u64) -> Vec<f32> {
         let number = |index: usize| (index as u64 + seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
         (0..count).map(|index| number(index) as f32 / (1 << 24) as f32).collect()

@@ -1,8 +1,8 @@
-//! What of a convolution's lowering is the same at all sizes.
+//! The lowering of a convolution, split: everything that does not depend on its sizes is prepared once.
 //!
-//! Batch, height and width of the image decide the kernel; attributes, channels and what is fused do not
-//! depend on them, and are read once; how far the rows of its images are apart is asked at each size, where
-//! they may be parts of others. What a prepared convolution becomes is what [`super::lower`] makes of it.
+//! Batch, height and width of the image decide the kernel. Attributes, channels and fused operations do not
+//! depend on them, and are read once. The strides of images that may be rows of wider ones are read at each
+//! size. The result is the same as that of [`super::lower`].
 
 use ir::body::OpRef;
 use ir::opdef::Contract;
@@ -24,32 +24,32 @@ use crate::refusal::CodeRefusal;
 use crate::row::{FasterInRoom, Machine};
 use crate::shape::known_layout;
 
-/// A convolution, alone or with what is fused to it.
+/// A convolution, alone or with fused operations.
 pub(crate) struct PreparedConv {
     /// The image, and the result.
     values: [Value; 2],
-    /// What is added, if something is.
+    /// The residual, if there is one.
     residual: Option<Value>,
     images: ImageLayout,
-    /// With the batch, height and width of some sizes.
+    /// The convolution, with the batch, height and width of one sample.
     conv: Convolution,
     operands: Vec<Pointer>,
     /// The operand that may be read row by row.
     image: Option<usize>,
 }
 
-/// How the images of a convolution lie at all sizes.
+/// The layout of a convolution's images at all sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ImageLayout {
-    /// Without gaps.
+    /// Dense.
     Dense,
-    /// Perhaps as rows of others.
+    /// Perhaps as rows of wider ones.
     InRows,
 }
 
 impl PreparedConv {
-    /// A convolution that has known sizes now; none if the operation is none, its filter is computed, or its
-    /// images lie otherwise.
+    /// Prepares a convolution whose sizes are known now. None if the operation is no convolution, its filter
+    /// is computed, or its images have another layout.
     pub(crate) fn of(op: OpRef<'_>, images: ImageLayout, machine: &Machine) -> Option<PreparedConv> {
         if row_of(op, machine.own)?.runs != ROW.runs {
             return None;
@@ -71,7 +71,7 @@ impl PreparedConv {
         let values = [op.operand(fused.operands[0]), op.result(0)];
         let strides = ConvStrides::dense(&shape);
         let residual = fused.residual.map(|index| op.operand(index));
-        // Weights lie without gaps.
+        // Weights are dense.
         let is_seen =
             |value: Value| value == values[0] || Some(value) == residual || is_weight(op.ctx, op.body, value);
         if images == ImageLayout::InRows && !op.body.operands(op.op).all(is_seen) {
@@ -86,8 +86,8 @@ impl PreparedConv {
         Some(PreparedConv { values, residual, images, conv, operands, image: image_of(&fused) })
     }
 
-    /// What `op`, the convolution that was prepared or one like it, becomes at the sizes that its function
-    /// has now, in the bands and with the scratch that its attributes say.
+    /// The lowering of `op`, which is the prepared convolution or in the same class, at the current sizes of
+    /// its function, with the bands and scratch of its attributes.
     ///
     /// # Errors
     /// As for [`crate::lower::lower`].
@@ -114,7 +114,7 @@ impl PreparedConv {
         self.image.filter(|_| conv.is_divisible())
     }
 
-    /// The convolution at the sizes that the function of `op` has now.
+    /// The convolution at the current sizes of `op`'s function.
     fn at(&self, op: OpRef<'_>, machine: &Machine) -> Result<Convolution, CodeRefusal> {
         let unknown = || CodeRefusal::new("a size is not known");
         let [image, result] = self.values.map(|value| sizes(op.ctx, op.body, value));
@@ -130,7 +130,7 @@ impl PreparedConv {
         Ok(Convolution { shape, strides, ..self.conv })
     }
 
-    /// How images lie at the sizes that the function of `op` has now.
+    /// The strides of images at the current sizes of `op`'s function.
     fn spaced(
         &self,
         op: OpRef<'_>,
@@ -166,7 +166,7 @@ fn sizes(ctx: &Context, body: &Body, value: Value) -> Option<[usize; 4]> {
     (shape.len() == 4).then_some(sizes)
 }
 
-/// The strides of an image whose pixels are the rows of a wider one's; none if it lies otherwise.
+/// The strides of an image whose pixels are the rows of a wider one; none for another layout.
 fn strides_of_pixels(op: OpRef<'_>, value: Value, [_, h, w, c]: [usize; 4]) -> Option<ImageStrides> {
     let (row, pitch) = pitch(op.ctx, op.body, value)?;
     let [h, w, c] = [h, w, c].map(|size| size as u64);

@@ -1,7 +1,7 @@
-//! When a convolution may be computed by Winograd's algorithm, and what call that is.
+//! Winograd's algorithm for convolutions: when it is offered, and its call.
 //!
-//! The algorithm reads the weights as the usual kernel packs them. Its tiles are counted from the corner of
-//! the image; bands of rows are whole rows of tiles, so the tiles of a band are those of the image.
+//! The algorithm reads weights in the packing of the usual kernel. Its tiles are counted from the corner of
+//! the image; bands are whole rows of tiles, so the tiles of a band are those of the image.
 
 use ir::body::OpRef;
 use ir::plan::attrs;
@@ -15,24 +15,24 @@ use crate::group::Fused;
 use crate::refusal::CodeRefusal;
 use crate::row::{FasterInRoom, Machine};
 
-/// Its name: `mem.method`.
+/// The value of `mem.method`.
 const NAME: &str = "winograd";
 
-/// It must be this many times as fast, or what it takes is not worth it.
+/// The least speedup that is worth its scratch.
 const LEAST_SPEEDUP: f64 = 1.15;
 
-/// Workers whose scratch must fit into the room that there is, however many there are. Each gets its share of
-/// the room, or the least that it can do with.
+/// The number of workers whose scratch must fit the room, however many there are. Each gets its share of the
+/// room, or the least that it can do with.
 const WORKERS: u64 = 2;
 
-/// Winograd's algorithm, where it computes the convolution.
+/// Winograd's algorithm, if it computes the convolution.
 pub(super) fn faster(whole: OpRef<'_>, machine: &Machine) -> Option<FasterInRoom> {
     let fused = Fused::of_stored(whole).ok()?;
     let call = Call2d::new(whole, &fused, machine).ok()?;
     if call.packs.is_empty() { of_convolution(&call.conv, call.image, machine) } else { None }
 }
 
-/// The same of a convolution that is read, whose filter is a weight.
+/// The same for a translated convolution, whose filter is a weight.
 pub(super) fn of_convolution(
     conv: &Convolution,
     image: Option<usize>,
@@ -44,16 +44,16 @@ pub(super) fn of_convolution(
     Some(Box::new(move |room_bytes| in_room(kernel, bands, &machine, room_bytes)))
 }
 
-/// Its bands of rows, if `image` is an operand that can be overwritten row by row.
+/// How it runs in bands, if `image` is an operand that can be overwritten row by row.
 fn bands(kernel: &Winograd, image: Option<usize>) -> Option<Bands> {
     let [rows_of_tiles, columns] = kernel.tile_grid();
-    // Each band transforms the filters again: with as many tiles that takes a tenth of the time.
+    // Each band transforms the filters again: with this many tiles that takes a tenth of the time.
     let rows = kernel.most_tiles().div_ceil(columns).min(rows_of_tiles) * kernel.tile_rows();
     let multiple = kernel.tile_rows() as u64;
     image.map(|operand| Bands { operand, free_rows: rows as u64, multiple })
 }
 
-/// The algorithm in that room, where it is faster.
+/// The algorithm with this room for scratch, if it is faster.
 fn in_room(
     kernel: Winograd,
     bands: Option<Bands>,
@@ -80,8 +80,8 @@ fn in_room(
     })
 }
 
-/// The call of a convolution whose `mem.method` says so, with the scratch that its attributes say; `image` is
-/// the operand that may be read row by row.
+/// The call of a convolution with this `mem.method`, with the scratch of its attributes; `image` is the
+/// operand that may be read row by row.
 pub(super) fn lower(
     whole: OpRef<'_>,
     conv: &Convolution,
@@ -114,7 +114,7 @@ pub(super) fn lower(
     })
 }
 
-/// The algorithm's kernel, with the scratch that it prefers.
+/// The algorithm's kernel with the scratch that it prefers.
 fn kernel(conv: &Convolution, machine: &Machine) -> Option<Winograd> {
     let Convolution { shape, strides, prologue, activation, numbers } = *conv;
     if prologue != ConvPrologue::None {
@@ -127,7 +127,7 @@ fn kernel(conv: &Convolution, machine: &Machine) -> Option<Winograd> {
     }
 }
 
-/// Each worker's piece is a multiple of 64.
+/// The scratch of all workers; each worker's is a multiple of 64 bytes.
 fn of_all_workers(bytes: usize, machine: &Machine) -> u64 {
     (bytes.next_multiple_of(64) * machine.threads) as u64
 }
