@@ -1,8 +1,8 @@
-//! Copies of small parts of a value, so that the whole value can die earlier.
+//! Copies of small parts of a value that are read late, so that the value itself can die earlier.
 //!
-//! A view keeps all bytes of its root alive. Where few of them are read late, a copy of those is cheaper than
-//! the whole. And an operation can't overwrite a value of which it also reads a part in another order, but
-//! can if the part was copied.
+//! A view keeps all bytes of its root alive. If few of them are read late, a copy of those takes less memory.
+//! Also, an operation that reads a part of a value in another order can't overwrite the value, but can if the
+//! part is a copy.
 //!
 //! ```text
 //! %0 = exp %x                  8 rows               %0 = exp %x
@@ -13,12 +13,11 @@
 //!                                                   %9 = mul %8, %c
 //! ```
 //!
-//! For each root and each operation that reads it, the parts read after that operation are copied in a
-//! trial; in-place and the planner's bound then say how many bytes are live at one time. The best trial is
-//! taken if these are fewer than without it, and the search goes on from there. Roots in the caller's memory
-//! and weights need no arena and are left alone, and so is what is read in other blocks. Each trial costs one
-//! in-place and one liveness: the cuts that save most are tried, fewer in large functions. Functions without
-//! parts cost a walk.
+//! For each root and each operation that reads it, a trial copies the parts that are read after that
+//! operation. `inplace` and the planner's bound then give the peak of live bytes. The best trial is taken if
+//! its peak is lower, and the search goes on from there. Weights, roots in the caller's memory and values
+//! read in other blocks are left alone. Each trial costs one `inplace` and one liveness analysis, so only the
+//! cuts that save most are tried, and fewer in large functions. Functions without parts cost a walk.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -31,16 +30,16 @@ use ir::{Block, Body, Builder, Context, Diagnostic, Op, Target, Value};
 use crate::edit::{blocks, kept_inputs};
 use crate::schedule::max_live_bytes;
 
-/// How many operations are looked at in all trials of a function, and the most trials.
+/// The operations visited in all trials of a function, and the number of trials, at most.
 const TRIED_OPS: usize = 8_000;
 const MOST_TRIALS: usize = 64;
 
-/// The copies that let a whole die early: after an operation, of these values.
+/// The copies that let a root die early: an operation, and the values to copy after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Cut {
     after: Op,
     parts: Vec<Value>,
-    /// The root's bytes less those of the copies.
+    /// The root's bytes minus those of the copies.
     saved_bytes: u64,
 }
 
@@ -80,7 +79,7 @@ fn remark(body: &Body, part: Value, after: Op, saved: u64) -> Diagnostic {
     Diagnostic::remark(location, message).with_note(body.location(after), "it is copied after this")
 }
 
-/// Copies the parts of a cut, and lets what stands after it read the copies.
+/// Copies the parts of a cut; later operations then read the copies.
 fn apply(ctx: &Context, body: &mut Body, cut: &Cut) {
     let mut after = cut.after;
     for &part in &cut.parts {
@@ -98,8 +97,8 @@ fn apply(ctx: &Context, body: &mut Body, cut: &Cut) {
     }
 }
 
-/// Moves a view that is to read a copy, and the views of it, to after the copy, if they are before it. They
-/// do not run, and what reads them is after the copy.
+/// Moves a view that will read a copy, and views of that view, to after the copy. Views do not run, and their
+/// readers come after the copy.
 fn sink(body: &mut Body, view: Op, copy: Op) {
     if !body.is_before(view, copy) {
         return;
@@ -110,8 +109,8 @@ fn sink(body: &mut Body, view: Op, copy: Op) {
     users.into_iter().for_each(|user| sink(body, user, view));
 }
 
-/// Moves a view, and the views that it is of, up to right after an operation that their root is known at.
-/// They do not run.
+/// Moves a view, and the views that it is based on, up to right after an operation where their root is
+/// available. Views do not run.
 fn hoist(body: &mut Body, view: Op, after: Op) {
     if body.is_before(view, after) {
         return;
@@ -131,7 +130,7 @@ fn copy_after(ctx: &Context, body: &mut Body, value: Value, after: Op) -> Value 
     copy.expect("a copy has the type of its operand")
 }
 
-/// All cuts of a function that could let a whole die early, those that save most first.
+/// All cuts of a function that could let a root die early, largest savings first.
 fn cuts(ctx: &Context, body: &Body) -> Vec<Cut> {
     let is_part = |op: Op| view_offset_bytes(body.at(ctx, op)).is_some();
     if !blocks(ctx, body).into_iter().any(|block| body.ops(block).any(is_part)) {
@@ -162,7 +161,7 @@ fn cuts(ctx: &Context, body: &Body) -> Vec<Cut> {
     cuts
 }
 
-/// The cuts of one root after each operation that reads it but the last, where less is copied than dies.
+/// The cuts of one root after each operation that reads it, except the last, if less is copied than dies.
 fn cuts_of(
     ctx: &Context,
     body: &Body,
@@ -200,13 +199,13 @@ fn sort_by_order(body: &Body, block: Block, ops: &mut Vec<Op>) {
     ops.dedup();
 }
 
-/// Collects the operations of a block that read a value, itself or through views; false where something else
-/// reads it.
+/// Collects the operations of a block that read a value, directly or through views; false if there are
+/// readers elsewhere.
 fn readers_of(ctx: &Context, body: &Body, value: Value, block: Block, readers: &mut Vec<Op>) -> bool {
     body.uses(value).all(|used| readers_through(ctx, body, used.op, block, readers))
 }
 
-/// Collects the operations that read through `op`: itself, or what reads its result if it is a view.
+/// Collects the operations that read through `op`: the operation itself, or the readers of a view.
 fn readers_through(ctx: &Context, body: &Body, op: Op, block: Block, readers: &mut Vec<Op>) -> bool {
     if body.block_of(op) != Some(block) {
         return false;
@@ -218,7 +217,7 @@ fn readers_through(ctx: &Context, body: &Body, op: Op, block: Block, readers: &m
     true
 }
 
-/// The uses of a part through which only operations after `after` read it.
+/// The uses of a part that lead only to readers after `after`.
 fn late_uses(ctx: &Context, body: &Body, part: Value, block: Block, after: Op) -> Vec<(Op, usize)> {
     let uses = body.uses(part).map(|used| (used.op, used.index));
     let is_late = |(op, _): &(Op, usize)| {

@@ -1,11 +1,11 @@
-//! Which parts are copied so that their whole dies before the peak, and which are not?
+//! Which parts are copied so that their root dies before the peak, and which are not?
 
 use std::sync::Arc;
 
 use super::*;
 use crate::manager::PlainTarget;
 
-/// A part of 256 bytes, of a value of 2048 bytes that nothing else reads after the peak of 32 KiB.
+/// A part of 256 bytes, of a value of 2048 bytes without other readers after the peak of 32 KiB.
 const LATE: &str = "
 func.func @main(%x: tensor<8x64xf32>, %y: tensor<8x1024xf32>) -> tensor<1x64xf32> {
   %0 = nn.exp %x : tensor<8x64xf32>
@@ -18,7 +18,7 @@ func.func @main(%x: tensor<8x64xf32>, %y: tensor<8x1024xf32>) -> tensor<1x64xf32
   return %5 : tensor<1x64xf32>
 }";
 
-/// How many parts are copied. What reads them then stands after the copies, which come before the peak.
+/// The number of copied parts. Their readers then come after the copies, which come before the peak.
 fn copies(text: &str) -> usize {
     let ctx = Arc::new(Context::new());
     let module = ir::text::parse(&ctx, "parts.mlir", text.to_owned());
@@ -121,7 +121,7 @@ func.func @main(%x: tensor<8x64xf32>, %y: tensor<8x1024xf32>) -> {part} {{
     assert_eq!(copies(&reshape), 0, "the whole in another shape is no part");
 }
 
-/// After which operations parts are copied, how many, and the bytes that are saved.
+/// The cuts of a function: the operation before the copies, the number of copies, and the bytes saved.
 fn found(text: &str) -> Vec<(String, usize, u64)> {
     let ctx = Arc::new(Context::new());
     let module = ir::text::parse(&ctx, "parts.mlir", text.to_owned());

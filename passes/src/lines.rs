@@ -1,5 +1,5 @@
-//! Row streaming: which chains of operations run row by row through line buffers, so that the images between
-//! them never exist whole.
+//! Row streaming: chooses chains of operations to run row by row through line buffers, so that the images
+//! between them never exist whole.
 //!
 //! ```text
 //! %1 = conv2d %x, %w                 %2 = optc.group(%a = %x, %b = %w, %c = %v) {mem.lines} {
@@ -8,14 +8,14 @@
 //!                                      optc.yield %2 }
 //! ```
 //!
-//! The steps of such a group are the operations of the chain, each with the one before as its image. A line
-//! buffer of a few rows lies between two of them, in the group's scratch. So later passes need not know of
-//! it, and results stay the same to the bit. (On small devices: Burrello et al., "DORY"
-//! (2021), and Lin et al., "MCUNetV2" (2021), which computes rows at the seams twice; here they are kept.)
+//! The steps of such a group are the operations of the chain; each has the result of the one before as its
+//! image. The line buffers between them, a few rows each, are in the group's scratch. So later passes need
+//! not know of them, and results stay the same to the bit. (On small devices: Burrello et al., "DORY" (2021),
+//! and Lin et al., "MCUNetV2" (2021), which recomputes rows at the seams; here they are kept.)
 //!
 //! Greedy: among the chains with an image that is live at the peak, it takes the one that lowers the peak
-//! most, measured by in-place and planning on a copy, until none lowers it. A chain costs time, so none is
-//! made elsewhere.
+//! most, measured by `inplace` and planning on a copy, until none lowers it. A chain costs time, so no others
+//! are made.
 
 use ir::plan::attrs;
 use std::cell::OnceCell;
@@ -71,8 +71,8 @@ pub static LINES: PassDef = PassDef {
 };
 
 /// Streams chains of a function's first block row by row, as long as that lowers the peak and changes are
-/// allowed; returns how many chains were made or made longer. Does nothing where a size is not known, or no
-/// kernels are chosen.
+/// allowed. Returns how many chains were made or extended. Does nothing if a size is not known or kernels are
+/// not chosen.
 pub fn lines(ctx: &Context, target: &dyn Target, body: &mut Body, changes: &Changes) -> usize {
     let Some(block) = entry(body) else { return 0 };
     let Some(mut now) = ArenaPeak::of(ctx, target, body) else { return 0 };
@@ -100,7 +100,7 @@ pub fn lines(ctx: &Context, target: &dyn Target, body: &mut Body, changes: &Chan
     }
 }
 
-/// The chain that leaves the fewest bytes, of equal ones the shortest.
+/// The chain with the lowest peak, and the shortest of equal ones.
 fn best_of(
     ctx: &Context,
     target: &dyn Target,
@@ -123,12 +123,12 @@ struct ArenaPeak {
     bytes: u64,
     /// How many steps are at the peak.
     steps: usize,
-    /// The first of them that stands in the function; none if all are copies that a trial made.
+    /// The first step at the peak; none if all such steps are copies added by the trial.
     op: Option<Op>,
 }
 
 impl ArenaPeak {
-    /// Counts as the passes after will, on a copy.
+    /// Computes the peak on a copy, with ties and scratch as chosen by later passes.
     fn of(ctx: &Context, target: &dyn Target, body: &Body) -> Option<ArenaPeak> {
         let (bytes, ops) =
             in_trial(ctx, target, body, |trial, arena| tradeoff::at_peak(ctx, target, trial, arena))??;
@@ -136,19 +136,19 @@ impl ArenaPeak {
         Some(ArenaPeak { bytes, steps: ops.len(), op })
     }
 
-    /// Less is better.
+    /// Lower is better.
     fn rank(&self) -> (u64, usize) {
         (self.bytes, self.steps)
     }
 }
 
-/// Which operations of a block can run row by row with the one that makes their image.
+/// The links of possible chains: which operation of a block computes another one's image.
 struct Links<'a> {
-    /// What runs in the block, in its order.
+    /// The operations of the block, in order.
     ops: Vec<Op>,
-    /// The place of each operation in the block.
+    /// The position of each operation in the block.
     at: SecondaryMap<Op, Option<usize>>,
-    /// For each place, what its operation reads row by row, once that was asked.
+    /// For each position, the operand that its operation reads row by row, cached.
     images: Vec<OnceCell<Option<Value>>>,
     finder: Finder<'a>,
 }
@@ -166,14 +166,14 @@ impl<'a> Links<'a> {
         *self.images[place].get_or_init(|| self.finder.image(self.ops[place]))
     }
 
-    /// Where the operation stands whose image is the result of another, which nothing else reads.
+    /// The position of the only reader of an operation's result, if it reads that as its image.
     fn reader(&self, place: usize) -> Option<usize> {
         let result = self.finder.body.results(self.ops[place]).next()?;
         let reader = self.only_reader(result)?;
         (self.image(reader) == Some(result) && self.image(place).is_some()).then_some(reader)
     }
 
-    /// Where the operation stands that makes the image of another, which nothing else reads.
+    /// The position of the operation that computes an image, if nothing else reads it.
     fn maker(&self, place: usize) -> Option<usize> {
         let image = self.image(place).filter(|image| self.finder.body.has_one_use(*image))?;
         let maker = self.finder.body.defining_op(image).and_then(|op| self.at[op])?;
@@ -185,12 +185,12 @@ impl<'a> Links<'a> {
         self.at[used.op]
     }
 
-    /// How many steps an operation runs.
+    /// The number of steps of an operation.
     fn steps(&self, place: usize) -> usize {
         inner_steps(self.finder.ctx, self.finder.body, self.ops[place]).len().max(1)
     }
 
-    /// All chains in which an image lies between two operations that is live while `op` runs.
+    /// All chains with an inner image that is live while `op` runs.
     fn chains_at(&self, block: Block, op: Op) -> Vec<Vec<Op>> {
         let here = stands_in(self.finder.body, op, block).and_then(|op| self.at[op]);
         let Some(here) = here else { return Vec::new() };
@@ -214,7 +214,7 @@ impl<'a> Links<'a> {
         chains
     }
 
-    /// Where the chains begin that come to an image which is live at a place.
+    /// The first operations of chains that lead to an image that is live at a position.
     fn starts(&self, here: usize) -> BTreeSet<usize> {
         let is_live = |place: &usize| {
             let mut results = self.finder.body.results(self.ops[*place]);
@@ -237,11 +237,11 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// What an operation with one result reads row by row.
+    /// The operand that an operation with one result reads row by row.
     fn image(&self, op: Op) -> Option<Value> {
         let op_ref = self.body.at(self.ctx, op);
         let has_window = matches!(op_ref.kind(), Kind::Contract(_) | Kind::Kernel(_) | Kind::Group);
-        // A pool that a result asks for is asked by its operation.
+        // A request for a memory pool has to stay on its operation.
         let is_free = op_ref.attr(attrs::MEM_POOL).is_none() && !self.weights.is_weight_op(self.body, op);
         if !has_window || self.body.result_count(op) != 1 || !is_free {
             return None;
@@ -254,7 +254,7 @@ impl Finder<'_> {
     }
 }
 
-/// The steps of a group that streams rows, without the operation that ends it; none for any other operation.
+/// The steps of a group that streams rows, without its terminator; none for any other operation.
 fn inner_steps(ctx: &Context, body: &Body, op: Op) -> Vec<Op> {
     let is_lines = body.at(ctx, op).attr(attrs::MEM_LINES).is_some();
     let region = body.regions(op).first().filter(|_| is_lines);
@@ -263,23 +263,23 @@ fn inner_steps(ctx: &Context, body: &Body, op: Op) -> Vec<Op> {
     ops.filter(|op| !body.at(ctx, *op).has(Traits::YIELD)).collect()
 }
 
-/// Where the group of a chain stands.
+/// The position of a chain's group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum GroupSpot {
-    /// Where the last operation stood.
+    /// The position of the last operation.
     Last,
-    /// As early as its operands let it: what reads them besides may then overwrite them.
+    /// As early as its operands allow, so that their other readers may then overwrite them.
     Early,
 }
 
-/// Operations of which each makes the image of the next.
+/// A chain: each operation computes the image of the next.
 struct StreamedChain {
     ops: Vec<Op>,
     spot: GroupSpot,
 }
 
 impl StreamedChain {
-    /// Puts the operations into one group; none if the target has no kernel for that.
+    /// Moves the operations into one group; none if the target has no kernel for that.
     fn apply(&self, ctx: &Context, target: &dyn Target, body: &mut Body) -> Option<()> {
         let given = body.clone();
         let last = *self.ops.last()?;
@@ -311,7 +311,7 @@ impl StreamedChain {
         body.at(ctx, group).attr(attrs::MEM_KERNEL).map(drop)
     }
 
-    /// What the operations read that none of them makes, each value once.
+    /// The operands of the chain from outside, without duplicates.
     fn inputs(&self, body: &Body) -> Vec<Value> {
         let made: Vec<Value> = self.ops.iter().map(|op| body.result(*op, 0)).collect();
         let mut inputs: Vec<Value> = Vec::new();
@@ -323,7 +323,7 @@ impl StreamedChain {
         inputs
     }
 
-    /// The operation before which the group stands.
+    /// The operation that the group is inserted before.
     fn stands_before(&self, body: &Body, inputs: &[Value]) -> Option<Op> {
         let last = *self.ops.last()?;
         if self.spot == GroupSpot::Last {
@@ -339,7 +339,7 @@ impl StreamedChain {
     }
 }
 
-/// Appends an operation, or the steps of a group that streams rows already.
+/// Appends an operation, or the steps of a group that already streams rows.
 fn append(ctx: &Context, body: &mut Body, copying: &mut Copying<'_>, op: Op, block: Block) {
     let steps = inner_steps(ctx, copying.from(), op);
     let copies = match steps.first().and_then(|first| copying.from().block_of(*first)) {
@@ -357,7 +357,7 @@ fn append(ctx: &Context, body: &mut Body, copying: &mut Copying<'_>, op: Op, blo
         }
     };
     for copy in copies {
-        // The kernel is the group's.
+        // The group has the kernel and the scratch.
         [attrs::MEM_KERNEL, attrs::MEM_SCRATCH]
             .into_iter()
             .for_each(|name| body.remove_attr(ctx, copy, name));

@@ -1,16 +1,16 @@
-//! How far a result must stand from the operand whose rows it is written over.
+//! Overlap of a result with the operand whose rows it overwrites: the distance that they need.
 //!
 //! ```text
 //! %1 = nn.max_pool2d %0  =>  %1 = nn.max_pool2d %0 {mem.overlap = array<i64: 0, 4>}
 //! ```
-//! The two numbers are the operand, and how many rows of the result are written in one band; bands of -4 rows
-//! are written from the last one upwards. A band reads all that it needs while it writes, and later bands
-//! read what is left: so when rows `a..b` are written downwards, the operand's rows from the first one that
-//! row `a` needs must be intact. The bytes written by then end at `b * row`; the distance is the largest
-//! excess of such an end over the byte where the rows begin that are still needed. Upwards it is the same,
-//! seen from the other end. It holds for a window that slides over one image whose rows lie one after the
-//! other. A result with smaller rows than the operand's stands at one end of it, one with wider rows around
-//! one end; which order is right depends on what else is live, so planners are offered both.
+//! The two numbers are the operand and the rows of a band of the result; with -4, bands of 4 rows are written
+//! from the bottom up. A band may read its own operand rows while it writes, and later bands still read
+//! theirs. So while rows `a..b` are written top down, the operand's rows from the first one that row `a`
+//! needs must be intact. The bytes written by then end at `b * row`. The distance is the largest excess of
+//! such an end over the first byte that is still needed. Bottom up it is the same with the ends exchanged.
+//! This holds for a window over one image whose rows follow each other. A result with smaller rows than the
+//! operand's is placed at one end of it, one with wider rows beyond one end. Which order is better depends on
+//! the other live values, so planners may choose.
 
 use ir::body::OpRef;
 use ir::dialects::nn::{SlidingWindow, window_of};
@@ -89,7 +89,7 @@ impl OperandRows {
             [1, rows, _, _] if rows > 0 => Some(rows),
             _ => None,
         };
-        // In a wider image, what stands beside a row belongs to it.
+        // In a wider image, a row includes the gap up to the next row.
         let row_bytes = |value| {
             let distance = u64::try_from(layout(ctx, body, value)?.strides[1]).ok()?;
             size::storage_bytes(ctx, ctx.elem(body.ty(value)), distance)
@@ -105,9 +105,8 @@ impl OperandRows {
         })
     }
 
-    /// The least distance between the first bytes of the two for bands of `band_rows` rows: from the result
-    /// up to the operand if it is written downwards, from the operand up to the result if it is written
-    /// upwards.
+    /// The least distance between the first bytes of the two for bands of `band_rows` rows. Top down (`Down`)
+    /// it is measured from the result up to the operand, bottom up from the operand up to the result.
     pub fn distance(&self, band_rows: u64, order: RowOrder) -> i64 {
         let bands = (0..self.output).step_by(band_rows.max(1) as usize);
         let excess = bands.map(|first| {
@@ -126,8 +125,8 @@ impl OperandRows {
         excess.max().unwrap_or(0)
     }
 
-    /// The largest number of rows of a band, at least `at_least`, for which a distance suffices. It is a
-    /// multiple of `multiple`, or all rows.
+    /// The largest number of rows of a band, at least `at_least`, that a distance allows. It is a multiple of
+    /// `multiple`, or all rows.
     pub fn widest(&self, distance: i64, at_least: u64, multiple: u64, order: RowOrder) -> u64 {
         let fits = |rows: &u64| self.distance(*rows, order) <= distance;
         self.wider(at_least + 1, multiple).rev().find(fits).unwrap_or(at_least)
@@ -142,8 +141,8 @@ impl OperandRows {
     }
 }
 
-/// The window of an operation, or of the one that a group is built around; channels last, so that rows are
-/// one piece.
+/// The window of an operation, or of the main operation of a group; only with channels last, so that rows are
+/// contiguous.
 pub(crate) fn window_in(whole: OpRef<'_>) -> Option<SlidingWindow> {
     let window = |op: OpRef<'_>| {
         let reads_windows = matches!(op.kind(), Kind::Contract(_) | Kind::Kernel(_));

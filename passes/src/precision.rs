@@ -1,4 +1,4 @@
-//! Which numbers are `bf16`: those that contractions multiply, and values that are stored between steps.
+//! Reduced precision: which operands of contractions, and which values stored between steps, become `bf16`.
 //!
 //! ```text
 //! %1 = optc.group(%a = %x, %b = %w) {        %1 = optc.group(%a = %x, %b = %w) -> tensor<..xbf16> {
@@ -11,13 +11,13 @@
 //!                                            }
 //! ```
 //!
-//! Each rounding is an operation of the program, so the interpreter computes what the machine does. All else
-//! is computed with `f32`: sums, biases, activations, normalisations, softmax. Inputs, outputs and what lies
-//! between control flow stay `f32`.
+//! Each rounding is an operation of the program, so the interpreter computes the same as the machine.
+//! Everything else is computed in `f32`: sums, biases, activations, normalizations, softmax. Inputs, outputs
+//! and values passed by control flow stay `f32`.
 //!
-//! First each contraction with weights is tried with both operands rounded, which the target answers by
-//! selecting a kernel, or none. Then all values between steps are taken for `bf16`, and become `f32` again
-//! where a step that makes or reads them has no kernel for that, until all steps have one.
+//! First, each contraction with weights is tried with both operands rounded; the target selects a kernel for
+//! it, or none. Then all values between steps are assumed to be `bf16`. A value becomes `f32` again if a step
+//! that computes or reads it has no kernel for that, until all steps have one.
 
 use std::collections::BTreeSet;
 
@@ -35,13 +35,13 @@ use crate::edit::blocks;
 use crate::manager::Changes;
 use crate::symbolic::is_symbolic;
 
-/// The type of numbers in which a program multiplies and stores.
+/// The number format in which a program multiplies and stores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
-    /// As the program says.
+    /// `f32`, as in the program.
     #[default]
     F32,
-    /// In `bf16`, where there are kernels for that, with sums in `f32`.
+    /// `bf16` with sums in `f32`, wherever there are kernels for that.
     Bf16,
 }
 
@@ -63,7 +63,7 @@ impl Precision {
     }
 }
 
-/// What was changed to `bf16`.
+/// The numbers of changes to `bf16`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rounded {
     /// Contractions that multiply `bf16`.
@@ -78,7 +78,7 @@ pub struct Rounded {
 pub const SIZES_ARE_NOT_KNOWN: &str =
     "numbers are rounded to bf16 only where all sizes are known: give `--dim`";
 
-/// The least elements of a value that is worth to be rounded.
+/// The least elements of a value that is worth rounding.
 const LEAST_ELEMENTS: u64 = 256;
 
 /// Changes a function to multiply and store `bf16`, where the target has kernels for that.
@@ -125,21 +125,21 @@ struct PrecisionChooser<'a> {
     bf16: Type,
     /// Steps whose contraction multiplies `bf16`.
     products: BTreeSet<Op>,
-    /// Values that are stored as `bf16`; their type says so, too.
+    /// Values that are stored as `bf16`; their type is changed, too.
     stored: BTreeSet<Value>,
 }
 
-/// How a step takes and makes `bf16`.
+/// How a step handles operands and results of `bf16`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// As it is: nothing that it reads or makes is `bf16`, or all is.
+    /// Unchanged: none of its operands and results is `bf16`, or all are.
     AsItIs,
-    /// In a group that converts.
+    /// In a group that converts operands and results.
     Converted,
 }
 
 impl PrecisionChooser<'_> {
-    /// Finds the steps that can multiply `bf16`, and tells how many others multiply.
+    /// Finds the steps that can multiply `bf16`; returns how many contractions remain.
     fn round_products(&mut self, ops: &[Op], changes: &Changes) -> usize {
         let mut others = 0;
         for &op in ops {
@@ -158,7 +158,7 @@ impl PrecisionChooser<'_> {
         others
     }
 
-    /// The contraction of a step, if it is built around one.
+    /// The contraction of a step, if it has one.
     fn contraction(&self, op: Op) -> Option<Op> {
         let is_contraction = |op: Op| matches!(self.body.at(self.ctx, op).kind(), Kind::Contract(_));
         match self.body.at(self.ctx, op).kind() {
@@ -199,7 +199,7 @@ impl PrecisionChooser<'_> {
         }
     }
 
-    /// Whether a result is a large tensor of `f32` that only steps of its block read.
+    /// Whether a result is a large tensor of `f32` that is only read by steps of its block.
     fn is_between_steps(&self, op: Op, value: Value) -> bool {
         let block = self.body.block_of(op);
         let is_large = static_extents(self.ctx, self.body.ty(value));
@@ -215,8 +215,8 @@ impl PrecisionChooser<'_> {
             && self.body.uses(value).all(|used| is_read_here(used.op))
     }
 
-    /// Whether an operation, or one in it, converts floats to integers: sums of small integers are exact in
-    /// `f32`, and must be so when they become integers again.
+    /// Whether an operation, or one inside it, converts floats to integers. Sums of small integers are exact
+    /// in `f32`, and must stay so if they become integers again.
     fn makes_integers(&self, op: Op) -> bool {
         let at = self.body.at(self.ctx, op);
         let is_integer = |value: Value| {
@@ -237,7 +237,7 @@ impl PrecisionChooser<'_> {
         self.ctx.elem(self.body.ty(value)) == self.bf16
     }
 
-    /// How a step runs with what is stored as `bf16` now; none if there is no kernel for that.
+    /// How a step runs with the values that are stored as `bf16` now; none if it has no kernel for that.
     fn way(&mut self, op: Op) -> Option<Way> {
         let is_stored = |value: Value| self.stored.contains(&value);
         let touches = self.body.operands(op).any(is_stored) || self.body.results(op).any(is_stored);
@@ -247,7 +247,7 @@ impl PrecisionChooser<'_> {
         self.has_converted(op).or_else(|| self.is_of_one_type(op).then_some(Way::AsItIs))
     }
 
-    /// Whether all that a step reads and makes is `bf16`, and it has a kernel for that.
+    /// Whether all operands and results of a step are `bf16`, and it has a kernel for that.
     fn is_of_one_type(&self, op: Op) -> bool {
         let at = self.body.at(self.ctx, op);
         if !self.body.regions(op).is_empty() || self.products.contains(&op) {
@@ -262,7 +262,7 @@ impl PrecisionChooser<'_> {
             && self.target.select(at, self.threads).is_some()
     }
 
-    /// Whether there is a kernel for a step that converts what it reads and makes.
+    /// Whether there is a kernel for a step that converts its operands and results.
     fn has_converted(&mut self, op: Op) -> Option<Way> {
         let kind = self.body.at(self.ctx, op).kind();
         if !matches!(kind, Kind::Elementwise(_) | Kind::Group | Kind::Contract(_) | Kind::Kernel(_)) {
@@ -274,7 +274,7 @@ impl PrecisionChooser<'_> {
         has_kernel.then_some(Way::Converted)
     }
 
-    /// Puts the step that converts in the place of one that has to.
+    /// Replaces a step that has to convert by a group that does.
     fn rewrite(&mut self, op: Op) {
         if self.way(op) != Some(Way::Converted) {
             return;
@@ -289,7 +289,7 @@ impl PrecisionChooser<'_> {
         self.body.erase(op);
     }
 
-    /// A group like a step, made before it, that converts what is `bf16` on the way in and out.
+    /// Builds a group like a step, before it, that converts `bf16` operands and results.
     fn converted(&mut self, op: Op) -> Op {
         let root = self.contraction(op).filter(|_| self.products.contains(&op));
         let mut inputs: Vec<Value> = Vec::new();
@@ -324,7 +324,8 @@ impl PrecisionChooser<'_> {
         group
     }
 
-    /// Copies what a step computes into a block, where `inner` are its operands, and gives what it yields.
+    /// Copies the operations of a step into a block, with `inner` as operands; returns the values that it
+    /// yields.
     fn copy_steps(
         &mut self,
         op: Op,

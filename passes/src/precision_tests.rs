@@ -1,4 +1,4 @@
-//! Names of precisions.
+//! The names of precisions.
 
 use super::*;
 

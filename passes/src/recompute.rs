@@ -1,4 +1,4 @@
-//! Recomputation: values that are computed again for late readers, instead of being kept through the peak.
+//! Recomputation: values are computed again for late readers instead of being kept through the peak.
 //!
 //! ```text
 //! %1 = exp %x                       %1 = exp %x
@@ -8,11 +8,12 @@
 //!                                   %9 = add %8, %10
 //! ```
 //!
-//! Greedy: as long as more is live than the budget, every value that lies idle through the peak is a
-//! candidate, computed again by one operation or by all whose operands are dead by then. Each is tried on a
-//! copy of the function, with ties and scratch counted as the passes after will; the one that leaves the
-//! fewest bytes is taken, of equal ones that which moves the fewest bytes. Bounded in trials, never in time.
-//! Recomputation against memory: Chen et al., "Training Deep Nets with Sublinear Memory Cost" (2016).
+//! Greedy: as long as more is live than the budget, every value that is live but unused through the peak is a
+//! candidate. It is recomputed by one operation, or by all whose operands are dead by then. Each candidate is
+//! tried on a copy of the function, with ties and scratch as chosen by later passes. The one with the lowest
+//! peak is taken, and of equal ones the one that moves the fewest bytes. The number of trials is bounded,
+//! never the time. Recomputation against memory: Chen et al., "Training Deep Nets with Sublinear Memory Cost"
+//! (2016).
 
 use std::collections::BTreeSet;
 
@@ -30,7 +31,7 @@ use crate::manager::{Changes, Example, OptionDef, OptionKind, PassDef, PassRun, 
 use crate::place::{Step, live_bytes};
 use crate::plan::ArenaProblem;
 
-/// The most operations that are computed again for one value.
+/// The most operations to recompute for one value.
 const MOST_OPS: usize = 8;
 /// The most trials of a function.
 const MOST_TRIALS: usize = 2_000;
@@ -118,17 +119,17 @@ pub fn recompute(
     added
 }
 
-/// How full a function's arena is.
+/// The fullness of a function's arena.
 struct BudgetExcess {
     peak_bytes: u64,
-    /// What is live above the budget, summed over all steps.
+    /// The live bytes above the budget, summed over all steps.
     excess_bytes: u128,
     /// The operation at the first of the peak steps.
     op: Op,
 }
 
 impl BudgetExcess {
-    /// Counts as the passes after will, on a copy.
+    /// Computes it on a copy, with ties and scratch as chosen by later passes.
     fn of(ctx: &Context, target: &dyn Target, body: &Body, budget_bytes: u64) -> Option<BudgetExcess> {
         in_trial(ctx, target, body, |_, arena| BudgetExcess::look(arena, budget_bytes))?
     }
@@ -145,21 +146,21 @@ impl BudgetExcess {
         Some(BudgetExcess { peak_bytes, excess_bytes, op })
     }
 
-    /// Less is better.
+    /// Lower is better.
     fn rank(&self, budget_bytes: u64) -> (u64, u128) {
         (self.peak_bytes.max(budget_bytes), self.excess_bytes)
     }
 }
 
-/// Operations that may be done again.
+/// Operations to recompute.
 struct RecomputeCandidate {
     /// The operation whose results are read late.
     head: Op,
-    /// What is done again, the head included, in order.
+    /// The operations to copy, in order, including the head.
     ops: Vec<Op>,
-    /// The uses of the head's results that read the copy: operation and operand.
+    /// The late uses that will read the copy of the head's results: operation and operand.
     late: Vec<(Op, usize)>,
-    /// Where the copies go.
+    /// The insertion point of the copies.
     before: Op,
 }
 
@@ -179,14 +180,14 @@ impl RecomputeCandidate {
         }
     }
 
-    /// What the operations read and write.
+    /// The bytes that the operations read and write.
     fn moved_bytes(&self, ctx: &Context, body: &Body) -> u64 {
         let values = self.ops.iter().flat_map(|op| body.operands(*op).chain(body.results(*op)));
         values.filter_map(|value| tensor_bytes(ctx, body.ty(value))).sum()
     }
 }
 
-/// What lies idle while `peak` runs, with the ways to compute it again.
+/// The values that are live but unused while `peak` runs, with the ways to recompute them.
 fn candidates(ctx: &Context, body: &Body, block: Block, peak: Op) -> Vec<RecomputeCandidate> {
     let mut at: SecondaryMap<Op, usize> = SecondaryMap::new();
     body.ops(block).enumerate().for_each(|(index, op)| at[op] = index);
@@ -201,7 +202,7 @@ struct RecomputeSearch<'a> {
     ctx: &'a Context,
     body: &'a Body,
     block: Block,
-    /// The place of each operation in the block.
+    /// The position of each operation in the block.
     at: SecondaryMap<Op, usize>,
     peak: Op,
     weights: WeightSet,
@@ -213,7 +214,7 @@ impl RecomputeSearch<'_> {
         is_pure(self.ctx, self.body, op) && !has_flow && !self.weights.is_weight_op(self.body, op)
     }
 
-    /// Uses of an operation's results after the peak, the place in the block of each user first.
+    /// Uses of an operation's results after the peak; each starts with the user's position in the block.
     fn late_uses(&self, op: Op) -> Vec<(usize, Op, usize)> {
         let uses = self.body.results(op).flat_map(|result| self.body.uses(result));
         let placed = uses.filter_map(|used| {
@@ -222,7 +223,7 @@ impl RecomputeSearch<'_> {
         placed.filter(|(place, ..)| *place > self.at[self.peak]).collect()
     }
 
-    /// By the head alone, and with all that is dead by then.
+    /// Recomputation by the head alone, and together with everything that is dead by then.
     fn ways(&self, head: Op) -> Vec<RecomputeCandidate> {
         let late = self.late_uses(head);
         let Some(first) = late.iter().map(|(place, ..)| *place).min() else { return Vec::new() };
@@ -234,7 +235,7 @@ impl RecomputeSearch<'_> {
         [alone].into_iter().chain(deep).collect()
     }
 
-    /// An operation with those before it whose results nothing else reads after the peak, in order.
+    /// An operation and those before it whose results have no other reader after the peak, in order.
     fn with_dead(&self, head: Op) -> Vec<Op> {
         let mut ops = BTreeSet::from([(self.at[head], head)]);
         let mut open = vec![head];

@@ -1,4 +1,4 @@
-//! Whether a function has named sizes.
+//! Named sizes: whether a function has any.
 
 use ir::{Body, Context, Dim, Type, Value};
 
@@ -8,7 +8,7 @@ pub fn is_symbolic(ctx: &Context, body: &Body) -> bool {
         let shape = ctx.type_data(ty).tensor_shape().unwrap_or(&[]);
         shape.iter().any(|dim| matches!(dim, Dim::Symbolic(_)))
     };
-    // Most values have the type of the one before.
+    // Most values have the type of the previous one.
     let mut plain = None;
     let mut is_symbol = |value: &Value| {
         let ty = body.ty(*value);

@@ -1,12 +1,11 @@
 //! Trade-offs of time for memory: which steps run in bands of rows (`mem.overlap`), and how much scratch each
 //! gets (`mem.scratch`).
 //!
-//! Decided before anything is placed, from what is live at each step. The arena can't be smaller than the
-//! step that needs most, each run as sparingly as the goal allows; that is the *target*. A step that fits
-//! below the target with all the scratch that its kernel prefers, and with its operands whole, stays as it
-//! is: only the others get less scratch, or write their result over rows that they have read. After the
-//! placement, bands are made as wide as the places allow, and those that share no byte after all are
-//! forgotten.
+//! Decided before placement, from the live bytes of each step. No arena is smaller than the step that needs
+//! most with as little memory as the goal allows; that is the *target*. A step that fits the target with the
+//! scratch that its kernel prefers and without overlap stays as it is. Only the others get less scratch, or
+//! write their result over rows already read. After placement, bands are widened as far as the places allow,
+//! and bands of pairs that share no byte are dropped.
 
 use ir::plan::attrs;
 use std::ops::Range;
@@ -78,25 +77,25 @@ impl BandWidth {
     }
 }
 
-/// The share of the whole tensors that a balanced plan spends on scratch before it saves any: 1 / this.
+/// The share of the live tensors' bytes that a balanced plan grants to scratch before it saves any: 1 / this.
 const SPARE: u64 = 200;
 
-/// What a step needs.
+/// The memory needs of a step.
 struct Need {
     op: Op,
-    /// Bytes of the tensors that are live.
+    /// Bytes of the live tensors.
     live: u64,
-    /// Bytes of scratch: what its kernel prefers, and the least that it can run with.
+    /// Bytes of scratch: preferred by its kernel, and the least that it can run with.
     preferred: u64,
     least: u64,
     overlap: Option<OverlapCandidate>,
 }
 
-/// A pair that may share bytes.
+/// An operand and a result that may share bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct OverlapCandidate {
     rows: OperandRows,
-    /// How the kernel runs in bands.
+    /// The kernel's support for bands.
     bands: Bands,
     /// The fewest rows of a band.
     band_rows: u64,
@@ -124,12 +123,12 @@ impl OverlapCandidate {
         (band_rows < rows.output && candidate.saved() > 0).then_some(candidate)
     }
 
-    /// The bytes that both share, with the least width of bands, in the better order.
+    /// The bytes that both share with the narrowest bands, in the better order.
     pub(crate) fn saved(&self) -> u64 {
         self.saved_by(self.band_rows)
     }
 
-    /// The bytes that both share, with bands of that many rows, in the better order.
+    /// The bytes that both share with bands of this many rows, in the better order.
     fn saved_by(&self, band_rows: u64) -> u64 {
         let distance =
             |order| self.rows.distance(band_rows, order).max(0).unsigned_abs().next_multiple_of(ALIGN_BYTES);
@@ -141,13 +140,13 @@ impl OverlapCandidate {
 }
 
 impl Need {
-    /// The bytes of the step, run as sparingly as it can be.
+    /// The least bytes that the step can run in.
     fn least_bytes(&self) -> u64 {
         self.live + self.least - self.overlap.map_or(0, |overlap| overlap.saved())
     }
 
-    /// What the step saves so that it takes at most `target` bytes, if that can be: what it is written over,
-    /// and the bytes of scratch.
+    /// The savings by which the step takes at most `target` bytes, or as few as possible: an overlap, and the
+    /// bytes of scratch.
     fn savings(&self, target: u64, width: BandWidth) -> (Option<BandCandidate>, u64) {
         let scratch = |live: u64| target.saturating_sub(live) / ALIGN_BYTES * ALIGN_BYTES;
         match self.overlap {
@@ -167,7 +166,7 @@ impl Need {
     }
 }
 
-/// An operation that may run in bands of at least that many rows, written over an operand.
+/// An operation that may overwrite an operand in bands of at least this many rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BandCandidate {
     pub(crate) op: Op,
@@ -175,21 +174,21 @@ pub(crate) struct BandCandidate {
     pub(crate) band_rows: u64,
     /// The rows of a band are a multiple of this.
     pub(crate) multiple: u64,
-    /// The rows of both.
+    /// The rows of operand and result.
     pub(crate) rows: OperandRows,
 }
 
 /// A trade-off: what to overlap and which scratch to cut.
 pub(crate) struct TradeOff {
-    /// What planners may overlap, in whichever order of rows suits them.
+    /// Overlaps that planners may use, in either order of rows.
     pub(crate) candidates: Vec<BandCandidate>,
     /// The scratch of the steps that get less than they prefer.
     pub(crate) scratch: Vec<(Op, u64)>,
-    /// The most bytes that a step takes.
+    /// The target: the bytes that no step should exceed.
     pub(crate) target_bytes: u64,
 }
 
-/// A step, the bytes of the tensors that are live there, and those of the scratch that its kernel prefers.
+/// A step, with the bytes of live tensors and of the scratch that its kernel prefers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunningStep {
     pub(crate) op: Op,
@@ -197,16 +196,15 @@ pub(crate) struct RunningStep {
     pub(crate) preferred: u64,
 }
 
-/// What must be known of a function to save memory in it.
+/// The queries that a trade-off makes about a function.
 pub(crate) trait Question {
-    /// What the plan is to be best at.
+    /// The goal of the plan.
     fn goal(&self) -> Goal;
     /// All steps.
     fn steps(&self) -> Vec<RunningStep>;
     /// The least scratch that a step can run with, and how it may run in bands.
     fn scratch(&self, op: Op, preferred: u64) -> (u64, Option<Bands>);
-    /// The rows of an operand and of result 0 of a step, and the bytes of both, where the two are buffers of
-    /// their own.
+    /// The rows and bytes of an operand and of result 0 of a step, if both are buffers of their own.
     fn rows(&self, op: Op, operand: usize) -> Option<(OperandRows, [u64; 2])>;
 
     /// The operand and result of a step that may overlap in a plan for `goal`; `share` is that of
@@ -217,8 +215,7 @@ pub(crate) trait Question {
     }
 }
 
-/// How the steps at the peak save what they must, with bands that may take that share; none if nothing is
-/// saved.
+/// The savings of the steps at the peak, with bands of this width; none if nothing is saved.
 pub(crate) fn trade_off(question: &impl Question, width: BandWidth) -> Option<TradeOff> {
     let needs = needs_near_peak(question, width.share);
     let target_bytes = target_bytes(&needs, question.goal());
@@ -232,7 +229,7 @@ pub(crate) fn trade_off(question: &impl Question, width: BandWidth) -> Option<Tr
     saves.then_some(TradeOff { candidates, scratch, target_bytes })
 }
 
-/// The needs of the steps at the peak, down to those that fit whole below what another needs at the least.
+/// The needs of the steps near the peak: all that, without savings, exceed the least need of another step.
 fn needs_near_peak(question: &impl Question, share: u64) -> Vec<Need> {
     let mut steps = question.steps();
     steps.sort_by_key(|step| std::cmp::Reverse(step.live + step.preferred));
@@ -250,9 +247,8 @@ fn needs_near_peak(question: &impl Question, share: u64) -> Vec<Need> {
     needs
 }
 
-/// Places the values of a function, with the best of the trade-offs that the goal allows; `arena` is the
-/// problem without any. Writes `mem.overlap` and `mem.scratch`. Gives the problem that is
-/// then written down, with its placement.
+/// Places the values of a function with the best trade-off that the goal allows; `arena` is the problem
+/// without any. Writes `mem.overlap` and `mem.scratch`. Returns the resulting problem and its placement.
 ///
 /// # Errors
 /// If a size is not known.
@@ -279,7 +275,7 @@ pub(crate) fn place<'a>(
             break;
         }
     }
-    // No placement of whole tensors is below their bound.
+    // No placement without savings is below their lower bound.
     let bound = place::lower_bound(&arena.problem);
     if best.as_ref().is_none_or(|best| best.0.size_bytes > bound) {
         let whole = placer.sketch(&arena.problem);
@@ -297,11 +293,12 @@ pub(crate) fn place<'a>(
     refine(ctx, body, (arena, placement), &trade_off.candidates, aliases, placer)
 }
 
-/// The most times that the problem is changed by what a placement of it settles.
+/// The most times that a placement may change the problem.
 const MOST_ROUNDS: usize = 4;
 
-/// Solves the problem that is written down. It allows less than the one by which the trade-off was decided:
-/// some bands are wider, and pairs that share no byte may not share any. The new placement may settle more.
+/// Solves the problem again after its overlaps are settled. It is stricter than the problem that the
+/// trade-off was decided by: some bands are wider, and pairs that share no byte may not overlap any more. The
+/// new placement may settle more.
 fn refine<'a>(
     ctx: &Context,
     body: &mut Body,
@@ -338,8 +335,8 @@ fn settled_candidates(ctx: &Context, body: &Body, candidates: &[BandCandidate]) 
     candidates.iter().filter_map(settled).collect()
 }
 
-/// The bytes that the smallest arena needs at the least, each step run as sparingly as it can be, and the
-/// steps that need them.
+/// The least bytes that any arena needs, with each step as economical as possible, and the steps that need
+/// them.
 pub(crate) fn at_peak(
     ctx: &Context,
     target: &dyn Target,
@@ -353,8 +350,8 @@ pub(crate) fn at_peak(
     Some((bytes, at_peak.map(|need| need.op).collect()))
 }
 
-/// The most bytes of tensors at a step, if results are written over operands wherever that can be: no arena
-/// is smaller, on however many threads. The question is that for the smallest arena.
+/// The peak of live tensors if results overwrite operands wherever possible: no arena is smaller, for any
+/// number of threads. `question` has the goal of the smallest arena.
 pub(crate) fn peak_of_tensors(question: &impl Question) -> u64 {
     let BandWidth { share, .. } = *Goal::Memory.band_widths().last().expect("it has some");
     let mut steps = question.steps();
@@ -371,7 +368,7 @@ pub(crate) fn peak_of_tensors(question: &impl Question) -> u64 {
     peak
 }
 
-/// The bytes that no step should exceed.
+/// The target of a trade-off: bytes that no step should exceed.
 fn target_bytes(needs: &[Need], goal: Goal) -> u64 {
     let least = needs.iter().map(Need::least_bytes).max().unwrap_or(0);
     let tensors = needs.iter().map(|need| need.least_bytes() - need.least).max().unwrap_or(0);
@@ -381,7 +378,7 @@ fn target_bytes(needs: &[Need], goal: Goal) -> u64 {
     }
 }
 
-/// What is asked about each step.
+/// The queries about a function of known sizes.
 pub(crate) struct ArenaQuery<'a> {
     ctx: &'a Context,
     target: &'a dyn Target,
@@ -450,7 +447,7 @@ impl Question for ArenaQuery<'_> {
     }
 }
 
-/// The bytes of the tensors that are live at each step, each rounded up to a whole number of places.
+/// The bytes of live tensors at each step, each rounded up to the alignment.
 fn live_bytes(arena: &ArenaProblem<'_>) -> Vec<u64> {
     let mut changes = vec![0i64; arena.steps().end().index() + 2];
     for (id, content) in arena.contents.iter() {
@@ -468,8 +465,8 @@ fn live_bytes(arena: &ArenaProblem<'_>) -> Vec<u64> {
     sums.collect()
 }
 
-/// Writes down which candidates a placement takes (`mem.overlap`), with bands as wide as the places allow;
-/// whether that is news.
+/// Writes the overlaps that a placement uses (`mem.overlap`), with bands as wide as the places allow; returns
+/// whether that changed anything.
 fn settle(
     ctx: &Context,
     body: &mut Body,
@@ -495,7 +492,8 @@ fn settle(
     is_news
 }
 
-/// How wide bands may be where an operand and a result are, and which is first; none if they share no byte.
+/// The widest bands for the places of an operand and a result, and their order; none if the two share no
+/// byte.
 pub(crate) fn settled(
     candidate: &BandCandidate,
     [input, output]: [Range<u64>; 2],
@@ -510,7 +508,7 @@ pub(crate) fn settled(
     Some((rows.widest(distance, band_rows, multiple, order), order))
 }
 
-/// Forgets what an earlier plan saved.
+/// Removes the savings of an earlier plan.
 pub(crate) fn forget(ctx: &Context, body: &mut Body) {
     let mut overlapping = Vec::new();
     ir::flow::walk(ctx, body, |op| {

@@ -1,4 +1,4 @@
-//! Variants of functions for a named size of 1, where that makes a copy unnecessary.
+//! Variants of functions: specializations to a named size of 1, if that makes a copy unnecessary.
 //!
 //! ```text
 //! func.func @main(%x: tensor<?x?x8xf32, #optc.dims<N, M>>)
@@ -9,9 +9,9 @@
 //!     attributes {optc.guard = {N = 1 : i64}}
 //! ```
 //!
-//! A variant is the function with the number in the place of the name, and goes through all later passes by
-//! itself. Its *guard* says at which sizes it runs in the function's place. That a variant is no worse than
-//! the function is not decided here, but where both are planned.
+//! A variant is the function with the number 1 substituted for the name. All later passes treat it as a
+//! function of its own. Its *guard* gives the sizes at which it runs instead of the function. Whether it is
+//! no worse than the function is not decided here, but once both are planned.
 
 use std::collections::BTreeSet;
 
@@ -80,8 +80,8 @@ fn run(cx: &PassContext<'_>, module: &mut Module) -> Result<(), Vec<Diagnostic>>
     Ok(())
 }
 
-/// The sizes at which a function runs as a variant of another: names with their numbers; none if it is no
-/// variant.
+/// The guard of a variant: the sizes at which it runs instead of its function, by name. None if the function
+/// is no variant.
 pub fn guard(ctx: &Context, body: &Body) -> Vec<(Ident, u64)> {
     let guard = body.own_attr(ctx, ctx.ident(attrs::OPTC_GUARD)).map(|guard| ctx.attr_data(guard));
     let Some(AttrData::Dict(entries)) = guard else { return Vec::new() };
@@ -113,7 +113,7 @@ fn reference(ctx: &Context, name: &str) -> Attr {
     ctx.attr(AttrData::SymbolRef { root: ctx.ident(name), nested: Box::default() })
 }
 
-/// The variants of a function, one for each of its names that deserves one.
+/// The variants of a function, one for each name that is worth one.
 fn variants(ctx: &Context, body: &Body, changes: &Changes) -> Vec<Body> {
     let names = dims::symbols_in(ctx, body);
     let has_some = body.own_attr(ctx, ctx.ident(attrs::OPTC_VARIANTS)).is_some();
@@ -140,7 +140,7 @@ fn variants(ctx: &Context, body: &Body, changes: &Changes) -> Vec<Body> {
     variants.collect()
 }
 
-/// A function at `name = 1`; none if it can't have this size.
+/// A function with `name = 1`; none if it can't have this size.
 fn at_one(ctx: &Context, body: &Body, name: Ident) -> Option<Body> {
     let mut variant = body.clone();
     substitute_in(ctx, &mut variant, &Bindings::from([(name, 1)])).ok()?;
@@ -163,7 +163,7 @@ fn at_one(ctx: &Context, body: &Body, name: Ident) -> Option<Body> {
     Some(variant)
 }
 
-/// The views that may need a copy, as far as their rows say.
+/// The views that may need a copy, according to their rows of the registry.
 fn views_that_may_copy(ctx: &Context, body: &Body) -> Vec<Op> {
     let weights = WeightSet::of(ctx, body);
     let mut views = Vec::new();
@@ -175,7 +175,7 @@ fn views_that_may_copy(ctx: &Context, body: &Body) -> Vec<Op> {
     views
 }
 
-/// The named sizes in the shapes of these views and their operands: no other size can make one of them free.
+/// The named sizes in the shapes of these views and their operands: only these can make one of them free.
 fn names_in_views(ctx: &Context, body: &Body, views: &[Op]) -> BTreeSet<Ident> {
     let values = views.iter().flat_map(|op| body.operands(*op).chain(body.results(*op)));
     let shapes = values.filter_map(|value| ctx.type_data(body.ty(value)).tensor_shape());
@@ -186,7 +186,7 @@ fn names_in_views(ctx: &Context, body: &Body, views: &[Op]) -> BTreeSet<Ident> {
     exprs.flat_map(|expr| dims::symbols(ctx, *expr)).collect()
 }
 
-/// Those of the views that need no copy at any size of the body.
+/// The views that need no copy at any size of the body.
 fn free_views(ctx: &Context, body: &Body, views: &[Op]) -> Vec<Op> {
     let is_free_in = |at: &Body| views.iter().filter(|op| is_free_view(at.at(ctx, **op))).copied().collect();
     if dims::symbols_in(ctx, body).is_empty() {

@@ -1,17 +1,17 @@
-//! Views in place: views with gaps or another order that are read in the operand's bytes, without a copy.
+//! Views in place: views with gaps or permuted axes that are read in the operand's bytes, without a copy.
 //!
 //! ```text
 //! %1 = nn.slice %0 [0, 4], [35, 3]       %1 = nn.slice %0 [0, 4], [35, 3] {mem.view}
 //! %2 = nn.conv2d %1, %w            =>    %2 = nn.conv2d %1, %w       reads rows of 3 at a distance of 8
 //! ```
 //!
-//! A slice of inner axes, a transpose and a broadcast need no copy if all that read them can read at a
-//! distance ([`check_readers`]). But a view keeps all of its operand alive, and a copy is a value of its own
-//! that may be overwritten. So ties are chosen and bytes counted in trials, with and without: slices that
-//! stay rows become views where no more bytes are then live at one time; what is read in another order, which
-//! costs time, only where fewer are. Views of one root are taken or left together. Each refusal is a remark
-//! that names the use in the way. A trial costs one in-place and one liveness; functions without such views
-//! cost a walk.
+//! A slice of inner axes, a transpose or a broadcast needs no copy if all readers support its strides
+//! ([`check_readers`]). But a view keeps its whole operand alive, whereas a copy is a value of its own and
+//! may be overwritten. So trials choose ties and count live bytes, with views in place and without. Slices
+//! with contiguous rows are read in place unless the peak rises. Views in another order cost time, so they
+//! are read in place only if the peak falls. Views of one root are treated together. Each refusal is a remark
+//! that names the use in the way. A trial costs one `inplace` and one liveness analysis; functions without
+//! such views cost a walk.
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, is_free_view, ties};
@@ -24,23 +24,22 @@ use ir::{Body, Context, Diagnostic, Kind, Op, Target, Value, flow};
 
 use crate::readers::{MoveObstacle, check_readers, collect_readers};
 
-/// How many operations are looked at in all trials of a function, and the most trials.
+/// The operations visited in all trials of a function, and the number of trials, at most.
 const TRIED_OPS: usize = 8_000;
 const MOST_TRIALS: usize = 32;
 
-/// What is live in the arena of a function.
+/// The peak of live bytes in a function's arena.
 pub(crate) struct Live {
-    /// The most bytes at one time.
+    /// The live bytes at the peak.
     pub(crate) bytes: u64,
-    /// For each value that was asked about, whether it lies there at a step at which most bytes are.
+    /// For each of the values asked about, whether it is in the arena at a step of the peak.
     pub(crate) at_peak: Vec<bool>,
 }
 
-/// Looks what is live once results are tied to operands; none if a size is not known.
+/// Computes the peak once results are tied to operands; none if a size is not known.
 pub(crate) type LiveCount<'a> = &'a dyn Fn(&Body, &[Value]) -> Option<Live>;
 
-/// Marks views that are read where their operand lies (`mem.view`). Returns how many, and a remark for each
-/// that is copied.
+/// Marks views to be read in place (`mem.view`). Returns how many, and a remark for each that is copied.
 pub(crate) fn place_views(
     ctx: &Context,
     target: &dyn Target,
@@ -65,8 +64,8 @@ pub(crate) fn place_views(
     (kept.len(), remarks)
 }
 
-/// The views that could be read where their operand lies, if all of them are then read in another order than
-/// they lie in: such views stay copies wherever the copies do not lie in the arena when most is live.
+/// The views that could be read in place, if all of them are in another order than their operand. Such views
+/// stay copies unless the copies are in the arena at the peak.
 pub(crate) fn turned_views(ctx: &Context, target: &dyn Target, body: &Body) -> Option<Vec<Value>> {
     let (candidates, _) = candidates(ctx, body);
     if candidates.is_empty() {
@@ -77,17 +76,17 @@ pub(crate) fn turned_views(ctx: &Context, target: &dyn Target, body: &Body) -> O
     are_turned.then(|| views.iter().map(|view| body.result(view.op, 0)).collect())
 }
 
-/// A view that can be read where its operand lies.
+/// A view that can be read in place.
 #[derive(Clone, Copy)]
 struct Marked {
     op: Op,
-    /// The value whose bytes it has.
+    /// The value that owns its bytes.
     root: Value,
     arrangement: Arrangement,
 }
 
-/// The views that are copies so far, but for those of weights and those that stand at their place in a
-/// concatenation; and how many operations there are.
+/// The views that are copies so far, except of weights and operands in place in a concatenation; and the
+/// number of operations.
 fn candidates(ctx: &Context, body: &Body) -> (Vec<Op>, usize) {
     let mut found = Vec::new();
     let mut ops = 0;
@@ -108,8 +107,8 @@ fn candidates(ctx: &Context, body: &Body) -> (Vec<Op>, usize) {
     (found, ops)
 }
 
-/// Marks each candidate that all its readers can read where it lies, in text order; a remark for each that
-/// they can't.
+/// Marks each candidate that all its readers can read in place, in text order; a remark for each of the
+/// others.
 fn mark_all(
     ctx: &Context,
     target: &dyn Target,
@@ -142,7 +141,7 @@ fn mark_all(
     (views, remarks)
 }
 
-/// The value whose elements a view has, through views that are no copies.
+/// The value whose elements a view shows, through views that need no copy.
 fn viewed(ctx: &Context, body: &Body, mut value: Value) -> Value {
     while let Some(view) = body.defining_op(value).filter(|op| is_free_view(body.at(ctx, *op))) {
         value = body.operand(view, 0);
@@ -150,7 +149,7 @@ fn viewed(ctx: &Context, body: &Body, mut value: Value) -> Value {
     value
 }
 
-/// The operations that overwrite an operand at its place in a concatenation, each with that.
+/// The operations that overwrite an operand in place in a concatenation, each with that operand.
 fn overwritten(ctx: &Context, body: &Body) -> Vec<(Op, Value)> {
     let mut found = Vec::new();
     flow::walk(ctx, body, |op| {
@@ -160,7 +159,7 @@ fn overwritten(ctx: &Context, body: &Body) -> Vec<(Op, Value)> {
     found
 }
 
-/// Whether a view's elements are overwritten before all that read it have run.
+/// Whether a view's elements are overwritten before all its readers have run.
 fn is_overwritten(ctx: &Context, body: &Body, overwritten: &[(Op, Value)], view: Value) -> bool {
     let whole = viewed(ctx, body, view);
     let mut readers = Vec::new();
@@ -179,7 +178,7 @@ fn are_known(ctx: &Context, body: &Body, aliases: &AliasSets, value: Value) -> b
         && views.all(|used| are_known(ctx, body, aliases, body.result(used.op, 0)))
 }
 
-/// How a view lies where its operand lies, if all that read it can.
+/// The layout of a view in place, if all its readers support it.
 fn lying(ctx: &Context, target: &dyn Target, body: &Body, op: Op) -> Result<Strided, MoveObstacle> {
     let op_ref = body.at(ctx, op);
     let Kind::View(View::OfOperand(map)) = op_ref.kind() else { return Err("it is no view".into()) };
@@ -206,25 +205,25 @@ fn refusal(body: &Body, op: Op, obstacle: &MoveObstacle) -> Diagnostic {
     }
 }
 
-/// Why views are copied that all readers could read where they lie.
+/// Reasons for copying views that all readers could read in place.
 const UNKNOWN: &str = "its place in its operand is not known";
 const OVERWRITTEN: &str = "its bytes are overwritten before it is read";
 const RAISES: &str = "otherwise more bytes would be live at the peak";
 const SAVES_NOTHING: &str = "reading it in another order would save no byte";
 
-/// Tries which views are worth it.
+/// The search for views that lower the peak.
 struct ViewSearch<'a> {
     ctx: &'a Context,
     target: &'a dyn Target,
     /// The function without marks.
     given: &'a Body,
     count: LiveCount<'a>,
-    /// How many more trials may be made.
+    /// The trials that are left.
     trials: usize,
 }
 
 impl ViewSearch<'_> {
-    /// The views that are kept, and those that are not, each with why.
+    /// The views to read in place, and the others, each with the reason.
     fn choose(&mut self, views: &[Marked]) -> (Vec<Marked>, Vec<(Marked, &'static str)>) {
         let (rows, turned): (Vec<Marked>, Vec<Marked>) =
             views.iter().partition(|view| view.arrangement != Arrangement::Strides);
@@ -249,8 +248,8 @@ impl ViewSearch<'_> {
         (kept, dropped)
     }
 
-    /// Drops the views of those roots without which fewer bytes are live, until they are no more than
-    /// `given`; what is left, with its bytes.
+    /// Drops the views of a root if the peak is lower without them, until it is at most `given`. Returns the
+    /// remaining views and the peak.
     fn keep_rows(&mut self, mut kept: Vec<Marked>, given: u64) -> (Vec<Marked>, u64) {
         if kept.is_empty() {
             return (kept, given);
@@ -270,13 +269,12 @@ impl ViewSearch<'_> {
         if most <= given { (kept, most) } else { (Vec::new(), given) }
     }
 
-    /// The bytes that are live at one time with these marks; too many to be taken if a size is not known or
-    /// enough was tried.
+    /// The peak with these marks; `u64::MAX` if a size is not known or no trials are left.
     fn bytes(&mut self, views: &[Marked]) -> u64 {
         self.look(views, &[]).0
     }
 
-    /// These bytes, and which of some other views are copies that lie in the arena when most is live there.
+    /// The peak, and those of some other views whose copies are in the arena at the peak.
     fn look(&mut self, views: &[Marked], others: &[Marked]) -> (u64, Vec<Op>) {
         if self.trials == 0 {
             return (u64::MAX, Vec::new());
@@ -292,8 +290,8 @@ impl ViewSearch<'_> {
         }
     }
 
-    /// The function with these marks, and the kernels that then run; none if some view can no longer be read,
-    /// since one that it is of is copied.
+    /// The function with these marks, and with kernels selected for them; none if some view can no longer be
+    /// read in place because a view that it is based on is copied.
     fn marked(&self, views: &[Marked]) -> Option<Body> {
         let mut body = self.given.clone();
         let mut touched: Vec<Op> = Vec::new();
@@ -312,7 +310,7 @@ impl ViewSearch<'_> {
     }
 }
 
-/// Views of the same value together, in text order of the first of each.
+/// Groups views by root, in text order of the first view of each.
 fn by_root(views: &[Marked]) -> Vec<Vec<Marked>> {
     let mut group_of: SecondaryMap<Value, Option<usize>> = SecondaryMap::new();
     let mut groups: Vec<Vec<Marked>> = Vec::new();

@@ -12,7 +12,7 @@ use crate::liveness::{AliasClasses, LiveRange, Steps};
 use crate::overlap::{Banding, RowOrder};
 use crate::place::Step;
 
-/// A target whose kernels read whatever lies anywhere.
+/// A target whose kernels support every layout.
 struct ReadsAnything;
 
 impl Target for ReadsAnything {
@@ -47,7 +47,7 @@ fn parse(text: &str) -> Module {
     module.unwrap_or_else(|faults| panic!("{}", faults[0].render(&ctx)))
 }
 
-/// The numbers of the views in a function that are marked, in text order.
+/// The numbers of the marked views of a function, in text order.
 fn marked(ctx: &Context, body: &Body) -> Vec<usize> {
     let mut views = Vec::new();
     flow::walk(ctx, body, |op| {
@@ -61,8 +61,8 @@ fn is_marked(op: OpRef<'_>) -> bool {
     op.attr(attrs::MEM_VIEW).is_some()
 }
 
-/// The views that are read in place, and why others are copied, where `count` says for each set of marked
-/// views what is live, and whether what is asked about lies there at the peak.
+/// The views that are read in place, and the reasons for copying the others. `count` gives the peak for each
+/// set of marked views, and whether the values asked about are in the arena then.
 fn placed(text: &str, count: &dyn Fn(&[usize]) -> (u64, bool)) -> (Vec<usize>, Vec<String>) {
     let module = parse(text);
     let ctx = &module.ctx;
@@ -117,7 +117,7 @@ fn views_of_one_value_are_taken_or_left_together() {
     assert_eq!(placed(COLUMNS, &count).0, [0], "they are of two values");
 }
 
-/// Another order of each of two values.
+/// A transpose of each of two values.
 const TURNED: &str = "
 func.func @main(%x: tensor<8x4xf32>) -> tensor<4x8xf32> {
   %0 = nn.exp %x : tensor<8x4xf32>
@@ -186,7 +186,7 @@ func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %3 : tensor<8xf32>
 }";
 
-/// Checks something of the steps of [`CHAIN`] and its classes.
+/// Checks a property of the steps and alias classes of [`CHAIN`].
 fn on_chain(check: impl Fn(&Steps, AliasClasses<'_>)) {
     let module = parse(CHAIN);
     let ctx = &module.ctx;
@@ -232,7 +232,7 @@ fn what_is_joined_is_live_from_the_first_step_to_the_last_of_both() {
     }
 }
 
-/// How many rows an operation says that it writes in a band, and in which order.
+/// The banding that `mem.overlap` with this text means.
 fn banding(said: &str) -> Option<Banding> {
     let ty = "tensor<4xf32>";
     let module = parse(&format!(

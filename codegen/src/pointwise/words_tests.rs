@@ -69,7 +69,7 @@ fn narrow_types(ctx: &Context) -> Vec<Type> {
     types
 }
 
-/// The element types that do not.
+/// The element types of 64 bits, which do not fit them.
 fn wide_types(ctx: &Context) -> Vec<Type> {
     vec![ctx.float(FloatKind::F64), ctx.int(64), unsigned(ctx, 64)]
 }
