@@ -1,9 +1,9 @@
 //! Offsets of a function's buffers at given sizes, without making IR.
 //!
-//! As [`crate::plan`] does for a function of known sizes: where the goal says so, the steps at the peak get
-//! less scratch than their kernels prefer, or are written over rows of their operands ([`crate::tradeoff`]),
-//! unless whole tensors take next to no more ([`ENOUGH`]). Orders of buffers that were good at other sizes
-//! are tried first ([`KnownOrders`]).
+//! Like [`crate::plan`] for known sizes: if the goal allows it, the steps at the peak get less scratch than
+//! their kernels prefer, or overwrite rows of their operands ([`crate::tradeoff`]), unless a placement
+//! without savings is hardly larger ([`ENOUGH`]). Buffer orders that were good at other sizes are tried first
+//! ([`KnownOrders`]).
 
 use std::ops::Range;
 
@@ -54,14 +54,14 @@ impl Assignment {
 pub struct Assigner {
     /// The buffers.
     pub buffers: Buffers,
-    /// Where the bytes of each buffer come from.
+    /// The source of each buffer's size.
     sources: PrimaryMap<BufferId, BytesAt>,
     orders: KnownOrders,
     pools: Vec<PoolAssigner>,
     goal: Goal,
 }
 
-/// Where the bytes of a buffer come from at given sizes.
+/// The source of a buffer's size at given sizes.
 #[derive(Clone, Copy)]
 enum BytesAt {
     Expr(SizeId),
@@ -81,11 +81,11 @@ impl Assigner {
         Assigner { buffers, sources, orders, pools, goal }
     }
 
-    /// Places all buffers, within the bound if there is one. `body` is the function with the sizes' types,
-    /// `at` has the values of the table's expressions, `running` describes the steps.
+    /// Places all buffers, within the bound if there is one. `body` is the function with types at these
+    /// sizes, `at` has the values of the table's expressions, and `running` describes the steps.
     ///
     /// # Errors
-    /// Which pool holds too little.
+    /// The pool that is too small.
     pub fn assign(
         &self,
         ctx: &Context,
@@ -112,8 +112,8 @@ impl Assigner {
         Ok(found)
     }
 
-    /// Places the buffers of the arena. Where that takes more than the bound or the pool has, if steps are
-    /// computed by faster algorithms, they are computed as usual.
+    /// Places the buffers of the arena. If faster algorithms make it exceed the bound or the pool, the steps
+    /// use their usual ones.
     fn assign_arena(
         &self,
         ctx: &Context,
@@ -148,7 +148,7 @@ impl Assigner {
         Assignment { given_up: faster.len(), ..found }
     }
 
-    /// The steps that are computed by faster algorithms.
+    /// The steps that use faster algorithms.
     fn faster(
         &self,
         (ctx, body): (&Context, &Body),
@@ -164,7 +164,7 @@ impl Assigner {
         FasterSteps::of(&asked, self.goal, faster)
     }
 
-    /// Places all buffers in the order for which the bound is proved, those in rows of others that it says.
+    /// Places all buffers in the order of the bound's proof, with the overlaps of that proof.
     fn assign_in_order(
         &self,
         ctx: &Context,
@@ -205,7 +205,7 @@ impl Assigner {
         };
         let is_enough = |bytes: u64| is_enough(bytes, &trade_off);
         let quickly = || self.orders.place(&sizes, Vec::new(), 0, Effort::Little);
-        // No placement of whole tensors is smaller than what is live at the peak.
+        // No placement without savings is smaller than the peak of live bytes.
         let quick = asked.peak().is_none_or(is_enough).then(quickly);
         if let Some(quick) = quick.as_ref().filter(|quick| is_enough(quick.size_bytes)) {
             return whole(quick.clone(), &sizes);
@@ -214,7 +214,7 @@ impl Assigner {
         if self::is_enough(saved.placed.size_bytes, &trade_off) {
             return saved;
         }
-        // A whole planner's walk through many buffers costs milliseconds.
+        // A full planner run over many buffers takes milliseconds.
         let (quick, saved) = match self.buffers.runs.len() {
             ..MANY => (
                 self.orders.place(&sizes, Vec::new(), 0, Effort::AsNeeded),
@@ -225,7 +225,7 @@ impl Assigner {
         if saved.placed.size_bytes < quick.size_bytes { saved } else { whole(quick, &sizes) }
     }
 
-    /// Remembers the orders that are good at some sizes, with and without saving memory, for other sizes.
+    /// Learns good orders at some sizes, with and without savings, for use at other sizes.
     pub fn learn(
         &mut self,
         ctx: &Context,
@@ -246,7 +246,7 @@ impl Assigner {
         self.pools.iter_mut().for_each(|pool| pool.learn(at));
     }
 
-    /// The bytes of each buffer, for runs with these needs.
+    /// The bytes of each buffer, for steps with these needs.
     fn sizes(&self, at: &dyn Fn(SizeId) -> u64, needs: &[StepNeeds]) -> PrimaryMap<BufferId, u64> {
         let bytes = |source: &BytesAt| match *source {
             BytesAt::Expr(id) => at(id),
@@ -256,15 +256,15 @@ impl Assigner {
     }
 }
 
-/// From how many steps on what a few orders give is taken, where it is not near what may be possible.
+/// From this number of steps on, the result of a few known orders is taken even if it is not near the
+/// optimum.
 const MANY: usize = 200;
 
 fn whole(placed: BoundedPlacement, sizes: &PrimaryMap<BufferId, u64>) -> Assignment {
     of_arena(placed, sizes.clone(), Vec::new())
 }
 
-/// Where the buffers are placed, with what steps do beside what they save otherwise: those bands that the
-/// places take.
+/// An assignment from a placement, with the other choices of the steps and the bands that the places use.
 fn settled(
     buffers: &Buffers,
     placed: BoundedPlacement,
@@ -295,7 +295,7 @@ fn of_arena(
     Assignment { placed, sizes, choices, given_up: 0, pools: Vec::new(), size_bytes: 0 }
 }
 
-/// The trade-offs for each width of bands that the goal tries, in this order.
+/// The trade-offs for each band width of the goal, in order.
 fn trade_offs<'a>(asked: &'a TradeOffQuery<'a>) -> impl Iterator<Item = TradeOff> + 'a {
     asked.goal().band_widths().iter().map_while(|width| tradeoff::trade_off(asked, *width))
 }
@@ -305,8 +305,8 @@ fn is_enough(bytes: u64, trade_off: &TradeOff) -> bool {
     bytes <= trade_off.target_bytes + trade_off.target_bytes / ENOUGH
 }
 
-/// The trade-off with the smallest placement, and that placement. The first one that is near its target ends
-/// the search.
+/// The trade-off with the smallest placement, and that placement. The search ends at the first one near its
+/// target.
 fn best_savings(
     asked: &TradeOffQuery<'_>,
     orders: &KnownOrders,
@@ -328,7 +328,7 @@ fn best_savings(
     best
 }
 
-/// The placement in which the steps at the peak save memory.
+/// The placement with the savings of a trade-off.
 fn with_savings(
     asked: &TradeOffQuery<'_>,
     orders: &KnownOrders,

@@ -5,16 +5,16 @@
 //! %0 of 4 * N bytes, beside %1 of 2048 - 4 * N             =>   2048 bytes, and not 4096
 //! ```
 //!
-//! The planner places the buffers once, each at its greatest size. That says which of two buffers that are
-//! live together is below the other. At any sizes, a buffer then begins where the highest below it ends, and
-//! the arena is the longest way up. The joint maximum of that over the ranges of all symbols
-//! ([`dims::maximize`]) is enough at every size: first fit in the order from the bottom up ([`Bound::order`])
-//! places no buffer higher.
+//! The planner places the buffers once, each at its greatest size. That determines, for two buffers that are
+//! live together, which one is below the other. At any sizes, a buffer then begins at the highest end of
+//! those below it, and the arena is the longest path from the bottom up. The joint maximum of that path over
+//! the ranges of all symbols ([`dims::maximize`]) is enough at every size: first fit in the order from the
+//! bottom up ([`Bound::order`]) places no buffer higher.
 //!
-//! The scratch of a step is the most that the target says ([`ir::target::KernelChoice::most_scratch_bytes`])
-//! with all its sizes at their greatest; no scratch is saved. Results that are written over rows of operands
-//! at the greatest sizes are so at all sizes where that can be (`shared_rows`): then the upper one of two
-//! begins at most a distance above the lower one's first byte, in place of its last.
+//! The scratch of a step is the target's upper bound ([`ir::target::KernelChoice::most_scratch_bytes`]) with
+//! all sizes at their greatest; no scratch is saved. Results that overwrite rows of operands at the greatest
+//! sizes do so at all sizes if possible (`shared_rows`). The upper one of the two then begins at most a
+//! distance above the lower one's first byte, instead of at its end.
 
 use cranelift_entity::PrimaryMap;
 use ir::dims::{self, Maximum, Ranges};
@@ -47,7 +47,7 @@ impl Bound {
     /// The bound of a function with these buffers, for runs on `threads` threads and plans with this goal.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why there is none.
     pub fn of(
         ctx: &Context,
         target: &dyn Target,
@@ -98,7 +98,7 @@ impl Bound {
         Ok(best.with_pools(buffers))
     }
 
-    /// With the bytes of the arena and of all pools after it.
+    /// The bound with the size of all pools, which follow the arena.
     fn with_pools(self, buffers: &Buffers) -> Bound {
         let mut pools = vec![MemoryPool { size_bytes: self.arena_bytes(), ..buffers.pool.clone() }];
         pools.extend(
@@ -135,8 +135,7 @@ impl Bound {
         &self.order
     }
 
-    /// Whether steps that are computed faster need no more scratch than the bound has, and can write their
-    /// results over the rows that it says.
+    /// Whether faster steps fit the scratch of the bound, and can overwrite the rows that it assumes.
     pub(super) fn has_room_for(&self, buffers: &Buffers, faster: &FasterSteps) -> bool {
         let has_room = |(id, bytes): (BufferId, u64)| self.scratch[id].is_some_and(|most| bytes <= most);
         let shares =
@@ -144,7 +143,7 @@ impl Bound {
         faster.scratch(buffers).all(has_room) && self.shared_rows.iter().all(shares)
     }
 
-    /// The results that are written over rows of operands in that order.
+    /// The results that overwrite rows of operands in that order.
     pub(crate) fn shared_rows(&self) -> &[SharedRows] {
         &self.shared_rows
     }
@@ -155,8 +154,8 @@ impl Bound {
     }
 }
 
-/// Which results are written over rows of operands where all buffers have their greatest sizes, for which
-/// steps have these needs, and the order of the buffers then.
+/// The results that overwrite rows of operands with all buffers at their greatest sizes, for steps with these
+/// needs, and the order of buffers then.
 fn share_rows(
     ctx: &Context,
     buffers: &Buffers,
@@ -199,7 +198,7 @@ fn share_rows(
     (order_of(&problem, &placement), shared)
 }
 
-/// The most scratch of each run, with its operands whole and where the structure has them.
+/// The most scratch of each step, with dense operands and with the layouts of the structure.
 fn most_scratch(
     ctx: &Context,
     target: &dyn Target,

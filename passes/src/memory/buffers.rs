@@ -1,17 +1,16 @@
-//! Which buffers a function has at all its sizes: whose bytes each value has, from which step to which, and
-//! how many.
+//! The buffers of a function at all sizes: their values, live ranges and sizes.
 //!
-//! The structure of the plan is decided before ([`structure`]), so buffers and their live ranges do not
-//! depend on sizes. They are those of the function at the sizes for which its structure was chosen, as
-//! [`ArenaProblem`] finds them; values share a buffer only if that is right at all sizes, by proof. Only the
-//! number of bytes is an expression:
+//! The structure of the plan is already decided ([`structure`]), so buffers and their live ranges do not
+//! depend on sizes. [`ArenaProblem`] finds them in the function at the sizes for which its structure was
+//! chosen. Values share a buffer only if that is proved right at all sizes. Only the number of bytes is an
+//! expression:
 //!
 //! ```text
 //! %0 = nn.exp %x   : tensor<?x8xf32, #optc.dims<N>>     buffer 0: 32 * N bytes, steps 0 to 1
 //! %1 = nn.relu %0 {mem.tie = [0]}                       buffer 0, too
 //! ```
 //!
-//! The checker checks the plan for these sizes once. At other sizes only offsets are new, and
+//! The checker checks the plan for the chosen sizes once. At other sizes only offsets change, and
 //! [`crate::memory::assign`] checks that buffers that are live together share no byte.
 
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
@@ -51,9 +50,9 @@ pub struct OpRun {
 pub enum BufferSize {
     /// The bytes of a value.
     Bytes(DimExpr),
-    /// The scratch of the run of this number, which its kernel says at each size.
+    /// The scratch of the step of this number, known from its kernel at each size.
     Scratch(usize),
-    /// Copies of block arguments that change places.
+    /// The scratch of a parallel move.
     Moves(DimExpr),
 }
 
@@ -78,11 +77,11 @@ pub struct Buffers {
     /// The number of the run of each operation.
     numbers: SecondaryMap<Op, u32>,
     storage: SecondaryMap<Value, Option<Storage<BufferId>>>,
-    /// The buffers that are all of a value, and those in whose rows a value has a part each.
+    /// For each value, the buffer that it fills, and the buffer in whose rows it has a part each.
     filled: SecondaryMap<Value, [Option<BufferId>; 2]>,
-    /// The scratch of operations that pass values on.
+    /// The scratch of operations with a parallel move.
     moves: FxHashMap<Op, BufferId>,
-    /// The values that share a buffer although each has bytes of its own.
+    /// Pairs of values that share a buffer although each owns bytes.
     pub(crate) shared: Vec<(Value, Value)>,
     /// The properties of the arena.
     pub pool: MemoryPool,
@@ -97,11 +96,11 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// The buffers of a function whose structure is decided, for a run on `threads` threads.
+    /// The buffers of a function whose structure is decided, for runs on `threads` threads.
     ///
     /// # Errors
-    /// If the function can't have the sizes for which its structure was chosen, or has a size that no symbol
-    /// says; and what the checker refuses.
+    /// If the function can't have the sizes for which its structure was chosen, or has a size that depends on
+    /// no symbol; and faults that the checker finds.
     pub fn of(
         ctx: &Context,
         target: &dyn Target,
@@ -123,7 +122,7 @@ impl Buffers {
         let buffers = BufferMaker { ctx, body, arena: &arena }.make()?;
         let placed = place::place(&arena.problem, &PlannerOptions::default());
         if !structure::has_greatest(ctx, body) {
-            // The sizes that were chosen are none that the program must be able to have.
+            // The chosen sizes need not be sizes that the program must support.
             arena.set_no_capacities();
         }
         let mut planned = at.clone();
@@ -159,8 +158,9 @@ impl Buffers {
         (first, last)
     }
 
-    /// The buffers of an operand and of result 0 of a step, if each is all of one (or the result a part of
-    /// each row of one), the operand's is read by nothing else and ends here, and the result's begins here.
+    /// The buffers of an operand and of result 0 of a step. The operand must fill its buffer, have no other
+    /// reader, and die here. The result must fill its buffer, or be a part of each of its rows, and its
+    /// buffer must begin here.
     pub fn pair(&self, op: Op, operand: usize) -> Option<[BufferId; 2]> {
         let body = &self.body;
         let read = (operand < body.operand_count(op)).then(|| body.operand(op, operand))?;
@@ -176,7 +176,7 @@ pub(crate) fn fault(message: &str) -> Vec<Diagnostic> {
     vec![Diagnostic::error(Location::UNKNOWN, message)]
 }
 
-/// Takes the buffers of a function at some sizes to those at all.
+/// Generalizes the buffers of a function at some sizes to all sizes.
 struct BufferMaker<'a> {
     ctx: &'a Context,
     /// The function with named sizes.
@@ -206,7 +206,7 @@ impl BufferMaker<'_> {
         Ok(buffers)
     }
 
-    /// The buffers of a pool beside the arena, which has them at some sizes.
+    /// The buffers of a pool other than the arena, from its problem at some sizes.
     fn pool(&self, at: &PoolProblem) -> Result<PoolBuffers, Vec<Diagnostic>> {
         let size = |content: &BufferContent| match *content {
             BufferContent::Root(value) => bytes_of(self.ctx, self.body.ty(value)),
@@ -219,7 +219,7 @@ impl BufferMaker<'_> {
         Ok(PoolBuffers { pool: at.pool.clone(), sizes, problem })
     }
 
-    /// Adds what the arena has at some sizes; gives the scratch of each operation.
+    /// Adds the arena's buffers; returns the scratch of each operation.
     fn add_buffers(&self, to: &mut Buffers) -> Result<FxHashMap<Op, BufferId>, Vec<Diagnostic>> {
         let ctx = self.ctx;
         let mut scratch = FxHashMap::default();
@@ -246,7 +246,7 @@ impl BufferMaker<'_> {
         Ok(scratch)
     }
 
-    /// All bytes that an operation passes on: as many as copies may need that change places.
+    /// All bytes of an operation's parallel move, an upper bound of what its copies need.
     fn moved_bytes(&self, op: Op) -> Option<DimExpr> {
         let ctx = self.ctx;
         let events = self.arena.steps().events().map(|(_, event)| event);
@@ -299,12 +299,12 @@ impl BufferMaker<'_> {
 }
 
 impl Buffers {
-    /// Writes the buffers into a function: `optc.buffers` has the first step, the last one and the bytes of
-    /// each (and its pool, if that is not the arena), and `mem.buffer` of each operation that runs the
-    /// number of the buffer of each result (or the output or input that it is in), then that of its scratch.
+    /// Writes the buffers into a function. `optc.buffers` has the first step, the last step and the bytes of
+    /// each buffer, and its pool if that is not the arena. `mem.buffer` of each step has the index of each
+    /// result's buffer (or the output or input that holds it), then that of its scratch.
     ///
-    /// The bytes of scratch are what `scratch_bytes` says, the most that a kernel takes, else a unit
-    /// attribute. Scratch of no bytes is left out.
+    /// The bytes of scratch are those of `scratch_bytes`, the most that a kernel takes, or else a unit
+    /// attribute. Empty scratch is left out.
     pub fn write(&self, ctx: &Context, body: &mut Body, scratch_bytes: &dyn Fn(BufferId) -> Option<u64>) {
         let mut numbers: PrimaryMap<BufferId, Option<i64>> = PrimaryMap::new();
         let mut entries: Vec<Attr> = Vec::new();

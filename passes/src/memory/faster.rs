@@ -21,7 +21,7 @@ pub struct RunningSteps<'a> {
     pub faster: &'a FasterOf<'a>,
 }
 
-/// The steps that are computed faster.
+/// The steps that use faster algorithms.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FasterSteps {
     steps: Vec<FasterChoice>,
@@ -30,7 +30,7 @@ pub(super) struct FasterSteps {
 #[derive(Clone, Copy, Debug)]
 struct FasterChoice {
     number: usize,
-    /// Its algorithm.
+    /// The algorithm's name.
     name: &'static str,
     scratch_bytes: u64,
     /// The least scratch that it can run with.
@@ -39,8 +39,7 @@ struct FasterChoice {
 }
 
 impl FasterSteps {
-    /// Those of a function in a plan of a goal; `asked` says what is live, and what the smallest arena would
-    /// have.
+    /// The faster steps of a function for a goal; `asked` has the goal of the smallest arena.
     pub(super) fn of(asked: &TradeOffQuery<'_>, goal: Goal, faster: &FasterOf<'_>) -> FasterSteps {
         let Some(room) = Room::of(goal, asked) else { return FasterSteps::default() };
         let of = |(number, step): (usize, RunningStep)| {
@@ -52,22 +51,22 @@ impl FasterSteps {
         FasterSteps { steps: asked.steps().into_iter().enumerate().filter_map(of).collect() }
     }
 
-    /// Whether there may be some in a plan of a goal, of that many steps.
+    /// Whether any of the steps may be faster with this goal.
     pub(super) fn may_be(goal: Goal, steps: usize, faster: &FasterOf<'_>) -> bool {
         goal != Goal::Memory && (0..steps).any(|step| faster(step, u64::MAX).is_some())
     }
 
-    /// Whether there is none.
+    /// Whether no step is faster.
     pub(super) fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// How many there are.
+    /// The number of faster steps.
     pub(super) fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// The needs of all steps, if these are computed faster.
+    /// The needs of all steps, with those of the faster algorithms.
     pub(super) fn needs(&self, usual: &[StepNeeds]) -> Vec<StepNeeds> {
         let mut needs = usual.to_vec();
         for &FasterChoice { number, scratch_bytes, least_scratch_bytes, bands, .. } in &self.steps {
@@ -76,7 +75,7 @@ impl FasterSteps {
         needs
     }
 
-    /// Adds the algorithms of the steps to what was chosen to save memory: bands, and less scratch.
+    /// Adds the algorithms to the choices that save memory (bands and less scratch).
     pub(super) fn write(&self, choices: &mut Vec<StepChoice>) {
         for &FasterChoice { number, name, scratch_bytes, .. } in &self.steps {
             let saving = choices.iter().position(|choice| choice.step == number);
@@ -91,7 +90,7 @@ impl FasterSteps {
         }
     }
 
-    /// The buffers of their scratch, with the bytes that these have.
+    /// The scratch buffers of the faster steps, with their bytes.
     pub(super) fn scratch<'a>(&'a self, buffers: &'a Buffers) -> impl Iterator<Item = (BufferId, u64)> + 'a {
         self.steps.iter().map(|step| (buffers.runs[step.number].scratch, step.scratch_bytes))
     }

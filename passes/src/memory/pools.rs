@@ -1,8 +1,7 @@
-//! Where the buffers of pools beside the arena are at given sizes, and how many bytes are enough for them at
-//! all sizes.
+//! Pools other than the arena: the places of their buffers at given sizes, and their size for all sizes.
 //!
 //! Each pool is a placement problem of its own. All pools are ranges of one piece of memory, after the arena,
-//! so where a pool begins depends on the sizes, too. States are pinned to their places in the pool `state`.
+//! so the start of a pool depends on the sizes, too. States are pinned to their places in the pool `state`.
 
 use std::ops::Range;
 
@@ -40,15 +39,15 @@ impl PoolAssignment {
 pub struct PoolBound {
     size_bytes: u64,
     is_exact: bool,
-    /// First fit in this order never takes more; none for buffers that are pinned.
+    /// First fit in this order never exceeds the bound; none for pinned buffers.
     order: Option<Vec<BufferId>>,
 }
 
 impl PoolBound {
-    /// The bytes that are enough for a pool, where sizes have these ranges.
+    /// The bound of a pool, for sizes in these ranges.
     ///
     /// # Errors
-    /// Why there is no such number.
+    /// The reason why there is none.
     pub(super) fn of(ctx: &Context, pool: &PoolBuffers, ranges: &Ranges) -> Result<PoolBound, String> {
         if pool.problem.buffers.values().all(|buffer| buffer.pin.is_none()) {
             let (order, maximum) =
@@ -79,7 +78,7 @@ impl PoolBound {
     }
 }
 
-/// What places the buffers of a pool at any sizes.
+/// Places the buffers of a pool at any sizes.
 pub(super) struct PoolAssigner {
     pool: MemoryPool,
     sources: PrimaryMap<BufferId, SizeId>,
@@ -88,7 +87,7 @@ pub(super) struct PoolAssigner {
 }
 
 impl PoolAssigner {
-    /// An assigner for these buffers; `table` takes their sizes.
+    /// An assigner for these buffers; `table` collects their sizes.
     pub(super) fn new(buffers: &PoolBuffers, table: &mut dyn FnMut(DimExpr) -> SizeId) -> PoolAssigner {
         let PoolBuffers { pool, sizes, problem } = buffers;
         PoolAssigner {
@@ -104,7 +103,7 @@ impl PoolAssigner {
         &self.pool
     }
 
-    /// Places all buffers, in no more bytes than the bound, where there is one; the pool begins at 0.
+    /// Places all buffers, within the bound if there is one; the pool begins at 0.
     pub(super) fn assign(&self, at: &dyn Fn(SizeId) -> u64, bound: Option<&PoolBound>) -> PoolAssignment {
         let sizes: PrimaryMap<BufferId, u64> = self.sources.values().map(|id| at(*id)).collect();
         let effort = if self.has_pins { Effort::Full } else { Effort::AsNeeded };
@@ -117,7 +116,7 @@ impl PoolAssigner {
         PoolAssignment { start: 0, placed, sizes }
     }
 
-    /// Keeps the order that is good at some sizes for others.
+    /// Learns the good order at some sizes for use at others.
     pub(super) fn learn(&mut self, at: &dyn Fn(SizeId) -> u64) {
         let sizes: PrimaryMap<BufferId, u64> = self.sources.values().map(|id| at(*id)).collect();
         let placed = self.orders.place(&sizes, Vec::new(), 0, Effort::Full);

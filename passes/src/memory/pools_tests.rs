@@ -1,11 +1,11 @@
-//! How many bytes of a pool are enough at all sizes, and where are its buffers at given ones?
+//! How large must a pool be for all sizes, and where are its buffers at given ones?
 
 use ir::dims::{SizeTable, SizeValues};
 
 use super::*;
 use crate::place::{Problem, Step};
 
-/// A pool of buffers of these sizes, each alive from a first to a last step, or pinned all the time.
+/// A pool of buffers of these sizes, each live from a first to a last step, or pinned throughout.
 fn pool(ctx: &Context, sizes: &[&str], lives: &[(u32, u32, Option<u64>)]) -> PoolBuffers {
     let expr = |text: &&str| match ir::text::parse_dim(ctx, text) {
         Ok(expr) => expr,

@@ -1,6 +1,6 @@
 //! The needs of steps at given sizes, and the cost of choices at the peak.
 //!
-//! [`crate::tradeoff`] asks it, as it asks a function of known sizes.
+//! It answers the questions of [`crate::tradeoff`], as is done elsewhere for known sizes.
 
 use cranelift_entity::{EntityRef, PrimaryMap};
 use ir::target::Bands;
@@ -36,7 +36,7 @@ pub struct StepChoice {
     pub method: Option<&'static str>,
 }
 
-/// What a candidate means for a placement, if the rows are written in this order.
+/// The overlap that a candidate allows in a placement, with the rows written in this order.
 pub(super) fn overlap(buffers: &Buffers, candidate: &BandCandidate, order: RowOrder) -> Overlap {
     let [input, output] = buffers.pair(candidate.op, candidate.operand).expect("a candidate is a pair");
     let min_distance_bytes = candidate.rows.distance(candidate.band_rows, order);
@@ -46,7 +46,7 @@ pub(super) fn overlap(buffers: &Buffers, candidate: &BandCandidate, order: RowOr
     }
 }
 
-/// The bytes of the tensors that are live at each step, each rounded up to a whole number of places.
+/// The bytes of live tensors at each step, each rounded up to the alignment.
 fn live(buffers: &Buffers, sizes: &PrimaryMap<BufferId, u64>) -> Vec<u64> {
     let problem = &buffers.problem;
     let steps = problem.buffers.values().map(|buffer| buffer.last.index() + 2).max().unwrap_or(0);
@@ -66,7 +66,7 @@ fn live(buffers: &Buffers, sizes: &PrimaryMap<BufferId, u64>) -> Vec<u64> {
     sums.collect()
 }
 
-/// What [`crate::tradeoff`] asks about a function at given sizes.
+/// The queries of [`crate::tradeoff`] about a function at given sizes.
 pub(super) struct TradeOffQuery<'a> {
     ctx: &'a Context,
     body: &'a Body,
@@ -78,7 +78,7 @@ pub(super) struct TradeOffQuery<'a> {
 }
 
 impl<'a> TradeOffQuery<'a> {
-    /// Of a function that has the types of the sizes.
+    /// The queries for a function with types at these sizes.
     pub(super) fn new(
         (ctx, body): (&'a Context, &'a Body),
         buffers: &'a Buffers,
@@ -89,7 +89,7 @@ impl<'a> TradeOffQuery<'a> {
         TradeOffQuery { ctx, body, buffers, goal, needs, live: live(buffers, sizes), sizes }
     }
 
-    /// The most bytes that are live at a step.
+    /// The peak of live bytes.
     pub(super) fn peak(&self) -> Option<u64> {
         let runs = self.buffers.runs.iter().zip(self.needs);
         runs.map(|(run, needs)| self.live[run.step.index()] + needs.scratch_bytes).max()
@@ -123,7 +123,7 @@ impl Question for TradeOffQuery<'_> {
     }
 }
 
-/// What the runs of a function at given sizes need.
+/// The needs of the steps of a function at given sizes.
 pub(super) fn needs(
     ctx: &Context,
     target: &dyn Target,

@@ -1,11 +1,12 @@
-//! Which results are written over rows of operands at all sizes, and how far apart the two begin at the most.
+//! Overlap at all sizes: which results overwrite rows of operands, and a bound of the distance between the
+//! two.
 //!
 //! ```text
 //! %1 = nn.max_pool2d %0, 2 x 2 windows, bands of 4 rows   =>   %0 begins 4 * 112 * W bytes above %1, or less
 //! ```
 //!
-//! The target promises that what it can run in bands at some sizes, it can at all sizes at which there is one
-//! image, more than one row is written, and no window lies in the padding alone ([`ir::target::Bands`]).
+//! The target promises ([`ir::target::Bands`]): an operation that can run in bands at some sizes can do so at
+//! all sizes with one image, more than one row to write, and no window wholly in the padding.
 
 use ir::dims::{self, Ranges, SizeArithmetic};
 use ir::target::Bands;
@@ -16,14 +17,14 @@ use crate::overlap::{OperandRows, RowOrder, window_in};
 use crate::place::BufferId;
 use crate::tradeoff::BandCandidate;
 
-/// A result that is written over rows of an operand, in bands of `band_rows` rows.
+/// A result that overwrites rows of an operand, in bands of `band_rows` rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SharedRows {
     pub(crate) op: Op,
     pub(crate) operand: usize,
     pub(crate) band_rows: u64,
     pub(crate) order: RowOrder,
-    /// Which of the two is below, and which above.
+    /// The lower and the upper one of the two buffers.
     pub(crate) buffers: [BufferId; 2],
     sizes: RowSizes,
 }
@@ -41,15 +42,15 @@ struct RowSizes {
     pad_top: u64,
 }
 
-/// Counting more bands than these takes too long.
+/// The most bands to evaluate, for the sake of time.
 const MOST_BANDS: u64 = 4096;
 
-/// Numbers of bytes in a row, and of rows, are below this, so that no product of two overflows.
+/// A limit of rows and of bytes in a row, so that no product of two overflows.
 const MOST: i128 = 1 << 31;
 
 impl SharedRows {
-    /// What a candidate at some sizes means for all; `stacked` are its buffers, the lower one first. None if
-    /// nothing is proved for all sizes.
+    /// The overlap of a candidate, generalized to all sizes; `stacked` are its buffers, the lower one first.
+    /// None if that is not proved.
     pub(crate) fn new(
         ctx: &Context,
         buffers: &Buffers,
@@ -69,8 +70,8 @@ impl SharedRows {
         bands.operand == self.operand && self.band_rows.is_multiple_of(bands.multiple)
     }
 
-    /// How far above the lower one the upper one begins at the most, where the symbols lie in a part of their
-    /// ranges; none if the two may have to lie apart there.
+    /// An upper bound of the distance of the two starts, for symbols in a part of their ranges; none if the
+    /// buffers may have to be disjoint there.
     pub(crate) fn distance(&self, ctx: &Context, names: &[Ident], part: &[(u64, u64)]) -> Option<i128> {
         let bounds = |expr: DimExpr| dims::bounds(ctx, expr, names, part);
         let low = |expr: DimExpr| u64::try_from(bounds(expr).low).ok();
@@ -80,7 +81,7 @@ impl SharedRows {
         if high(images)? > 1 || low(output)? < 2 || high(output)? / self.band_rows > MOST_BANDS {
             return None;
         }
-        // The distance grows with all numbers but one: the bytes in a row of the one that is below at its
+        // The distance grows with all numbers except one: the bytes in a row of the one that is lower at its
         // end.
         let is_down = self.order == RowOrder::Down;
         let rows = OperandRows {
@@ -97,8 +98,7 @@ impl SharedRows {
 }
 
 impl RowSizes {
-    /// The rows of a candidate's operand and result, if they are those of the buffers in which these are, at
-    /// all sizes.
+    /// The rows of a candidate's operand and result, if at all sizes they are exactly those of their buffers.
     fn of(ctx: &Context, buffers: &Buffers, ranges: &Ranges, candidate: &BandCandidate) -> Option<RowSizes> {
         let body = &buffers.body;
         let sizes = SizeArithmetic(ctx);
@@ -109,7 +109,7 @@ impl RowSizes {
             };
             let BufferSize::Bytes(all) = buffers.sizes[buffer] else { return None };
             let most = dims::maximum(ctx, sizes.expr(columns)?, ranges)?.value;
-            // What a column takes in the buffer is a number, if all rows are the whole buffer with it.
+            // The bytes of a column are a constant, if the rows with it are the whole buffer.
             let column_bytes = greatest_bytes.checked_div(u64::try_from(most).ok()?)?;
             let row_bytes = sizes.mul(columns, Dim::Known(column_bytes));
             let is_all = sizes.expr(sizes.product(&[images, rows, row_bytes])) == Some(all);
@@ -128,7 +128,7 @@ impl RowSizes {
         Some(RowSizes { images, input, input_bytes, output, output_bytes, extent, stride, pad_top })
     }
 
-    /// Whether the first window and the last reach into the image at all sizes.
+    /// Whether the first and the last window reach into the image at all sizes.
     fn has_windows_inside(&self, ctx: &Context, ranges: &Ranges) -> bool {
         let number = |number: u64| i64::try_from(number).ok().map(|number| dims::constant(ctx, number));
         let beyond = || {
@@ -165,7 +165,7 @@ impl SharedRows {
 mod tests {
     use super::*;
 
-    /// One image of `H` rows, of which as many are written as `output` says of `H`.
+    /// One image of `H` rows, with a result of `output(H)` rows.
     fn rows(ctx: &Context, output: impl Fn(&Context, DimExpr) -> Option<DimExpr>) -> RowSizes {
         let height = dims::symbol(ctx, "H");
         let [one, row] = [1, 12].map(|number| dims::constant(ctx, number));
@@ -182,7 +182,7 @@ mod tests {
         }
     }
 
-    /// As many rows as `H`, and that many more.
+    /// `H` rows plus this many.
     fn longer(more: i64) -> impl Fn(&Context, DimExpr) -> Option<DimExpr> {
         move |ctx, height| dims::add(ctx, height, dims::constant(ctx, more))
     }

@@ -1,7 +1,7 @@
 //! The plan of a function with named sizes at given ones, in the IR.
 //!
-//! Nothing is decided anew but offsets ([`assign`](crate::memory::assign)), scratch and bands: structure and
-//! buffers are those for all sizes. The checker checks the result as it does every plan.
+//! Only offsets ([`assign`](crate::memory::assign)), scratch and bands are decided anew: structure and
+//! buffers are those for all sizes. The checker checks the result like every plan.
 
 use std::ops::Range;
 
@@ -28,12 +28,12 @@ use crate::plan::{ArenaProblem, BufferContent, faster};
 use crate::select::select;
 use crate::tradeoff::Goal;
 
-/// Why the buffers of a function can't be placed at some sizes.
+/// The reason why the buffers of a function can't be placed at some sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AssignFault {
     /// A size is below 0 or too large.
     Sizes,
-    /// A pool holds too little.
+    /// A pool is too small.
     Pool(String),
 }
 
@@ -46,8 +46,8 @@ pub struct Specializer {
 }
 
 impl Specializer {
-    /// A specializer for these buffers, whose sizes are given in the order of `symbols`. Orders that are good
-    /// at the sizes of `samples`, and near them, are tried first at others.
+    /// A specializer for these buffers; sizes are given in the order of `symbols`. Orders that are good at
+    /// and near the sizes of `samples` are tried first at others.
     pub fn new(
         ctx: &Context,
         target: &dyn Target,
@@ -77,8 +77,8 @@ impl Specializer {
         &self.assigner.buffers
     }
 
-    /// Assigns offsets at given sizes, of which `body` has the types, for steps that run so; `values` are
-    /// written over.
+    /// Assigns offsets at given sizes; `body` has types at these sizes, `running` describes the steps, and
+    /// `values` is overwritten.
     ///
     /// # Errors
     /// If a size is below 0 or too large, or a pool holds too little.
@@ -95,8 +95,8 @@ impl Specializer {
         found.map_err(AssignFault::Pool)
     }
 
-    /// For debug runs that fill dead memory with NaN: the bytes of the arena and all pools that die with each
-    /// run, with the run's number, for these offsets.
+    /// The bytes of the arena and all pools that die with each step, with the step's number, for these
+    /// offsets. For debug runs that fill dead memory with NaN.
     pub fn dead(&self, assignment: &Assignment) -> Vec<(usize, Range<u64>)> {
         let buffers = self.buffers();
         let mut dead = self.dead_in(&buffers.problem, &|id| assignment.place(id));
@@ -106,7 +106,7 @@ impl Specializer {
         dead
     }
 
-    /// The same of one pool, whose buffers have these bytes.
+    /// The same for one pool, whose buffers have these bytes.
     fn dead_in(&self, problem: &Problem, place: &dyn Fn(BufferId) -> Range<u64>) -> Vec<(usize, Range<u64>)> {
         let live_range = |id: BufferId| &problem.buffers[id];
         let mut dead = Vec::new();
@@ -122,7 +122,7 @@ impl Specializer {
         dead
     }
 
-    /// The function at given sizes with kernels, and the numbers of the table.
+    /// The function at given sizes with kernels selected; evaluates the size table.
     fn at(
         &self,
         ctx: &Context,
@@ -141,7 +141,8 @@ impl Specializer {
     /// The planned function at given sizes, within the bound if there is one.
     ///
     /// # Errors
-    /// If it can't have these sizes, or what the checker refuses: then the plan for all sizes is wrong.
+    /// If it can't have these sizes; and faults that the checker finds, which mean that the plan for all
+    /// sizes is wrong.
     pub fn plan(
         &self,
         ctx: &Context,
@@ -167,7 +168,7 @@ impl Specializer {
         needs(ctx, target, self.buffers(), at, self.threads)
     }
 
-    /// The faster algorithms of the steps of the function at its sizes.
+    /// The faster algorithms of the steps of the function at these sizes.
     fn faster<'a>(
         &self,
         ctx: &'a Context,
@@ -228,7 +229,7 @@ impl Specializer {
     }
 }
 
-/// The placement of the buffers of these numbers.
+/// The placement of the buffers of these indices.
 fn placement(
     found: &BoundedPlacement,
     mut numbers: impl Iterator<Item = Option<BufferId>>,
@@ -246,11 +247,11 @@ fn placement(
     })
 }
 
-/// Sizes about the first sample's, for which good orders of placing are looked for.
+/// Sizes near the first sample's, at which good orders are learned.
 fn about(samples: &[Vec<u64>]) -> impl Iterator<Item = Vec<u64>> + '_ {
     let numbers = |round: usize| {
         let size = move |(index, sample): (usize, &u64)| {
-            // Each symbol in turn is small, of middle size, or as the sample's.
+            // Each symbol in turn is small, of middle size, or near the sample's.
             let shares = [[1, 128], [1, 2], [3, 4], [5, 8]];
             let [part, of] = shares[(round + index * (1 + round / 4)) % shares.len()];
             (sample * part / of).max(1)

@@ -1,5 +1,5 @@
-//! How high buffers stand on each other at any sizes: in an order from the bottom up, each begins where the
-//! highest below it ends that is live with it.
+//! The height of stacked buffers at all sizes: in an order from the bottom up, each begins at the highest end
+//! of the buffers below it that are live with it.
 
 use std::ops::Range;
 
@@ -19,14 +19,14 @@ pub(super) struct BufferSizes<'a> {
     names: Vec<Ident>,
     sides: Vec<(u64, u64)>,
     exprs: Vec<DimExpr>,
-    /// For each buffer, the number of its expression.
+    /// For each buffer, the index of its expression.
     numbers: PrimaryMap<BufferId, usize>,
     /// The greatest value of each expression.
     greatest: Vec<i128>,
 }
 
 impl<'a> BufferSizes<'a> {
-    /// The sizes of the arena's buffers, of which those of scratch have these bytes.
+    /// The sizes of the arena's buffers; `scratch` has those of scratch.
     pub(super) fn of(
         ctx: &'a Context,
         buffers: &Buffers,
@@ -76,8 +76,8 @@ impl<'a> BufferSizes<'a> {
         problem
     }
 
-    /// The order of buffers, none over rows of another, that is good at their greatest sizes, and the maximum
-    /// over all sizes of their height in it.
+    /// An order of buffers, without overlap, that is good at their greatest sizes, and the maximum of their
+    /// height in it over all sizes.
     pub(super) fn stacked(&self, problem: &Problem) -> (Vec<BufferId>, Maximum) {
         let problem = self.at_greatest(problem);
         let order = order_of(&problem, &place::place(&problem, &PlannerOptions::default()));
@@ -85,7 +85,7 @@ impl<'a> BufferSizes<'a> {
         (order, maximum)
     }
 
-    /// The maximum over the ranges of all symbols of the height of the buffers, stacked in an order.
+    /// The maximum height of the buffers, stacked in an order, over the ranges of all symbols.
     pub(super) fn joint_maximum(
         &self,
         problem: &Problem,
@@ -106,12 +106,12 @@ impl<'a> BufferSizes<'a> {
 
 /// Buffers, each above those below it that are live with it.
 struct Stack {
-    /// For each buffer from the bottom up, the number of its size.
+    /// For each buffer from the bottom up, the index of its size.
     sizes: Vec<usize>,
-    /// The multiples at which each may begin.
+    /// The alignment of each buffer.
     aligns: Vec<i128>,
-    /// For each, those below it that are live with it, and the number of the distance between the two, if
-    /// they may share bytes.
+    /// For each buffer, those below it that are live with it, and the index of the pair's distance if they
+    /// may overlap.
     below: Vec<Vec<(usize, Option<usize>)>>,
 }
 
@@ -137,7 +137,7 @@ impl Stack {
         }
     }
 
-    /// Where the highest buffer ends.
+    /// The end of the highest buffer.
     fn height(&self, sizes: &[i128], distances: &[Option<i128>]) -> i128 {
         let mut places: Vec<Range<i128>> = Vec::with_capacity(self.below.len());
         for (index, lower) in self.below.iter().enumerate() {

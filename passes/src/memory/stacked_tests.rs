@@ -1,9 +1,9 @@
-//! How high do buffers stand on each other, at given sizes and at all?
+//! How high is a stack of buffers, at given sizes and at all sizes?
 
 use super::*;
 use crate::place::Step;
 
-/// Buffers that are alive from a first step to a last one, at multiples of `align`.
+/// Buffers that are live from a first to a last step, at multiples of `align`.
 fn alive(lives: &[(u32, u32)], align: u64) -> Problem {
     let buffer = |(first, last): &(u32, u32)| Buffer {
         first: Step::from_u32(*first),
@@ -19,7 +19,7 @@ fn ids(order: &[u32]) -> Vec<BufferId> {
     order.iter().map(|index| BufferId::from_u32(*index)).collect()
 }
 
-/// The height of three buffers, of which neighbours are alive together, stacked in an order.
+/// The height of three buffers stacked in an order; neighbours are live together.
 fn height(order: [u32; 3], sizes: [i128; 3], align: u64) -> i128 {
     let problem = alive(&[(0, 1), (1, 2), (2, 3)], align);
     let numbers: PrimaryMap<BufferId, usize> = (0..3).collect();
@@ -49,7 +49,7 @@ fn a_buffer_over_the_rows_of_another_begins_at_the_distance_at_most() {
     let ctx = Context::new();
     let problem = alive(&[(0, 1), (1, 2), (2, 3)], 64);
     let numbers: PrimaryMap<BufferId, usize> = (0..3).collect();
-    // The first is the lower one of the two.
+    // The first is the lower of the two.
     let shared = [SharedRows::of_bands(&ctx, 0, 4)];
     let height = |order: [u32; 3], distance: Option<i128>| {
         Stack::new(&problem, &ids(&order), &numbers, &shared).height(&[100, 50, 30], &[distance])
@@ -61,7 +61,7 @@ fn a_buffer_over_the_rows_of_another_begins_at_the_distance_at_most() {
     assert_eq!(height([1, 0, 2], Some(0)), 64 + 100, "the other way round nothing is shared");
 }
 
-/// `64 * N` bytes, and what is left to 2048, with `N` from 1 to 31.
+/// `64 * N` bytes and the rest of 2048, with `N` from 1 to 31.
 fn complements(ctx: &Context) -> (Vec<DimExpr>, Ranges) {
     let scaled = dims::mul(ctx, dims::constant(ctx, 64), dims::symbol(ctx, "N")).expect("it is small");
     let rest = dims::sub(ctx, dims::constant(ctx, 2048), scaled).expect("it is small");

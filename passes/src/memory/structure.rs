@@ -8,14 +8,14 @@
 //! ```
 //!
 //! [`decide`] runs [`inplace`](crate::inplace) on the function at its greatest sizes (or nominal ones, if
-//! some size has no greatest), and keeps what holds at all sizes. A tie needs a proof: operand, result and
-//! the root that owns their bytes take equally many bytes. What depends on the layout of elements is tried at
-//! *probes*: the least sizes, the greatest, and distinct prime numbers, at which no two products of sizes are
-//! equal by chance, with one size in turn the least. A view that needs no copy at some probe, and one at
-//! another, is a copy at all sizes.
+//! some size has no greatest), and keeps the decisions that hold at all sizes. A tie needs a proof: operand,
+//! result and the root that owns their bytes have equally many bytes. Decisions that depend on the layout of
+//! elements are tried at *probes*: the least sizes, the greatest, and distinct prime numbers, for which no
+//! two products of sizes are equal by chance, with each size in turn at its least. A view that needs a copy
+//! at some probe is a copy at all sizes.
 //!
-//! At given sizes ([`at_sizes`]) the only open question is how far the rows of a value in a concatenation are
-//! apart (`mem.pitch`).
+//! At given sizes ([`at_sizes`]) the only open question is the pitch of rows of values in concatenations
+//! (`mem.pitch`).
 
 use std::collections::BTreeSet;
 
@@ -103,8 +103,7 @@ fn plain_at(ctx: &Context, body: &Body, sizes: &Bindings) -> Option<Body> {
     at_sizes(ctx, &plain, sizes).ok()
 }
 
-/// Writes down how far the rows of values in concatenations are apart (`mem.pitch`), in a function of known
-/// sizes.
+/// Writes the pitch of rows of values in concatenations (`mem.pitch`), in a function of known sizes.
 pub(crate) fn write_rows(ctx: &Context, body: &mut Body) {
     if wholes(ctx, body).is_empty() {
         return;
@@ -119,25 +118,24 @@ pub(crate) fn write_rows(ctx: &Context, body: &mut Body) {
     }
 }
 
-/// The sizes for which the structure of a function is chosen; none if it can't have these.
+/// The sizes for which the structure of a function is chosen; none if it can't have any candidate.
 pub(crate) fn choice(ctx: &Context, body: &Body) -> Option<Bindings> {
     candidates(ctx, body).into_iter().find(|sizes| at_sizes(ctx, body, sizes).is_ok())
 }
 
-/// Whether every named size of a function has a greatest number.
+/// Whether every named size of a function has an upper bound.
 pub(crate) fn has_greatest(ctx: &Context, body: &Body) -> bool {
     let ranges = Ranges::of_function(ctx, body);
     dims::symbols_in(ctx, body).iter().all(|symbol| ranges.of(*symbol).1 != u64::MAX)
 }
 
-/// Sizes at which the structure is tried, each with the function: the first is the one for which it is
-/// chosen.
+/// The sizes at which the structure is tried, each with the function; the structure is chosen at the first.
 pub(crate) fn probes(ctx: &Context, body: &Body) -> Vec<(Bindings, Body)> {
     let at = |sizes: Bindings| at_sizes(ctx, body, &sizes).ok().map(|at| (sizes, at));
     candidates(ctx, body).into_iter().filter_map(at).collect()
 }
 
-/// Different sizes, in the order of trial, that a function need not be able to have.
+/// The candidates for probes, without duplicates, in order; some may not be valid sizes of the function.
 fn candidates(ctx: &Context, body: &Body) -> Vec<Bindings> {
     let ranges = Ranges::of_function(ctx, body);
     let symbols = dims::symbols_in(ctx, body);
@@ -158,11 +156,10 @@ fn candidates(ctx: &Context, body: &Body) -> Vec<Bindings> {
     candidates.into_iter().chain(one_least).filter(|sizes| seen.insert(sizes.clone())).collect()
 }
 
-/// Sizes of which no two products are equal by chance.
+/// Distinct primes: no two products of them are equal by chance.
 const PRIMES: [u64; 8] = [11, 23, 29, 13, 31, 17, 37, 19];
 
-/// The function that has the operations of `at`, which is `body` at some sizes with its structure, and the
-/// named sizes of `body`.
+/// The operations and the structure of `at`, which is `body` at some sizes, with the named sizes of `body`.
 fn with_named_sizes(ctx: &Context, body: &Body, at: Body) -> Body {
     let mut lifted = at;
     (lifted.properties, lifted.attrs) = (body.properties, body.attrs);
@@ -172,7 +169,7 @@ fn with_named_sizes(ctx: &Context, body: &Body, at: Body) -> Body {
         for op in lifted.ops(block).collect::<Vec<_>>() {
             let results: Vec<Value> = lifted.results(op).collect();
             if results.iter().any(|result| result.index() >= body.value_capacity()) {
-                // A copy is the only operation that is new.
+                // Only copies are new.
                 let ty = lifted.ty(lifted.operand(op, 0));
                 results.into_iter().for_each(|result| lifted.set_ty(result, ty));
                 lifted.set_attrs(op, Attr::EMPTY);
@@ -192,8 +189,8 @@ fn with_named_sizes(ctx: &Context, body: &Body, at: Body) -> Body {
     lifted
 }
 
-/// Marks each view that is not marked yet: as one in place (`mem.view`) if it needs no copy at any probe,
-/// else as a copy (`mem.copy`).
+/// Decides each view that is not marked yet: in place (`mem.view`) if it needs no copy at any probe,
+/// otherwise a copy (`mem.copy`).
 fn settle_views(ctx: &Context, body: &mut Body, probes: &[(Bindings, Body)]) {
     let weights = WeightSet::of(ctx, body);
     let mut open = Vec::new();
@@ -212,8 +209,8 @@ fn settle_views(ctx: &Context, body: &mut Body, probes: &[(Bindings, Body)]) {
     }
 }
 
-/// Drops the ties that are not proved for all sizes, or that the target refuses at a probe; gives how many
-/// operations have some.
+/// Drops ties that are not proved for all sizes, or that the target refuses at a probe; returns the number of
+/// operations with ties left.
 fn keep_proved_ties(
     ctx: &Context,
     target: &dyn Target,
@@ -254,8 +251,8 @@ pub(crate) fn tied(ctx: &Context, body: &Body) -> Vec<Op> {
     tied
 }
 
-/// Whether the target has a kernel for each operation of the structure at each probe, if it has one without
-/// the structure.
+/// Whether, at each probe, the target has a kernel for each operation with the structure, if it has one
+/// without.
 fn is_lowered_everywhere(
     ctx: &Context,
     target: &dyn Target,
@@ -277,7 +274,7 @@ fn is_lowered_everywhere(
     })
 }
 
-/// The operations of which operands are written in place.
+/// The operations with operands written in place.
 pub(crate) fn wholes(ctx: &Context, body: &Body) -> Vec<Op> {
     let mut wholes = Vec::new();
     flow::walk(ctx, body, |op| wholes.extend((!parts(body.at(ctx, op)).is_empty()).then_some(op)));
@@ -293,7 +290,7 @@ mod tests {
 
     use super::*;
 
-    /// A target whose kernels leave no operand of a concatenation to its producer.
+    /// A target without kernels for concatenations with operands in place.
     struct PartlessTarget;
 
     impl Target for PartlessTarget {
@@ -322,7 +319,7 @@ mod tests {
         }
     }
 
-    /// A slice that is copied, and half a concatenation that can be made in place.
+    /// A slice that is copied, and a concatenation of which one operand can be computed in place.
     const TEXT: &str = "
 func.func @main(%x: tensor<8x64xf32>, %y: tensor<8x1024xf32>, %n: tensor<?xf32, #optc.dims<N>>)
     -> (tensor<1x64xf32>, tensor<?xf32, #optc.dims<2 * N>>) {

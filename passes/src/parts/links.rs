@@ -1,13 +1,15 @@
-//! Which values are overwritten by a part, and so stand at its place in the whole before it.
+//! In-place chains into concatenations: which values are overwritten by an operand in place, and so must be
+//! at its place in the result as well.
 //!
 //! ```text
 //! %0 = nn.conv2d %x, %w         %0 = nn.conv2d %x, %w {mem.pitch = array<i64: 32, 96>}
 //! %1 = conv + %0          =>    %1 = conv + %0 {mem.pitch = array<i64: 32, 96>, mem.tie = array<i64: 2>}
 //! %2 = nn.concat %1, %3         %2 = nn.concat %1, %3 {mem.parts = array<i64: 0, 1>}
 //! ```
-//! An operation that makes a part may overwrite an operand at the same index (a convolution its residual) if
-//! that one dies there and can be made, and read, in the same rows. Then it is a part too, and so is what its
-//! maker overwrites. If it is a concatenation itself, an operand that is read after that is no part of it.
+//! An operation that computes an operand in place may overwrite one of its own operands at the same index (a
+//! convolution its residual). That operand must die there, and its producer and readers must support the same
+//! rows. Then it is in place too, and so is the operand that its producer overwrites. If it is a
+//! concatenation itself, an operand of it that is read later can't be in place.
 
 use ir::memory_pools::wanted;
 use ir::opdef::Access;
@@ -19,7 +21,7 @@ use crate::access::access;
 use crate::edit::stands_in;
 use crate::readers::{MoveObstacle, collect_readers};
 
-/// An operation whose result overwrites an operand, both at one place in a whole.
+/// An operation whose result overwrites an operand, both at one place in a concatenation's result.
 #[derive(Clone, Copy)]
 pub(super) struct Link {
     pub(super) op: Op,
@@ -29,8 +31,8 @@ pub(super) struct Link {
 }
 
 impl ConcatChooser<'_> {
-    /// The values that come to stand in a window together with a part, the last first; with remarks on
-    /// declared pairs that do not.
+    /// The values that share the window of an operand in place, the last first; with remarks on declared
+    /// pairs that do not.
     pub(super) fn links(&mut self, part: Value, window: ByteWindow) -> Vec<Link> {
         let mut links: Vec<Link> = Vec::new();
         let mut at = part;
@@ -65,7 +67,7 @@ impl ConcatChooser<'_> {
         None
     }
 
-    /// The root of an operand that result 0 may overwrite where it stands in a whole.
+    /// The root of an operand that result 0 may overwrite at its place in a concatenation's result.
     fn check_link(&self, op: Op, operand: usize, window: ByteWindow) -> Result<Value, MoveObstacle> {
         let value = self.body.operand(op, operand);
         if self.weights.contains(value) {
@@ -97,7 +99,7 @@ impl ConcatChooser<'_> {
         Ok(root)
     }
 
-    /// Refuses readers of a value after `op`, which is in the block where the value is made.
+    /// Refuses readers of a value after `op`, which is in the same block as the value's definition.
     pub(super) fn check_last_reader(&self, op: Op, root: Value) -> Result<(), MoveObstacle> {
         let mut readers = Vec::new();
         collect_readers(self.ctx, self.body, root, &mut readers);

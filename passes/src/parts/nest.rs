@@ -1,17 +1,19 @@
-//! Concatenations that begin with all that an earlier one has, made of that one.
+//! Nested concatenations: one that begins with all operands of an earlier one reads that one's result
+//! instead.
 //!
 //! ```text
 //! %2 = nn.concat %0, %1                    %2 = nn.concat %0, %1
 //! %4 = nn.concat %0, %1, %3         =>     %4 = nn.concat %2, %3
 //! ```
-//! Then each value is a part of one whole. The rows of every operand stay where they are, which is checked.
+//! Then each value is an operand in place of only one concatenation. The rows of every operand stay where
+//! they are; this is checked.
 
 use std::collections::HashMap;
 
 use ir::alias::part_window;
 use ir::{Block, Body, Context, Op, Value};
 
-/// A concatenation with the operands that it had at first.
+/// A concatenation with its original operands.
 type NestedConcat = (Op, Vec<Value>);
 
 /// Nests concatenations, given in text order.
@@ -22,7 +24,7 @@ pub(super) fn nest(ctx: &Context, body: &mut Body, wholes: &[Op]) {
         let operands: Vec<Value> = body.operands(op).collect();
         let [first, _, ..] = operands[..] else { continue };
         let known = earlier.entry((body.block_of(op), first)).or_default();
-        // The longest of those that are shorter.
+        // The longest of the shorter ones.
         let found = known
             .iter()
             .filter(|(_, prefix)| prefix.len() < operands.len() && operands.starts_with(prefix))
@@ -37,8 +39,8 @@ pub(super) fn nest(ctx: &Context, body: &mut Body, wholes: &[Op]) {
     }
 }
 
-/// Whether the first `count` operands of `op` lie in its result as they lie in that of `inner`, which was
-/// nested or not.
+/// Whether the first `count` operands of `op` have the same places in its result as in that of `inner`, which
+/// may have been nested itself.
 fn begins_alike(ctx: &Context, body: &Body, op: Op, inner: Op, count: usize) -> bool {
     let (outer, inner) = (body.at(ctx, op), body.at(ctx, inner));
     if outer.name() != inner.name() || body.properties(outer.op) != body.properties(inner.op) {
@@ -51,7 +53,7 @@ fn begins_alike(ctx: &Context, body: &Body, op: Op, inner: Op, count: usize) -> 
     else {
         return false;
     };
-    // The operands after begin where the inner result ends.
+    // The next operand begins where the inner result ends.
     first.0 == 0 && next.0 == bytes / next.2.max(1)
 }
 
@@ -61,8 +63,8 @@ mod tests {
 
     use super::*;
 
-    /// Concatenates two values, then the same two with a third; returns how many operands the second
-    /// concatenation has after nesting. The types are those of the two, of the third, and of both results.
+    /// Concatenates two values, then the same two with a third. Returns the number of operands of the second
+    /// concatenation after nesting. The types are those of the two values, of the third, and of both results.
     fn operands(first: &str, third: &str, two: &str, three: &str) -> usize {
         let text = format!(
             "

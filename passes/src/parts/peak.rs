@@ -1,9 +1,9 @@
 //! Whether concatenation in place raises the peak of live bytes.
 //!
 //! A concatenation whose operands are written in place is live from its first operand on, so it may cost more
-//! than the copy: its rows that are not written yet are unused. The search starts with all concatenations in
-//! place, and drops those without which the peak is lower, one after the other; so the result is never worse
-//! than none in place. Ties are not chosen yet, so an operation counts operands and results. O(steps x
+//! than the copy: its unwritten rows take memory, too. The search starts with all concatenations in place,
+//! and then drops those without which the peak is lower, one by one; so the result is never worse than having
+//! none in place. Ties are not chosen yet, so each operation counts its operands and its results. O(steps x
 //! concatenations live at the peak) for each one that is dropped.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -26,12 +26,12 @@ pub(super) struct ConcatValue {
 pub(super) struct Peak {
     /// The live range and the bytes of each root in the arena.
     live_ranges: SecondaryMap<Value, Option<(LiveRange, u64)>>,
-    /// Bytes at each step if no operand is in place.
+    /// Bytes at each step without any operand in place.
     copied: Vec<u64>,
 }
 
 impl Peak {
-    /// The live ranges in a function in which only views share bytes with their operands so far.
+    /// The live ranges in a function, in which only views share bytes so far.
     pub(super) fn of(ctx: &Context, body: &Body, weights: &WeightSet, aliases: &AliasSets) -> Peak {
         let steps = Steps::of(ctx, body, weights);
         let classes = AliasClasses::of(ctx, body, &steps, weights, aliases);
@@ -57,7 +57,7 @@ impl Peak {
         peak
     }
 
-    /// For each whole, whether its parts are to be in place.
+    /// For each concatenation, whether its operands are to be in place.
     pub(super) fn keep(&self, wholes: &[ConcatValue]) -> Vec<bool> {
         let mut kept = vec![true; wholes.len()];
         let mut bytes = self.copied.clone();
@@ -88,7 +88,7 @@ impl Peak {
         if most > highest(&self.copied) { vec![false; wholes.len()] } else { kept }
     }
 
-    /// From the first part on to the last reader of the whole.
+    /// The live range in place: from the first operand's definition to the last read of the result.
     fn hull(&self, whole: &ConcatValue) -> Option<LiveRange> {
         let live_ranges =
             whole.parts.iter().chain([&whole.value]).filter_map(|value| self.live_ranges[*value]);
@@ -111,7 +111,7 @@ impl Peak {
         }
     }
 
-    /// What lives where all are copied.
+    /// Visits the live ranges of operands and result as they are with a copy.
     fn each(&self, whole: &ConcatValue, mut visit: impl FnMut(LiveRange, u64)) {
         for (live_range, size) in
             whole.parts.iter().chain([&whole.value]).filter_map(|value| self.live_ranges[*value])

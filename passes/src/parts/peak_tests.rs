@@ -1,4 +1,4 @@
-//! Which concatenations are in place, against what each choice of them would cost.
+//! Which concatenations are in place, compared with the cost of every other choice?
 
 use super::*;
 use crate::place::Step;
@@ -11,7 +11,7 @@ fn value(index: usize) -> Value {
 /// A value's first and last step, and its bytes.
 type Life = (usize, usize, u64);
 
-/// A function whose values are alive like this, with nothing in place.
+/// A function with values of these live ranges and nothing in place.
 fn peak_of(lives: &[Life], steps: usize) -> Peak {
     let mut peak = Peak { live_ranges: SecondaryMap::new(), copied: vec![0; steps] };
     for (index, (first, last, bytes)) in lives.iter().enumerate() {
@@ -22,16 +22,17 @@ fn peak_of(lives: &[Life], steps: usize) -> Peak {
     peak
 }
 
-/// A concatenation, by the numbers of its result and of the operands that could be in place.
+/// A concatenation: the index of its result, and those of the operands that could be in place.
 type Whole = (usize, Vec<usize>);
 
-/// The most bytes at a step if the concatenations of this choice are in place.
+/// The peak if the concatenations of this choice are in place.
 fn most_bytes(lives: &[Life], wholes: &[Whole], kept: &[bool], steps: usize) -> u64 {
     let at = |step: usize| {
         let own = |(index, (first, last, bytes)): (usize, &Life)| {
             let whole = wholes.iter().zip(kept).find(|((result, _), kept)| **kept && *result == index);
             let is_part = wholes.iter().zip(kept).any(|((_, parts), kept)| *kept && parts.contains(&index));
-            // A concatenation in place is live from its first operand on, and that has no bytes of its own.
+            // In place, a concatenation is live from its first operand on, and its operands have no bytes of
+            // their own.
             let first = whole.map_or(*first, |((_, parts), _)| {
                 parts.iter().map(|part| lives[*part].0).fold(*first, usize::min)
             });
@@ -55,7 +56,7 @@ fn kept(lives: &[Life], wholes: &[Whole], steps: usize) -> Vec<bool> {
 
 #[test]
 fn operands_are_in_place_unless_that_raises_the_peak() {
-    // Two operands of 4 bytes, and what they are put into, beside another value before.
+    // Two operands of 4 bytes and their concatenation, and an earlier value.
     let with = |bytes: u64| {
         let lives = [(0, 4, 4), (3, 4, 4), (4, 5, 8), (0, 2, bytes)];
         kept(&lives, &[(2, vec![0, 1])], 6)
@@ -63,14 +64,14 @@ fn operands_are_in_place_unless_that_raises_the_peak() {
     assert_eq!(with(0), [true], "8 bytes and not 16");
     assert_eq!(with(8), [true], "16 bytes either way");
     assert_eq!(with(9), [false], "the bytes of the second operand are not used yet, 17 would be live");
-    // One whole raises the peak, the other does not.
+    // One concatenation raises the peak, the other does not.
     let lives = [(0, 4, 4), (3, 4, 4), (4, 5, 8), (0, 2, 9), (6, 7, 4), (7, 8, 4)];
     assert_eq!(kept(&lives, &[(2, vec![0, 1]), (5, vec![4])], 9), [false, true]);
 }
 
 #[test]
 fn of_two_that_raise_the_peak_only_what_must_be_is_copied() {
-    // Both wholes would be there from step 1 on, with 10 bytes each of which only 2 are written so far.
+    // Both results would be live from step 1 on, with 10 bytes each, of which only 2 are written so far.
     let lives = [(1, 4, 2), (4, 5, 10), (1, 6, 2), (6, 7, 10), (1, 1, 3), (4, 4, 6)];
     let wholes = [(1, vec![0]), (3, vec![2])];
     let copied = most_bytes(&lives, &wholes, &[false, false], 8);
@@ -110,7 +111,7 @@ fn a_choice_is_never_worse_than_none_or_all_in_place() {
         let most = bytes(&found);
         assert!(most <= none && most <= all, "{lives:?} {wholes:?}: {most} of {none} and {all}");
         assert!(wholes.len() > 1 || found[0] == (all <= none), "{lives:?}: {all} and {none}");
-        // Leaving out one more would not be better.
+        // Dropping one more would not be better.
         for index in (0..wholes.len()).filter(|index| found[*index]) {
             let mut without = found.clone();
             without[index] = false;

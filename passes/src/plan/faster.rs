@@ -1,20 +1,20 @@
-//! Which steps are computed by a faster algorithm that rounds otherwise and takes more scratch.
+//! Faster algorithms: which steps use one that rounds differently and takes more scratch.
 //!
 //! ```text
 //! conv2d {mem.kernel = "conv2d"}   =>   conv2d {mem.kernel = "winograd", mem.method = "winograd"}
 //! ```
 //!
-//! - `speed`: wherever the error of a sample of the step is at most 1e-3 of its largest number.
-//! - `balanced`: where that is at most 1e-4, and the scratch of two workers fits beside what is live at the
-//!   step beneath the peak, which no arena is below ([`tradeoff::peak_of_tensors`]). If it does not fit, the
-//!   result is written in bands over the rows that were read ([`crate::overlap`]), which frees memory. If the
-//!   scratch still does not fit, and the algorithm is at least 1.5 times as fast, the arena may exceed the
-//!   peak by up to 10 %.
-//! - `memory`: nowhere.
+//! - `speed`: if the error, measured on a sample of the step, is at most 1e-3 of its largest number.
+//! - `balanced`: if the error is at most 1e-4, and the scratch of two workers fits under the peak together
+//!   with the values that are live at the step. No arena is below that peak ([`tradeoff::peak_of_tensors`]).
+//!   If it does not fit, the result overwrites rows already read, in bands ([`crate::overlap`]), which frees
+//!   memory. If the scratch still does not fit, and the algorithm is at least 1.5 times as fast, the arena
+//!   may exceed the peak by up to 10 %.
+//! - `memory`: never.
 //!
-//! A remark says what is computed faster, and what is not. Results must not depend on the number of threads,
-//! so neither may the choice; it is the same rule for known sizes, after the arena of the usual algorithms is
-//! known, and for named ones, at each size ([`crate::memory::assign`]).
+//! Remarks list the steps that are computed faster, and those that are not. Results must not depend on the
+//! number of threads, so neither may the choice. The same rule applies to known sizes, once the arena of the
+//! usual algorithms is known, and to named ones, at each size ([`crate::memory::assign`]).
 
 use ir::alias::AliasSets;
 use ir::plan::attrs;
@@ -27,7 +27,7 @@ use crate::place::{Placement, Placer};
 use crate::select::select_again;
 use crate::tradeoff::{self, ArenaQuery, Goal, Question, RunningStep};
 
-/// What a plan is to be best at.
+/// The goals of a plan.
 #[derive(Clone, Copy)]
 pub(super) struct PlanGoals {
     /// For the choice of algorithms.
@@ -36,14 +36,14 @@ pub(super) struct PlanGoals {
     pub(super) savings: Goal,
 }
 
-/// The problem that a placement solves, with the remarks on it.
+/// A placement problem, its placement, and remarks.
 pub(super) type Placed<'a> = (ArenaProblem<'a>, Placement, Vec<Diagnostic>);
 
-/// How much scratch faster algorithms may take, and how far their results may be from exact ones.
+/// The scratch and the error that faster algorithms may have.
 pub(crate) struct Room {
-    /// The bytes beneath which they stay, with what is live; none if any are theirs.
+    /// The limit of their scratch plus the live bytes; none if there is no limit.
     most_bytes: Option<u64>,
-    /// As a share of the largest number.
+    /// The greatest error, relative to the largest number.
     most_error: f64,
 }
 
@@ -62,8 +62,8 @@ pub(crate) struct MethodInRoom {
 }
 
 impl Room {
-    /// The room in a function of which the question for the smallest arena is asked; none if the goal allows
-    /// no such algorithm.
+    /// The room in a function; none if the goal allows no faster algorithm. `question` has the goal of the
+    /// smallest arena.
     pub(crate) fn of(goal: Goal, question: &impl Question) -> Option<Room> {
         match goal {
             Goal::Memory => None,
@@ -75,8 +75,8 @@ impl Room {
         }
     }
 
-    /// The faster algorithm of a step, if there is one; `faster` gives it for a number of bytes of room.
-    /// Tries in this order: beneath the peak; the same in bands; the grown arena; the same in bands.
+    /// The faster algorithm of a step, if there is one; `faster` returns it for a number of bytes of room.
+    /// Tries, in this order: under the peak; there in bands; in the grown arena; there in bands.
     pub(crate) fn method(
         &self,
         question: &impl Question,
@@ -109,10 +109,10 @@ impl Room {
         found.or_else(refused)
     }
 
-    /// The scratch of a step that may be computed by a method, with that room.
+    /// The scratch of a method that a step may use with this room.
     ///
     /// # Errors
-    /// Why it may not.
+    /// The reason why it may not.
     fn scratch(&self, method: &FasterMethod, room_bytes: u64) -> Result<u64, String> {
         let FasterMethod { error, scratch_bytes, least_room_bytes, .. } = *method;
         if least_room_bytes > room_bytes {
@@ -134,7 +134,7 @@ struct FasterStep {
     found: MethodInRoom,
 }
 
-/// Forgets what an earlier plan chose.
+/// Removes the choices of an earlier plan.
 pub(super) fn forget(ctx: &Context, target: &dyn Target, body: &mut Body) {
     let mut chosen = Vec::new();
     ir::flow::walk(ctx, body, |op| {
@@ -143,8 +143,8 @@ pub(super) fn forget(ctx: &Context, target: &dyn Target, body: &mut Body) {
     chosen.into_iter().for_each(|op| set(ctx, target, body, op, None));
 }
 
-/// Uses faster algorithms where the goal allows it; `arena` and `placement` are those without. If one of them
-/// needs bands, the trade-off of memory for time is made again for all steps.
+/// Uses faster algorithms if the goal allows it; `arena` and `placement` are those of the usual ones. If an
+/// algorithm needs bands, the trade-off of memory for time is decided again for all steps.
 ///
 /// # Errors
 /// If a size is not known.
@@ -194,8 +194,8 @@ pub(super) fn choose<'a>(
     Ok((arena, placement, remarks))
 }
 
-/// Undoes the trade-off for all steps with their usual algorithm: no bands, and the preferred scratch.
-/// Returns what it undid.
+/// Undoes the trade-off for all steps with their usual algorithm: they get no bands, and their preferred
+/// scratch. Returns the attributes from before.
 fn undo_savings(
     ctx: &Context,
     target: &dyn Target,
@@ -243,7 +243,7 @@ fn remark(body: &Body, step: &FasterStep, refusal: Option<&String>) -> Diagnosti
     Diagnostic::remark(body.location(step.op), message)
 }
 
-/// What a step's attributes said.
+/// A step's attributes from before.
 struct EarlierChoice {
     op: Op,
     scratch: Option<ir::Attr>,
@@ -267,7 +267,7 @@ impl EarlierChoice {
     }
 }
 
-/// Has a step computed by a method with these bytes of scratch, or as usual.
+/// Makes a step use a method with these bytes of scratch, or the usual algorithm.
 pub(crate) fn set(ctx: &Context, target: &dyn Target, body: &mut Body, op: Op, method: Option<(&str, u64)>) {
     body.remove_attr(ctx, op, attrs::MEM_METHOD);
     let Some((name, scratch)) = method else { return select_again(ctx, target, body, op) };

@@ -6,11 +6,11 @@ use super::*;
 use crate::overlap::{OperandRows, RowOrder};
 use crate::tradeoff::{BandCandidate, OverlapCandidate, settled};
 
-/// Steps of which 3000, 2900 and 2000 bytes are live. Of the second, operand and result are images of 1024
-/// bytes, 768 of which both share in bands of two rows.
+/// Steps with 3000, 2900 and 2000 live bytes. Operand and result of the second one are images of 1024 bytes,
+/// which share 768 bytes in bands of two rows.
 struct ThreeSteps;
 
-/// The steps' numbers of live bytes.
+/// The live bytes of each step.
 const LIVE: [u64; 3] = [3000, 2900, 2000];
 
 impl Question for ThreeSteps {
@@ -41,7 +41,7 @@ impl Question for ThreeSteps {
     }
 }
 
-/// An algorithm that needs that much room, and is that many times as fast.
+/// An algorithm that needs this much room, and is `speedup` times as fast.
 fn needing(least_room_bytes: u64, speedup: f64) -> FasterMethod {
     FasterMethod {
         name: "fast",
@@ -54,7 +54,7 @@ fn needing(least_room_bytes: u64, speedup: f64) -> FasterMethod {
     }
 }
 
-/// Whether a step is computed by the algorithm, and whether in bands then; else why it is not.
+/// Whether a step is computed by the algorithm, and then whether in bands; otherwise the reason.
 fn found(goal: Goal, number: usize, method: FasterMethod) -> Result<bool, String> {
     let room = Room::of(goal, &ThreeSteps).expect("the goal allows faster algorithms");
     let step = ThreeSteps.steps()[number];
@@ -140,12 +140,12 @@ fn a_method_may_depend_on_the_room_that_it_is_offered() {
     assert!(room.method(&ThreeSteps, &step, &|_| None).is_none());
 }
 
-/// 8 rows of 128 bytes, of which each row of the result reads as many as are given, less the padding.
+/// 8 rows of 128 bytes; each row of the result reads `extent` rows, without the padding.
 fn rows(extent: u64, pad_top: u64) -> OperandRows {
     OperandRows { input: 8, input_bytes: 128, output: 8, output_bytes: 128, extent, stride: 1, pad_top }
 }
 
-/// The bytes that an operand and a result of 1024 bytes share, if bands of some rows cost no time.
+/// The bytes that an operand and a result of 1024 bytes share, if bands of `free_rows` rows cost no time.
 fn saved(goal: Goal, rows: OperandRows, free_rows: u64, share: u64) -> Option<u64> {
     let bands = Bands { operand: 0, free_rows, multiple: 1 };
     OverlapCandidate::new(goal, rows, [1024; 2], bands, share).map(|candidate| candidate.saved())

@@ -1,8 +1,8 @@
 //! Values in pools other than the arena: one placement problem for each pool.
 //!
-//! All pools are ranges of one piece of memory: the arena first, then each other from a multiple of its
-//! alignment on. So what runs needs one address, and a run allocates once. What is handed on keeps its place
-//! only within one pool.
+//! All pools are ranges of one piece of memory: the arena first, then each other pool at a multiple of its
+//! alignment. So a program needs one address, and a run allocates once. Values that control flow passes on
+//! keep their place only within one pool.
 
 use cranelift_entity::PrimaryMap;
 use ir::memory_pools::{ARENA, MemoryPool, pools, pools_attr, stack, wanted};
@@ -19,11 +19,11 @@ pub struct PoolProblem {
     pub pool: MemoryPool,
     /// Live ranges and sizes.
     pub problem: Problem,
-    /// What each buffer of the problem holds.
+    /// The content of each buffer of the problem.
     pub contents: PrimaryMap<BufferId, BufferContent>,
 }
 
-/// The arena, and the others, empty.
+/// The arena, and the other pools without buffers.
 pub(super) fn of(ctx: &Context, body: &Body) -> Result<(MemoryPool, Vec<PoolProblem>), Vec<Diagnostic>> {
     let mut pools = pools(ctx, body).map_err(|fault| vec![Diagnostic::error(Location::UNKNOWN, fault)])?;
     let arena = pools.remove(0);
@@ -31,19 +31,19 @@ pub(super) fn of(ctx: &Context, body: &Body) -> Result<(MemoryPool, Vec<PoolProb
     Ok((arena, pools.into_iter().map(empty).collect()))
 }
 
-/// Where everything is: the placement of each pool, the arena's first.
+/// The placement of each pool, the arena's first.
 pub(super) struct PoolPlacements {
     pub(super) placements: Vec<Placement>,
     pools: Vec<MemoryPool>,
 }
 
 impl PoolPlacements {
-    /// The name of a pool beside the arena, and the offset of a buffer in it.
+    /// The name of a pool other than the arena, and the offset of a buffer in it.
     pub(super) fn place(&self, index: usize, id: BufferId) -> (&str, u64) {
         (&self.pools[index + 1].name, self.placements[index + 1].offsets[id])
     }
 
-    /// Writes down how large all memory is, and where in it each pool is, if there are others than the arena.
+    /// Writes the size of all memory and the range of each pool, if there are pools other than the arena.
     pub(super) fn write(&self, ctx: &Context, body: &mut Body) {
         let end = self.pools.iter().map(|pool| pool.start + pool.size_bytes).max().unwrap_or(0);
         body.set_own_attr(ctx, attrs::OPTC_ARENA, ctx.int_attr(end as i64));
@@ -54,7 +54,7 @@ impl PoolPlacements {
 }
 
 impl ArenaProblem<'_> {
-    /// Gives each value that asks for a pool, and is not in the caller's memory, a buffer there.
+    /// Gives each value that requests a pool, and is not in the caller's memory, a buffer there.
     pub(super) fn fill_pools(&mut self, ctx: &Context, body: &Body) -> Result<(), Vec<Diagnostic>> {
         let mut faults = Vec::new();
         for root in self.classes.roots().to_vec() {
@@ -93,10 +93,10 @@ impl ArenaProblem<'_> {
         Ok(())
     }
 
-    /// Places what is in the pools beside the arena, whose placement is given.
+    /// Places the buffers of the pools other than the arena, whose placement is given.
     ///
     /// # Errors
-    /// For each pool that needs more than it holds.
+    /// For each pool that is too small.
     pub(super) fn place_pools(
         &self,
         ctx: &Context,
@@ -118,13 +118,13 @@ impl ArenaProblem<'_> {
         if faults.is_empty() { Ok(PoolPlacements { placements, pools }) } else { Err(faults) }
     }
 
-    /// Lets every pool hold whatever it needs.
+    /// Removes the capacity of every pool.
     pub(crate) fn set_no_capacities(&mut self) {
         let others = self.pools.iter_mut().map(|pool| &mut pool.pool);
         std::iter::once(&mut self.pool).chain(others).for_each(|pool| pool.capacity = None);
     }
 
-    /// The arena for 0, then the others.
+    /// The problem of a pool: the arena's for 0, then the others'.
     fn problem_of(&self, index: usize) -> (&MemoryPool, &Problem, &PrimaryMap<BufferId, BufferContent>) {
         match index.checked_sub(1).map(|index| &self.pools[index]) {
             Some(PoolProblem { pool, problem, contents }) => (pool, problem, contents),
@@ -133,7 +133,7 @@ impl ArenaProblem<'_> {
     }
 }
 
-/// That a pool can't hold its values.
+/// The message for a pool that can't hold its values.
 pub(crate) fn too_small(pool: &MemoryPool, capacity: u64, size_bytes: u64) -> String {
     format!("the pool `{}` holds {capacity} bytes, but {size_bytes} are needed", pool.name)
 }

@@ -1,8 +1,9 @@
-//! Which intermediates live in a caller's buffer while it does not hold the caller's own value.
+//! Reuse of output buffers: which intermediates live in a caller's buffer while that does not hold its own
+//! value.
 //!
-//! An output's buffer is free until the output is written, a donated input's after its last reader. What
-//! lies there is not in the arena. So what the peak needs is moved there, the largest value first,
-//! until nothing more fits.
+//! An output's buffer is free until the output is written, and a donated input's after its last read. Values
+//! there need no arena. So values that are live at the peak are moved there, the largest first, until no more
+//! fit.
 
 use std::cmp::Reverse;
 
@@ -14,11 +15,11 @@ use crate::edit::kept_inputs;
 use crate::memory::bytes::is_at_most;
 use crate::place::Step;
 
-/// The most reuses of a function: each is chosen in a sweep over all of it.
+/// The most reuses of a function: each choice costs a sweep over the whole function.
 const MOST_REUSES: usize = 16;
 
 impl ArenaProblem<'_> {
-    /// Moves values of the steps at the peak into the callers' buffers.
+    /// Moves values that are live at the peak into the callers' buffers.
     pub(super) fn reuse_outputs(&mut self, ctx: &Context, body: &Body) {
         let buffers = self.callers_buffers(ctx, body);
         let runs = self.steps.events().filter(|(_, event)| event.act == Act::Run);
@@ -39,8 +40,7 @@ impl ArenaProblem<'_> {
         inputs.chain(outputs).collect()
     }
 
-    /// The largest value of the step at the peak that fits a caller's buffer, with the value that the buffer
-    /// is for.
+    /// The largest value live at the peak that fits a caller's buffer, with the own value of that buffer.
     fn next_reuse(
         &self,
         ctx: &Context,
@@ -77,7 +77,7 @@ impl ArenaProblem<'_> {
         })
     }
 
-    /// Whether a value that fits into a buffer fits at all sizes.
+    /// Whether a value that fits a buffer at the chosen sizes fits at all sizes.
     fn is_at_most(&self, ctx: &Context, value: Value, buffer: Value) -> bool {
         self.all_sizes.is_none_or(|SizeRanges { body, ranges }| is_at_most(ctx, body, value, buffer, ranges))
     }
@@ -88,7 +88,7 @@ impl ArenaProblem<'_> {
         roots.filter(|root| self.classes.class(*root) == *root && self.homes[*root].is_none())
     }
 
-    /// The first of the steps at which most bytes of the arena are needed.
+    /// The first step of the arena's peak.
     fn peak(&self, scratch: &[(Step, u64)]) -> Option<Step> {
         let mut changes = Vec::new();
         for class in self.in_arena() {
@@ -115,7 +115,7 @@ impl ArenaProblem<'_> {
     }
 }
 
-/// What happens at a step; births come before deaths.
+/// A change of live bytes at a step; births sort before deaths.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum LiveChange {
     Birth(u64),

@@ -9,7 +9,7 @@ use super::BufferContent;
 use crate::liveness::Steps;
 use crate::place::{BufferId, Problem, peak_of};
 
-/// The most values that are live at the peak and named.
+/// The most values that the error names.
 const MOST_VALUES: usize = 8;
 
 /// An error at the peak of a problem, with notes on its live buffers, the largest first.
@@ -51,7 +51,7 @@ pub fn explain(
     })
 }
 
-/// The operation's name (of a group, of what it is built around), and the name of the model's node.
+/// The operation's name (for a group, that of its main operation) and the model node's name.
 fn describe(ctx: &Context, body: &Body, op: Op) -> String {
     let main = main_op(ctx, body, op);
     let name = ctx.op_name_str(body.name(main));
@@ -61,7 +61,7 @@ fn describe(ctx: &Context, body: &Body, op: Op) -> String {
     }
 }
 
-/// The main operation of a group: its contraction, else its last one.
+/// The main operation of a group: its contraction, otherwise its last operation.
 pub fn main_op(ctx: &Context, body: &Body, op: Op) -> Op {
     let Kind::Group = body.at(ctx, op).kind() else { return op };
     let blocks = body.regions(op).iter().flat_map(|region| body.blocks(*region));

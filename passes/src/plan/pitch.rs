@@ -1,15 +1,15 @@
-//! Which images have rows that begin at multiples of their pool's pitch.
+//! Row pitch: which images have rows that begin at multiples of their pool's pitch.
 //!
 //! ```text
 //! %0 = nn.relu %x : tensor<1x5x7x3xf32>
 //! =>    %0 = nn.relu %x {mem.pitch = array<i64: 84, 128>} : tensor<1x5x7x3xf32>
 //! ```
 //!
-//! An image is a value of four axes, channels last. In a pool with a pitch it takes height x depth rows of as
-//! many bytes as a row of pixels has, rounded up to the pitch; other values lie in the same pool without
-//! gaps. So does an image whose producer, readers or views do not know rows (a remark says which), that is
-//! handed on, or that is a concatenation of parts. Decided after `inplace`: what overwrites an image has the
-//! same rows. Linear in uses.
+//! An image is a value of four axes, channels last. In a pool with a pitch, it takes height x depth rows,
+//! each with the bytes of a row of pixels rounded up to the pitch. Other values are dense in the same pool.
+//! So is an image that is passed by control flow or is a concatenation with operands in place, and one whose
+//! producer, readers or views do not support rows (a remark names them). Decided after `inplace`: a result
+//! that overwrites an image has the same rows. Linear in uses.
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, is_marked_view, parts, view_offset_bytes};
@@ -21,7 +21,7 @@ use ir::weights::WeightSet;
 use ir::window::{Arrangement, ByteWindow};
 use ir::{Body, Context, Diagnostic, Location, Op, Target, Traits, Value, flow};
 
-/// Gives images their rows (`mem.pitch`). Returns how many, and a remark for each that stays without gaps.
+/// Gives images their rows (`mem.pitch`). Returns how many, and a remark for each that stays dense.
 ///
 /// # Errors
 /// If `optc.pools` of the function is malformed.
@@ -59,7 +59,7 @@ pub(super) fn pitch_rows(
     Ok((count, remarks))
 }
 
-/// Operations whose kernels are told of rows.
+/// Operations whose kernels must support the rows.
 struct Touched {
     makers: Vec<Op>,
     readers: Vec<Op>,
@@ -70,7 +70,7 @@ struct PitchChooser<'a> {
     target: &'a dyn Target,
     body: &'a Body,
     aliases: &'a AliasSets,
-    /// Who owns bytes, in text order, but for what is returned.
+    /// The values that own bytes, in text order, except returned ones.
     roots: Vec<Value>,
     /// The results that have a root's bytes.
     members: SecondaryMap<Value, Vec<Value>>,
@@ -105,7 +105,7 @@ impl<'a> PitchChooser<'a> {
         self.body.defining_op(value).map_or(Location::UNKNOWN, |op| self.body.location(op))
     }
 
-    /// The rows of an image in its pool, and the pool's pitch; none where that makes no difference.
+    /// The rows of an image in its pool, and the pool's pitch; none if it would be dense anyway.
     fn rows(&self, root: Value, pools: &[MemoryPool]) -> Option<(u64, ByteWindow)> {
         let name = wanted(self.ctx, self.body, root);
         let pitch = pools.iter().find(|pool| pool.name == name)?.pitch;
@@ -118,7 +118,7 @@ impl<'a> PitchChooser<'a> {
         is_image.then(|| (pitch, ByteWindow::of_rows(0, depth * height, row, row.next_multiple_of(pitch))))
     }
 
-    /// Refuses what some producer, reader or view of the bytes can't take in these rows.
+    /// Refuses rows that a producer, reader or view of the bytes does not support.
     fn check(&self, root: Value, rows: ByteWindow) -> Result<(), String> {
         self.members[root].iter().try_for_each(|member| {
             self.check_member(*member, rows)?;

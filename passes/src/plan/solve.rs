@@ -1,4 +1,4 @@
-//! The pass `plan`: makes and solves the placement problem, writes and checks the plan.
+//! The pass `plan`: builds and solves the placement problem, writes the plan, and checks it.
 
 use ir::alias::AliasSets;
 use ir::{Body, Context, Diagnostic, Target};
@@ -12,7 +12,7 @@ use crate::place::{self, Placement, Placer};
 use crate::tradeoff::{self, Goal};
 
 /// Places the values of a function, and saves memory as far as the goal allows; `planner` names a row of
-/// [`place::PLANNERS`]. Returns a remark for each image without the row pitch that its pool asks for.
+/// [`place::PLANNERS`]. Returns a remark for each image that lacks the row pitch of its pool.
 ///
 /// # Errors
 /// If there is no such planner, a size is not known, or the checker refuses the plan.
@@ -54,7 +54,7 @@ pub fn plan(
     if faults.is_empty() { Ok(remarks) } else { Err(faults) }
 }
 
-/// Gives each buffer that may not share bytes, since that would be one change too many, bytes of its own.
+/// Gives buffers their own bytes if sharing them would exceed the number of allowed changes.
 fn set_apart(
     ctx: &Context,
     body: &Body,

@@ -1,4 +1,4 @@
-//! What a function's state is written to: the bytes that it is read from, once nothing reads them any more.
+//! States: the next state is written to the bytes of the current one once nothing reads that any more.
 //!
 //! ```text
 //! %1 = nn.add %state, %x                  %1 = nn.add %state, %x
@@ -7,9 +7,9 @@
 //! return %2, %1                           return %2, %3           (%3 is the next state)
 //! ```
 //!
-//! A next state is made in its place if that is free by then, and copied there at the end of the function if
-//! it is not: at most twice, where states change places. Between the last read of the one and the first write
-//! of the other, the bytes may hold others (`output_reuse`).
+//! The next state is computed in place if its bytes are free by then. Otherwise it is copied there at the end
+//! of the function; if states are exchanged, some are copied twice. Between the last read of the current
+//! state and the first write of the next, the bytes may hold other values (`output_reuse`).
 
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap};
 use ir::alias::AliasSets;
@@ -23,7 +23,7 @@ use super::{ArenaProblem, BufferContent, PoolProblem, entry_args, returns};
 use crate::liveness::{AliasClasses, Steps};
 use crate::place::{Buffer, BufferId, Problem, Step};
 
-/// Copies each next state that can't be made in its place. Says who shares bytes with whom after that.
+/// Copies each next state that can't be computed in place. Returns the alias sets after that.
 pub(super) fn separate(
     ctx: &Context,
     body: &mut Body,
@@ -44,7 +44,7 @@ pub(super) fn separate(
     }
 }
 
-/// The operands of returns that are next states and can't have the bytes of the state.
+/// The operands of returns that are next states but can't have the bytes of their state.
 fn late(ctx: &Context, body: &Body, aliases: &AliasSets, states: &[StateArgument]) -> Vec<(Op, usize)> {
     let weights = WeightSet::of(ctx, body);
     let steps = Steps::of(ctx, body, &weights);
@@ -75,7 +75,7 @@ fn late(ctx: &Context, body: &Body, aliases: &AliasSets, states: &[StateArgument
     late
 }
 
-/// Whether this result of a function is a next state.
+/// Whether result `result` of a function is a next state.
 pub(super) fn is_next(states: &[StateArgument], result: usize) -> bool {
     states.iter().any(|state| state.result == Some(result))
 }
@@ -115,7 +115,7 @@ impl ArenaProblem<'_> {
         Ok(())
     }
 
-    /// Whether two classes may share a place with the states that are there besides.
+    /// Whether two classes may share a place with the states already there.
     pub(super) fn is_free_for(&self, home: Option<Storage<BufferId>>, classes: [Value; 2]) -> bool {
         let others = self.states.iter().map(|value| self.classes.class(*value));
         let mut others = others.filter(|other| self.homes[*other] == home && !classes.contains(other));

@@ -1,4 +1,4 @@
-//! How a placement is written into a function: `mem.place`, `mem.args`, the scratch of moves, and the pools'
+//! Writes a placement into a function: `mem.place`, `mem.args`, the scratch of parallel moves, and the pools'
 //! sizes.
 
 use std::cell::RefCell;
@@ -20,10 +20,10 @@ use crate::edit::{Setter, entry};
 use crate::place::{self, PlannerOptions};
 
 impl ArenaProblem<'_> {
-    /// Writes a placement of the arena into the function; other pools are placed as by the default planner.
+    /// Writes a placement of the arena into the function; other pools are placed by the default planner.
     ///
     /// # Errors
-    /// If a pool needs more than it holds.
+    /// If a pool is too small.
     pub(crate) fn write_alone(
         &self,
         ctx: &Context,
@@ -37,7 +37,7 @@ impl ArenaProblem<'_> {
     /// Writes the placement of each pool into the function, the arena's first.
     ///
     /// # Errors
-    /// If a pool needs more than it holds.
+    /// If a pool is too small.
     pub(crate) fn write_placements(
         &self,
         ctx: &Context,
@@ -92,7 +92,7 @@ impl ArenaProblem<'_> {
         self.write_assembled(&places, body);
     }
 
-    /// Writes the places of concatenations that do not run, since all their parts are in place.
+    /// Writes the places of concatenations that do not run because all their operands are in place.
     fn write_assembled(&self, places: &PlaceWriter<'_>, body: &mut Body) {
         let ctx = places.ctx;
         let mut assembled = Vec::new();
@@ -106,8 +106,8 @@ impl ArenaProblem<'_> {
         }
     }
 
-    /// The places of the arguments of each block of some regions, without the function's own; none if there
-    /// are none.
+    /// The places of the arguments of each block of some regions, except the function's entry; none if there
+    /// are no arguments.
     fn args(&self, places: &PlaceWriter<'_>, body: &Body, regions: &[Region]) -> Option<Attr> {
         let ctx = places.ctx;
         let blocks = regions.iter().flat_map(|region| body.blocks(*region));
@@ -120,7 +120,7 @@ impl ArenaProblem<'_> {
         all.iter().any(|args| !args.is_empty()).then(|| ctx.array_attr(&lists.collect::<Vec<_>>()))
     }
 
-    /// The place of a value; `unit` for one in a block that control never comes to.
+    /// The place of a value; `unit` if its block is unreachable.
     fn place(&self, places: &PlaceWriter<'_>, value: Value) -> Attr {
         let (Some(home), Some(window)) = (self.homes[self.classes.class(value)], self.aliases.window(value))
         else {
@@ -140,7 +140,7 @@ impl ArenaProblem<'_> {
     }
 }
 
-/// Makes the entries of `mem.place`, each once: a long chain in one place has many that are equal.
+/// Makes the entries of `mem.place`. They are cached: a long in-place chain has many equal ones.
 struct PlaceWriter<'a> {
     ctx: &'a Context,
     placed: &'a PoolPlacements,
@@ -148,7 +148,7 @@ struct PlaceWriter<'a> {
     lists: RefCell<FxHashMap<PlaceEntries, Attr>>,
 }
 
-/// Entries of one `mem.place`.
+/// The entries of one `mem.place`.
 type PlaceEntries = SmallVec<[Attr; 4]>;
 
 impl<'a> PlaceWriter<'a> {
@@ -159,7 +159,7 @@ impl<'a> PlaceWriter<'a> {
         *made.entry((pool, offset, bytes)).or_insert_with(|| ctx.array_attr(&make()))
     }
 
-    /// An entry of a part of a value: where in the value it begins, its rows, and from row to row.
+    /// An entry for rows within a larger value: the first byte, the bytes of a row, and the pitch.
     fn part(&self, pool: &str, offset: u64, window: ByteWindow) -> Attr {
         let ByteWindow { first, rows, row, pitch } = window;
         let numbers = [offset, rows * row, first, row, pitch].map(|number| self.ctx.int_attr(number as i64));
