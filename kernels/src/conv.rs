@@ -107,7 +107,7 @@ pub struct ConvStrides {
     pub input: ImageStrides,
     /// Of the output, channels contiguous.
     pub output: ImageStrides,
-    /// Of the residual, channels contiguous; ignored where there is none.
+    /// Of the residual, channels contiguous; ignored without a residual.
     pub residual: ImageStrides,
 }
 

@@ -20,7 +20,7 @@ pub struct GemmShape {
     pub a_stride: usize,
     /// Between rows of `c`.
     pub c_stride: usize,
-    /// Between rows of the residual; ignored where there is none.
+    /// Between rows of the residual; ignored without a residual.
     pub residual_stride: usize,
 }
 

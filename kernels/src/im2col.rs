@@ -80,7 +80,7 @@ impl<'i, I: CopiedImage> RowCopies<'i, I> {
         if is_whole && self.touching {
             let first = corner + y.origin * input.h as isize + x.origin * input.w as isize;
             let row_step = conv.dilation_h as isize * input.h as isize;
-            // SAFETY: all taps are readable; what a copy writes too much, the next one overwrites.
+            // SAFETY: all taps are readable; the next copy overwrites what one writes past its end.
             return unsafe {
                 for ky in 0..conv.kernel_h as usize {
                     let from = first + ky as isize * row_step;
@@ -89,7 +89,7 @@ impl<'i, I: CopiedImage> RowCopies<'i, I> {
                 self.image.end_row(to);
             };
         }
-        // SAFETY: taps inside the image are readable; what a copy writes too much, the next one overwrites.
+        // SAFETY: taps inside the image are readable; the next copy overwrites what one writes past its end.
         unsafe {
             for ky in 0..conv.kernel_h as usize {
                 let to = to.add(ky * width);
@@ -182,7 +182,7 @@ impl<'i, I: CopiedImage> RowCopies<'i, I> {
     unsafe fn pad<S: Simd>(&self, s: S, to: *mut I::Number, n: usize) {
         let in_vector = size_of::<f32>() * S::LANES / size_of::<I::Number>();
         let many = [self.image.padding(); 4];
-        // SAFETY: numbers have at most four bytes, so four of them have a word.
+        // SAFETY: numbers have 1, 2 or 4 bytes, so four of them fill at least a word.
         let bytes = unsafe { s.float(s.splat_int(many.as_ptr().cast::<i32>().read_unaligned())) };
         for i in (0..n).step_by(in_vector) {
             // SAFETY: the caller left room for a vector past the end.

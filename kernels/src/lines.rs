@@ -64,7 +64,7 @@ impl Lines {
         let of = Some([first.n, group]);
         let ready = if self.of == of && self.ready.start <= top { self.ready.end.max(top) } else { top };
         let in_vector = size_of::<f32>() * S::LANES / size_of::<I::Number>();
-        // SAFETY: the caller's promise; a stretch and a vector after it are within a line and its room.
+        // SAFETY: the caller's promise; the taps of a kernel row, and a vector after them, are within a line.
         unsafe {
             for y in ready..wanted.end {
                 write_line(image, group, [first.n, y], (lines.add(y % kernel_h * length), length));

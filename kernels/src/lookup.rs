@@ -91,8 +91,8 @@ impl KernelBody for Lookup {
             let column = at % columns;
             let run = (columns - column).min(range.end - at);
             let [from, to] = self.starts(at / columns);
-            // SAFETY: the operands have the extents that the descriptor was made for, and parts write other
-            // bytes.
+            // SAFETY: the operands have the extents that the descriptor was made for, and parts write
+            // disjoint bytes.
             unsafe {
                 let out = operands.get::<u8>(0).offset(to).add(column);
                 let x = operands.get::<u8>(1).offset(from).add(column);

@@ -284,7 +284,7 @@ impl KernelBody for Pool2d {
         for line in piece(self.batch as usize * rows, self.parts as usize, part as usize) {
             let (n, row) = (line / rows, line % rows);
             // SAFETY: the operands are images of the shape that the descriptor was made for; parts write
-            // other lines.
+            // disjoint lines.
             unsafe {
                 let image = (operands.get::<u8>(1), n * self.input_strides.n as usize);
                 let to = &self.output_strides;
@@ -390,8 +390,8 @@ impl KernelBody for GlobalAveragePool {
         for index in piece(self.batch as usize * blocks, self.parts as usize, part as usize) {
             let n = index / blocks;
             let first = index % blocks * BLOCK;
-            // SAFETY: the operands have the extents that the descriptor was made for; parts write other
-            // blocks.
+            // SAFETY: the operands have the extents that the descriptor was made for; parts write
+            // disjoint blocks.
             unsafe {
                 let x = operands.get::<f32>(1).add(n * self.image_stride as usize + first);
                 let out = operands.get::<f32>(0).add(n * channels + first);

@@ -100,7 +100,7 @@ unsafe fn powers<S: Simd>(s: S, scores: *mut f32, padded: usize, base: f32) -> f
     let mut sums = [s.splat(0.0); 2];
     let mut lanes = [0.0; ACCUMULATORS];
     let mut at = 0;
-    // SAFETY: the caller's promise; one vector has 16 lanes, or two have.
+    // SAFETY: the caller's promise; one or two vectors have 16 lanes.
     unsafe {
         while at + Several::<S>::LANES <= padded {
             let several = Several(s);

@@ -505,8 +505,8 @@ impl KernelBody for Winograd {
     #[inline(always)]
     unsafe fn run<S: Simd>(&self, s: S, operands: OperandTable, part: u32, scratch: *mut u8) {
         let part = part as usize;
-        // SAFETY: `KernelFn`'s promise, with the operands that `Winograd` documents; a row of weights has so
-        // many channels.
+        // SAFETY: `KernelFn`'s promise, with the operands that `Winograd` documents; `CHANNELS` fits
+        // the weights' type.
         unsafe {
             match self.weights {
                 StoredFloat::F32 => self.run_stored::<1, S>(s, operands, part, scratch),

@@ -26,7 +26,7 @@ use crate::plan::{ALIGN_BYTES, ArenaProblem, BufferContent};
 pub enum Goal {
     /// The smallest arena.
     Memory,
-    /// An arena as small as it can be where that costs next to no time.
+    /// The smallest arena that costs next to no time.
     #[default]
     Balanced,
     /// The shortest time.

@@ -32,7 +32,7 @@ impl CopiedImage for QuadImage<'_> {
 
     #[inline(always)]
     unsafe fn copy<S: Simd>(&self, s: S, _channel: usize, from: isize, to: *mut u8, n: usize) {
-        // SAFETY: the caller's promise: channels that lie apart are copied by `copy_apart`.
+        // SAFETY: the caller's promise: channels that are not contiguous are copied by `copy_apart`.
         unsafe { copy_bytes(s, self.images.x.offset(from), to, n) }
     }
 

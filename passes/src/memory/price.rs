@@ -1,6 +1,6 @@
 //! The needs of steps at given sizes, and the cost of choices at the peak.
 //!
-//! It answers the questions of [`crate::tradeoff`], as is done elsewhere for known sizes.
+//! It answers the questions of [`crate::tradeoff`]; `tradeoff::ArenaQuery` does so for known sizes.
 
 use cranelift_entity::{EntityRef, PrimaryMap};
 use ir::target::Bands;
