@@ -451,8 +451,7 @@ fn strides_of(layout: &Strided) -> Result<ImageStrides, CodeRefusal> {
     match layout.strides[..] {
         [n, h, w, c] => {
             let [n, h, w, c] = [n, h, w, c].map(|stride| stride as u64);
-            // A single channel has no neighbour, but kernels may take the stride for that of contiguous
-            // channels.
+            // The stride of a single channel is arbitrary; with 1, kernels may treat channels as contiguous.
             let c = if layout.shape[3] == 1 { 1 } else { c };
             Ok(ImageStrides { n, h, w, c })
         }
