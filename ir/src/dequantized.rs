@@ -100,3 +100,27 @@ fn other_operand(op: OpRef<'_>, function: Binary) -> Option<Value> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_faster_but_in_groups_of_few_channels() {
+        for (groups, filter, expected) in [
+            (1, &[4, 3, 3, 3][..], true),
+            (1, &[1, 1, 17, 17], true),
+            (2, &[16, 8, 3, 3], true),
+            (2, &[16, 7, 3, 3], false),
+            (8, &[8, 1, 3, 3], true),
+            // Two channels out of each group of one.
+            (8, &[16, 1, 3, 3], false),
+            // A window whose sums are no longer exact as floats.
+            (8, &[8, 1, 16, 16], true),
+            (8, &[8, 1, 16, 17], false),
+            (1, &[4], false),
+        ] {
+            assert_eq!(are_integers_faster(groups, filter), expected, "{groups} groups of {filter:?}");
+        }
+    }
+}

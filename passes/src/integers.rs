@@ -453,3 +453,6 @@ const ADD: &str = "nn.add";
 const DIV: &str = "nn.div";
 const PRODUCT: &str = "nn.quantized_matmul";
 const CONVOLUTION: &str = "nn.quantized_conv2d";
+
+#[cfg(test)]
+mod tests;
