@@ -1,6 +1,11 @@
 //! That pointwise steps compute their scalar meaning: shapes, broadcasts, special numbers, groups, threads.
 
+use ir::scalar::{Binary, Unary};
+
+use super::expr::{ExprBuilder, ExprNode, NodeOp};
+use super::lanes;
 use super::testing::check;
+use crate::elem::ElemType;
 use crate::testing::Net;
 
 fn ramp(count: usize) -> Vec<f32> {
@@ -151,51 +156,52 @@ fn the_bits_of_an_input_are_read_as_the_view_says() {
     assert_eq!(net.run(&[exponent], &[&x])[0], expected);
 }
 
-/// Also of types that generated code does not compute with.
-#[test]
-fn a_group_may_be_a_lone_view_of_bits_of_any_type() {
-    let ctx = std::sync::Arc::new(ir::Context::new());
-    let ty = |text: &str| ir::text::parse_type(&ctx, text).unwrap();
-    let widths: [(usize, &[&str]); 4] = [
-        (1, &["i8", "ui8", "f8E4M3FN", "f8E5M2", "f8E8M0FNU"]),
-        (2, &["i16", "ui16", "f16", "bf16"]),
-        (4, &["i32", "f32"]),
-        (8, &["i64", "f64"]),
-    ];
-    for (width, types) in widths {
-        for (from, to) in types.iter().flat_map(|from| types.iter().map(move |to| (*from, *to))) {
-            let mut net = Net::new(&[(&[5], ty(from))], ctx.clone());
-            let bits = net.group(&[net.arg(0)], |builder, args| {
-                builder.value("nn.bitcast", &[args[0]], &[("to", ctx.type_attr(ty(to)))]).unwrap()
-            });
-            let bytes = (0..5 * width).map(|at| (at * 37 + 11) as u8).collect();
-            check(net, bits, &[bytes], &format!("{from} to {to}"));
-        }
-    }
-}
-
-#[test]
-fn what_a_group_may_only_move_it_does_not_compute_with() {
-    let ctx = std::sync::Arc::new(ir::Context::new());
-    let narrow = ir::text::parse_type(&ctx, "f8E4M3FN").unwrap();
-    let mut net = Net::new(&[(&[4], narrow)], ctx.clone());
-    net.group(&[net.arg(0)], |builder, args| {
-        builder.value("nn.cast", &[args[0]], &[("to", ctx.type_attr(ctx.f32()))]).unwrap()
-    });
-    let op = net.body.ops(net.body.entry(net.body.root()).unwrap()).next().unwrap();
-    let machine = crate::Cpu::native().machine(1);
-    assert!(crate::lower::lower(net.body.at(&ctx, op), &machine).is_err());
-}
-
-#[test]
-fn a_computed_value_has_no_other_bits_in_a_group() {
-    let ctx = std::sync::Arc::new(ir::Context::new());
-    let mut net = Net::new(&[(&[4], ctx.f32())], ctx.clone());
+/// Whether a group is refused of one operation on the root of a matrix.
+fn is_refused(name: &str, attrs: impl FnOnce(&ir::Context) -> (&'static str, ir::Attr)) -> bool {
+    let mut net = Net::f32(&[&[4, 4]]);
+    let attrs = [attrs(&net.ctx)];
     net.group(&[net.arg(0)], |builder, args| {
         let root = builder.value("nn.sqrt", &[args[0]], &[]).unwrap();
-        builder.value("nn.bitcast", &[root], &[("to", ctx.type_attr(ctx.int(32)))]).unwrap()
+        builder.value(name, &[root], &attrs).unwrap()
     });
     let op = net.body.ops(net.body.entry(net.body.root()).unwrap()).next().unwrap();
     let machine = crate::Cpu::native().machine(1);
-    assert!(crate::lower::lower(net.body.at(&ctx, op), &machine).is_err());
+    crate::lower::lower(net.body.at(&net.ctx, op), &machine).is_err()
+}
+
+#[test]
+fn a_computed_value_has_no_other_bits_and_order_in_a_group() {
+    assert!(is_refused("nn.bitcast", |ctx| ("to", ctx.type_attr(ctx.int(32)))));
+    assert!(is_refused("nn.transpose", |ctx| ("permutation", ctx.ints_attr(&[1, 0]))));
+    assert!(is_refused("nn.reshape", |ctx| ("shape", ctx.ints_attr(&[16]))));
+    assert!(!is_refused("nn.reshape", |ctx| ("shape", ctx.ints_attr(&[4, 4]))));
+}
+
+#[test]
+fn what_elements_have_no_function_for_is_refused() {
+    let [int, float, bool] = [ElemType::Int { bits: 32, signed: true }, ElemType::F32, ElemType::Bool];
+    let is_possible = |elem, result, make: fn([ExprNode; 3]) -> NodeOp| {
+        let mut builder = ExprBuilder::default();
+        let args = [0, 1, 2].map(|index| builder.add(elem, NodeOp::Input(index)));
+        let node = builder.add(result, make(args));
+        let expr = builder.finish();
+        lanes::check(&expr, expr.node(node)).is_ok()
+    };
+    for (possible, make) in [
+        ([true, false, true], (|[a, ..]| NodeOp::Unary(Unary::Not, a)) as fn([ExprNode; 3]) -> NodeOp),
+        ([true, true, false], |[a, ..]| NodeOp::Unary(Unary::Neg, a)),
+        ([true, true, false], |[a, ..]| NodeOp::Unary(Unary::Abs, a)),
+        ([false, true, false], |[a, ..]| NodeOp::Unary(Unary::Sqrt, a)),
+        ([false, true, false], |[a, ..]| NodeOp::Unary(Unary::Exp, a)),
+        ([true, true, false], |[a, b, _]| NodeOp::Binary(Binary::Add, a, b)),
+        ([true, false, true], |[a, b, _]| NodeOp::Binary(Binary::And, a, b)),
+        ([true, false, false], |[a, b, _]| NodeOp::Binary(Binary::Shl, a, b)),
+        ([false, true, false], |[a, b, c]| NodeOp::Fma(a, b, c)),
+        ([false, false, true], |[a, b, c]| NodeOp::Select(a, b, c)),
+        ([true, true, true], |[a, ..]| NodeOp::Convert(a)),
+    ] {
+        assert_eq!([int, float, bool].map(|elem| is_possible(elem, elem, make)), possible);
+    }
+    // Truth values are compared.
+    assert!(is_possible(bool, bool, |[a, b, _]| NodeOp::Binary(Binary::Lt, a, b)));
 }
