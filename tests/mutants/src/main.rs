@@ -19,6 +19,7 @@ use trial::{Known, Outcome, know, trials};
 /// The files and folders whose mutants are tried by default.
 const FILES: &[&str] = &[
     "ir/src/alias.rs",
+    "ir/src/dequantized.rs",
     "ir/src/dims",
     "ir/src/liveness",
     "ir/src/liveness.rs",
@@ -27,6 +28,8 @@ const FILES: &[&str] = &[
     "passes/src/check",
     "passes/src/check.rs",
     "passes/src/inplace.rs",
+    "passes/src/integers",
+    "passes/src/integers.rs",
     "passes/src/late_parts.rs",
     "passes/src/laws",
     "passes/src/lines.rs",

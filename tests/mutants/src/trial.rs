@@ -23,6 +23,8 @@ pub struct Known {
     pub reached: BTreeMap<u32, BTreeSet<String>>,
     /// How long each test takes.
     pub times: BTreeMap<String, Duration>,
+    /// How many tests one run of it takes by name.
+    at_once: usize,
 }
 
 /// How a test program ended.
@@ -66,7 +68,14 @@ pub fn know(program: TestProgram) -> Known {
             reached.entry(number).or_default().insert(name.clone());
         }
     }
-    Known { program, failing, reached, times }
+    let at_once = if takes_names(&program) { usize::MAX } else { 1 };
+    Known { program, failing, reached, times, at_once }
+}
+
+/// Whether a program takes the names of several tests; those that are no `libtest` may take one.
+fn takes_names(program: &TestProgram) -> bool {
+    let arguments = ["--list", "--exact", "one", "other"].map(str::to_owned);
+    start(program, &[], &arguments).wait_with_output().expect("a child ends").status.success()
 }
 
 /// The names of a program's tests.
@@ -96,10 +105,9 @@ pub fn trials(programs: &[Known], mutant: u32) -> Vec<Trial<'_>> {
         let Some(tests) = known.reached.get(&mutant) else { continue };
         let (long, quick): (Vec<&String>, Vec<&String>) =
             tests.difference(&known.failing).partition(|name| known.times[*name] > LONG);
-        let each = long.into_iter().map(|name| vec![name]);
-        for names in std::iter::once(quick).chain(each).filter(|names| !names.is_empty()) {
+        for names in quick.chunks(known.at_once).chain(long.chunks(1)) {
             let time = names.iter().map(|name| known.times[*name]).sum();
-            let names = names.into_iter().cloned();
+            let names = names.iter().copied().cloned();
             let arguments = std::iter::once("--exact".to_owned()).chain(names).collect();
             found.push(Trial { known, arguments, time });
         }
