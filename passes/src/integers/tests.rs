@@ -65,7 +65,7 @@ fn each_rewrite_is_one_change_that_a_limit_stops() {
     assert!(!texts[0].contains("quantized") && !texts[0].contains("lookup"), "{}", texts[0]);
 }
 
-/// A conversion of bytes to floats, so many operations, and one back to bytes.
+/// A conversion of bytes to floats, this number of operations, and one back to bytes.
 fn chain(between: usize) -> String {
     let mut text = "func.func @main(%x: tensor<8xui8>) -> tensor<8xui8> {\n  \
                     %v0 = nn.cast %x {to = f32} : (tensor<8xui8>) -> tensor<8xf32>\n"
