@@ -156,6 +156,42 @@ fn the_bits_of_an_input_are_read_as_the_view_says() {
     assert_eq!(net.run(&[exponent], &[&x])[0], expected);
 }
 
+/// Also of types that generated code does not compute with.
+#[test]
+fn a_group_may_be_a_lone_view_of_bits_of_any_type() {
+    let ctx = std::sync::Arc::new(ir::Context::new());
+    let ty = |text: &str| ir::text::parse_type(&ctx, text).unwrap();
+    let widths: [(usize, &[&str]); 4] = [
+        (1, &["i8", "ui8", "f8E4M3FN", "f8E5M2", "f8E8M0FNU"]),
+        (2, &["i16", "ui16", "f16", "bf16"]),
+        (4, &["i32", "f32"]),
+        (8, &["i64", "f64"]),
+    ];
+    for (width, types) in widths {
+        for (from, to) in types.iter().flat_map(|from| types.iter().map(move |to| (*from, *to))) {
+            let mut net = Net::new(&[(&[5], ty(from))], ctx.clone());
+            let bits = net.group(&[net.arg(0)], |builder, args| {
+                builder.value("nn.bitcast", &[args[0]], &[("to", ctx.type_attr(ty(to)))]).unwrap()
+            });
+            let bytes = (0..5 * width).map(|at| (at * 37 + 11) as u8).collect();
+            check(net, bits, &[bytes], &format!("{from} to {to}"));
+        }
+    }
+}
+
+#[test]
+fn what_a_group_may_only_move_it_does_not_compute_with() {
+    let ctx = std::sync::Arc::new(ir::Context::new());
+    let narrow = ir::text::parse_type(&ctx, "f8E4M3FN").unwrap();
+    let mut net = Net::new(&[(&[4], narrow)], ctx.clone());
+    net.group(&[net.arg(0)], |builder, args| {
+        builder.value("nn.cast", &[args[0]], &[("to", ctx.type_attr(ctx.f32()))]).unwrap()
+    });
+    let op = net.body.ops(net.body.entry(net.body.root()).unwrap()).next().unwrap();
+    let machine = crate::Cpu::native().machine(1);
+    assert!(crate::lower::lower(net.body.at(&ctx, op), &machine).is_err());
+}
+
 /// Whether a group is refused of one operation on the root of a matrix.
 fn is_refused(name: &str, attrs: impl FnOnce(&ir::Context) -> (&'static str, ir::Attr)) -> bool {
     let mut net = Net::f32(&[&[4, 4]]);
