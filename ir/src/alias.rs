@@ -35,21 +35,21 @@ use crate::window::{self, Arrangement, ByteWindow};
 /// Which values of a body share bytes.
 pub struct AliasSets {
     aliases: SecondaryMap<Value, AliasEntry>,
-    /// How values that do not lie without gaps in the bytes of their root (but for concatenations) lie there.
+    /// The layouts of values with gaps in the bytes of their root, apart from the gaps of concatenations.
     lies: SecondaryMap<Value, Lie>,
     bytes: SecondaryMap<Value, Option<u64>>,
-    /// For each value that is a root but for being a part: the whole that it is a part of, and its rows
-    /// there, if sizes are known.
+    /// For each value in place in a concatenation, and otherwise a root: the root of the concatenation and
+    /// the value's rows there, if sizes are known. A root with gaps has itself and its rows here.
     wholes: SecondaryMap<Value, Option<(Value, Option<ByteWindow>)>>,
-    /// Values that are written into bytes of which a part was written before.
+    /// Values written into a root's bytes after other parts of it.
     later_parts: SecondaryMap<Value, bool>,
-    /// Which values have bytes of others, in text order.
+    /// The values that have bytes of others, in text order.
     shared: Vec<ByteSharing>,
-    /// The operations of which operands are written in place, with these operands, in text order.
+    /// The operations with operands in place, and these operands, in text order.
     assembled: Vec<(Op, Vec<usize>)>,
 }
 
-/// Why a value has bytes of another.
+/// The reason why a value has bytes of another.
 #[derive(Clone, Copy)]
 enum ByteSharing {
     /// It has all of them at all sizes: a tie, or the result of a loop.
@@ -64,15 +64,15 @@ struct AliasEntry {
     offset_bytes: u64,
 }
 
-/// How a value lies in the bytes of its root.
+/// The layout of a value in the bytes of its root.
 #[derive(Clone, Default)]
 enum Lie {
     /// Without gaps.
     #[default]
     Dense,
-    /// At the distances of this layout, which counts from the root's first element, inside this window.
+    /// With the strides of this layout, counted from the root's first element, and inside this window.
     Strided(Box<(Strided, ByteWindow)>),
-    /// A view that no layout stands for: its bytes are not known.
+    /// A view without a layout: its bytes are not known.
     Unknown,
 }
 
@@ -108,9 +108,9 @@ impl AliasSets {
         sets
     }
 
-    /// Recomputes the windows of values after only sizes have changed: `resized` are the values that may take
-    /// other bytes than before, with these. The views that need a copy must be the same as before, and only
-    /// rows of operands in place may have a pitch.
+    /// Recomputes the windows of values after only sizes have changed. `resized` are the values whose size
+    /// may have changed, with their new sizes in bytes. The views that need a copy must be the same as
+    /// before, and only rows of operands in place may have a pitch.
     pub fn resize(
         &mut self,
         ctx: &Context,
@@ -125,14 +125,14 @@ impl AliasSets {
         self.add_all_parts(ctx, body);
     }
 
-    /// The last first: a whole may be a part itself.
+    /// In reverse order: the result of a concatenation may itself be in place in another one.
     fn add_all_parts(&mut self, ctx: &Context, body: &Body) {
         let assembled = std::mem::take(&mut self.assembled);
         assembled.iter().rev().for_each(|(op, parts)| self.add_parts(body.at(ctx, *op), parts));
         self.assembled = assembled;
     }
 
-    /// The value that owns the bytes of `value`: itself, if it shares no other's.
+    /// The value that owns the bytes of `value`: itself, unless it shares the bytes of another.
     #[inline]
     pub fn root(&self, value: Value) -> Value {
         let near = self.near_root(value);
@@ -190,7 +190,7 @@ impl AliasSets {
         self.wholes[near].map(|(whole, _)| whole).filter(|whole| *whole != near)
     }
 
-    /// The root, but for concatenations.
+    /// The root, ignoring concatenations in place.
     fn near_root(&self, value: Value) -> Value {
         self.aliases[value].root.expand().unwrap_or(value)
     }
@@ -241,7 +241,7 @@ impl AliasSets {
         }
     }
 
-    /// Finds where a value lies in the bytes of another; whether it lies there.
+    /// Records the place of a value in the bytes of another. Returns whether it has one.
     fn add_shared(&mut self, ctx: &Context, body: &Body, shared: ByteSharing) -> bool {
         match shared {
             ByteSharing::Whole { value, operand } => {
@@ -271,7 +271,7 @@ impl AliasSets {
         true
     }
 
-    /// How an operand's elements lie, counted from the first of its root.
+    /// The layout of an operand, counted from the first element of its root.
     fn layout(&self, op: OpRef<'_>, operand: Value) -> Option<Strided> {
         match &self.lies[operand] {
             Lie::Dense => {
@@ -306,7 +306,7 @@ impl AliasSets {
         }
     }
 
-    /// Notes the rows of a root that is no part of another.
+    /// Records the rows of a root that is not in place in another.
     fn add_rows(&mut self, ctx: &Context, body: &Body, op: Op) {
         let Some(root) = body.results(op).next().filter(|result| self.root(*result) == *result) else {
             return;
@@ -317,7 +317,7 @@ impl AliasSets {
         }
     }
 
-    /// Finds which writes of a root that has parts are not the first.
+    /// Finds the writes into a root with operands in place, except the first write.
     fn order_parts(&mut self, ctx: &Context, body: &Body) {
         let mut is_begun: SecondaryMap<Value, bool> = SecondaryMap::new();
         let mut wholes: SecondaryMap<Value, bool> = SecondaryMap::new();
@@ -342,7 +342,7 @@ pub fn part_layout(op: OpRef<'_>, index: usize, whole: &Strided) -> Option<Strid
     }
 }
 
-/// The rows that an operand of a concatenation or a padding occupies in the result; none if they are no
+/// The rows that an operand of a concatenation or a padding occupies in the result; none if they are not
 /// regular rows, or a size is not known.
 pub fn part_window(op: OpRef<'_>, index: usize) -> Option<ByteWindow> {
     part_window_in(op, index, &Strided::row_major(0, op.result_shape(0)?))

@@ -1,7 +1,7 @@
 //! Symbolic sizes: canonical expressions over named sizes.
 //!
 //! A [`DimExpr`] is an interned polynomial with whole coefficients in *atoms*: a symbol (`N`, `H`), a
-//! quotient rounded down, a least or greatest. Its form is canonical, so expressions that are equal by the
+//! quotient rounded down, a minimum or a maximum. Its form is canonical, so expressions that are equal by the
 //! laws below have equal handles:
 //!
 //! ```text
@@ -12,18 +12,19 @@
 //! N mod 4   =>   N - 4 * (N floordiv 4)
 //! ```
 //!
-//! - A polynomial's terms are sorted by degree, then by atoms; like terms are merged, so sums and products
-//!   are equal wherever they are equal as polynomials.
+//! - A polynomial's terms are sorted by degree, then by atoms, and like terms are merged, so sums and
+//!   products that are equal as polynomials have equal handles.
 //! - `(c*q + r) floordiv c` is `q + r floordiv c`: coefficients of a dividend lie in `[0, c)`. A common
 //!   factor is cancelled, and a quotient of a quotient is one quotient.
-//! - Rounding up and remainders are written with rounding down.
-//! - `min` and `max` lose operands that another one is never worse than; what all operands add is outside.
+//! - Rounding up and remainders are expressed by rounding down.
+//! - `min` and `max` drop operands that another one always beats or equals; a summand of all operands moves
+//!   outside.
 //!
-//! The laws hold for all whole sizes of at least 0. A quotient is defined where its divisor is at least 1; a
+//! The laws hold for all whole sizes of at least 0. A quotient is defined if its divisor is at least 1; a
 //! form may be defined where another, equal one is not. Numbers above 63 bits and expressions of more than
-//! [`MOST_TERMS`] terms are not made: the functions here then give none, and the size is unknown. What more
-//! is known of the symbols is in [`Ranges`], which is asked by [`provably_equal`] and [`provably_at_most`],
-//! and never changes a form.
+//! [`MOST_TERMS`] terms are not represented: the functions here return none, and the size is unknown. Further
+//! knowledge of the symbols is in [`Ranges`]; [`provably_equal`] and [`provably_at_most`] use it, but it
+//! never changes a form.
 //!
 //! Not every pair of equal expressions has equal handles (`N - N floordiv 2` and `N ceildiv 2` have two);
 //! [`provably_equal`] finds more of them.
@@ -133,8 +134,8 @@ fn from_terms(ctx: &Context, mut terms: Vec<Monomial>) -> Option<DimExpr> {
     (merged.len() <= MOST_TERMS).then(|| ctx.intern_dim_expr(Polynomial { terms: merged.into() }))
 }
 
-/// The order of products: the higher degree first, then by atoms. It does not depend on what was interned
-/// first, and multiplying both sides keeps it, as division of polynomials needs.
+/// The order of products: the higher degree first, then by atoms. It does not depend on the order of
+/// interning. Multiplying both sides keeps it, as polynomial division requires.
 fn compare_monomials(ctx: &Context, a: &[Atom], b: &[Atom]) -> Ordering {
     let by_degree = b.len().cmp(&a.len());
     by_degree.then_with(|| compare_lists(a, b, |a, b| compare_atoms(ctx, a, b)))

@@ -1,14 +1,14 @@
-//! Liveness: from when to when the bytes of each variable must be kept, on every path through a function.
+//! Liveness: the live range of each variable, on every path through a function.
 //!
-//! A *variable* is what the caller maps values to: each value itself, or the root that owns its bytes (see
-//! [`crate::alias`]), so that a variable may be written several times: by what overwrites it, and by each
-//! copy into a loop's argument. It is *live* at a moment if some way leads from there to a read with no
-//! write between. The answer is a list of [`LiveSpan`]s for each variable, in the order of the graph's
-//! points; a write that nothing reads is a span of its own.
+//! A *variable* is whatever the caller maps values to: each value itself, or the root that owns its bytes
+//! (see [`crate::alias`]). So a variable may be written several times: by each operation that overwrites it,
+//! and by each copy into a loop's argument. It is *live* at a moment if a path leads from there to a read
+//! without a write between. The answer is a list of [`LiveSpan`]s for each variable, in the order of the
+//! graph's points; a write without a read is a span of its own.
 //!
-//! Each basic block is scanned once, backward (`search`); what is read there before it is written is live on
-//! the ways to it. Where blocks are nested, those ways are runs of points, found from the nesting alone, in
-//! time linear in the reads times the depth (`nests`). Otherwise they are followed, basic block by basic
+//! Each basic block is scanned once, backward (`search`). A variable read there before it is written is live
+//! on the paths to the block. In nested regions those paths are runs of points, found from the nesting alone,
+//! in time linear in the reads times the depth (`nests`). Otherwise they are followed, basic block by basic
 //! block (`edges`). Tests compare both with the data-flow equations (`worklist`) and with two passes over the
 //! loop forest (`forest`).
 
@@ -62,20 +62,20 @@ impl Moment {
 /// A live range segment: from a first to a last moment, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LiveSpan {
-    /// The first.
+    /// The first moment.
     pub first: Moment,
-    /// The last.
+    /// The last moment.
     pub last: Moment,
 }
 
-/// A basic block that reads a variable before it writes it: the variable is live where the block begins.
+/// A basic block that reads a variable before it writes it: the variable is live at the block's start.
 #[derive(Clone, Copy)]
 struct Exposed {
     /// The index of the basic block.
     place: u32,
     /// The last read that no write precedes in the block.
     last: Moment,
-    /// The number of the variable's entry before; 0 if there is none.
+    /// The number of the variable's previous entry; 0 if there is none.
     before: u32,
 }
 
@@ -86,13 +86,13 @@ struct BlockWrite {
     place: u32,
     /// The last write.
     last: Moment,
-    /// The number of the variable's entry before; 0 if there is none.
+    /// The number of the variable's previous entry; 0 if there is none.
     before: u32,
 }
 
 /// The live range of each variable of a function.
 pub struct Liveness {
-    /// Where the spans of each variable begin, by its index; one entry more than there are variables.
+    /// The start of each variable's spans, by its index; one entry more than there are variables.
     starts: Vec<u32>,
     spans: Vec<LiveSpan>,
     /// Variables by the moment when they first become live.
@@ -100,8 +100,8 @@ pub struct Liveness {
 }
 
 impl Liveness {
-    /// Computes the live ranges. `variable` maps each value to its variable, or to none if it is not of
-    /// interest. Arguments of the function are written before its first point.
+    /// Computes the live ranges. `variable` maps each value to its variable, or to none if it is ignored.
+    /// Arguments of the function are written before its first point.
     pub fn of(
         ctx: &Context,
         body: &Body,
@@ -111,7 +111,7 @@ impl Liveness {
         Liveness::of_parts(ctx, body, graph, variable, |_| false)
     }
 
-    /// The same, where a write for which `continues` holds keeps the other bytes of its variable, so that the
+    /// Like `of`, but a write for which `continues` holds keeps the other bytes of its variable, so the
     /// variable stays live before it.
     pub fn of_parts(
         ctx: &Context,

@@ -1,4 +1,4 @@
-//! The bytes that values take.
+//! Sizes in bytes: the memory that elements, values and tensors take.
 
 use crate::context::Context;
 use crate::dims::{self, Ranges, SizeArithmetic};
@@ -56,7 +56,7 @@ pub fn fits_memory(ctx: &Context, ty: Type) -> bool {
     is_counted && tensor_bytes(ctx, ty).is_none_or(|bytes| bytes <= isize::MAX as u64)
 }
 
-/// Bytes of a tensor as an expression of its sizes; none if a size is unknown, or elements are no whole
+/// Bytes of a tensor as an expression of its sizes; none if a size is unknown, or elements are not whole
 /// bytes.
 pub fn bytes_expr(ctx: &Context, ty: Type) -> Option<DimExpr> {
     let sizes = SizeArithmetic(ctx);

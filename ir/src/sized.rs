@@ -1,19 +1,19 @@
-//! The types and attributes of a function of named sizes at given sizes, without a body for each choice of
-//! sizes.
+//! Symbolic types at given sizes: evaluates a function's types and attributes without building a body for
+//! each choice of sizes.
 //!
 //! ```text
 //! tensor<?x?x64xf32, #optc.dims<N, 2 * H>>   at N = 3, H = 5   =>   tensor<3x10x64xf32>
 //! ```
 //!
-//! [`SizedTypes::of`] collects the distinct expressions and types once; [`SizedTypes::evaluate`] makes them
-//! numbers, in a [copy](Context::copy) of the context that forgets them again.
+//! [`SizedTypes::of`] collects the distinct expressions and types once. [`SizedTypes::evaluate`] evaluates
+//! them in a [copy](Context::copy) of the context, which is reset for each choice of sizes.
 //!
-//! What is verified for symbols need not hold for numbers: a window may not fit a small image, and sizes that
-//! are not provably different may differ. So each kind of operation whose laws do not follow from its
-//! symbolic types is inferred again at the numbers. They do follow where an elementwise operation's operands
-//! have the result's own sizes, known ones of it, or 1; a window of rounding down fits wherever its result
-//! has a row; and parts of a concatenation that have one size at each axis, or known ones, have them at all
-//! sizes. Where a size is 0, these are inferred again, too.
+//! Facts verified for symbols need not hold for numbers: a window may not fit a small image, and sizes that
+//! are not provably different may differ. So inference is repeated at the numbers for each kind of operation
+//! whose laws do not follow from its symbolic types. They do follow in these cases: an elementwise operation
+//! whose operands have the result's own sizes, symbolic or known, or 1; a window that rounds down, which fits
+//! wherever its result has a row; a concatenation whose operands have the same size at each axis, or known
+//! ones. If a size is 0, inference is repeated for these too.
 
 use crate::plan::attrs;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -38,9 +38,9 @@ pub struct SizedTypes {
     types: Vec<SymbolicTensor>,
     known: FxHashMap<Type, usize>,
     asked: Vec<InferQuery>,
-    /// What follows from the symbolic types unless some size is 0.
+    /// Queries that follow from the symbolic types unless some size is 0.
     asked_if_empty: Vec<InferQuery>,
-    /// The operations with a law of their own.
+    /// The operations with a verifier of their own.
     laws: Vec<Op>,
 }
 
@@ -57,7 +57,7 @@ enum SizedDim {
     Size(SizeId),
 }
 
-/// What is inferred again at each size.
+/// An operation whose types are inferred again at each choice of sizes.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct InferQuery {
     name: OpName,
@@ -82,8 +82,8 @@ impl AtSizes {
 }
 
 impl SizedTypes {
-    /// The table of a function, whose symbols get their numbers in this order. None if a size is unknown, or
-    /// an operation contains a function.
+    /// The table of a function, whose symbols get their numbers in the order of `names`. None if a size is
+    /// unknown, or an operation contains a function.
     pub fn of(ctx: &Context, body: &Body, names: &[Ident]) -> Option<SizedTypes> {
         let symbols = names.to_vec();
         let mut sized = SizedTypes {
@@ -244,12 +244,13 @@ pub fn has_symbols(ctx: &Context, attr: Attr) -> bool {
     }
 }
 
-/// Whether an operation's laws hold at all sizes that are at least 1 (its results' too), since they hold for
+/// Whether an operation's laws hold at all sizes of at least 1 (its results' too), given that they hold for
 /// its symbolic types.
 fn holds_for_all(op: OpRef<'_>) -> bool {
     match op.kind() {
         Kind::Elementwise(_) => op.body.operands(op.op).all(|operand| stretches(op, operand)),
-        // Its body is looked at, and takes and gives what it does; and a source gives what sizes say.
+        // A group's body is checked itself, and has the same operands and results; a source follows its
+        // sizes.
         Kind::Group | Kind::Structure | Kind::Source => true,
         Kind::View(View::OfResult(_)) => are_parts(op),
         _ => {
@@ -260,7 +261,7 @@ fn holds_for_all(op: OpRef<'_>) -> bool {
     }
 }
 
-/// Whether a value has the result's own sizes, known ones of it, or 1, counted from the last axis.
+/// Whether each size of a value, counted from the last axis, is the result's own, symbolic or known, or 1.
 fn stretches(op: OpRef<'_>, operand: Value) -> bool {
     let shape = |value: Value| op.ctx.type_data(op.body.ty(value)).tensor_shape();
     let Some((from, to)) = shape(operand).zip(shape(op.result(0))) else { return false };
@@ -292,21 +293,20 @@ fn is_static(op: OpRef<'_>, value: Value) -> bool {
     op.ctx.static_shape(op.body.ty(value)).is_some()
 }
 
-/// A function at given sizes, which can be changed to others, in a context of its own that does not grow.
+/// A function at given sizes. It can be set to other sizes, in a context of its own that does not grow.
 pub struct SizedBody {
     ctx: Context,
     body: Body,
-    /// The values whose types have symbols, with the place of the type.
+    /// The values whose types have symbols, with the index of the type.
     values: Vec<(Value, usize)>,
-    /// The operations whose properties have symbols, with these.
+    /// The operations whose properties have symbols, with these properties.
     properties: Vec<(Op, Attr)>,
     at: AtSizes,
-    /// The operations that write result 0 into a concatenation, with their attributes but for `mem.pitch`.
+    /// The operations that write result 0 into a concatenation, with their attributes except `mem.pitch`.
     makers: Vec<(Op, Attr)>,
-    /// The attributes of makers at the sizes, by those before and the rows.
+    /// The attributes of makers at the sizes, keyed by their attributes without a pitch and by the rows.
     pitched: FxHashMap<(Attr, [u64; 2]), Attr>,
-    /// Where values lie in the bytes of others at the sizes, if some do otherwise than from the first byte
-    /// on.
+    /// The windows of values at the sizes, if some values do not begin at the first byte of their storage.
     aliases: Option<AliasSets>,
     has_windows: bool,
 }
@@ -361,7 +361,7 @@ impl SizedBody {
         Some(())
     }
 
-    /// Finds where values lie in the bytes of others, and says it of the rows of those in concatenations.
+    /// Recomputes the windows of values, and writes the rows of those in concatenations as `mem.pitch`.
     fn set_windows(&mut self) {
         let mut aliases = self.aliases.take().unwrap_or_else(|| AliasSets::of(&self.ctx, &self.body));
         let bytes: Vec<Option<u64>> = self.at.types.iter().map(|ty| tensor_bytes(&self.ctx, *ty)).collect();
@@ -404,7 +404,7 @@ impl SizedBody {
         &self.at
     }
 
-    /// Calls a function with an operation whose attributes are replaced for the time of the call.
+    /// Calls `ask` while an operation's attributes are temporarily changed by `set`.
     pub fn with_attrs<T>(
         &mut self,
         op: Op,
@@ -446,7 +446,7 @@ mod tests {
         (types, body)
     }
 
-    /// A window of three rows, and a sum of what need not have equal sizes.
+    /// A window of three rows, and a sum whose operands need not have equal sizes.
     const TEXT: &str = "func.func @main(%x: tensor<?x?x8x4xf32, #optc.dims<N, H>>, %w: tensor<6x4x3x3xf32>, %y: tensor<?x1x1x6xf32, #optc.dims<M>>) -> tensor<?x?x6x6xf32, #optc.dims<N, H - 2>> {
   %0 = nn.conv2d %x, %w {layout = \"NHWC\"} : (tensor<?x?x8x4xf32, #optc.dims<N, H>>, tensor<6x4x3x3xf32>) -> tensor<?x?x6x6xf32, #optc.dims<N, H - 2>>
   %1 = nn.reshape %0 {shape = #optc.dims<N, H - 2, 36>} : (tensor<?x?x6x6xf32, #optc.dims<N, H - 2>>) -> tensor<?x?x36xf32, #optc.dims<N, H - 2>>

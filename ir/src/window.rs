@@ -1,10 +1,10 @@
 //! Windows: the bytes of a value in memory, as rows of one length at equal distances.
 //!
 //! ```text
-//! channels 2..5 of an image of 8, 4 bytes each   =>   first 8, row 12, pitch 32, as many rows as pixels
+//! channels 2..5 of an image of 8, 4 bytes each   =>   first 8, row 12, pitch 32, one row for each pixel
 //! ```
-//! What lies without gaps is one row. Windows on windows are windows again wherever the rows of the inner one
-//! do not cross those of the outer one.
+//! Bytes without gaps are one row. A window on a window is again a window if the inner rows do not cross the
+//! ends of the outer ones.
 
 use crate::plan::attrs;
 use crate::plan::views::{is_free_view, is_marked_view};
@@ -44,8 +44,8 @@ impl ByteWindow {
         }
     }
 
-    /// The window of a layout, counted from the layout's origin; none if its strides are no regular rows, or
-    /// its elements no whole bytes.
+    /// The window of a layout, counted from the layout's origin; none if its strides are not regular rows, or
+    /// its elements are not whole bytes.
     pub fn of_layout(layout: &Strided, elem_bits: u64) -> Option<ByteWindow> {
         let elem = Some(elem_bits / 8).filter(|_| elem_bits.is_multiple_of(8))?;
         let mut row = elem;
@@ -65,8 +65,8 @@ impl ByteWindow {
         Some(ByteWindow::of_rows(first, rows, row, pitch))
     }
 
-    /// A window that covers all bytes of a layout, in whatever order its axes are: exactly these bytes if
-    /// they are rows, else all from the first to the last. None if a stride is negative.
+    /// A window that covers all bytes of a layout, for any order of its axes: exactly these bytes if they are
+    /// rows, else all from the first to the last. None if a stride is negative.
     pub fn covering(layout: &Strided, elem_bits: u64) -> Option<ByteWindow> {
         let axes = layout.shape.iter().copied().zip(layout.strides.iter().copied());
         let mut axes: Vec<(u64, i64)> = axes.filter(|(size, stride)| *size != 1 && *stride != 0).collect();
@@ -92,7 +92,7 @@ impl ByteWindow {
         self.rows == 1
     }
 
-    /// From the first byte to the last, with the gaps.
+    /// The range from the first byte to the last, with the gaps.
     pub fn hull(&self) -> Range<u64> {
         self.first..self.first + (self.rows - 1) * self.pitch + self.row
     }
@@ -141,7 +141,7 @@ impl ByteWindow {
         if shape[shape.len() - inner..].iter().product::<u64>() * elem != self.row {
             return None;
         }
-        // Axes of one element belong to the row: kernels want channels at a distance of 1.
+        // Axes of one element belong to the row: kernels need channels at a distance of 1.
         let inner = inner + shape[..shape.len() - inner].iter().rev().take_while(|size| **size == 1).count();
         let mut distance = self.pitch / elem;
         for axis in (0..shape.len() - inner).rev() {
@@ -158,9 +158,9 @@ impl ByteWindow {
 pub enum Arrangement {
     /// Without gaps, the last axis innermost.
     Plain,
-    /// The last axis innermost and its elements side by side, with gaps somewhere.
+    /// The last axis innermost, its elements adjacent, with gaps somewhere.
     Rows,
-    /// At any distance along each axis, in any order.
+    /// Any stride along each axis, in any order.
     Strides,
 }
 
@@ -183,10 +183,10 @@ impl Arrangement {
     }
 }
 
-/// The layout of a value from its first element on, as `mem.pitch` of its operation says; none if a size is
-/// not known, or a row ends inside an axis.
+/// The layout of a value, counted from its first element, according to `mem.pitch` of its operation; none if
+/// a size is not known, or a row ends inside an axis.
 ///
-/// A view without a copy lies as its row says that it does on its operand.
+/// A view without a copy has the layout that its row in the registry derives from its operand's.
 pub fn layout(ctx: &Context, body: &Body, value: Value) -> Option<Strided> {
     let shape = static_extents(ctx, body.ty(value))?;
     let value = outside(ctx, body, value);
@@ -198,7 +198,7 @@ pub fn layout(ctx: &Context, body: &Body, value: Value) -> Option<Strided> {
         Kind::View(View::OfOperand(map)) if is_free_view(op) => {
             let mut layout = map(op, 0, &layout(ctx, body, op.operand(0))?)?;
             layout.offset = 0;
-            // Axes of one element belong to the row: kernels want channels at a distance of 1.
+            // Axes of one element belong to the row: kernels need channels at a distance of 1.
             let ones = layout.shape.iter().rev().take_while(|size| **size == 1).count();
             layout.strides.iter_mut().rev().take(ones).for_each(|stride| *stride = 1);
             Some(layout)
@@ -213,7 +213,7 @@ pub fn layout(ctx: &Context, body: &Body, value: Value) -> Option<Strided> {
     }
 }
 
-/// Whether a value has no gaps, with the last axis innermost, as far as its attributes say.
+/// Whether a value has no gaps, with the last axis innermost, according to its attributes.
 pub fn is_plain(ctx: &Context, body: &Body, value: Value) -> bool {
     let value = outside(ctx, body, value);
     let Some(op) = body.defining_op(value).map(|op| body.at(ctx, op)) else { return true };
@@ -228,7 +228,7 @@ pub fn is_plain(ctx: &Context, body: &Body, value: Value) -> bool {
 pub fn pitch(ctx: &Context, body: &Body, value: Value) -> Option<(u64, u64)> {
     let value = outside(ctx, body, value);
     let op = body.at(ctx, body.defining_op(value)?);
-    // No row has a default for it.
+    // No row of the registry has a default for it.
     let pitch = op.attr(attrs::MEM_PITCH)?;
     match ctx.ints_value(pitch).as_deref() {
         Some(&[row, pitch]) => Some((u64::try_from(row).ok()?, u64::try_from(pitch).ok()?)),
@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(arrangement(&[2, 3], &[3, 1]), Arrangement::Plain);
         assert_eq!(arrangement(&[4, 4, 3], &[30, 6, 1]), Arrangement::Rows);
         assert_eq!(arrangement(&[4, 3, 1], &[6, 1, 9]), Arrangement::Rows);
-        // Rows of one element, as the channel of a tiny image in a larger one.
+        // Rows of one element, like the channel of a tiny image in a larger one.
         assert_eq!(arrangement(&[3, 1, 1, 1], &[4, 1, 1, 1]), Arrangement::Rows);
         assert_eq!(arrangement(&[4, 3, 1], &[8, 2, 1]), Arrangement::Rows);
         assert_eq!(arrangement(&[3, 2], &[1, 3]), Arrangement::Strides);
@@ -341,7 +341,7 @@ mod tests {
         found.into_iter().map(|at| u64::try_from(at).ok()).collect()
     }
 
-    /// Whether addresses are rows of one length at one distance, which do not meet.
+    /// Whether addresses are rows of one length at one distance, without overlap.
     fn are_rows(found: &[u64]) -> bool {
         let rows_of = |row: usize| {
             let starts: Vec<u64> = found.iter().step_by(row).copied().collect();
@@ -410,7 +410,7 @@ mod tests {
             let covered = bytes(&window);
             assert!(found.iter().all(|byte| covered.contains(byte)), "{layout:?}: {window:?}");
             assert_eq!(window.hull(), found[0]..found[found.len() - 1] + 1, "{layout:?}");
-            // Bytes between are there only where the layout is no rows.
+            // The window has further bytes only if the layout is not rows.
             assert!(covered.len() == found.len() || window.is_dense(), "{layout:?}: {window:?}");
         }
     }

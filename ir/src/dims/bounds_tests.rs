@@ -1,4 +1,4 @@
-//! Intervals, ranges and conditions of sizes, against all numbers of small ranges and by hand.
+//! Bounds of sizes: intervals, ranges and conditions, against all numbers of small ranges and by hand.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn spans(from: i128, to: i128) -> Vec<Interval> {
     (from..=to).flat_map(|low| (low..=to).map(move |high| span(low, high))).collect()
 }
 
-/// The least interval that has all of some numbers.
+/// The smallest interval that contains all of some numbers.
 fn around(numbers: impl Iterator<Item = i128>) -> Interval {
     let least = span(INFINITY, MINUS_INFINITY);
     numbers.fold(least, |found, number| span(found.low.min(number), found.high.max(number)))
@@ -36,7 +36,7 @@ fn quotients_and_products_of_intervals_are_the_least_that_hold_all() {
         for b in spans(-2, 5) {
             let pairs = || (a.low..=a.high).flat_map(|x| (b.low..=b.high).map(move |y| (x, y)));
             assert_eq!(times(a, b), around(pairs().map(|(x, y)| x * y)), "{a:?} times {b:?}");
-            // A divisor is at least 1 wherever a quotient is defined.
+            // A quotient is defined only if its divisor is at least 1.
             let defined = pairs().filter(|(_, y)| *y >= 1).map(|(x, y)| x.div_euclid(y));
             if b.high >= 1 {
                 assert_eq!(quotient(a, b), around(defined), "{a:?} over {b:?}");
@@ -78,7 +78,7 @@ fn sums_and_extremes_of_intervals_are_those_of_their_ends() {
     assert_eq!(sum(&[span(1, 2), span(MINUS_INFINITY, 2), span(4, 4)]), MINUS_INFINITY);
 }
 
-/// Between which values an expression is found to lie, for `N` in 1..=20 and `M` in 1..=5.
+/// Checks the interval found for an expression, with `N` in 1..=20 and `M` in 1..=5.
 fn check_interval(text: &str, low: i128, high: i128) {
     let ctx = Context::new();
     let mut ranges = Ranges::default();
@@ -113,7 +113,7 @@ fn a_range_is_declared_once_more_to_be_narrower() {
     assert_eq!(ranges.declared().count(), 2);
 }
 
-/// A function of named sizes, of which some are declared.
+/// A function of named sizes, some of them declared.
 fn function(ctx: &Arc<Context>, dims: &str, shape: &str, sizes: &str) -> Module {
     let ty = format!("tensor<{shape}xf32, #optc.dims<{sizes}>>");
     let text = format!(
@@ -193,7 +193,8 @@ fn sizes_become_numbers_or_their_greatest_ones() {
     assert_eq!(greatest(&ranges).as_deref(), Ok("[40, 19, 23, 7]"));
 }
 
-/// The name of the operation that makes a value from sizes, after `N` got a number, and the whole text.
+/// The name of the operation that makes a value from sizes, after `N` was set to a number, and the whole
+/// text.
 fn settled(source: &str, ty: &str, size: u64) -> (String, String) {
     let ctx = Arc::new(Context::new());
     let body = format!("  %0 = {source} : {ty}\n  return %0 : {ty}\n");

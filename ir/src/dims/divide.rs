@@ -1,4 +1,4 @@
-//! The quotient of two expressions, in canonical form.
+//! Division of symbolic sizes: the quotient of two expressions, in canonical form.
 
 use super::{Atom, MOST_TERMS, Monomial, Polynomial, add, atom, constant, from_terms, mul, scale, sub};
 use crate::context::Context;
@@ -13,7 +13,7 @@ pub fn floor_div(ctx: &Context, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
     if ctx.dim_expr(rest).terms().is_empty() {
         return Some(whole);
     }
-    // With a sum as divisor, what is left of the dividend would be no simpler.
+    // If the divisor is a sum, the rest of the dividend would be no simpler.
     let is_sum = ctx.dim_expr(b).terms().len() > 1;
     let (whole, rest) = if is_sum { (constant(ctx, 0), a) } else { (whole, rest) };
     let (dividend, divisor) = cancel(ctx, rest, b)?;
@@ -36,7 +36,7 @@ pub fn modulo(ctx: &Context, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
     sub(ctx, a, whole)
 }
 
-/// `a` over a number.
+/// `a` divided by a number, rounded down.
 fn floor_div_by(ctx: &Context, a: DimExpr, divisor: i64) -> Option<DimExpr> {
     if divisor <= 1 {
         return (divisor == 1).then_some(a);
@@ -49,7 +49,7 @@ fn floor_div_by(ctx: &Context, a: DimExpr, divisor: i64) -> Option<DimExpr> {
     };
     let (whole, rest) = (part(i64::div_euclid)?, part(i64::rem_euclid)?);
     let rest = match ctx.dim_expr(rest).constant() {
-        // It is below the divisor.
+        // The constant is below the divisor.
         Some(_) => return Some(whole),
         None => rest,
     };
@@ -60,8 +60,8 @@ fn floor_div_by(ctx: &Context, a: DimExpr, divisor: i64) -> Option<DimExpr> {
     add(ctx, whole, quotient)
 }
 
-/// A quotient by a number, if a polynomial has exactly one such term and that has no factor: its index and
-/// its parts.
+/// The term of a polynomial that is a quotient by a number, with factor 1: its index, dividend and divisor.
+/// None unless there is exactly one.
 fn nested(ctx: &Context, expr: DimExpr) -> Option<(usize, (DimExpr, i64))> {
     let mut found = None;
     for (index, term) in ctx.dim_expr(expr).terms().iter().enumerate() {
@@ -74,7 +74,7 @@ fn nested(ctx: &Context, expr: DimExpr) -> Option<(usize, (DimExpr, i64))> {
     found
 }
 
-/// `(p floordiv d + q) floordiv c` is `(p + d * q) floordiv (c * d)`, for `q` is a whole number.
+/// `(p floordiv d + q) floordiv c` is `(p + d * q) floordiv (c * d)`, because `q` is a whole number.
 fn flatten(
     ctx: &Context,
     rest: DimExpr,
@@ -88,8 +88,8 @@ fn flatten(
     floor_div_by(ctx, add(ctx, inner, others)?, divisor.checked_mul(by)?)
 }
 
-/// The quotient of a polynomial with factors in `[0, divisor)`, after a common factor of those with atoms is
-/// cancelled: the offset is rounded down with it.
+/// The quotient of a polynomial with factors in `[0, divisor)`. A common factor of the terms with atoms is
+/// cancelled; the offset is divided by it and rounded down.
 fn reduced(ctx: &Context, rest: DimExpr, divisor: i64) -> Option<DimExpr> {
     let terms = ctx.dim_expr(rest).terms();
     let with_atoms = terms.iter().filter(|term| !term.atoms.is_empty());
@@ -102,8 +102,8 @@ fn reduced(ctx: &Context, rest: DimExpr, divisor: i64) -> Option<DimExpr> {
     floor_div_by(ctx, rest, divisor / common)
 }
 
-/// Quotient and rest of polynomials: `a` is `quotient * b + rest`. Terms of the rest are those that the first
-/// term of `b` does not divide.
+/// Quotient and rest of polynomials: `a` is `quotient * b + rest`. The rest consists of the terms that the
+/// first term of `b` does not divide.
 fn divide(ctx: &Context, a: &Polynomial, b: &Polynomial) -> Option<(DimExpr, DimExpr)> {
     let by = b.terms().first()?;
     let divisor = ctx.intern_dim_expr(b.clone());
@@ -143,7 +143,7 @@ fn without(atoms: &[Atom], other: &[Atom]) -> Option<Box<[Atom]>> {
     Some(left.into())
 }
 
-/// Dividend and divisor without the number and the atoms that are factors of all their terms.
+/// Dividend and divisor after cancelling the number and the atoms that are factors of all their terms.
 fn cancel(ctx: &Context, a: DimExpr, b: DimExpr) -> Option<(DimExpr, DimExpr)> {
     let terms = || ctx.dim_expr(a).terms().iter().chain(ctx.dim_expr(b).terms());
     let mut common = terms().next()?.clone();
@@ -167,7 +167,7 @@ fn cancel(ctx: &Context, a: DimExpr, b: DimExpr) -> Option<(DimExpr, DimExpr)> {
     Some((over(a)?, over(b)?))
 }
 
-/// At least 0.
+/// The greatest common divisor, at least 0.
 fn gcd(a: i64, b: i64) -> i64 {
     match b {
         0 => a.checked_abs().unwrap_or(1),

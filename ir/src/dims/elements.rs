@@ -1,4 +1,4 @@
-//! Shape arithmetic: which sizes the elements of a small integer tensor are.
+//! Shape arithmetic: the elements of a small integer tensor as expressions of sizes.
 //!
 //! ```text
 //! %0 = nn.sizes {value = #optc.dims<N, 3>}              [N, 3]
@@ -7,13 +7,13 @@
 //! %3 = nn.concat %2, %minus_one {axis = 0}              [3 * N, -1]
 //! ```
 //!
-//! The lattice has two steps: either every element of a value is known, as an expression of sizes, or nothing
-//! is known of the value. What reads numbers only is evaluated. Elementwise operations are computed on
-//! expressions by their scalar trees; what moves elements and computes none is run on the expressions'
-//! numbers in a table, by its own evaluation, so that no operation needs a rule of its own. Divisions and
-//! comparisons have a result only where that is proved for all sizes in the ranges that are given; of what is
-//! not known, nothing is asked where a condition that is known decides. Elements are taken to fit their type,
-//! as sizes do: floats too may hold sizes (exporters scale images by them), as long as they are whole.
+//! The lattice has two levels: either every element of a value is known, as an expression of sizes, or
+//! nothing is known of the value. An operation whose operands are all numbers is evaluated. Elementwise
+//! operations are computed on expressions through their scalar trees. An operation that only moves elements
+//! is evaluated on indices into a table of the expressions, so no operation needs a rule of its own.
+//! Divisions and comparisons have a result only if it is proved for all sizes in the given ranges. An unknown
+//! operand does no harm if a known condition decides the result. Elements are assumed to fit their type, like
+//! sizes. Floats may hold sizes too (exporters scale images by them), as long as they are whole numbers.
 
 use std::cell::Cell;
 
@@ -31,9 +31,9 @@ use crate::scalar::{Binary, Scalar, Unary};
 use crate::size::storage_bits;
 use crate::types::{FloatKind, Signedness, TypeData};
 
-/// Larger tensors are no shapes.
+/// Larger tensors are not shapes.
 const MOST_ELEMENTS: u64 = 64;
-/// So many operations at most are looked at for one value.
+/// The largest number of operations visited for one value.
 const MOST_OPS: u32 = 512;
 
 /// The elements of a value, in row-major order, as expressions of sizes; none if they are not known.
@@ -41,7 +41,7 @@ pub fn elements(ctx: &Context, body: &Body, value: Value, ranges: &Ranges) -> Op
     elements_given(ctx, body, value, ranges, &|_| None)
 }
 
-/// The same, with the elements of some values given.
+/// Like [`elements`], with the elements of some values given.
 pub fn elements_given(
     ctx: &Context,
     body: &Body,
@@ -95,7 +95,7 @@ impl ElementSearch<'_> {
         }
     }
 
-    /// What an operation gives whose operands are numbers.
+    /// The result of an operation whose operands are numbers.
     fn evaluated(&self, op: OpRef<'_>, operands: &[Option<Vec<DimExpr>>]) -> Option<Vec<DimExpr>> {
         let mut tensors = Vec::new();
         for (index, elements) in operands.iter().enumerate() {
@@ -107,7 +107,7 @@ impl ElementSearch<'_> {
         Some(self.numbers(&result)?.into_iter().map(|value| constant(self.ctx, value)).collect())
     }
 
-    /// How many elements a value has, if it is a small tensor of numbers.
+    /// The number of elements of a value, if it is a small tensor of numbers.
     fn count(&self, value: Value) -> Option<u64> {
         let ty = self.body.ty(value);
         let is_int = matches!(self.ctx.type_data(self.ctx.elem(ty)), TypeData::Integer { .. });
@@ -115,13 +115,13 @@ impl ElementSearch<'_> {
         ((is_int || self.is_float(ty)) && count <= MOST_ELEMENTS).then_some(count)
     }
 
-    /// Whether the elements are floats that hold whole numbers of sizes.
+    /// Whether the elements are floats, which may hold whole numbers.
     fn is_float(&self, ty: Type) -> bool {
         let elem = self.ctx.elem(ty);
         elem == self.ctx.f32() || elem == self.ctx.ty(TypeData::Float(FloatKind::F64))
     }
 
-    /// The function of the operands' elements, each operand broadcast to the result.
+    /// Applies the scalar tree to the operands' elements, each operand broadcast to the result.
     fn elementwise(
         &self,
         op: OpRef<'_>,
@@ -168,7 +168,7 @@ impl ElementSearch<'_> {
                 sub(ctx, constant(ctx, 1), self.computed(op, a, arg)?)
             }
             Scalar::Convert(a) | Scalar::Resize(a) | Scalar::Signed(a) => self.computed(op, a, arg),
-            // They are whole.
+            // Known elements are whole numbers.
             Scalar::Unary(Unary::Floor | Unary::Ceil | Unary::RoundEven, a) => self.computed(op, a, arg),
             Scalar::Binary(binary @ (Binary::And | Binary::Or), a, b) if self.is_truth(op) => {
                 let (a, b) = (self.computed(op, a, arg), self.computed(op, b, arg));
@@ -198,12 +198,12 @@ impl ElementSearch<'_> {
         }
     }
 
-    /// Whether the elements are truth values, said as 0 and 1.
+    /// Whether the elements are truth values, represented as 0 and 1.
     fn is_truth(&self, op: OpRef<'_>) -> bool {
         self.ctx.elem(op.result_type(0)) == self.ctx.int(1)
     }
 
-    /// The quotient of floats, if it is whole.
+    /// The quotient of floats, if it is a whole number.
     fn exact_quotient(&self, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
         let ctx = self.ctx;
         let one = constant(self.ctx, 1);
@@ -230,7 +230,7 @@ impl ElementSearch<'_> {
             Binary::Mul => mul(ctx, a, b),
             Binary::Min => min(ctx, a, b),
             Binary::Max => max(ctx, a, b),
-            // The division of integers rounds to zero, and a remainder has the dividend's sign.
+            // Integer division rounds toward zero, and a remainder has the dividend's sign.
             Binary::Div if is_plain() => floor_div(ctx, a, b),
             Binary::Rem if is_plain() => modulo(ctx, a, b),
             Binary::Eq => truth(equal().0, equal().1),
@@ -255,7 +255,7 @@ impl ElementSearch<'_> {
         rest.iter().try_fold(*first, |found, next| of(self.ctx, found, *next))
     }
 
-    /// What an operation gives that only moves elements: it is run on their numbers in a table.
+    /// The result of an operation that only moves elements: it is evaluated on their indices in a table.
     fn moved(&self, op: OpRef<'_>, operands: Vec<Vec<DimExpr>>) -> Option<Vec<DimExpr>> {
         let is_gather = matches!(op.kind(), Kind::Kernel(_));
         let mut table = Vec::new();
@@ -271,7 +271,7 @@ impl ElementSearch<'_> {
         }
         let result = eval_op(op, &tensors).ok()?.into_iter().next()?;
         let numbers = self.numbers(&result)?.into_iter();
-        // Numbers of fewer bits need not be places in the table.
+        // Smaller numbers may not hold all indices of the table.
         if self.width(result.ty)? < 4 {
             return None;
         }
@@ -325,7 +325,7 @@ fn float(bytes: &[u8]) -> Option<f64> {
     }
 }
 
-/// A whole number that floats of either kind hold exactly.
+/// A whole number that both kinds of floats hold exactly.
 fn whole(number: f64) -> Option<i64> {
     const MOST: f64 = 16_777_216.0;
     (number.fract() == 0.0 && number.abs() <= MOST).then_some(number as i64)

@@ -1,11 +1,11 @@
-//! What is known of the elements of tensors that are computed from sizes.
+//! Shape arithmetic: the known elements of tensors that are computed from sizes.
 
 use super::{Ranges, elements, print};
 use crate::context::Context;
 use crate::text::parse;
 use std::sync::Arc;
 
-/// The elements of what a function returns, after what it begins with: sizes `[N, 3, H]`, and an input.
+/// Checks the elements of a function's result. `lines` follow the sizes `[N, 3, H]` and an input.
 fn check(lines: &str, ty: &str, expected: Option<&str>) {
     let ctx = Arc::new(Context::new());
     let text = format!(
@@ -52,7 +52,7 @@ fn arithmetic_is_done_on_expressions() {
         three,
         Some("N floordiv 2, 1, H floordiv 2"),
     );
-    // Integers are divided towards zero, expressions downwards: only what is not below 0 is divided.
+    // Integer division rounds toward zero, that of expressions down: only numbers of at least 0 are divided.
     check(
         "%n = nn.neg %s : tensor<3xi64>\n%d = nn.constant dense<2> : tensor<1xi64>\n%r = nn.div %n, %d : (tensor<3xi64>, tensor<1xi64>) -> tensor<3xi64>",
         three,
@@ -105,7 +105,7 @@ fn what_reads_numbers_only_is_evaluated() {
 
 #[test]
 fn what_a_known_condition_does_not_choose_need_not_be_known() {
-    // Whether `N` is 1 is not known, but that `N` is `N` is, and `false` and anything is `false`.
+    // Whether `N` is 1 is not known, but `N` is equal to `N`, and `false` and anything is `false`.
     let lines = "%o = nn.constant dense<1> : tensor<3xi64>
         %a = nn.ne %s, %s : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi1>
         %b = nn.eq %s, %o : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi1>
@@ -154,7 +154,7 @@ fn floats_may_hold_sizes_as_long_as_they_are_whole() {
     };
     check(&scaled("[2.0, 1.0, 4.0]", "mul"), "tensor<3xi64>", Some("2 * N, 3, 4 * H"));
     check(&scaled("[1.0, 3.0, 1.0]", "div"), "tensor<3xi64>", Some("N, 1, H"));
-    // A half of a size need not be whole.
+    // Half of a size need not be a whole number.
     check(&scaled("[0.5, 1.0, 1.0]", "mul"), "tensor<3xi64>", None);
     check(&scaled("[2.0, 1.0, 1.0]", "div"), "tensor<3xi64>", None);
     let quotient = "%r = nn.div %s, %s : tensor<3xi64>";

@@ -1,11 +1,11 @@
-//! The value of an expression when its symbols have values.
+//! Evaluation of symbolic sizes: the value of an expression for given values of its symbols.
 
 use super::{Atom, Monomial, add, constant, floor_div, max, min, mul};
 use crate::context::Context;
 use crate::entities::{DimExpr, Ident};
 
-/// The value, with the values of symbols from `value_of`; none if a symbol has none, a divisor is below 1, or
-/// a number exceeds 63 bits.
+/// The value, with the values of symbols from `value_of`; none if a symbol has no value, a divisor is below
+/// 1, or a number exceeds 63 bits.
 pub fn evaluate(ctx: &Context, expr: DimExpr, value_of: &dyn Fn(Ident) -> Option<i64>) -> Option<i64> {
     let mut sum = 0i64;
     for Monomial { factor, atoms } in ctx.dim_expr(expr).terms() {

@@ -4,7 +4,7 @@ use super::{Atom, Ranges, add, atom, compare_exprs, constant, provably_at_most, 
 use crate::context::Context;
 use crate::entities::DimExpr;
 
-/// Which of several is meant.
+/// Minimum or maximum.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LeastOrGreatest {
     Least,
@@ -21,7 +21,7 @@ pub fn max(ctx: &Context, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
     extreme(ctx, LeastOrGreatest::Greatest, a, b)
 }
 
-/// More operands are not kept: the size is unknown.
+/// The largest number of operands; with more, the size is unknown.
 const MOST_OPERANDS: usize = 8;
 
 fn extreme(ctx: &Context, which: LeastOrGreatest, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
@@ -57,8 +57,8 @@ fn extreme(ctx: &Context, which: LeastOrGreatest, a: DimExpr, b: DimExpr) -> Opt
     add(ctx, atom(ctx, found), offset)
 }
 
-/// The operands of an extreme of the same kind, with what is added to it; any other expression is one
-/// operand.
+/// The operands of a minimum or maximum of the same kind, each plus the offset that is added to it; any other
+/// expression is one operand.
 fn operands(ctx: &Context, which: LeastOrGreatest, expr: DimExpr) -> Option<Vec<DimExpr>> {
     let offset = constant(ctx, ctx.dim_expr(expr).offset());
     let plain = sub(ctx, expr, offset)?;

@@ -4,11 +4,11 @@
 //! n * m * max(n - m, 1), n <= 20, m <= 5   =>   1500, at n = 20, m = 5 (maxima of the factors: 1900)
 //! ```
 //!
-//! Branch and bound: the box of all sizes is cut in halves, along its longest side, where the bound over a
-//! part is the greatest; a part whose bound is no more than a value that was met in a corner is not looked at
-//! again. A box of one point has its value as bound, so that the search ends with the maximum; after
-//! [`MOST_BOXES`] parts it ends with the greatest bound that is left, which is sound and perhaps too large.
-//! The order of the search depends on the numbers only.
+//! Branch and bound: the part of the box with the greatest bound is cut in halves along its longest side. A
+//! part is dropped if its bound is no more than a value already found at a corner. The bound of a single
+//! point is its value, so the search ends with the maximum. After [`MOST_BOXES`] parts it ends with the
+//! greatest remaining bound, which is sound and perhaps too large. The order of the search depends on the
+//! numbers only.
 
 use std::collections::BinaryHeap;
 
@@ -25,11 +25,11 @@ type SizeBox = [(u64, u64)];
 pub struct Maximum {
     /// The bound.
     pub value: i128,
-    /// Whether the bound is reached somewhere; if not, the search was given up.
+    /// Whether the bound is attained; if not, the search was given up.
     pub is_exact: bool,
 }
 
-/// So many parts of a box are looked at.
+/// The largest number of parts of a box that are searched.
 const MOST_BOXES: usize = 1024;
 
 /// The maximum of an expression over the ranges of its symbols; none if a symbol has no upper bound.
@@ -50,7 +50,7 @@ pub fn maximize(all: &SizeBox, upper: &dyn Fn(&SizeBox) -> i128) -> Option<Maxim
     };
     let met = |part: &SizeBox| corner(part, |side| side.1).max(corner(part, |side| side.0));
     let mut best = met(all);
-    // The last entry of the key makes the order of equal bounds that of their making.
+    // The last entry of the key orders equal bounds by the time of their creation.
     let mut open = BinaryHeap::from([(upper(all), usize::MAX, all.to_vec())]);
     for number in 0..MOST_BOXES {
         let Some((bound, _, part)) = open.pop().filter(|(bound, ..)| *bound > best) else {
@@ -124,7 +124,7 @@ mod tests {
         parse_dim(ctx, text).unwrap_or_else(|faults| panic!("{text}: {}", faults[0].message))
     }
 
-    /// The maximum where `n` and `m` are at least 1 and at most these.
+    /// Checks the maximum where `n` and `m` are at least 1 and at most these.
     #[track_caller]
     fn check(text: &str, [n, m]: [u64; 2], expected: i128) {
         let ctx = Context::new();
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_maximum_inside_the_box_is_found_by_its_bounds() {
-        // Less the farther from 37, which only a bound of a part of the box tells.
+        // The value falls with the distance from 37, which only the bound of a part of the box reveals.
         let upper = |part: &SizeBox| {
             let (low, high) = part[0];
             let away = 37u64.saturating_sub(high).max(low.saturating_sub(37));
@@ -185,7 +185,7 @@ mod tests {
         for name in ["a", "b", "c"] {
             ranges.declare(ctx.ident(name), 0, 1 << 20);
         }
-        // Each remainder is bounded by its own divisor only where a part of the box is as small as that.
+        // Each remainder is bounded by its own divisor only in parts of the box that are equally small.
         let expr = read(&ctx, "(a mod 7) * (b mod 11) * (c mod 13)");
         let found = maximum(&ctx, expr, &ranges).expect("the box has an end");
         assert!(!found.is_exact, "the search ends before it has all");

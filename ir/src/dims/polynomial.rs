@@ -1,4 +1,4 @@
-//! The content of an expression of sizes.
+//! The polynomial that an expression of sizes consists of.
 
 use crate::entities::{DimExpr, Ident};
 
@@ -11,9 +11,9 @@ pub struct Polynomial {
 /// A product of a number and atoms.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Monomial {
-    /// The number; not 0.
+    /// The coefficient; not 0.
     pub factor: i64,
-    /// The atoms, sorted, each as often as its power; none for a constant.
+    /// The atoms, sorted and repeated according to their power; none for a constant.
     pub atoms: Box<[Atom]>,
 }
 
@@ -22,16 +22,16 @@ pub struct Monomial {
 pub enum Atom {
     /// A named size.
     Symbol(Ident),
-    /// A quotient, rounded down; defined where the divisor is at least 1.
+    /// A quotient, rounded down; defined if the divisor is at least 1.
     FloorDiv {
-        /// What is divided.
+        /// The dividend.
         dividend: DimExpr,
-        /// By what.
+        /// The divisor.
         divisor: DimExpr,
     },
-    /// The least of at least two.
+    /// The minimum of at least two expressions.
     Min(Box<[DimExpr]>),
-    /// The greatest of at least two.
+    /// The maximum of at least two expressions.
     Max(Box<[DimExpr]>),
 }
 
@@ -41,7 +41,7 @@ impl Polynomial {
         &self.terms
     }
 
-    /// The value, if there is no atom.
+    /// The value, if there are no atoms.
     pub fn constant(&self) -> Option<i64> {
         match &*self.terms {
             [] => Some(0),
@@ -50,12 +50,12 @@ impl Polynomial {
         }
     }
 
-    /// The number that is added to the terms with atoms.
+    /// The constant term.
     pub(super) fn offset(&self) -> i64 {
         self.terms.last().filter(|term| term.atoms.is_empty()).map_or(0, |term| term.factor)
     }
 
-    /// The atom, if there is nothing else.
+    /// The atom, if the polynomial is a single atom.
     pub(super) fn atom(&self) -> Option<&Atom> {
         match &*self.terms {
             [Monomial { factor: 1, atoms }] if atoms.len() == 1 => atoms.first(),

@@ -7,10 +7,11 @@ use crate::context::Context;
 use crate::entities::DimExpr;
 use crate::text::quote::push_name;
 
-/// Words that mean something in an expression, and so are no names of symbols without quotes.
+/// Keywords of expressions. A symbol with such a name is printed in quotes.
 pub(crate) const RESERVED: [&str; 6] = ["floordiv", "ceildiv", "mod", "min", "max", "_"];
 
-/// `2 * N + H ceildiv 32 - 1`: `*`, `floordiv`, `ceildiv` and `mod` bind as in MLIR, alike and from the left.
+/// Prints an expression: `2 * N + H ceildiv 32 - 1`. As in MLIR, `*`, `floordiv`, `ceildiv` and `mod` have
+/// the same precedence and associate to the left.
 pub fn print(ctx: &Context, expr: DimExpr) -> String {
     let mut text = String::new();
     sum(ctx, ctx.dim_expr(expr), &mut text);
@@ -66,7 +67,7 @@ fn atom(ctx: &Context, atom: &Atom, text: &mut String) {
     }
 }
 
-/// A dividend that ends in one less than a number as divisor is what is left, rounded up.
+/// A dividend that ends in a constant of one less than the divisor is printed with `ceildiv`.
 fn quotient(ctx: &Context, dividend: DimExpr, divisor: DimExpr, text: &mut String) {
     let added = constant(ctx, ctx.dim_expr(dividend).offset());
     let by = ctx.dim_expr(divisor).constant();

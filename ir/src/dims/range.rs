@@ -1,10 +1,14 @@
 //! Bounds of an expression from the ranges of its symbols.
 //!
-//! A lower bound is the best of several, each sound by itself: the sum of the bounds of the terms; the same
-//! after every atom with a least value is written as that plus something (`H*W - H - W + 1` with `H, W >= 1`
-//! is then `H'*W'`); and the same after a quotient is replaced by what it lies between
-//! (`(p - c + 1) / c <= p floordiv c <= p / c`), or a least or greatest by its operands. The upper bound is
-//! that of the negated expression.
+//! A lower bound is the greatest of several, each sound by itself:
+//!
+//! - the sum of the bounds of the terms;
+//! - the same after every atom with a least value is written as this value plus a rest (`H*W - H - W + 1`
+//!   with `H, W >= 1` is then `H'*W'`);
+//! - the same after a quotient is replaced by its bounds (`(p - c + 1) / c <= p floordiv c <= p / c`), or a
+//!   minimum or maximum by its operands.
+//!
+//! The upper bound is the negated lower bound of the negated expression.
 
 use crate::plan::attrs;
 use std::collections::BTreeMap;
@@ -40,7 +44,7 @@ impl Default for Ranges {
 }
 
 impl Ranges {
-    /// What holds whatever is declared: each symbol is at least 0.
+    /// The ranges that hold without any declaration: each symbol is at least 0.
     pub const LAWS: Ranges = Ranges { declared: BTreeMap::new(), least: 0 };
 
     /// The ranges that a function declares: `optc.dims = {N = [1, 512]}`. Entries of another form are
@@ -54,7 +58,7 @@ impl Ranges {
             let bounds: Vec<Option<u64>> =
                 bounds.map(|bound| u64::try_from(ctx.int_value(*bound)?).ok()).collect();
             if let [Some(low), Some(high)] = bounds[..] {
-                // An attribute has no number above this.
+                // An attribute holds no larger number.
                 let high = if high == i64::MAX.unsigned_abs() { u64::MAX } else { high };
                 ranges.declare(*symbol, low, high);
             }
@@ -123,7 +127,7 @@ pub fn interval(ctx: &Context, expr: DimExpr, ranges: &Ranges) -> Interval {
     interval_to(ctx, expr, ranges, DEPTH)
 }
 
-/// How many quotients and extremes are replaced one after the other.
+/// The number of nested quotients and extremes that are replaced.
 const DEPTH: u32 = 4;
 const INFINITY: i128 = i128::MAX;
 const MINUS_INFINITY: i128 = i128::MIN;
@@ -222,7 +226,7 @@ pub(super) fn sum_of_lows(intervals: impl Iterator<Item = Interval>) -> i128 {
     })
 }
 
-/// The lower bound after each atom with a least value is that value plus something of at least 0.
+/// The lower bound after each atom with a least value is written as this value plus a rest of at least 0.
 fn shifted(ctx: &Context, terms: &[Monomial], ranges: &Ranges, depth: u32) -> Option<i128> {
     const MOST_FACTORS: usize = 8;
     let mut expanded: Vec<Monomial> = Vec::new();
@@ -246,7 +250,7 @@ fn shifted(ctx: &Context, terms: &[Monomial], ranges: &Ranges, depth: u32) -> Op
         }
         expanded.append(&mut products);
     }
-    // The atoms of this polynomial stand for what they are above their least values.
+    // The atoms of this polynomial stand for their excess over their least values.
     let expanded = from_terms(ctx, expanded)?;
     Some(sum_of_lows(ctx.dim_expr(expanded).terms().iter().map(|term| {
         term.atoms.iter().fold(point(term.factor.into()), |product, atom| {
@@ -261,7 +265,7 @@ fn shifted(ctx: &Context, terms: &[Monomial], ranges: &Ranges, depth: u32) -> Op
     })))
 }
 
-/// How an expression depends on an atom that every term has at most once, with nothing below 0 beside it.
+/// How an expression depends on an atom that occurs at most once in every term, beside factors of at least 0.
 #[derive(PartialEq)]
 enum Slope {
     Rising,
@@ -286,7 +290,7 @@ fn slope(ctx: &Context, terms: &[Monomial], atom: &Atom, ranges: &Ranges, depth:
     }
 }
 
-/// The lower bound after an atom is replaced by what it lies between.
+/// The lower bound after an atom is replaced by its bounds.
 fn relaxed(ctx: &Context, expr: DimExpr, atom: &Atom, ranges: &Ranges, depth: u32) -> Option<i128> {
     let terms = ctx.dim_expr(expr).terms();
     let slope = slope(ctx, terms, atom, ranges, depth);
@@ -312,14 +316,14 @@ fn relaxed(ctx: &Context, expr: DimExpr, atom: &Atom, ranges: &Ranges, depth: u3
             let scaled = low(ctx, replace_top(ctx, terms, atom, by, divisor)?, ranges, depth);
             match scaled {
                 INFINITY | MINUS_INFINITY => Some(scaled),
-                // A whole number is at least the bound, rounded up.
+                // A whole number is at least its bound, rounded up.
                 _ => Some(-(-scaled).div_euclid(divisor.into())),
             }
         }
     }
 }
 
-/// `scale` times a sum of terms, in which `scale` times an atom is `by`.
+/// `scale` times a sum of terms, in which `by` replaces `scale` times an atom.
 fn replace_top(ctx: &Context, terms: &[Monomial], atom: &Atom, by: DimExpr, scale: i64) -> Option<DimExpr> {
     let mut sum = constant(ctx, 0);
     for term in terms {

@@ -1,4 +1,4 @@
-//! Constraints on named sizes: what they must be where an operation demands that two sizes agree.
+//! Constraints on named sizes, from operations that demand two equal sizes.
 //!
 //! ```text
 //! min(seq, 1024) and seq    =>   seq <= 1024
@@ -7,20 +7,20 @@
 //! 2 * N + 1 and M           =>   M = 2 * N + 1
 //! ```
 //!
-//! A requirement is never a guess. It holds at every run at which the operation is defined, so a run that
-//! breaks it would fail without it too; it is a statement on named sizes, which are sizes of inputs, so it
-//! can be checked before a run. There are two rules:
+//! A requirement is never a guess. It holds in every run in which the operation is defined, so a run that
+//! breaks it would fail without it too. It constrains named sizes, which are sizes of inputs, so it can be
+//! checked before a run. There are two rules:
 //!
-//! - *Agreement* ([`to_agree`]): where the operation's definition asks for equal sizes (the other axes of a
-//!   concatenation, what a product of matrices sums over, the parts of a split), what makes them equal is
-//!   required.
-//! - *Stretching* ([`to_stretch`]): where a size of 1 would be stretched to the other one, different sizes
-//!   may both be right: of `N` against `M` nothing is required, and the size stays unknown. They must agree
-//!   only if neither can be 1 without the other: both are at least 2; or one is the least of the other and of
-//!   sizes of at least 2, as `min(seq, 1024)` of `seq`. A greatest (`max(N, 4)` of `N`) does not: at `N = 1`
-//!   it stretches.
+//! - *Agreement* ([`to_agree`]): if the operation's definition demands equal sizes (the other axes of a
+//!   concatenation, the summed axis of a matrix product, the parts of a split), the condition for their
+//!   equality is required.
+//! - *Stretching* ([`to_stretch`]): if a size of 1 would be broadcast to the other one, different sizes may
+//!   both be right. Of `N` against `M` nothing is required, and the size stays unknown. The sizes must agree
+//!   only if neither can be 1 without the other: both are at least 2, or one is the minimum of the other and
+//!   of sizes of at least 2, like `min(seq, 1024)` of `seq`. A maximum (`max(N, 4)` of `N`) is no such case:
+//!   at `N = 1`, `N` is broadcast.
 //!
-//! An unknown size, of which there is no expression, never takes part.
+//! An unknown size has no expression, and never takes part.
 
 use super::{
     Atom, Ranges, add, atom, constant, floor_div, mul, provably_at_most, provably_equal, sub, symbols,
@@ -35,12 +35,13 @@ pub enum Requirement {
     Within {
         /// Its name.
         symbol: Ident,
-        /// The least.
+        /// The least value.
         low: u64,
-        /// The greatest; `u64::MAX` for no limit.
+        /// The greatest value; `u64::MAX` for no limit.
         high: u64,
     },
-    /// A named size is what follows from others: one of these, which all say the same.
+    /// A named size is equal to an expression of others. The entries are equivalent; any one of them
+    /// suffices.
     Equal(Vec<(Ident, DimExpr)>),
 }
 
@@ -62,7 +63,7 @@ pub fn to_agree(ctx: &Context, a: DimExpr, b: DimExpr, ranges: &Ranges) -> Optio
     (!solutions.is_empty()).then_some(Requirement::Equal(solutions))
 }
 
-/// The condition under which two sizes agree where a size of 1 would be broadcast; none where different sizes
+/// The condition under which two sizes agree where a size of 1 would be broadcast; none if different sizes
 /// may be right.
 pub fn to_stretch(ctx: &Context, a: DimExpr, b: DimExpr, ranges: &Ranges) -> Option<Requirement> {
     let is_above_1 = |size: &DimExpr| provably_at_most(ctx, constant(ctx, 2), *size, ranges);
@@ -73,7 +74,7 @@ pub fn to_stretch(ctx: &Context, a: DimExpr, b: DimExpr, ranges: &Ranges) -> Opt
     if must_agree { to_agree(ctx, a, b, ranges) } else { None }
 }
 
-/// What else a least or greatest is of that has `one` among its operands, and whether it is a least.
+/// The other operands of a minimum or maximum that has `one` among its operands, and whether it is a minimum.
 fn others(ctx: &Context, extreme: DimExpr, one: DimExpr) -> Option<(Vec<DimExpr>, bool)> {
     let offset = constant(ctx, ctx.dim_expr(extreme).offset());
     let plain = sub(ctx, extreme, offset)?;
@@ -91,7 +92,7 @@ fn others(ctx: &Context, extreme: DimExpr, one: DimExpr) -> Option<(Vec<DimExpr>
     ))
 }
 
-/// The condition on its one symbol that `low <= high` means; none if it has no symbol, or several.
+/// The condition on the symbol of `low <= high`; none unless it has exactly one symbol.
 pub fn at_most(ctx: &Context, low: DimExpr, high: DimExpr) -> Option<Requirement> {
     let room = sub(ctx, high, low)?;
     let room = ctx.dim_expr(room);
@@ -112,8 +113,8 @@ pub fn at_most(ctx: &Context, low: DimExpr, high: DimExpr) -> Option<Requirement
     })
 }
 
-/// The symbols that a difference of 0 determines, each with what it is. A factor of all terms that is not 0
-/// says nothing.
+/// The symbols that are determined if a difference is 0, each with its solution. A common factor that cannot
+/// be 0 is ignored.
 fn solutions(ctx: &Context, difference: DimExpr, ranges: &Ranges) -> Option<Vec<(Ident, DimExpr)>> {
     let difference = without_common_factor(ctx, difference, ranges)?;
     let terms = ctx.dim_expr(difference).terms();
@@ -168,7 +169,7 @@ mod tests {
         }
     }
 
-    /// What must hold where the two sizes must agree, and where a 1 of them would stretch.
+    /// Checks the conditions if two sizes must agree, and if a size of 1 is broadcast.
     #[track_caller]
     fn check(a: &str, b: &str, [agree, stretch]: [&str; 2]) {
         let ctx = Context::new();

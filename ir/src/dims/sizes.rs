@@ -1,4 +1,4 @@
-//! Arithmetic on sizes in type inference: known, symbolic or unknown.
+//! Size arithmetic of type inference: on known, symbolic and unknown sizes.
 
 use super::{Ranges, constant};
 use crate::context::Context;
@@ -60,7 +60,7 @@ impl SizeArithmetic<'_> {
     /// `a * b`.
     pub fn mul(self, a: Dim, b: Dim) -> Dim {
         if let (Dim::Known(a), Dim::Known(b)) = (a, b) {
-            // As an expression's numbers: 64 bits with a sign.
+            // Like the numbers of an expression: signed, of 64 bits.
             let product =
                 i64::try_from(a).ok().zip(i64::try_from(b).ok()).and_then(|(a, b)| a.checked_mul(b));
             return product.map_or(Dim::Unknown, |product| Dim::Known(product as u64));

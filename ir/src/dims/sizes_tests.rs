@@ -1,9 +1,9 @@
-//! Arithmetic on sizes that are known, named or unknown.
+//! Size arithmetic on known, named and unknown sizes.
 
 use super::super::symbol;
 use super::*;
 
-/// A number, a name with what is added to it, or an unknown size.
+/// A number, a name plus a number, or an unknown size.
 #[derive(Clone, Copy, Debug)]
 enum Of {
     Number(u64),
@@ -23,7 +23,7 @@ fn dim(ctx: &Context, of: Of) -> Dim {
     }
 }
 
-/// What an operation makes of two sizes, as text.
+/// The result of an operation on two sizes, as text.
 fn text(of: fn(SizeArithmetic<'_>, Dim, Dim) -> Dim, a: Of, b: Of) -> String {
     let ctx = Context::new();
     let sizes = SizeArithmetic(&ctx);

@@ -1,10 +1,9 @@
-//! Substitution of named sizes: how a program becomes the one for given sizes.
+//! Substitution of named sizes: specializes a program for given sizes.
 //!
-//! [`substitute`] puts numbers in the place of symbols in every type and attribute of a module: what was
-//! imported with symbols becomes what is imported with those numbers. Each type and attribute is worked on
-//! once, however often it occurs; the rest is a walk over the tables. Whether the sizes are ones that the
-//! program takes is the verifier's to say afterwards: a window that does not fit its image, parts that
-//! differ.
+//! [`substitute`] replaces symbols by numbers in every type and attribute of a module, as if the model had
+//! been imported with these numbers. Each distinct type and attribute is processed once; the rest is a walk
+//! over the tables. The verifier decides afterwards whether the program allows the sizes: a window may not
+//! fit its image, or operands may differ.
 
 use std::collections::BTreeMap;
 
@@ -22,17 +21,17 @@ use crate::opdef::{Kind, Traits};
 use crate::size::tensor_bytes;
 use crate::types::{Dim, TypeData};
 
-/// The most bytes of a source that becomes a constant.
+/// The largest source, in bytes, that becomes a constant.
 const MOST_SETTLED_BYTES: u64 = 1 << 20;
 
-/// Numbers for symbols.
+/// Numbers for symbols, by name.
 pub type Bindings = BTreeMap<Ident, u64>;
 
 /// Replaces symbols by numbers, everywhere in a module. A symbol without a number stays.
 ///
 /// # Errors
 /// Every size that would be below 0 or too large, with its expression; every symbol that the module does not
-/// have, with "did you mean". The module is then as far as it got.
+/// have, with "did you mean". The module is then partly changed.
 pub fn substitute(module: &mut Module, bindings: &Bindings) -> Result<(), Vec<Diagnostic>> {
     let ctx = module.ctx.clone();
     let mut work = Substitution::new(&ctx, bindings);
@@ -94,11 +93,11 @@ fn collect(ctx: &Context, body: &Body, seen: &mut FxHashSet<Type>, found: &mut V
     }
 }
 
-/// A number that stands for symbols of which nothing greater than it is known.
+/// The typical number of a symbol, if its range contains it.
 const NOMINAL: u64 = 128;
 
-/// A typical number for each symbol of a function, for decisions that are right at all sizes but need to be
-/// good at some: 128, or the nearest number in its range.
+/// A typical number for each symbol of a function: 128, or the nearest number in its range. It is for
+/// decisions that are right at all sizes, but need to be good at some.
 pub fn nominal(ctx: &Context, body: &Body) -> Bindings {
     let symbols = symbols_in(ctx, body);
     if symbols.is_empty() {
@@ -128,7 +127,7 @@ static NO_BINDINGS: &Bindings = &Bindings::new();
 struct Substitution<'a> {
     ctx: &'a Context,
     bindings: &'a Bindings,
-    /// In the place of bindings: the ranges in which sizes are greatest.
+    /// The ranges in which sizes are maximized, if there are no bindings.
     greatest: Option<&'a Ranges>,
     types: FxHashMap<Type, Type>,
     attrs: FxHashMap<Attr, Attr>,
@@ -182,8 +181,8 @@ impl<'a> Substitution<'a> {
         }
     }
 
-    /// A source of what follows from sizes that have all become numbers is a constant, unless it is large:
-    /// sizes may only be tried, and a constant's elements are hashed.
+    /// Turns a source whose sizes have all become numbers into a constant, unless it is large: the sizes may
+    /// only be tried, and a constant's elements are hashed.
     fn settle(&self, body: &mut Body, op: Op) {
         let ctx = self.ctx;
         let at = body.at(self.ctx, op);
@@ -224,7 +223,7 @@ impl<'a> Substitution<'a> {
         found
     }
 
-    /// What stands in the place of an expression.
+    /// The size that replaces an expression.
     fn number(&self, expr: DimExpr) -> Dim {
         let ctx = self.ctx;
         if let Some(ranges) = self.greatest {

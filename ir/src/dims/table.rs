@@ -1,4 +1,4 @@
-//! What the sizes of a function are once its symbols have numbers: each distinct expression worked out once.
+//! A table of symbolic sizes: each distinct expression of a function is evaluated once for given symbols.
 //!
 //! ```text
 //! N, 4 * N, H ceildiv 2   at N = 3, H = 5   =>   3, 12, 3
@@ -27,7 +27,7 @@ pub struct SizeTable {
 pub struct SizeValues(Vec<u64>);
 
 impl SizeTable {
-    /// An empty table, whose symbols get their numbers in this order.
+    /// An empty table. The symbols get their numbers in this order.
     pub fn new(symbols: Vec<Ident>) -> SizeTable {
         SizeTable { symbols, exprs: Vec::new(), known: FxHashMap::default() }
     }
@@ -42,12 +42,12 @@ impl SizeTable {
         id
     }
 
-    /// How many distinct expressions there are.
+    /// The number of distinct expressions.
     pub fn len(&self) -> usize {
         self.exprs.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no expressions.
     pub fn is_empty(&self) -> bool {
         self.exprs.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The algebra of sizes: canonical forms, bounds, and the values at given sizes.
+//! Symbolic sizes: canonical forms, bounds, and the values at given sizes.
 
 use super::*;
 use crate::context::Context;
@@ -8,7 +8,7 @@ fn read(ctx: &Context, text: &str) -> DimExpr {
     parse_dim(ctx, text).unwrap_or_else(|faults| panic!("{text}: {}", faults[0].message))
 }
 
-/// What an expression is printed as, which reads as the same one.
+/// Checks the printed form of an expression, which parses as the same expression.
 fn check(text: &str, expected: &str) {
     let ctx = Context::new();
     let expr = read(&ctx, text);
@@ -95,8 +95,7 @@ fn ranges(ctx: &Context, declared: &[(&str, u64, u64)]) -> Ranges {
     ranges
 }
 
-/// Between which values an expression is found to lie, where `N` is in 1..=20 and other symbols are at
-/// least 1.
+/// Checks the interval found for an expression, where `N` is in 1..=20 and other symbols are at least 1.
 fn check_interval(text: &str, low: i128, high: i128) {
     let ctx = Context::new();
     let found = interval(&ctx, read(&ctx, text), &ranges(&ctx, &[("N", 1, 20)]));
@@ -148,7 +147,7 @@ fn a_lower_bound_is_no_size() {
     assert!(provably_equal(&ctx, one, n, &ranges(&ctx, &[("N", 1, 1)])));
 }
 
-/// A tree that was not made canonical.
+/// An expression without a canonical form.
 enum Tree {
     Number(i64),
     Symbol(usize),

@@ -1,10 +1,10 @@
 //! Liveness along control-flow edges: each variable is followed backward from its reads.
 //!
-//! A variable is followed up from where it is read, through the basic blocks before, each of which it enters
-//! once: the per-variable path exploration of Boissinot, Brandner, Darte, Dupont de Dinechin and Rastello,
-//! "Computing Liveness Sets for SSA-Form Programs" (2011, hal inria-00558509v1), extended to several writes.
-//! Nothing is asked of the graph's form: irreducible graphs are treated like all others. Time is linear in
-//! the edges between the basic blocks through which variables are live.
+//! A variable is followed backward from its reads through the preceding basic blocks, each of which is
+//! entered once. This is the per-variable path exploration of Boissinot, Brandner, Darte, Dupont de Dinechin
+//! and Rastello, "Computing Liveness Sets for SSA-Form Programs" (2011, hal inria-00558509v1), extended to
+//! several writes. The graph may have any form: irreducible graphs are treated like all others. Time is
+//! linear in the edges between the basic blocks through which variables are live.
 
 use std::ops::Range;
 
@@ -12,14 +12,14 @@ use super::{LiveSpan, Moment};
 use crate::entities::Value;
 use crate::flow::FlowGraph;
 
-/// The basic blocks before each basic block, by place in their order, and how far a variable was followed
-/// through them.
+/// The predecessors of each basic block, by place in their order, and the progress of one variable through
+/// them.
 pub(super) struct Edges {
     points: Vec<Range<u32>>,
-    /// The places of the basic blocks before each place, by [`Edges::starts`].
+    /// The predecessors of each place, indexed by [`Edges::starts`].
     before: Vec<u32>,
     starts: Vec<u32>,
-    /// Which variable each place was left with last.
+    /// The variable that was last followed out of each place.
     left: Vec<Option<Value>>,
     stack: Vec<u32>,
     /// Places through which the variable is live.
@@ -27,7 +27,7 @@ pub(super) struct Edges {
 }
 
 impl Edges {
-    /// Those of a graph.
+    /// The edges of a graph.
     pub(super) fn of(graph: &FlowGraph) -> Edges {
         let order = graph.basic_blocks();
         let previous = graph.previous();
@@ -47,13 +47,13 @@ impl Edges {
         self.points[place].clone()
     }
 
-    /// Goes on with what is before a place.
+    /// Continues with the predecessors of a place.
     pub(super) fn go_back(&mut self, place: usize) {
         let range = self.starts[place] as usize..self.starts[place + 1] as usize;
         self.stack.extend_from_slice(&self.before[range]);
     }
 
-    /// The next place that the variable was not followed to yet.
+    /// The next place to which the variable has not been followed yet.
     pub(super) fn pop(&mut self, variable: Value) -> Option<usize> {
         loop {
             let place = self.stack.pop()? as usize;
@@ -63,13 +63,13 @@ impl Edges {
         }
     }
 
-    /// Notes that the variable is live throughout a place, and goes on with what is before.
+    /// Records that the variable is live throughout a place, and continues with its predecessors.
     pub(super) fn go_through(&mut self, place: usize) {
         self.through.push(place as u32);
         self.go_back(place);
     }
 
-    /// Gives the places through which the variable is live, those that are neighbours as one.
+    /// Passes on the spans of places through which the variable is live; adjacent places form one span.
     pub(super) fn drain_spans(&mut self, mut give: impl FnMut(LiveSpan)) {
         let (Some(&low), Some(&high)) = (self.through.iter().min(), self.through.iter().max()) else {
             return;

@@ -1,20 +1,20 @@
-//! The second oracle: which values are live where basic blocks begin, in two passes.
+//! The second oracle of liveness: the values live at the start of each basic block, in two passes.
 //!
-//! Boissinot, Brandner, Darte, Dupont de Dinechin and Rastello, "Computing Liveness Sets for SSA-Form
-//! Programs" (2011, hal inria-00558509v1): first each basic block once, backward over the forward edges; then
-//! down the loop forest, since what is live where a loop's header begins is live in all of the loop. An edge
-//! that enters a loop beside its header counts as one to the header, so irreducible graphs are right too. A
-//! block's arguments are written where it begins.
+//! The algorithm is that of Boissinot, Brandner, Darte, Dupont de Dinechin and Rastello, "Computing Liveness
+//! Sets for SSA-Form Programs" (2011, hal inria-00558509v1). The first pass visits each basic block once,
+//! backward over the forward edges. The second goes down the loop forest, since a value live at the start of
+//! a loop's header is live in all of the loop. An edge that enters a loop beside its header counts as one to
+//! the header, so irreducible graphs are right too. A block's arguments are written at its start.
 //!
-//! The premise is strict SSA: each value is written once, and before all that reads it. That holds for
-//! values, not for roots, which are written by all that overwrites them. So the sets are of values, those
-//! that are read in other basic blocks only, as rows of bits; a root is live where any of its values is.
-//! Graphs with zones are not for it: their regions hand values to several places at once.
+//! The premise is strict SSA: each value is written once, before all its reads. That holds for values, but
+//! not for roots, which every overwriting operation writes again. So the sets are of values, and only of
+//! those read in other basic blocks, as rows of bits; a root is live where any of its values is. Graphs with
+//! zones are excluded: their regions pass values to several places at once.
 //!
-//! On a million operations in 10,000 blocks, 1 % (10 %) of whose reads are from other blocks, finding these
-//! sets took 250 ms (830 ms); paths (`ways`) gave all live ranges in 200 ms (600 ms), and a worklist the same
-//! sets in 4.9 s (33 s). So this judges, and does not serve: `cargo test --release -p optc-ir three_ways --
-//! --ignored --nocapture` measures it again.
+//! On a million operations in 10,000 blocks, with 1 % (10 %) of the reads from other blocks, computing these
+//! sets took 250 ms (830 ms). Following edges (`edges`) gave all live ranges in 200 ms (600 ms), and a
+//! worklist the same sets in 4.9 s (33 s). So this algorithm only serves as a check: `cargo test --release -p
+//! optc-ir three_ways -- --ignored --nocapture` repeats the measurement.
 
 use std::cmp::Ordering;
 
@@ -26,22 +26,22 @@ use crate::context::Context;
 use crate::entities::Value;
 use crate::flow::{Act, FlowGraph, Point};
 
-/// What each place (a basic block's number in their order) reads and writes of the values that are read
-/// elsewhere.
+/// The reads and writes of each place (a basic block's number in their order), for the values read in other
+/// places.
 pub(super) struct BlockUses {
     /// The values, by their number.
     pub(super) values: Vec<Value>,
     numbers: SecondaryMap<Value, PackedOption<Value>>,
-    /// For each place, the numbers of what it reads that others write.
+    /// For each place, the numbers of the values that it reads and another place writes.
     pub(super) reads: Vec<Vec<u32>>,
-    /// For each place, the numbers of what it writes.
+    /// For each place, the numbers of the values that it writes.
     pub(super) writes: Vec<Vec<u32>>,
-    /// The places after each place.
+    /// The successors of each place.
     pub(super) next: Vec<Vec<usize>>,
 }
 
 impl BlockUses {
-    /// Those of a graph without zones.
+    /// The uses in a graph without zones.
     pub(super) fn of(ctx: &Context, body: &Body, graph: &FlowGraph) -> BlockUses {
         let order = graph.basic_blocks();
         let next = order.iter().map(|basic_block| {
@@ -89,13 +89,13 @@ pub(super) struct ValueSets {
 }
 
 impl ValueSets {
-    /// Empty ones.
+    /// Empty sets.
     pub(super) fn new(places: usize, values: usize) -> ValueSets {
         let words = values.div_ceil(64).max(1);
         ValueSets { bits: vec![0; places * words], words }
     }
 
-    /// Adds what is in the row of another place.
+    /// Adds the set of another place.
     pub(super) fn add(&mut self, place: usize, other: usize) {
         let low = place.min(other);
         let high = place.max(other);
@@ -106,12 +106,12 @@ impl ValueSets {
         to.iter_mut().zip(from).for_each(|(to, from)| *to |= *from);
     }
 
-    /// Whether the set of a place has the value of a number.
+    /// Whether the set of a place contains the value with this number.
     pub(super) fn contains(&self, place: usize, number: u32) -> bool {
         self.bits[place * self.words + number as usize / 64] >> (number % 64) & 1 == 1
     }
 
-    /// Puts the values in that are read at a place, and takes out those that are written there.
+    /// Removes the values written at a place from its set, then adds those read there.
     pub(super) fn pass(&mut self, place: usize, uses: &BlockUses) {
         let row = &mut self.bits[place * self.words..][..self.words];
         uses.writes[place].iter().for_each(|number| row[*number as usize / 64] &= !(1 << (number % 64)));
@@ -124,7 +124,7 @@ impl ValueSets {
     }
 }
 
-/// What is live where each place begins.
+/// The values live at the start of each place.
 pub(super) fn live_in(uses: &BlockUses) -> ValueSets {
     let mut live = ValueSets::new(uses.next.len(), uses.values.len());
     let forest = Forest::of(&uses.next);
@@ -144,13 +144,13 @@ pub(super) fn live_in(uses: &BlockUses) -> ValueSets {
     live
 }
 
-/// The loops of a graph, each with those in it: strong components, and again those of each without its
-/// header.
+/// The loops of a graph, nested: strongly connected components, and recursively those of each component
+/// without its header.
 struct Forest {
     loops: Vec<Loop>,
     /// The innermost loop of each place.
     of: Vec<Option<usize>>,
-    /// When each place is come to from the first.
+    /// The preorder number of each place, from the first one.
     preorder: Vec<u32>,
 }
 
@@ -185,7 +185,7 @@ impl Forest {
         forest
     }
 
-    /// Adds a loop; gives its places without the header, in which there may be others.
+    /// Adds a loop. Returns its places without the header, in which there may be inner loops.
     fn add(&mut self, mut places: Vec<usize>, around: Option<usize>) -> (Vec<usize>, Option<usize>) {
         let first = places.iter().copied().min_by_key(|place| self.preorder[*place]);
         let header = first.expect("a component is not empty");
@@ -201,7 +201,7 @@ impl Forest {
         std::iter::successors(inner, |inner| self.loops[*inner].around)
     }
 
-    /// The innermost loop that holds two places.
+    /// The innermost loop that contains two places.
     fn common(&self, a: usize, b: usize) -> Option<usize> {
         let (mut a, mut b) = (self.of[a], self.of[b]);
         while let (Some(x), Some(y)) = (a, b) {
@@ -215,8 +215,8 @@ impl Forest {
         None
     }
 
-    /// Where an edge goes once it goes forward: to the header of the outermost loop that it enters; none if
-    /// it begins another round.
+    /// The forward target of an edge: the header of the outermost loop that it enters, or its own target.
+    /// None for a back edge.
     fn forward(&self, from: usize, to: usize) -> Option<usize> {
         let common = self.common(from, to);
         match self.around(self.of[to]).take_while(|inner| Some(*inner) != common).last() {
@@ -234,7 +234,7 @@ impl Forest {
         postorder
     }
 
-    /// All places, those of outer loops first, of each loop the header first.
+    /// All places, outer loops before inner ones, and in each loop the header first.
     fn outer_first(&self) -> Vec<usize> {
         let mut places: Vec<usize> = (0..self.of.len()).collect();
         let depth = |place: usize| {
@@ -254,12 +254,12 @@ impl Forest {
     }
 }
 
-/// Finds strong components among some places (Gabow, "Path-based depth-first search for strong and
-/// biconnected components", 2000).
+/// Finds strongly connected components among some places (Gabow, "Path-based depth-first search for strong
+/// and biconnected components", 2000).
 struct Components<'a> {
     next: &'a [Vec<usize>],
-    /// From 1 on, when each place was come to; 0 if it was not yet; `u32::MAX` once its component is known,
-    /// and for all that are not among the places.
+    /// The visit number of each place, from 1 on; 0 if it was not visited yet. `u32::MAX` once its component
+    /// is known, and for all places that are not searched.
     number: Vec<u32>,
 }
 
@@ -307,7 +307,7 @@ impl Components<'_> {
     }
 }
 
-/// Walks from each place that was not come to yet, the first first; tells what is come to.
+/// Visits all places in preorder, depth first, starting from each place not visited yet.
 fn walk(count: usize, next: impl Fn(usize) -> Vec<usize>, mut come: impl FnMut(usize)) {
     let mut seen = vec![false; count];
     for first in 0..count {
@@ -321,8 +321,7 @@ fn walk(count: usize, next: impl Fn(usize) -> Vec<usize>, mut come: impl FnMut(u
     }
 }
 
-/// Walks depth first from each place that was not come to yet; tells what is left, after all that is come to
-/// from there.
+/// Walks depth first from each place not visited yet, and calls `left` in postorder.
 fn walk_leaving(count: usize, next: impl Fn(usize) -> Vec<usize>, left: &mut impl FnMut(usize)) {
     let mut seen = vec![false; count];
     for first in 0..count {

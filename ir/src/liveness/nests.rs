@@ -1,25 +1,26 @@
 //! Liveness in structured control flow, from the nesting of regions.
 //!
-//! What control goes through between two places of one zone ([`crate::flow::Zone`]) is one run of points,
-//! whatever nests in them. So a variable is live from a read up to the nearest write before; or, where that
-//! is in a branch or a loop that ended before the read, up to the end of it, and on from the end of each
-//! branch, or of the loop; or, where there is none in the zone, up to its begin, and on from where the zone
-//! is entered, and from the end of each round:
+//! Between two places of one zone ([`crate::flow::Zone`]), control passes through one run of points, whatever
+//! is nested there. So a variable is live from the nearest write before a read up to that read. If the write
+//! is in a branch or a loop that ended before the read, the variable is live from the end of this `if` or
+//! loop to the read, and at the end of each branch, or of the loop. If the zone has no write before the read,
+//! the variable is live from the start of the zone, at the point from which the zone is entered, and at the
+//! end of each iteration:
 //!
 //! ```text
 //! %x = ...                 =>  from here
 //! scf.if %c {
 //!   ...
-//! } else {                 =>  to the `if`'s way in; and from the begin of this branch
+//! } else {                 =>  to the entry of the `if`; and from the start of this branch
 //!   scf.for ... {
-//!     ... %x ...           =>  to the end of the loop, since the next round reads it again
+//!     ... %x ...           =>  to the end of the loop, since the next iteration reads it again
 //!   }
 //! }
 //! ```
 //!
-//! Each read and each write costs its depth at most, whatever the basic blocks on the way. Where functions
-//! have several blocks outside of all zones, variables that are live from one to another are left to
-//! [`super::ways`].
+//! Each read and each write costs at most its nesting depth, however many basic blocks lie between them. In
+//! functions with several blocks outside of all zones, variables live across these blocks are left to
+//! [`super::edges`].
 
 use cranelift_entity::EntityRef;
 
@@ -27,37 +28,37 @@ use super::{BlockWrite, Exposed, LiveSpan, Moment, normalise};
 use crate::entities::Value;
 use crate::flow::{BasicBlock, FlowGraph, Turns, Zone};
 
-/// The zones of a graph, and how far a variable was followed through them.
+/// The zones of a graph, and the progress of one variable through them.
 pub(super) struct Nests<'a> {
     graph: &'a FlowGraph,
-    /// Which variable was last followed from the begin of each zone.
+    /// The variable that was last followed from the start of each zone.
     begun: Vec<Option<Value>>,
-    /// Which variable was last followed from the end of each place.
+    /// The variable that was last followed from the end of each place.
     ended: Vec<Option<Value>>,
     /// Places at the end of which the variable is live.
     ends: Vec<usize>,
     spans: Vec<LiveSpan>,
 }
 
-/// A variable, with the last write in each place that writes it, in order.
+/// A variable, with the last write of each place that writes it, in order.
 #[derive(Clone, Copy)]
 struct WrittenVariable<'w> {
     variable: Value,
     writes: &'w [BlockWrite],
 }
 
-/// Nesting does not say where the variable is live.
+/// The nesting does not determine where the variable is live.
 struct UnknownNesting;
 
 impl<'a> Nests<'a> {
-    /// Those of a graph.
+    /// The zones of a graph.
     pub(super) fn of(graph: &'a FlowGraph) -> Nests<'a> {
         let (begun, ended) = (vec![None; graph.zone_count()], vec![None; graph.basic_blocks().len()]);
         Nests { graph, begun, ended, ends: Vec::new(), spans: Vec::new() }
     }
 
-    /// When a variable that is written like this is live on the ways to these reads; none if nesting does not
-    /// say.
+    /// The spans in which a variable with these writes is live before these reads; none if the nesting does
+    /// not determine them.
     pub(super) fn spans(
         &mut self,
         variable: Value,
@@ -73,7 +74,7 @@ impl<'a> Nests<'a> {
         Some(&self.spans)
     }
 
-    /// Goes up from the ends of places where the variable is live.
+    /// Follows the variable up from the ends of places where it is live.
     fn go_on(&mut self, written: WrittenVariable<'_>) -> Result<(), UnknownNesting> {
         while let Some(place) = self.ends.pop() {
             if self.ended[place].replace(written.variable) == Some(written.variable) {
@@ -88,7 +89,7 @@ impl<'a> Nests<'a> {
         Ok(())
     }
 
-    /// Goes up from a moment in a place, before which the place does not write the variable.
+    /// Follows the variable up from a moment in a place; the place has no write before this moment.
     fn go_up(
         &mut self,
         written: WrittenVariable<'_>,
@@ -108,7 +109,7 @@ impl<'a> Nests<'a> {
         Ok(())
     }
 
-    /// The variable is live from the begin of a zone.
+    /// Records that the variable is live from the start of a zone.
     fn begin(&mut self, variable: Value, zone: Option<Zone>, last: Moment) {
         let Some(zone) = zone else { return self.push(Moment(0), last) };
         let data = self.graph.zone(zone);
@@ -121,7 +122,7 @@ impl<'a> Nests<'a> {
         }
     }
 
-    /// The variable is live from the end of the `if` or loop, in this zone, that holds a write.
+    /// Records that the variable is live from the end of an `if` or loop in this zone that contains a write.
     fn go_around(&mut self, write: BlockWrite, zone: Option<Zone>, last: Moment) {
         let mut inner =
             self.zone_of(write.place as usize).expect("a place in a zone is in another zone or in none");
@@ -156,7 +157,7 @@ impl<'a> Nests<'a> {
 }
 
 impl WrittenVariable<'_> {
-    /// The nearest write in the places before one.
+    /// The nearest write in the places before this one.
     fn before(self, place: usize) -> Option<BlockWrite> {
         let count = match self.writes {
             [write] => usize::from((write.place as usize) < place),

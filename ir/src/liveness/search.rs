@@ -1,4 +1,4 @@
-//! The backward scan of basic blocks, and how its findings become live ranges.
+//! Liveness search: the backward scan of basic blocks, and the live ranges that result.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, PrimaryMap};
@@ -13,27 +13,27 @@ use crate::context::Context;
 use crate::entities::Value;
 use crate::flow::{Act, BasicBlock, FlowGraph, Point};
 
-/// What is known of a variable.
+/// The state of a variable during the scan.
 #[derive(Clone, Copy)]
 struct Track {
-    /// The number, from 1 on, of the basic block that is being scanned, if the variable is read in it after
-    /// the present point.
+    /// The number, from 1 on, of the scanned basic block if the variable is read in it after the current
+    /// point.
     stamp: u32,
     /// The last of those reads.
     open: u32,
-    /// The span that was found first, mostly the only one: it begins with the last write in the first place
-    /// that writes. It ends before it begins while there is none.
+    /// The span found first, in most cases the only one: it begins with the last write in the first place
+    /// that writes. While there is none, it ends before it begins.
     only: LiveSpan,
 }
 
-/// In which places a variable is written and read.
+/// The places that write and read a variable.
 #[derive(Clone, Copy)]
 struct AccessBlocks {
     /// The first place that writes the variable.
     first: u32,
-    /// The number of the last of the further places' writes, from 1 on.
+    /// The number of the last entry among the writes of further places, from 1 on.
     newest_write: u32,
-    /// The number of the last of the exposed reads, from 1 on.
+    /// The number of the last entry among the exposed reads, from 1 on.
     newest_read: u32,
 }
 
@@ -45,10 +45,10 @@ impl Track {
     const NONE: Track = Track { stamp: 0, open: 0, only: LiveSpan { first: Moment(1), last: Moment(0) } };
 }
 
-/// What values belong to.
+/// The mapping of values to variables.
 #[derive(Clone, Copy)]
 pub(super) struct Variables<'a> {
-    /// The variable of each value; none for values that are not of interest.
+    /// The variable of each value; none for ignored values.
     pub of_values: &'a [PackedOption<Value>],
     /// Values whose write keeps the other bytes of their variable, and so counts as a read.
     pub parts: &'a FxHashSet<Value>,
@@ -61,11 +61,11 @@ pub(super) struct LivenessSearch<'a> {
     variables: Variables<'a>,
     tracks: PrimaryMap<Value, Track>,
     places: PrimaryMap<Value, AccessBlocks>,
-    /// All spans but those found first.
+    /// All spans except the one found first.
     further: Vec<(Value, LiveSpan)>,
     writes: Vec<BlockWrite>,
     exposed: Vec<Exposed>,
-    /// Variables that were read in the basic block that is being scanned.
+    /// Variables that were read in the scanned basic block.
     opened: Vec<Value>,
 }
 
@@ -114,8 +114,8 @@ impl<'a> LivenessSearch<'a> {
         if only.first > only.last { *only = span } else { self.further.push((variable, span)) }
     }
 
-    /// A write in a basic block that is scanned backward, after which its span was found: the first that is
-    /// noted is its last.
+    /// Records a write in a basic block scanned backward, after its span was found: the first one recorded is
+    /// the block's last write.
     fn note_write(&mut self, variable: Value, place: u32, last: Moment) {
         let places = &mut self.places[variable];
         if places.first == u32::MAX {
@@ -126,14 +126,14 @@ impl<'a> LivenessSearch<'a> {
             0 => (places.first, self.tracks[variable].only.first),
             newest => (self.writes[newest as usize - 1].place, self.writes[newest as usize - 1].last),
         };
-        // What is known of the arguments is not a write of the first place.
+        // The entry of an argument is not a write of the first place.
         if known.0 != place || !known.1.is_write() {
             self.writes.push(BlockWrite { place, last, before: places.newest_write });
             places.newest_write = self.writes.len() as u32;
         }
     }
 
-    /// Finds the spans that end with a read in a basic block, as far as they lie in it.
+    /// Finds the spans that end with a read in a basic block, as far as they lie in the block.
     pub(super) fn scan(&mut self, basic_block: BasicBlock) {
         let stamp = basic_block.as_u32() + 1;
         let place = self.graph.place(basic_block) as u32;
@@ -184,7 +184,7 @@ impl<'a> LivenessSearch<'a> {
         }
     }
 
-    /// Finds, for each variable that is live where basic blocks begin, where else it is.
+    /// Extends the live ranges of variables that are live at the start of basic blocks.
     pub(super) fn follow(&mut self) {
         let exposed = std::mem::take(&mut self.exposed);
         let mut nests = Nests::of(self.graph);
@@ -196,7 +196,7 @@ impl<'a> LivenessSearch<'a> {
                 continue;
             }
             let entry = |number: u32| Some(exposed[(number as usize).checked_sub(1)?]);
-            // Latest first, so that what is found for one often holds the next.
+            // Latest first: the result for one read often covers the next.
             let reads = std::iter::successors(entry(places.newest_read), |read| entry(read.before));
             self.list_writes(variable, &mut writes);
             match nests.spans(variable, &writes, reads.clone()) {
@@ -223,7 +223,7 @@ impl<'a> LivenessSearch<'a> {
         list.reverse();
     }
 
-    /// Follows a variable up from where it is read to where it is written.
+    /// Follows a variable up from its reads to its writes.
     fn explore(
         &mut self,
         variable: Value,
@@ -249,7 +249,7 @@ impl<'a> LivenessSearch<'a> {
         edges.drain_spans(|span| self.found(variable, span));
     }
 
-    /// Notes a span that may begin with the one that was found first.
+    /// Records a span, which may begin with the one found first.
     fn extend(&mut self, variable: Value, span: LiveSpan) {
         let only = &mut self.tracks[variable].only;
         if only.first == span.first {
@@ -259,10 +259,10 @@ impl<'a> LivenessSearch<'a> {
         }
     }
 
-    /// Sorts what was found by variables.
+    /// Sorts the spans by variable.
     pub(super) fn finish(mut self) -> Liveness {
         let count = self.tracks.len();
-        // What is found of one variable comes in order, backward: a sort that sees runs has little to do.
+        // The spans of one variable come in descending order: a sort that detects runs has little to do.
         self.further.sort();
         let mut further = self.further.chunk_by(|a, b| a.0 == b.0).peekable();
         let (mut starts, mut spans) = (Vec::with_capacity(count + 1), Vec::with_capacity(count));
@@ -289,7 +289,7 @@ impl<'a> LivenessSearch<'a> {
     }
 }
 
-/// The variables that have spans, by the moment when the first begins: a counting sort.
+/// The variables that have spans, by the start of their first span: a counting sort.
 fn by_begin(graph: &FlowGraph, starts: &[u32], spans: &[LiveSpan]) -> Vec<Value> {
     let mut ends = vec![0u32; 2 * graph.point_count() + 1];
     let begins = || {
@@ -299,7 +299,7 @@ fn by_begin(graph: &FlowGraph, starts: &[u32], spans: &[LiveSpan]) -> Vec<Value>
     begins().for_each(|(_, begin)| ends[begin] += 1);
     let mut count = 0;
     for end in &mut ends {
-        // Where the moment's variables stand from on, which grows to where they end.
+        // Holds the start of the moment's variables, and later grows to their end.
         count += std::mem::replace(end, count);
     }
     let mut variables = vec![Value::new(0); count as usize];

@@ -133,8 +133,8 @@ impl Random {
     }
 }
 
-/// A body of random blocks, some of them loops with several entries, with fewer operations each than a
-/// number, which read what dominates them.
+/// A body of `count` random blocks, some of them in loops with several entries. Each has fewer than
+/// `most_ops` operations, which read values that dominate them.
 fn random_body(ctx: &Context, random: &mut Random, count: usize, most_ops: usize) -> Body {
     let mut body = Body::new(1);
     let blocks: Vec<Block> = (0..count).map(|_| body.add_block(body.root())).collect();
@@ -202,12 +202,12 @@ fn lives_on_any_graph_are_those_of_the_worklist() {
     let ctx = Context::new();
     let mut random = Random(7);
     let small = (2..14).cycle().take(1500).map(|count| (count, 4));
-    // Of more values than a word has bits.
+    // More values than a word has bits.
     let crowded = (2..7).cycle().take(60).map(|count| (count, 120));
     for (count, most_ops) in small.chain(crowded) {
         let body = random_body(&ctx, &mut random, count, most_ops);
         let graph = FlowGraph::of(&ctx, &body, &WeightSet::of(&ctx, &body));
-        // Some values share a variable, as roots that are overwritten do.
+        // Some values share a variable, like roots that are overwritten.
         for share in [1, 3] {
             let variable = |value: Value| Some(Value::from_u32(value.as_u32() / share * share));
             let liveness = Liveness::of(&ctx, &body, &graph, variable);

@@ -1,7 +1,7 @@
-//! The oracle: sets of live variables for each basic block, iterated until nothing changes.
+//! The first oracle of liveness: sets of live variables for each basic block, iterated until nothing changes.
 //!
-//! The textbook's backward data-flow equations, on sets, moment by moment; slow, and shares nothing with what
-//! it judges but the graph.
+//! These are the textbook's backward data-flow equations, on sets, moment by moment. They are slow, and share
+//! only the graph with the code under test.
 
 use std::collections::{BTreeMap, BTreeSet};
 

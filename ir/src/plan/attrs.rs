@@ -22,13 +22,13 @@ use crate::context::Context;
 pub struct PlanAttr {
     /// Its name in the text.
     pub name: &'static str,
-    /// The things that carry it.
+    /// The operations, functions, arguments or results that carry it.
     pub on: &'static str,
     /// Its form and meaning.
     pub says: &'static str,
-    /// Who writes it.
+    /// The passes that write it.
     pub written_by: &'static str,
-    /// Who reads it.
+    /// The stages that read it.
     pub read_by: &'static str,
 }
 

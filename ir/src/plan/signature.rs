@@ -1,5 +1,5 @@
-//! The signature of a function: name and type of each argument and result, which of them the caller passes,
-//! and their attributes `optc.donated`, `optc.state` and `optc.open`.
+//! The signature of a function: its arguments and results, the ones that the caller passes, and their
+//! attributes `optc.donated`, `optc.state` and `optc.open`.
 //!
 //! ```text
 //! func.func @main(%x: tensor<4xf32> {optc.name = "x"}, %s: tensor<f32> {optc.state})
@@ -8,7 +8,7 @@
 //!
 //! argument 0 is input 0, `x`; argument 1 is a state; result 0 is its next value
 //! result 1 is output 0, of at most 9 elements; result 2, output 1, is how many there are
-//! ```
+//! result 1 is output 0, of at most 9 elements; result 2, output 1, is their number
 
 use std::collections::BTreeSet;
 
@@ -38,8 +38,8 @@ pub struct Argument {
     /// The name from the model (`optc.name`), else the name in the source text or in its location, else
     /// `argN`.
     pub name: String,
-    /// The name after the function is printed and read again: that from the model, else `argN`. Pseudo-random
-    /// inputs are seeded with it, so the printed text gets the same numbers.
+    /// The name after the function is printed and parsed again: that from the model, else `argN`.
+    /// Pseudo-random inputs are seeded with it, so the printed text gets the same numbers.
     pub printed_name: String,
     /// Its type.
     pub ty: Type,
@@ -60,7 +60,7 @@ pub struct Returned {
     pub output: Option<usize>,
     /// Its dimension whose size depends on data (`optc.open`); the type has the upper bound.
     pub open: Option<DataDimension>,
-    /// Whether it is the size of another result's dimension (`optc.count`), and no output itself.
+    /// Whether it is the size of another result's dimension (`optc.count`), and not an output itself.
     pub is_count: bool,
 }
 
@@ -77,7 +77,7 @@ impl Signature {
     /// The signature of a function.
     ///
     /// # Errors
-    /// What is wrong with its states, or with a dimension whose size data decide.
+    /// An error in its states, or in a data-dependent dimension.
     pub fn of(ctx: &Context, body: &Body) -> Result<Signature, String> {
         let states = states(ctx, body)?;
         let args = arguments(ctx, body, &states);
@@ -116,7 +116,7 @@ fn arguments(ctx: &Context, body: &Body, states: &[StateArgument]) -> Vec<Argume
     args.iter().enumerate().map(argument).collect()
 }
 
-/// Whether a name is one of those that arguments without a name get.
+/// Whether a name has the form that arguments without a name get.
 fn is_numbered(name: &str) -> bool {
     name.strip_prefix("arg").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
@@ -138,7 +138,7 @@ fn results(ctx: &Context, body: &Body, states: &[StateArgument]) -> Result<Vec<R
     types.iter().enumerate().map(result).collect()
 }
 
-/// The types of what is returned; of a declaration, those of its function type.
+/// The types of the returned values; of a declaration, those of its function type.
 fn result_types(ctx: &Context, body: &Body) -> Vec<Type> {
     let mut ends = body.blocks(body.root()).iter().filter_map(|block| body.last_op(*block));
     if let Some(end) = ends.find(|op| body.at(ctx, *op).has(Traits::RETURN)) {
@@ -186,7 +186,7 @@ pub fn donate(ctx: &Context, body: &mut Body, index: usize) {
     body.properties = ctx.dict_set(body.properties, ctx.ident("arg_attrs"), ctx.array_attr(&dicts));
 }
 
-/// What a function says of each of its arguments, or results.
+/// The attributes of each argument, or result, of a function.
 struct Dicts<'a> {
     ctx: &'a Context,
     list: &'a [Attr],

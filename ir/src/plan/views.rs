@@ -1,7 +1,7 @@
 //! Operations that a plan makes free of copies: views, concatenations in place, and ties.
 //!
-//! These facts depend on one operation's row, types and attributes only. The alias analysis, the control-flow
-//! graph and the windows use them.
+//! These facts depend only on one operation's registry row, types and attributes. The alias analysis, the
+//! control-flow graph and the windows use them.
 
 use super::attrs;
 use crate::body::OpRef;
@@ -18,8 +18,8 @@ pub fn is_free_view(op: OpRef<'_>) -> bool {
     is_marked_view(op) || view_offset_bytes(op).is_some()
 }
 
-/// The offset of the result's bytes in those of operand 0, if `op` is a view without gaps, which never needs
-/// a copy.
+/// The offset of the result's bytes in those of operand 0, if `op` is a view without gaps, and so never a
+/// copy.
 pub fn view_offset_bytes(op: OpRef<'_>) -> Option<u64> {
     let Kind::View(View::OfOperand(map)) = op.kind() else { return None };
     if is_reshape(op) {
@@ -29,7 +29,7 @@ pub fn view_offset_bytes(op: OpRef<'_>) -> Option<u64> {
         return None;
     }
     let layout = map(op, 0, &Strided::row_major(0, op.operand_shape(0)?))?;
-    // Where nothing begins is all one, and after the last element there may be no byte.
+    // An empty view may begin anywhere, and after the last element there may be no byte.
     let offset = if layout.shape.contains(&0) { 0 } else { u64::try_from(layout.offset).ok()? };
     let is_dense = layout.is_row_major() && op.result_shape(0)? == layout.shape;
     let elem = op.ctx.elem(op.operand_type(0));
@@ -63,7 +63,8 @@ pub fn is_free(op: OpRef<'_>) -> bool {
     }
 }
 
-/// Whether the row says that the result has the operand's elements in the same order, whatever the sizes.
+/// Whether, for all sizes, the result has the operand's elements in the same order, according to the registry
+/// row.
 fn is_reshape(op: OpRef<'_>) -> bool {
     op.has(Traits::SAME_ORDER)
 }

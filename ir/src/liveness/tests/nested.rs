@@ -40,8 +40,8 @@ impl Nester<'_> {
         }
     }
 
-    /// A region with a counter, if it has one, and `numbers` further arguments; it ends with an operation
-    /// that hands `handed` values on after its own.
+    /// A region with a counter, if it has one, and `numbers` further arguments. Its terminator passes on
+    /// `handed` values after its own.
     fn region(
         &mut self,
         op: Op,
@@ -106,7 +106,7 @@ impl Nester<'_> {
     }
 }
 
-/// A function whose blocks, one after the other or one alone, hold nests.
+/// A function whose blocks contain nests: one block, or several in sequence.
 fn random_nests(ctx: &Context, random: Random, blocks: usize) -> Nester<'_> {
     let mut body = Body::new(1);
     let all: Vec<Block> = (0..blocks).map(|_| body.add_block(body.root())).collect();
@@ -123,7 +123,7 @@ fn random_nests(ctx: &Context, random: Random, blocks: usize) -> Nester<'_> {
         }
         let jump = nester.append(*block, "cf.cond_br", &[flag], 0);
         let way = |block| Successor { block, first_operand: 1, operand_count: 0 };
-        // Forward, or back to where nothing new is read.
+        // Forward, or back to a block that reads nothing new.
         nester
             .body
             .set_successors(jump, vec![way(all[index + 1]), way(all[index])][..1 + index.min(1)].to_vec());

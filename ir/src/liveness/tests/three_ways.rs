@@ -1,4 +1,4 @@
-//! Live values from paths, from the worklist, and from two passes over the loop forest.
+//! Liveness in three ways: from paths, from the worklist, and from two passes over the loop forest.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use super::super::forest::{BlockUses, ValueSets, live_in};
 use super::*;
 use crate::flow::Act;
 
-/// The values that are live at each moment, from those that are live where basic blocks begin.
+/// The values that are live at each moment, from those that are live at the start of basic blocks.
 fn moments(ctx: &Context, body: &Body, graph: &FlowGraph) -> BTreeMap<Moment, BTreeSet<Value>> {
     let uses = BlockUses::of(ctx, body, graph);
     let rows = &live_in(&uses);
@@ -51,7 +51,7 @@ fn lives_on_any_graph_are_those_of_two_passes() {
         for (moment, live) in &found {
             assert_eq!(liveness.live_at(*moment).collect::<BTreeSet<Value>>(), *live, "at {moment:?}");
         }
-        // A root is live where a value of it is, but for values that were overwritten before they are read.
+        // A root is live where one of its values is, except for values overwritten before they are read.
         let root = |value: Value| Value::from_u32(value.as_u32() / 3 * 3);
         let roots = Liveness::of(&ctx, &body, &graph, |value| Some(root(value)));
         for (moment, live) in &found {
@@ -61,8 +61,8 @@ fn lives_on_any_graph_are_those_of_two_passes() {
     }
 }
 
-/// Blocks in a chain, with ways forward and back by up to 20 blocks, into loops beside their headers too;
-/// `far` percent of what operations read is from one of the blocks that dominate theirs.
+/// A chain of blocks, with edges forward and back by up to 20 blocks, also into loops beside their headers.
+/// `far` percent of the operations' reads are from a dominating block.
 fn large_body(ctx: &Context, far: usize, [ops, blocks]: [usize; 2]) -> Body {
     let mut random = Random(1);
     let mut body = Body::new(1);
@@ -103,7 +103,7 @@ fn large_body(ctx: &Context, far: usize, [ops, blocks]: [usize; 2]) -> Body {
     body
 }
 
-/// The sets of the data-flow equations, iterated over a list of the places whose set may change.
+/// The solution of the data-flow equations, by iterating over a list of the places whose set may change.
 fn iterate(uses: &BlockUses) -> ValueSets {
     let places = uses.next.len();
     let mut before = vec![Vec::new(); places];
