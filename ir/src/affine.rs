@@ -1,7 +1,7 @@
-//! The content of affine maps and integer sets.
+//! Affine maps and integer sets: the content of these attributes.
 //!
-//! Expressions are kept as MLIR prints them after its own simplification; `simplify` does what its builders
-//! do.
+//! Expressions are stored as MLIR prints them after its own simplification; `simplify` applies the rules of
+//! MLIR's builders.
 
 use std::ops::{Add, Sub};
 
@@ -19,15 +19,15 @@ pub struct AffineMap {
 /// `(d0)[s0] : (d0 - s0 >= 0, d0 == 4)`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IntegerSet {
-    /// How many `d`.
+    /// The number of dimensions `d`.
     pub dims: u32,
-    /// How many `s`.
+    /// The number of symbols `s`.
     pub symbols: u32,
     /// Each expression with its comparison with zero.
     pub constraints: Vec<(AffineExpr, Constraint)>,
 }
 
-/// How a constraint's expression compares with zero.
+/// The comparison of a constraint's expression with zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Constraint {
     /// `expr == 0`.
@@ -103,7 +103,7 @@ impl AffineExpr {
         simpler.unwrap_or_else(|| AffineExpr::Binary(op, Box::new(lhs), Box::new(rhs)))
     }
 
-    /// The greatest number that is known to divide every value of it.
+    /// The greatest number known to divide every value of the expression.
     fn largest_divisor(&self) -> u64 {
         match self {
             AffineExpr::Dim(_) | AffineExpr::Symbol(_) => 1,
@@ -148,12 +148,12 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// What the builders do to each operator; none where the expression stays.
+/// The rules that MLIR's builders apply to each operator; none if the expression stays unchanged.
 mod simplify {
     use super::{AffineExpr, AffineOp};
     use AffineExpr::{Binary, Constant};
 
-    /// `expr op constant`, taken apart.
+    /// The parts of `expr op constant`.
     fn with_constant(expr: &AffineExpr, op: AffineOp) -> Option<(&AffineExpr, i64)> {
         match expr {
             Binary(found, lhs, rhs) if *found == op => Some((lhs, rhs.constant()?)),
@@ -179,7 +179,7 @@ mod simplify {
             return Some(merged);
         }
         if let Some((expr, constant)) = with_constant(lhs, AffineOp::Add) {
-            // A constant that was added before moves to the end.
+            // A constant added earlier moves to the end.
             return Some(expr.clone() + rhs.clone() + Constant(constant));
         }
         difference_is_modulo(lhs, rhs)

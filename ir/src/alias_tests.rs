@@ -1,4 +1,4 @@
-//! Where values lie in the bytes of others: operands in place, rows with gaps, loops, and other sizes.
+//! Alias analysis: operands in place, rows with gaps, loops, and other sizes.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn value(index: u32) -> Value {
     Value::from_u32(index)
 }
 
-/// Values 1 to 5: two operands in place in a concatenation, which is one of two in another, and is read.
+/// Values 1 to 5: two operands in place in a concatenation, which is itself in place in another and is read.
 const NESTED: &str = "func.func @f(%x: tensor<2x2xf32>) -> tensor<2x8xf32> {
   %0 = nn.neg %x : tensor<2x2xf32>
   %1 = nn.abs %x : tensor<2x2xf32>
@@ -194,7 +194,7 @@ fn windows_on_windows_add_up_and_what_covers_more_than_its_elements_is_not_in_or
 }";
     let module = read(&ctx, text);
     let sets = AliasSets::of(&ctx, module.function("f").unwrap());
-    // A number of the outermost axis has 24 elements, 96 bytes.
+    // One index of the outermost axis has 24 elements, 96 bytes.
     let columns = ByteWindow::of_rows(35 * 96 + 8, 8, 12, 24);
     let crop = ByteWindow::dense(35 * 96 + 24 + 8, 4 * (24 + 2 * 6 + 2 + 1));
     let dense = |first: u64, count: u64| ByteWindow::dense(first * 96, count * 96);
@@ -206,7 +206,7 @@ fn windows_on_windows_add_up_and_what_covers_more_than_its_elements_is_not_in_or
     }
 }
 
-/// Values 1 to 6: a tie, and an operand in place in a concatenation, in another shape and back.
+/// Values 1 to 6: a tie, and an operand in place in a concatenation, reshaped and reshaped back.
 const RESHAPED: &str = "func.func @f(%x: tensor<2x2xf32>) -> tensor<2x4xf32> {
   %0 = nn.neg %x : tensor<2x2xf32>
   %1 = nn.abs %0 {mem.tie = array<i64: 0>} : tensor<2x2xf32>

@@ -1,4 +1,4 @@
-//! Which attributes operations carry: MLIR's builtin attributes, and any other dialect's kept as text.
+//! Attributes of operations: MLIR's builtin attributes, and any other dialect's kept as text.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub enum AttrData {
     Unit,
     /// `true`, `false`.
     Bool(bool),
-    /// `7 : i32`, `-1 : index`. The value is sign-extended, wider ones are in `WideInteger`.
+    /// `7 : i32`, `-1 : index`. The value is sign-extended; wider values are in `WideInteger`.
     Integer {
         /// The value.
         value: i128,
@@ -24,8 +24,8 @@ pub enum AttrData {
     },
     /// An integer of more than 128 bits.
     WideInteger {
-        /// Two's complement, least significant word first; words at the top that follow from the one below
-        /// are left out.
+        /// Two's complement, least significant word first. Top words that only repeat the sign of the word
+        /// below are omitted.
         words: Box<[u64]>,
         /// An integer type.
         ty: Type,
@@ -95,27 +95,26 @@ pub enum AttrData {
     Distinct {
         /// The number.
         id: u64,
-        /// What it wraps.
+        /// The wrapped attribute.
         inner: Attr,
     },
     /// `loc(...)` used as an attribute.
     Location(Location),
-    /// `#optc.dims<N, 3, H floordiv 2, _>`: sizes, of which some follow from named ones, or are not given
+    /// `#optc.dims<N, 3, H floordiv 2, _>`: sizes, some of them expressions of named sizes or not given
     /// (`_`).
     Dims(Box<[Dim]>),
-    /// `#dialect.body` or `#dialect<"...">`: an attribute of a dialect that nobody registered, kept as its
-    /// text.
+    /// `#dialect.body` or `#dialect<"...">`: an attribute of an unregistered dialect, kept as its text.
     Opaque {
         /// The dialect's name.
         dialect: Ident,
-        /// What stands after the dot, or in the angle brackets.
+        /// The text after the dot, or in the angle brackets.
         body: Box<[OpaquePiece]>,
         /// The type after the colon, if any.
         ty: Option<Type>,
     },
 }
 
-/// How the elements of a memref are laid out in memory.
+/// The layout of a memref's elements in memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
     /// Strides, outermost first.
@@ -127,15 +126,15 @@ pub struct Layout {
 /// The elements of a `dense` attribute.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DenseData {
-    /// Little-endian elements, each rounded up to whole bytes (`i1`: one byte each, 0 or 1); a single element
-    /// stands for as many equal ones as the type has.
+    /// Little-endian elements, each rounded up to whole bytes (`i1`: one byte each, 0 or 1), or a single
+    /// element that stands for all.
     Bytes {
         /// Whether `bytes` holds one element that stands for all.
         splat: Splat,
         /// The elements.
         bytes: Arc<[u8]>,
     },
-    /// Elements of a type without a number format, given as strings.
+    /// Elements of a type without a numeric format, given as strings.
     Strings(Box<[Box<[u8]>]>),
 }
 

@@ -1,4 +1,4 @@
-//! Where the bytes of big constants are.
+//! Blobs: the bytes of big constants, and where they are.
 //!
 //! A constant's bytes are never formatted and rarely copied: a [`Blob`] is shared bytes (a mapped file, or
 //! memory), or a rule ([`ConstantSource`]) that writes any part of them on demand.
@@ -17,7 +17,7 @@ pub enum Blob {
     Shared {
         /// The owner.
         owner: SharedBytes,
-        /// Which of the owner's bytes.
+        /// The range of the owner's bytes.
         range: Range<usize>,
     },
     /// Bytes made on demand.
@@ -26,18 +26,18 @@ pub enum Blob {
 
 /// A rule that produces the bytes of a constant.
 pub trait ConstantSource: Send + Sync + fmt::Debug {
-    /// How many bytes there are.
+    /// The number of bytes.
     fn len_bytes(&self) -> usize;
 
-    /// Whether the bytes are what they should be; asked before a constant is evaluated.
+    /// Checks that the bytes are intact; called before a constant is evaluated.
     ///
     /// # Errors
-    /// Why they are not.
+    /// The reason why they are not.
     fn check(&self) -> Result<(), String> {
         Ok(())
     }
 
-    /// Writes the bytes from `start_byte` on, as many as `out` holds.
+    /// Writes the bytes from `start_byte` on, until `out` is full.
     ///
     /// `start_byte` and the length of `out` are multiples of the element's size, and lie within `len_bytes`.
     fn read(&self, start_byte: usize, out: &mut [u8]);
@@ -50,7 +50,7 @@ impl Blob {
         Blob::Shared { owner: Arc::new(bytes), range }
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     pub fn len_bytes(&self) -> usize {
         match self {
             Blob::Shared { range, .. } => range.len(),
@@ -69,7 +69,7 @@ impl Blob {
     /// Checks that the bytes are intact.
     ///
     /// # Errors
-    /// Why they are not.
+    /// The reason why they are not.
     pub fn check(&self) -> Result<(), String> {
         match self {
             Blob::Shared { .. } => Ok(()),

@@ -1,10 +1,11 @@
-//! Which operations, values, blocks and regions an isolated operation holds, and how they hang together.
+//! The body of an isolated operation: its operations, values, blocks and regions, and their links.
 //!
-//! Struct-of-arrays tables, those of blocks made with the first block (`nest`). Operand slots of an operation
-//! are contiguous and are also the entries of the use lists of the values that they read, so replacing all
-//! uses of a value costs its number of uses. Results of an operation are contiguous. Blocks hold their
-//! operations as a linked list with sequence numbers, so that "is before" costs nothing. An isolated
-//! operation nested in a body (a function in a module) owns a [`Body`] of its own: see [`Body::child`].
+//! The tables are struct-of-arrays; those of blocks are created with the first block (`nest`). The operand
+//! slots of an operation are contiguous. They are also the entries of the use lists of the values read, so
+//! replacing all uses of a value costs time linear in its uses. The results of an operation are contiguous.
+//! Blocks hold their operations as a linked list with sequence numbers, so "is before" takes constant time.
+//! An isolated operation nested in a body (a function in a module) owns a [`Body`] of its own: see
+//! [`Body::child`].
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityList, PrimaryMap};
@@ -65,7 +66,7 @@ struct OpRecord {
     seq: u32,
 }
 
-/// What few operations have.
+/// The fields that few operations need.
 #[derive(Clone, Default)]
 struct Extra {
     regions: EntityList<Region>,
@@ -73,7 +74,7 @@ struct Extra {
     successors: Box<[Successor]>,
 }
 
-/// A block that a terminator may go to, and which of the terminator's operands become its arguments.
+/// A possible target block of a terminator, and the terminator's operands that become its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Successor {
     /// The block.
@@ -99,14 +100,14 @@ struct ValueRecord {
     first_use: PackedOption<Use>,
 }
 
-/// Which block an argument is of, and which of its arguments.
+/// The block of an argument, and the argument's index.
 #[derive(Clone)]
 struct ArgRecord {
     block: Block,
     index: u32,
 }
 
-/// The operation that defines a value, or its place among the arguments of blocks, in four bytes.
+/// The operation that defines a value, or the value's index among the arguments of all blocks, in four bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct ValueOwner(u32);
 
@@ -144,7 +145,7 @@ struct RegionRecord {
     blocks: EntityList<Block>,
 }
 
-/// Who defines a value.
+/// The definition of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueDef {
     /// The result of an operation, with its index.
@@ -177,34 +178,34 @@ impl Body {
         self.roots()[0]
     }
 
-    /// Adds a root region, for an isolated operation whose number of regions is found while reading.
+    /// Adds a root region, for an isolated operation whose number of regions is only found during parsing.
     pub fn add_root(&mut self) -> Region {
         self.touch();
         self.nest.add_root()
     }
 
-    /// How many operations were ever made; an upper bound of the indices of [`Op`].
+    /// The number of operations ever made; an upper bound of the indices of [`Op`].
     pub fn op_capacity(&self) -> usize {
         self.ops.len()
     }
 
-    /// How many values were ever made; an upper bound of the indices of [`Value`].
+    /// The number of values ever made; an upper bound of the indices of [`Value`].
     pub fn value_capacity(&self) -> usize {
         self.values.len()
     }
 
-    /// How many blocks were ever made; an upper bound of the indices of [`Block`].
+    /// The number of blocks ever made; an upper bound of the indices of [`Block`].
     pub fn block_capacity(&self) -> usize {
         self.nest.get().map_or(0, |nest| nest.blocks.len())
     }
 
-    /// How many operands operations ever had, all together.
+    /// The number of operands that all operations ever had together.
     pub fn operand_capacity(&self) -> usize {
         self.uses.len()
     }
 
-    /// Makes room for exactly this number of further operations, operands and results; the share of
-    /// operations with regions, successors or a body of their own is taken to be as before.
+    /// Makes room for exactly this number of further operations, operands and results. Assumes that the share
+    /// of operations with regions, successors or a body of their own stays the same.
     pub fn reserve(&mut self, ops: usize, operands: usize, values: usize) {
         if let Some(nest) = self.nest.get_mut() {
             let share = |count: usize| (count as u128 * ops as u128 / self.ops.len().max(1) as u128) as usize;
@@ -216,7 +217,7 @@ impl Body {
         self.values.reserve_exact(values);
     }
 
-    /// Gives back room that nothing is in.
+    /// Releases unused capacity.
     pub fn shrink_to_fit(&mut self) {
         self.ops.shrink_to_fit();
         self.uses.shrink_to_fit();
@@ -237,7 +238,7 @@ impl Body {
         self.values[value].ty = ty;
     }
 
-    /// Who defines a value.
+    /// The definition of a value.
     pub fn def(&self, value: Value) -> ValueDef {
         let owner = self.values[value].owner;
         match (owner.as_op(), owner.as_arg()) {
@@ -250,7 +251,7 @@ impl Body {
         }
     }
 
-    /// The operation that defines a value, unless a block does.
+    /// The operation that defines a value; none for a block argument.
     pub fn defining_op(&self, value: Value) -> Option<Op> {
         self.values[value].owner.as_op()
     }

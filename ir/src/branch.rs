@@ -1,9 +1,9 @@
-//! Branches: which operands a terminator passes to each successor, and which successor it goes to.
+//! Branches: the operands that a terminator passes to each successor, and the successor that it chooses.
 //!
-//! The operands of a branch stand in its row's order: what decides first, then what each block is given.
-//! Attributes say where one block's share ends: `operandSegmentSizes`, and `case_operand_segments` for the
-//! cases of a switch. The shares are also kept with the successors, where passes look for them; the verifier
-//! holds the two together.
+//! The operands of a branch are in its row's order: first the condition, then the operands of each block.
+//! Attributes give the number of operands for each block: `operandSegmentSizes`, and `case_operand_segments`
+//! for the cases of a switch. The ranges are also stored with the successors, for passes; the verifier checks
+//! that both agree.
 
 use std::ops::Range;
 
@@ -15,9 +15,9 @@ use crate::interp::element::{Elem, read_all};
 use crate::interp::{EvalError, Tensor, constant_value};
 use crate::opdef::{Branch, Kind};
 
-/// The operands passed to each successor, from attributes and kind; none if these contradict each other. For
-/// an operation whose kind is not [`Kind::Branch`], the last entries of `operandSegmentSizes` are the
-/// successors'; without that attribute, a single successor gets the operands after all but the last of the
+/// The operands passed to each successor, from attributes and kind; none if these contradict each other. If
+/// an operation's kind is not [`Kind::Branch`], the last entries of `operandSegmentSizes` belong to the
+/// successors. Without that attribute, a single successor gets the operands after all but the last of the
 /// row's.
 ///
 /// ```text
@@ -54,8 +54,7 @@ pub fn forwarded(op: OpRef<'_>) -> Option<Vec<Range<usize>>> {
     (sizes.len() == successors).then(|| sizes.into_iter().map(&mut range).collect())
 }
 
-/// Stores with the successors of `op` the operands passed to each: no operands, if the attributes contradict
-/// each other.
+/// Stores the operands passed to each successor of `op`: none, if the attributes contradict each other.
 pub fn settle(ctx: &Context, body: &mut Body, op: Op) {
     let count = body.successors(op).len();
     let ranges = forwarded(OpRef::new(ctx, body, op)).unwrap_or_else(|| vec![0..0; count]);
@@ -68,10 +67,10 @@ pub fn settle(ctx: &Context, body: &mut Body, op: Op) {
     body.set_successors(op, successors);
 }
 
-/// The number of the successor that a branch goes to if operand 0 (if there is one) is `flag`.
+/// The index of the successor that a branch takes if operand 0 (if it has one) is `flag`.
 ///
 /// # Errors
-/// If the operation is no branch, or its cases are no integers of at most 64 bits.
+/// If the operation is not a branch, or its cases are not integers of at most 64 bits.
 pub fn taken(op: OpRef<'_>, flag: Option<&Tensor>) -> Result<usize, EvalError> {
     let number = |value: &Tensor| Ok::<_, EvalError>(integers(op.ctx, value)?[0]);
     match (op.kind(), flag) {
@@ -89,7 +88,7 @@ pub fn taken(op: OpRef<'_>, flag: Option<&Tensor>) -> Result<usize, EvalError> {
 /// The values of a switch's cases.
 ///
 /// # Errors
-/// If they are no integers of at most 64 bits.
+/// If they are not integers of at most 64 bits.
 pub fn case_values(op: OpRef<'_>) -> Result<Vec<i64>, EvalError> {
     let Some(attr) = op.attr("case_values") else { return Ok(Vec::new()) };
     let ty = op.ctx.attr_type(attr).ok_or("`case_values` has no type")?;
@@ -125,8 +124,8 @@ mod tests {
 
     use super::*;
 
-    /// What the successors of the first operation of `@f(%c: i1, %x: f32, %i: i32)` are given: from which
-    /// operand on, and how many.
+    /// Checks the operands passed to the successors of the first operation of `@f(%c: i1, %x: f32, %i: i32)`,
+    /// each as first operand and count.
     #[track_caller]
     fn check(branch: &str, expected: &[(u32, u32)]) {
         let ctx = Arc::new(Context::new());

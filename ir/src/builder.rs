@@ -1,4 +1,4 @@
-//! How operations are made with their types inferred.
+//! The builder of operations: inserts them and infers their types.
 
 use crate::body::{Body, OpRef, Successor};
 use crate::context::Context;
@@ -22,7 +22,7 @@ pub struct Builder<'a> {
     pub ctx: &'a Context,
     /// The tables that hold the operations.
     pub body: &'a mut Body,
-    /// Where the next operation is inserted.
+    /// The insertion point of the next operation.
     pub at: InsertPoint,
     /// The location of the operations that are made.
     pub location: Location,
@@ -56,7 +56,7 @@ impl<'a> Builder<'a> {
     /// Makes an operation.
     ///
     /// # Errors
-    /// If the result types can't be inferred from operands and attributes, an operand is no value of this
+    /// If the result types can't be inferred from operands and attributes, an operand is not a value of this
     /// body, or an attribute is given twice.
     pub fn build(&mut self, name: &str, spec: OpSpec<'_>) -> Result<Op, InferError> {
         self.check(name, &spec)?;
@@ -78,7 +78,7 @@ impl<'a> Builder<'a> {
         Ok(op)
     }
 
-    /// What can be seen of a specification to be wrong before anything is made.
+    /// Checks a specification before anything is made.
     fn check(&self, name: &str, spec: &OpSpec<'_>) -> Result<(), InferError> {
         let is_here = |value: &Value| value.index() < self.body.value_capacity();
         if let Some(index) = spec.operands.iter().position(|value| !is_here(value)) {
@@ -95,7 +95,8 @@ impl<'a> Builder<'a> {
     /// Makes an operation with inferred types, and returns its first result.
     ///
     /// # Errors
-    /// If the result types can't be inferred, or there is no result; in that case the operation is made.
+    /// If the result types can't be inferred, or there is no result; in the latter case the operation is
+    /// made.
     pub fn value(
         &mut self,
         name: &str,
@@ -114,7 +115,7 @@ impl<'a> Builder<'a> {
         self.body.result(op, 0)
     }
 
-    /// Inserts a detached operation where the builder is.
+    /// Inserts a detached operation at the insertion point.
     pub fn insert(&mut self, op: Op) {
         match self.at {
             InsertPoint::End(block) => self.body.append(op, block),
@@ -136,7 +137,7 @@ impl<'a> Builder<'a> {
 /// Infers the result types from operand types and inherent attributes.
 ///
 /// # Errors
-/// If the operation is not registered, its row has no inference, or the rule refuses.
+/// If the operation is not registered, its row has no inference, or inference fails.
 pub fn infer(
     ctx: &Context,
     name: OpName,

@@ -1,8 +1,8 @@
 //! The context that all modules share: interned contents, dialects, blobs, source texts.
 //!
 //! A context only grows. Reading a handle takes no lock; making one takes a short lock, so passes may run on
-//! many functions at once. What is made for one question only is made in a copy of the context, which
-//! [forgets](Context::forget) it.
+//! many functions at once. Temporary types and attributes are made in a copy of the context, which can be
+//! [reset](Context::forget).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,11 +37,11 @@ pub struct Context {
     references: RwLock<HashMap<String, String>>,
     distinct_count: AtomicU64,
     common: Common,
-    /// The same for all copies.
+    /// Identical in all copies.
     family: Arc<()>,
 }
 
-/// What is asked for too often to be looked up.
+/// Handles that are needed too often to be looked up.
 #[derive(Clone)]
 pub(crate) struct Common {
     /// Most attributes have one of these two types.
@@ -53,11 +53,11 @@ pub(crate) struct Common {
 
 macro_rules! decisions {
     ($($name:literal)*) => {
-        /// The attributes by which passes tell each other what they decided, sorted.
+        /// The attributes in which passes record their decisions for each other, sorted.
         pub(crate) const DECISIONS: [&str; [$($name),*].len()] = [$(concat!("mem.", $name)),*];
 
-        /// Which of [`DECISIONS`] a name is: compared with each, whose length and bytes are known here; where
-        /// the name is known to the compiler, so is the answer.
+        /// The index of a name in [`DECISIONS`]. Lengths and bytes of the entries are constants, so for a
+        /// constant name the compiler computes the result.
         #[inline(always)]
         pub(crate) fn decision_number(name: &str) -> Option<usize> {
             let name = name.strip_prefix("mem.")?;
@@ -76,10 +76,10 @@ macro_rules! decisions {
 
 decisions!("args" "kernel" "lines" "overlap" "parts" "pitch" "place" "pool" "scratch" "tie" "view");
 
-/// Where a blob's bytes are found again when the printed module is read.
+/// Where a reader of the printed module finds a blob's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlobHome {
-    /// Where [`Context::references`] say, if they say anything; else in the text.
+    /// At the place given by [`Context::references`], if any; else in the text.
     Reference,
     /// In the text, with this alignment in bytes.
     Text {
@@ -88,7 +88,7 @@ pub enum BlobHome {
     },
 }
 
-/// An operation's name with its row; equal if the name is.
+/// An operation's name with its registry row; equal if the names are equal.
 #[derive(Clone)]
 struct OpNameEntry {
     ident: Ident,
@@ -172,14 +172,14 @@ impl Context {
         }
     }
 
-    /// Whether one context is a copy of the other, or both are copies of a third: handles from before the
+    /// Whether one context is a copy of the other, or both are copies of a third. Handles from before the
     /// copy are valid in both.
     pub fn is_kin(&self, other: &Context) -> bool {
         Arc::ptr_eq(&self.family, &other.family)
     }
 
-    /// Removes the types, attributes and sizes that were made since this context was copied from another.
-    /// Their handles become invalid, and may be reused for other contents.
+    /// Removes the types, attributes and sizes made since this context was copied from another. Their handles
+    /// become invalid, and may be reused for other contents.
     pub fn forget(&mut self) {
         self.types.forget();
         self.attrs.forget();
@@ -230,9 +230,9 @@ impl Context {
         Some(self.common.decisions[index])
     }
 
-    /// Which entry of [`DECISIONS`] a name is.
+    /// The index of a name in [`DECISIONS`].
     pub(crate) fn decision_index(&self, name: Ident) -> Option<usize> {
-        // They were interned first of all.
+        // They were interned before all other names.
         Some(name.as_u32() as usize).filter(|index| *index < DECISIONS.len())
     }
 
@@ -257,7 +257,7 @@ impl Context {
         self.names.get(name.index() as u32).def.get().copied()
     }
 
-    /// The commonest types.
+    /// The most common types.
     pub(crate) fn common(&self) -> &Common {
         &self.common
     }
@@ -309,8 +309,8 @@ impl Context {
         self.location(LocationData::Name { name, child: Location::UNKNOWN })
     }
 
-    /// The name in a location, if it is a name, or a fusion with a name among its parts. A place in a source
-    /// text has the name of the value that is defined there, unless that is a number.
+    /// The name in a location, if it is a name, or a fusion that contains a name. For a place in a source
+    /// text, the name of the value defined there, unless that is a number.
     pub fn location_name(&self, location: Location) -> Option<&str> {
         if let Some(offset) = location.source_offset() {
             let source = self.source_at(offset)?;
@@ -357,12 +357,12 @@ impl Context {
         self.blobs.write().expect("no thread panics while it holds blobs").insert(key, (blob, home));
     }
 
-    /// Where a printed module finds the bytes kept under a name.
+    /// Where a reader of the printed module finds the bytes stored under a name.
     pub fn blob_home(&self, key: Ident) -> Option<BlobHome> {
         self.blobs.read().expect("no thread panics while it holds blobs").get(&key).map(|entry| entry.1)
     }
 
-    /// A number for a new distinct attribute: no other one of this context has it.
+    /// A number for a new distinct attribute, unique in this context.
     pub fn fresh_distinct(&self) -> u64 {
         self.distinct_count.fetch_add(1, Ordering::Relaxed)
     }
@@ -376,7 +376,8 @@ impl Context {
             .map(|entry| entry.0.clone())
     }
 
-    /// The names of the bytes that attributes of this context refer to, kept or not.
+    /// The names of the blobs that attributes of this context refer to, whether their bytes are stored or
+    /// not.
     pub fn resources(&self) -> impl Iterator<Item = Ident> + '_ {
         self.attrs.items().filter_map(|attr| match attr {
             AttrData::Resource { key, .. } => Some(*key),
@@ -384,8 +385,7 @@ impl Context {
         })
     }
 
-    /// Sets where blobs that are not printed inline come from: an entry of
-    /// `external_resources: {optc: {...}}`.
+    /// Sets the source of blobs that are not printed inline: an entry of `external_resources: {optc: {...}}`.
     pub fn set_reference(&self, key: &str, value: &str) {
         self.references.write().expect("no thread panics here").insert(key.to_owned(), value.to_owned());
     }

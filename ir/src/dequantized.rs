@@ -12,7 +12,7 @@ use crate::types::TypeData;
 pub struct Dequantized {
     /// Integers of 8 bits, of the value's shape.
     pub bytes: Value,
-    /// The zero point, as the float that is subtracted; absent: 0.
+    /// The zero point, as the float that is subtracted; 0 if absent.
     pub zero: Option<Value>,
     /// The scale, a float.
     pub scale: Value,
@@ -91,7 +91,7 @@ fn f32_result<'a>(ctx: &'a Context, body: &'a Body, value: Value) -> Option<OpRe
     (ctx.elem(body.ty(value)) == ctx.f32()).then(|| body.at(ctx, op))
 }
 
-/// Operand 1 of an operation, if that computes this function of its two operands.
+/// Operand 1 of an operation, if the operation applies this function to its two operands.
 fn other_operand(op: OpRef<'_>, function: Binary) -> Option<Value> {
     match op.kind() {
         Kind::Elementwise(Scalar::Binary(found, Scalar::Arg(0), Scalar::Arg(1))) if *found == function => {
@@ -113,7 +113,7 @@ mod tests {
             (2, &[16, 8, 3, 3], true),
             (2, &[16, 7, 3, 3], false),
             (8, &[8, 1, 3, 3], true),
-            // Two channels out of each group of one.
+            // Two output channels for each group of one channel.
             (8, &[16, 1, 3, 3], false),
             // A window whose sums are no longer exact as floats.
             (8, &[8, 1, 16, 16], true),

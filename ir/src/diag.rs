@@ -22,11 +22,11 @@ use crate::source::SourcePosition;
 /// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// The input is refused.
+    /// The input is rejected.
     Error,
-    /// The input is suspect.
+    /// The input is suspicious.
     Warning,
-    /// What a pass did, or why it did not.
+    /// What a pass did, or the reason why it did nothing.
     Remark,
 }
 
@@ -39,7 +39,7 @@ pub struct Diagnostic {
     pub message: String,
     /// The place.
     pub location: Location,
-    /// How many bytes of source the caret marks; 0 for the word at the location.
+    /// The number of source bytes that the caret marks; 0 for the word at the location.
     pub length: u32,
     /// Further places, each with a note.
     pub notes: Vec<(Location, String)>,
@@ -118,19 +118,19 @@ impl Diagnostic {
     }
 }
 
-/// The place that a message is about.
+/// The place of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MessagePlace {
     /// In a text.
     Text {
-        /// What the text is called.
+        /// The name of the text.
         file: String,
         /// The line, from 1.
         line: u32,
         /// The column in characters, from 1.
         column: u32,
     },
-    /// At what has this name: a file, a node or a tensor of a model.
+    /// An object of this name: a file, or a node or a tensor of a model.
     Named(String),
 }
 
@@ -161,12 +161,12 @@ pub fn place(ctx: &Context, location: Location) -> Option<MessagePlace> {
     }
 }
 
-/// `file:line:column` of a location, or the name that it carries.
+/// `file:line:column` of a location, or its name.
 pub fn describe(ctx: &Context, location: Location) -> Option<String> {
     Some(place(ctx, location)?.to_string())
 }
 
-/// An operation as messages name it: its name, with its place if that is known.
+/// An operation as messages name it: its name, and its place if known.
 ///
 /// ```text
 /// `nn.conv2d` (`Conv_5`)    of a model
@@ -180,7 +180,7 @@ pub fn describe_op(ctx: &Context, name: OpName, location: Location) -> String {
     }
 }
 
-/// Line and column, both from 1 and the column in characters, of a byte offset.
+/// Line and column of a byte offset, both from 1; the column counts characters.
 pub fn line_column(text: &str, offset: usize) -> (usize, usize) {
     let offset = text.floor_char_boundary(offset.min(text.len()));
     let before = &text[..offset];
@@ -188,25 +188,26 @@ pub fn line_column(text: &str, offset: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
-/// So many faults of one kind are told, so that a text of faults does not need a multiple of its memory.
+/// The most faults of one kind that are reported, so that a text full of faults does not need a multiple of
+/// its memory.
 pub(crate) const MOST_FAULTS: usize = 1000;
 
 /// The part of a text that a message shows.
 struct Excerpt<'c> {
     name: &'c str,
-    /// Whole lines, but for the end of the last.
+    /// Whole lines, except that the last may be cut.
     text: &'c str,
-    /// The number of the first of them.
+    /// The number of the first line.
     line: usize,
-    /// What is marked, in `text`.
+    /// The marked range of `text`.
     span: std::ops::Range<usize>,
 }
 
-/// So much of a line is shown before a span, and after it, in bytes.
+/// The most bytes of a line shown before a span, and after it.
 const MOST_SHOWN: usize = 2000;
 
-/// The bytes of the source text that a message marks: `length` bytes from the location on, or the word there,
-/// within its line. None if the location is in no source text.
+/// The marked bytes of the source text: `length` bytes from the location on, or the word there, within its
+/// line. None if the location is not in a source text.
 pub fn marked_span(ctx: &Context, location: Location, length: u32) -> Option<std::ops::Range<usize>> {
     let offset = location.source_offset()?;
     let source = ctx.source_at(offset)?;
@@ -220,8 +221,8 @@ pub fn marked_span(ctx: &Context, location: Location, length: u32) -> Option<std
     Some(start..start + end)
 }
 
-/// The line of the marked span, its end cut so that long inputs stay cheap to render; none where too much
-/// stands before the span.
+/// The line of the marked span. Its end is cut, so that long inputs stay cheap to render; none if too much
+/// text precedes the span.
 fn excerpt(ctx: &Context, location: Location, length: u32) -> Option<Excerpt<'_>> {
     let span = marked_span(ctx, location, length)?;
     let source = ctx.source_at(location.source_offset()?)?;
@@ -243,8 +244,8 @@ fn excerpt(ctx: &Context, location: Location, length: u32) -> Option<Excerpt<'_>
 
 /// The candidates that a misspelt word may have meant, nearest first.
 ///
-/// Near means an edit distance (optimal string alignment) of at most a third of the word's length;
-/// nothing is near to a word of more than 100 bytes.
+/// A candidate is near if its edit distance (optimal string alignment) is at most a third of the word's
+/// length; no candidate is near to a word of more than 100 bytes.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     const LONGEST_WORD: usize = 100;
     if word.len() > LONGEST_WORD {
@@ -281,7 +282,7 @@ pub fn did_you_mean_or_all<'a>(word: &str, candidates: impl IntoIterator<Item = 
     }
 }
 
-/// "did you mean `x`?" of one name.
+/// The hint "did you mean `x`?" for one name.
 pub(crate) fn suggestion(near: &str) -> String {
     format!("did you mean `{near}`?")
 }

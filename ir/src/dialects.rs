@@ -1,4 +1,4 @@
-//! Which dialects come with the crate.
+//! The built-in dialects of the crate.
 
 use crate::opdef::Dialect;
 

@@ -1,11 +1,11 @@
-//! The dominator tree: which blocks every path to a block passes through.
+//! The dominator tree: the blocks that every path to a block passes through.
 //!
-//! Block `a` *dominates* block `b` of its region if every way from the region's entry to `b` leads through
-//! `a`; the nearest such block above `b` is its immediate dominator, and these make a tree. What is defined
-//! in a block may be read in the blocks below it.
+//! Block `a` *dominates* block `b` of its region if every path from the region's entry to `b` passes through
+//! `a`. The nearest such block above `b` is its immediate dominator, and these form a tree. Values defined in
+//! a block may be read in the blocks below it.
 //!
 //! Source: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001); quadratic at worst, linear
-//! in practice. The tree is numbered from the top down, so that asking costs O(1).
+//! in practice. The tree is numbered from the top down, so a query costs O(1).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,11 +14,11 @@ use crate::entities::{Block, Region};
 
 /// The dominator tree of a region, with the blocks that are reachable from its entry.
 pub struct Dominators {
-    /// Each block before those that it leads to, loops apart.
+    /// The reachable blocks in reverse postorder.
     order: Vec<Block>,
-    /// The immediate dominator of each, as a place in `order`; the entry's is its own.
+    /// The immediate dominator of each block, as an index in `order`; the entry's is its own.
     idoms: Vec<usize>,
-    /// From where to where the numbers of the blocks below each go, its own first.
+    /// For each block, the range of the tree numbers of the block and those below it.
     spans: Vec<(u32, u32)>,
     places: FxHashMap<Block, usize>,
 }
@@ -74,7 +74,7 @@ pub fn successors(body: &Body, block: Block) -> impl Iterator<Item = Block> + '_
     all.filter(move |next| body.region_of(*next) == body.region_of(block))
 }
 
-/// The immediate dominator of each block of an order, as a place in it.
+/// The immediate dominator of each block of an order, as an index in it.
 fn immediate_dominators(body: &Body, order: &[Block], places: &FxHashMap<Block, usize>) -> Vec<usize> {
     let mut predecessors = vec![Vec::new(); order.len()];
     for (place, block) in order.iter().enumerate() {
@@ -99,7 +99,7 @@ fn immediate_dominators(body: &Body, order: &[Block], places: &FxHashMap<Block, 
     idoms.into_iter().map(|idom| idom.expect("every block in the order can be reached")).collect()
 }
 
-/// The lowest block that dominates both.
+/// The lowest block that dominates both blocks.
 fn meet(idoms: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
     let up = |block: usize| idoms[block].expect("a dominator was found");
     while a != b {
@@ -113,10 +113,10 @@ fn meet(idoms: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
     a
 }
 
-/// Numbers the tree from the top down: of each block its number, and the end of the numbers below it.
+/// Numbers the tree from the top down: for each block its number, and the end of the numbers below it.
 fn spans(idoms: &[usize]) -> Vec<(u32, u32)> {
     let mut sizes = vec![1u32; idoms.len()];
-    // A dominator stands before what it dominates, so that sizes add up from the end.
+    // Dominators come before the blocks they dominate, so subtree sizes are summed from the end.
     for place in (1..idoms.len()).rev() {
         sizes[idoms[place]] += sizes[place];
     }
@@ -136,7 +136,7 @@ fn spans(idoms: &[usize]) -> Vec<(u32, u32)> {
     spans
 }
 
-/// The blocks that can be reached from `entry`, each before those that it leads to, loops apart.
+/// The blocks reachable from `entry`, in reverse postorder.
 fn reverse_postorder(body: &Body, entry: Block) -> Vec<Block> {
     let mut seen = FxHashSet::default();
     let mut order = Vec::new();
@@ -163,7 +163,7 @@ mod tests {
     use crate::context::Context;
     use crate::entities::Location;
 
-    /// Blocks that go to the blocks named after each: `["12", "3", "3", ""]` is a diamond.
+    /// Blocks with edges to the blocks named in each string: `["12", "3", "3", ""]` is a diamond.
     fn region(ways: &[&str]) -> (Body, Vec<Block>) {
         let ctx = Context::new();
         let mut body = Body::new(1);

@@ -1,4 +1,4 @@
-//! The handles of the IR.
+//! The handles of the IR: operations, values, blocks, types, attributes and other entities.
 //!
 //! Handles of a body ([`Op`], [`Value`], [`Block`], [`Region`], [`Use`]) are dense indices into that body's
 //! tables; handles of the context ([`Type`], [`Attr`], [`Ident`], [`DimExpr`], [`OpName`], [`Location`]) are
@@ -24,9 +24,9 @@ entities! {
     Block, "bb";
     /// A list of blocks, owned by an operation.
     Region, "region";
-    /// One operand slot: which value an operation reads at one position.
+    /// One operand slot: the value that an operation reads at one position.
     Use, "use";
-    /// The table of an isolated operation nested in a body.
+    /// The body of an isolated operation nested in a body.
     Child, "child";
     /// An interned type.
     Type, "type";
@@ -34,11 +34,11 @@ entities! {
     Attr, "attr";
     /// An interned string.
     Ident, "ident";
-    /// An interned size that is computed from named ones (see [`crate::dims`]).
+    /// An interned size expression of named sizes (see [`crate::dims`]).
     DimExpr, "dim";
     /// An interned operation name, with its row if a dialect registered it.
     OpName, "opname";
-    /// Where something comes from: an interned location, or an offset in a source text.
+    /// A source location: an interned one, or an offset in a source text.
     Location, "loc";
 }
 

@@ -1,8 +1,8 @@
 //! The control-flow graph of a function: regions and blocks in one graph of program points.
 //!
-//! A [`FlowGraph`] numbers what happens at run time: *points*, in text order through all blocks and nested
-//! regions. Points that always follow one another make a *basic block*; basic blocks name what may come next.
-//! Every parallel copy of values (what a region yields, what a branch passes on) is a point of its own, at
+//! A [`FlowGraph`] numbers the actions at run time: *points*, in text order through all blocks and nested
+//! regions. Points that always follow one another form a *basic block*; basic blocks list their successors.
+//! Every parallel copy of values (the operands of a region's yield, or of a branch) is a point of its own, at
 //! which all its [`Move`]s happen at once:
 //!
 //! ```text
@@ -14,9 +14,9 @@
 //!                                                                  5 leave
 //! ```
 //!
-//! Results of loops have the bytes of what they carry (see [`crate::alias`]), so leaving one moves nothing.
-//! Weights and views that need no copy do not run and have no point; nor have blocks that no way leads to.
-//! Linear in operations.
+//! Results of loops have the bytes of the loop-carried values (see [`crate::alias`]), so leaving a loop moves
+//! nothing. Weights and views that need no copy do not run and have no point, and neither have unreachable
+//! blocks. Time is linear in the operations.
 
 use std::ops::Range;
 
@@ -39,7 +39,7 @@ mod tests;
 pub use crate::walk::walk;
 pub use moves::{Transfer, transfers};
 
-/// Something that happens at run time, numbered in text order.
+/// An action at run time, numbered in text order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Point(u32);
 entity_impl!(Point, "point");
@@ -54,7 +54,7 @@ entity_impl!(BasicBlock, "bb");
 pub struct Zone(u32);
 entity_impl!(Zone, "zone");
 
-/// How often control passes through a zone once it is entered.
+/// How often control passes through a zone after entering it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turns {
     /// Once.
@@ -86,19 +86,19 @@ pub enum Act {
     /// An `if` or a loop begins: it reads its operands; a loop moves the initial values into the arguments of
     /// its first region.
     Enter,
-    /// A counting loop asks whether to go round once more.
+    /// A counting loop tests whether to run another iteration.
     Test,
     /// A counting loop writes its counter.
     Iterate,
-    /// A terminator moves its operands to where control goes on.
+    /// A terminator moves its operands to the arguments or results that receive them.
     Hand,
-    /// A terminator reads what it chooses the next block by.
+    /// A terminator reads the operand that selects the next block.
     Choose,
-    /// A terminator that chose the successor of this number moves the operands that go there.
+    /// A terminator moves the operands for the chosen successor, which has this number.
     Edge(u32),
     /// A terminator returns its operands.
     Return,
-    /// An `if` or a loop is over.
+    /// An `if` or a loop ends.
     Leave,
 }
 
@@ -135,7 +135,7 @@ pub struct FlowGraph {
     events: PrimaryMap<Point, Event>,
     basic_blocks: PrimaryMap<BasicBlock, BasicBlockData>,
     zones: PrimaryMap<Zone, ZoneData>,
-    /// Whether outside of all zones one block runs from its begin to its end.
+    /// Whether one block outside of all zones runs from start to end.
     is_one_block: bool,
     /// Basic blocks in the order of their points.
     order: Vec<BasicBlock>,
@@ -161,7 +161,7 @@ impl FlowGraph {
         self.events[point]
     }
 
-    /// How many points there are.
+    /// The number of points.
     pub fn point_count(&self) -> usize {
         self.events.len()
     }
@@ -188,7 +188,7 @@ impl FlowGraph {
         &self.basic_blocks[basic_block].next
     }
 
-    /// The innermost zone in which a basic block stands.
+    /// The innermost zone that contains a basic block.
     pub fn zone_of(&self, basic_block: BasicBlock) -> Option<Zone> {
         self.basic_blocks[basic_block].zone.expand()
     }
@@ -198,7 +198,7 @@ impl FlowGraph {
         &self.zones[zone]
     }
 
-    /// How many zones there are.
+    /// The number of zones.
     pub fn zone_count(&self) -> usize {
         self.zones.len()
     }
@@ -248,14 +248,14 @@ impl Event {
         let sources = match (self.act, body.at(ctx, self.op).kind()) {
             (Act::Edge(index), _) => passed(body, self.op, index as usize),
             (Act::Hand, Kind::Branch(_)) => passed(body, self.op, 0),
-            // The bounds and the step of a counting loop, and the truth of a condition, stay where they are.
+            // The bounds and the step of a counting loop, and the value of a condition, stay where they are.
             _ => all.saturating_sub(targets.len())..all,
         };
         let sources = sources.map(|index| body.operand(self.op, index));
         sources.zip(targets).map(|(from, to)| Move { from, to }).collect()
     }
 
-    /// The arguments or results that get values here.
+    /// The arguments or results that receive values here.
     fn targets(self, ctx: &Context, body: &Body) -> SmallVec<[Value; 4]> {
         let op = body.at(ctx, self.op);
         match (self.act, op.kind()) {
@@ -280,7 +280,7 @@ pub fn region_args(body: &Body, op: Op, index: usize) -> &[Value] {
     entry.map_or(&[], |block| body.args(block))
 }
 
-/// Where the terminator of a region hands its operands.
+/// The arguments or results that receive the operands of a region's terminator.
 fn handed_to(ctx: &Context, body: &Body, terminator: Op) -> SmallVec<[Value; 4]> {
     let Some(parent) = body.parent_op(terminator) else { return SmallVec::new() };
     let is_in = |index: usize| {
@@ -371,14 +371,14 @@ impl GraphBuilder<'_> {
         self.graph.events.push(Event { op, act });
     }
 
-    /// Says where control goes after the current basic block.
+    /// Adds successors of the current basic block.
     fn link(&mut self, next: &[BasicBlock]) {
         let at = self.now();
         self.graph.basic_blocks[at].next.extend_from_slice(next);
     }
 
-    /// Walks what is in a zone that is entered from the end of `from`; the walk gives the basic block from
-    /// whose end it is left.
+    /// Walks a zone that is entered from the end of `from`; `walk` returns the basic block from whose end
+    /// control leaves.
     fn zone(&mut self, from: BasicBlock, turns: Turns, walk: impl FnOnce(&mut Self) -> BasicBlock) {
         let (first, place) = (self.graph.events.len() as u32, self.graph.order.len());
         let data = ZoneData { from, exit: from, points: first..first, places: place..place, turns };
@@ -392,7 +392,7 @@ impl GraphBuilder<'_> {
         data.places.end = self.graph.order.len();
     }
 
-    /// An operation's way in; gives the basic block that ends with it.
+    /// Adds an operation's entry point, and returns the basic block that ends with it.
     fn enter(&mut self, op: Op, next: &[BasicBlock]) -> BasicBlock {
         self.push(op, Act::Enter);
         self.link(next);
@@ -403,7 +403,7 @@ impl GraphBuilder<'_> {
         self.at.expect("a basic_block was started")
     }
 
-    /// Walks a block; its terminator, if it hands something on, goes to `next`.
+    /// Walks a block; its terminator, if it passes on operands, leads to `next`.
     fn ops(&mut self, block: Block, next: &[BasicBlock]) {
         let body = self.body;
         for op in body.ops(block) {

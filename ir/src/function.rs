@@ -1,4 +1,4 @@
-//! How a function is built from nothing: its inputs, operations one after the other, its outputs.
+//! The function builder: builds a function from its inputs, operations and outputs.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -125,7 +125,7 @@ impl<'m> FunctionBuilder<'m> {
         self.body.ty(value)
     }
 
-    /// Begins an operation, which is appended when it is built.
+    /// Begins an operation. It is appended once it is built.
     pub fn op(&mut self, name: &str) -> OpBuilder<'_> {
         let builder = Builder::at_end(&self.ctx, &mut self.body, self.block);
         OpBuilder { builder, name: name.to_owned(), operands: Vec::new(), attrs: Vec::new(), results: None }
@@ -134,7 +134,7 @@ impl<'m> FunctionBuilder<'m> {
     /// A constant tensor with these elements, in row-major order.
     ///
     /// # Errors
-    /// If their number is not the number of elements of the shape.
+    /// If their number differs from the number of elements of the shape.
     pub fn constant<T: ConstantElement>(&mut self, shape: &[u64], values: &[T]) -> Result<Value, InferError> {
         let count: u64 = shape.iter().product();
         if count != values.len() as u64 {
@@ -161,10 +161,10 @@ impl<'m> FunctionBuilder<'m> {
         Builder::at_end(&self.ctx, &mut self.body, self.block).constant(value, ty)
     }
 
-    /// Adds the function to the module; it returns these values under these names.
+    /// Adds the function to the module, and makes it return these values under these names.
     ///
     /// # Errors
-    /// If a value is none of this function's.
+    /// If a value is not one of this function's.
     pub fn finish(mut self, outputs: &[(&str, Value)]) -> Result<(), InferError> {
         let ctx = &*self.ctx;
         let returned: Vec<Value> = outputs.iter().map(|(_, value)| *value).collect();
@@ -194,7 +194,7 @@ impl<'m> FunctionBuilder<'m> {
     }
 }
 
-/// An operation that is being built.
+/// An operation under construction.
 #[must_use = "an operation is appended when it is built"]
 pub struct OpBuilder<'b> {
     builder: Builder<'b>,
@@ -256,8 +256,8 @@ impl OpBuilder<'_> {
     /// Appends the operation, and returns its first result.
     ///
     /// # Errors
-    /// If there is no such operation, it has no such attribute or lacks one, the types of its results do not
-    /// follow, or it has none.
+    /// If there is no such operation, an attribute is unknown or missing, the result types can't be inferred,
+    /// or there are no results.
     pub fn build(self) -> Result<Value, InferError> {
         let name = self.name.clone();
         let results = self.build_all()?;
@@ -281,7 +281,7 @@ impl OpBuilder<'_> {
         Ok(self.builder.body.results(op).collect())
     }
 
-    /// That there is such an operation, with these attributes and all that it needs.
+    /// Checks that there is such an operation, with these attributes and all required ones.
     fn check(&self) -> Result<(), InferError> {
         let ctx = self.builder.ctx;
         let name = self.name.as_str();
@@ -293,7 +293,7 @@ impl OpBuilder<'_> {
             let hint = ctx.similar_op(name).map(suggestion);
             return Err(hinted(format!("no operation is called `{name}`"), hint).into());
         };
-        // An attribute with a dot is another dialect's.
+        // An attribute with a dot belongs to another dialect.
         let is_known = |attr: &str| def.attr(attr).is_some() || attr.contains('.');
         if let Some((unknown, _)) = self.attrs.iter().find(|(attr, _)| !is_known(attr)) {
             let hint = did_you_mean(unknown, def.attrs.iter().map(|attr| attr.name));

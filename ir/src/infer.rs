@@ -12,7 +12,7 @@ use crate::types::{Dim, TypeData};
 pub struct InferInput<'a> {
     /// The context of all handles.
     pub ctx: &'a Context,
-    /// The row.
+    /// The operation's registry row.
     pub def: &'static OpDef,
     /// Types of the operands.
     pub operands: &'a [Type],
@@ -66,7 +66,7 @@ impl<'a> InferInput<'a> {
     /// An `array<i64>` attribute, or the row's default for it.
     ///
     /// # Errors
-    /// If it is not there, or something else.
+    /// If it is missing, or has another form.
     pub fn ints(&self, name: &str) -> Result<Vec<i64>, InferError> {
         let given = self.attr(name).and_then(|attr| self.ctx.ints_value(attr));
         let default = || match self.def.attr(name)?.presence {
@@ -76,10 +76,11 @@ impl<'a> InferInput<'a> {
         given.or_else(default).ok_or_else(|| InferError(format!("`{name}` is not an `array<i64>`")))
     }
 
-    /// A list of sizes: an `array<i64>`, in which -1 stands for one that is not given, or `#optc.dims<...>`.
+    /// A list of sizes: an `array<i64>`, in which -1 stands for a size that is not given, or
+    /// `#optc.dims<...>`.
     ///
     /// # Errors
-    /// If it is not there, something else, or has a number below -1.
+    /// If it is missing, has another form, or has a number below -1.
     pub fn dims(&self, name: &str) -> Result<Vec<Dim>, InferError> {
         if let Some(crate::AttrData::Dims(dims)) = self.attr(name).map(|attr| self.ctx.attr_data(attr)) {
             return Ok(dims.to_vec());
@@ -113,7 +114,7 @@ impl<'a> InferInput<'a> {
     }
 }
 
-/// Why result types can't be inferred: a phrase in lower case, what was found and what was expected.
+/// Why result types can't be inferred: a phrase in lower case, with what was found and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InferError(pub String);
 

@@ -1,8 +1,7 @@
 //! Interning: equal contents get equal handles.
 //!
-//! An append-only table that many threads may read without a lock; writers take turns. Contents are never
-//! dropped before the table is, but for those of a copy: what was added to it can be forgotten, which is for
-//! its only owner to do.
+//! An append-only table that many threads may read without a lock; writers take turns. Contents live as long
+//! as the table, except in a copy: its only owner may remove the items that were added to the copy.
 
 use std::hash::{BuildHasher, Hash};
 use std::sync::Mutex;
@@ -12,10 +11,10 @@ use rustc_hash::FxBuildHasher;
 
 /// A set of `T` whose members are numbered in the order of their first appearance.
 pub(crate) struct Interner<T> {
-    /// What a copy began with; none of any other.
+    /// The items that a copy began with; empty for other tables.
     kept: Vec<T>,
     kept_index: HashTable<u32>,
-    /// The items after those.
+    /// The items added afterwards.
     items: boxcar::Vec<T>,
     index: Mutex<HashTable<u32>>,
 }
@@ -27,7 +26,7 @@ impl<T: Eq + Hash> Interner<T> {
         Interner { kept, kept_index: HashTable::new(), items, index: Mutex::new(HashTable::new()) }
     }
 
-    /// A table of its own with the same items under the same numbers.
+    /// An independent table with the same items under the same numbers.
     pub(crate) fn copy(&self) -> Self
     where
         T: Clone,
@@ -43,7 +42,7 @@ impl<T: Eq + Hash> Interner<T> {
         Interner { kept, kept_index, items: boxcar::Vec::new(), index: Mutex::new(HashTable::new()) }
     }
 
-    /// Forgets what was added to a copy: its numbers are given again.
+    /// Removes the items that were added to a copy: their numbers are used again.
     pub(crate) fn forget(&mut self) {
         if self.items.count() > 0 {
             self.items.clear();
@@ -64,10 +63,10 @@ impl<T: Eq + Hash> Interner<T> {
         self.push(&mut index, hash, item)
     }
 
-    /// The number of the item with this hash for which `is_equal` holds; else that of `make()`, which is
-    /// added.
+    /// The number of the item with this hash for which `is_equal` holds; otherwise adds `make()` and returns
+    /// its number.
     ///
-    /// `hash` must be what hashing the item itself gives.
+    /// `hash` must equal the hash of the item itself.
     pub(crate) fn intern_with(
         &self,
         hash: u64,
@@ -104,7 +103,7 @@ impl<T: Eq + Hash> Interner<T> {
         self.kept.iter().chain(self.items.iter().map(|(_, item)| item))
     }
 
-    /// How many items there are.
+    /// The number of items.
     pub(crate) fn len(&self) -> usize {
         self.kept.len() + self.items.count()
     }

@@ -1,4 +1,4 @@
-//! What programs mean: a plain interpreter, the oracle of every pass and of machine code.
+//! The interpreter: defines what programs mean, as the oracle of every pass and of machine code.
 
 pub mod element;
 mod elementwise;

@@ -1,11 +1,11 @@
-//! Which operations stand in a block, in which order, and which blocks in a region.
+//! Blocks: their operations in order, and the blocks of each region.
 
 use cranelift_entity::{EntityList, EntitySet};
 
 use super::{ArgRecord, Block, BlockRecord, Body, RegionRecord, ValueOwner, ValueRecord};
 use crate::entities::{Location, Op, Region, Type, Value};
 
-/// Distance of the sequence numbers of neighbours when they are dealt out.
+/// The distance between the sequence numbers of neighbours after renumbering.
 const STRIDE: u32 = 64;
 
 impl Body {
@@ -16,7 +16,7 @@ impl Body {
         block
     }
 
-    /// Makes an empty block outside of any region (a forward reference while reading).
+    /// Makes an empty block outside of any region (for a forward reference during parsing).
     pub fn make_block(&mut self) -> Block {
         let record = BlockRecord {
             args: EntityList::new(),
@@ -44,8 +44,8 @@ impl Body {
         self.nest.set_blocks(region, &kept);
     }
 
-    /// Erases blocks of a region with their operations, which may read each other's values; nothing else may
-    /// read them.
+    /// Erases blocks of a region with their operations. These may read each other's values, but no other
+    /// operation may read them.
     pub fn remove_blocks(&mut self, region: Region, blocks: &[Block]) {
         let mut gone = EntitySet::new();
         gone.extend(blocks.iter().copied());
@@ -73,7 +73,7 @@ impl Body {
         self.nest.blocks[block].args.as_slice(&self.nest.value_lists)
     }
 
-    /// Removes an unread argument of a block.
+    /// Removes an unused argument of a block.
     pub fn remove_arg(&mut self, block: Block, index: usize) {
         let value = self.args(block)[index];
         assert!(!self.is_used(value), "argument {index} of {block} is read");
@@ -92,7 +92,7 @@ impl Body {
         self.nest.get().map_or(&[], |nest| nest.blocks(region))
     }
 
-    /// All blocks of the regions of this body, region by region in the order in which the regions were made.
+    /// All blocks of the regions of this body, region by region in the order of creation.
     pub fn all_blocks(&self) -> impl Iterator<Item = Block> + '_ {
         let regions = self.nest.get().map(|nest| nest.regions.keys());
         regions.into_iter().flatten().flat_map(|region| self.blocks(region).iter().copied())
@@ -122,7 +122,7 @@ impl Body {
         self.nest.regions.push(RegionRecord { owner: owner.into(), blocks: EntityList::new() })
     }
 
-    /// The block that an operation stands in.
+    /// The block that contains an operation.
     pub fn block_of(&self, op: Op) -> Option<Block> {
         self.ops[op].block.expand()
     }
@@ -153,7 +153,7 @@ impl Body {
         self.ops[op].prev.expand()
     }
 
-    /// Whether `a` stands before `b`; both in one block.
+    /// Whether `a` comes before `b`; both must be in one block.
     pub fn is_before(&self, a: Op, b: Op) -> bool {
         assert_eq!(self.block_of(a), self.block_of(b), "{a} and {b} stand in different blocks");
         self.ops[a].seq < self.ops[b].seq

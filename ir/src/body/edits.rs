@@ -1,7 +1,7 @@
-//! Which bodies have changed since they were verified.
+//! Edit tracking: whether a body has changed since it was verified.
 //!
-//! Every change of what the verifier looks at counts; where operations come from it does not look at. The
-//! attributes of the isolated operation itself are compared, since anyone may set them.
+//! Every change of data that the verifier reads counts; locations do not. The attributes of the isolated
+//! operation itself are compared, since anyone may set them.
 
 use super::Body;
 use crate::entities::Attr;
@@ -9,15 +9,15 @@ use crate::entities::Attr;
 /// The changes of a body.
 #[derive(Clone)]
 pub(super) struct Edits {
-    /// Whether there were any since it was verified.
+    /// Whether the body was changed since it was verified.
     is_touched: bool,
     was_verified: bool,
-    /// What it was when it was verified.
+    /// The owner's attributes when it was verified.
     verified: OwnerAttrs,
 }
 
 impl Edits {
-    /// Those of a body that was never verified.
+    /// The edits of a body that was never verified.
     pub(super) fn new() -> Edits {
         let verified = OwnerAttrs { properties: Attr::EMPTY, attrs: Attr::EMPTY };
         Edits { is_touched: false, was_verified: false, verified }
@@ -32,13 +32,13 @@ struct OwnerAttrs {
 }
 
 impl Body {
-    /// Notes a change.
+    /// Records a change.
     #[inline(always)]
     pub(super) fn touch(&mut self) {
         self.edits.is_touched = true;
     }
 
-    /// Marks the body in its present state as verified.
+    /// Marks the body in its current state as verified.
     pub fn mark_verified(&mut self) {
         self.edits = Edits { is_touched: false, was_verified: true, verified: self.own() };
     }

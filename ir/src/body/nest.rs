@@ -1,8 +1,7 @@
-//! The tables of a body that say how regions, blocks and isolated operations nest; made when the first one
-//! is.
+//! The nesting of regions, blocks and isolated operations in a body: tables created with the first block.
 //!
-//! A declaration is an isolated operation with an empty region, and a module may have a great many. A body
-//! gets these tables with its first block; till then it has but a number of regions.
+//! A declaration is an isolated operation with an empty region, and a module may have a great many. So a body
+//! stores only its number of regions until its first block is made.
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
@@ -12,7 +11,7 @@ use cranelift_entity::{EntityList, ListPool, PrimaryMap};
 use super::{ArgIndex, ArgRecord, BlockRecord, Body, Extra, ExtraIndex, RegionRecord};
 use crate::entities::{Block, Child, Location, Region, Value};
 
-/// The tables of what nests in a body.
+/// The tables of a body's nested regions, blocks and isolated operations.
 #[derive(Clone, Default)]
 pub(super) struct NestTables {
     roots: Vec<Region>,
@@ -24,7 +23,7 @@ pub(super) struct NestTables {
     pub value_lists: ListPool<Value>,
     pub region_lists: ListPool<Region>,
     pub block_lists: ListPool<Block>,
-    /// Where arguments come from, where that was said.
+    /// The locations of arguments, if they were set.
     pub arg_locations: BTreeMap<Value, Location>,
 }
 
@@ -49,14 +48,14 @@ impl NestTables {
         self.regions[region].blocks.as_slice(&self.block_lists)
     }
 
-    /// Says which blocks a region has.
+    /// Sets the blocks of a region.
     pub(super) fn set_blocks(&mut self, region: Region, blocks: &[Block]) {
         let list = &mut self.regions[region].blocks;
         list.clear(&mut self.block_lists);
         list.extend(blocks.iter().copied(), &mut self.block_lists);
     }
 
-    /// Gives back room that nothing is in.
+    /// Releases unused capacity.
     pub(super) fn shrink_to_fit(&mut self) {
         self.roots.shrink_to_fit();
         self.args.shrink_to_fit();
@@ -67,7 +66,7 @@ impl NestTables {
     }
 }
 
-/// The tables, or none while nothing is in them but some of the first root regions.
+/// The tables, or none while they would hold only some of the first root regions.
 #[derive(Clone)]
 pub(super) struct Lazy {
     root_count: u32,
@@ -75,19 +74,19 @@ pub(super) struct Lazy {
 }
 
 impl Lazy {
-    /// Those of a body with `roots` empty regions.
+    /// The tables of a body with `roots` empty regions.
     pub(super) fn new(roots: usize) -> Lazy {
         let root_count = u32::try_from(roots).expect("fewer than 2^32 regions");
         let tables = (roots > Region::FIRST.len()).then(|| Box::new(NestTables::with_roots(root_count)));
         Lazy { root_count, tables }
     }
 
-    /// The tables, if anything is in them.
+    /// The tables, if they exist.
     pub(super) fn get(&self) -> Option<&NestTables> {
         self.tables.as_deref()
     }
 
-    /// The tables, if anything is in them.
+    /// The tables, if they exist.
     pub(super) fn get_mut(&mut self) -> Option<&mut NestTables> {
         self.tables.as_deref_mut()
     }

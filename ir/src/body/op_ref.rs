@@ -1,4 +1,4 @@
-//! One operation together with its body and context.
+//! A reference to one operation together with its body and context.
 
 use super::Body;
 use crate::context::{Context, DECISIONS, decision_number};
@@ -7,7 +7,7 @@ use crate::entities::{Attr, Op, Type, Value};
 use crate::opdef::{Kind, OpDef, Presence, Traits};
 use crate::scalar::Scalar;
 
-/// An operation, its body and its context: the input of rules and of functions in rows.
+/// An operation, its body and its context: the input of rewrite rules and of functions in registry rows.
 #[derive(Clone, Copy)]
 pub struct OpRef<'a> {
     /// The context of all handles.
@@ -27,7 +27,7 @@ pub struct Decisions {
     pub kernel: Option<Attr>,
     /// `mem.lines`: how a chain of operations streams a few rows at a time.
     pub lines: Option<Attr>,
-    /// `mem.overlap`: the operand over whose rows it writes, and the rows of a band.
+    /// `mem.overlap`: the operand whose rows it overwrites, and the rows of a band.
     pub overlap: Option<Attr>,
     /// `mem.parts`: the operands that are written in place into its result.
     pub parts: Option<Attr>,
@@ -35,7 +35,7 @@ pub struct Decisions {
     pub pitch: Option<Attr>,
     /// `mem.place`: where its results and its scratch are.
     pub place: Option<Attr>,
-    /// `mem.pool`: the pool that each result asks for.
+    /// `mem.pool`: the pool requested for each result.
     pub pool: Option<Attr>,
     /// `mem.scratch`: bytes of scratch.
     pub scratch: Option<Attr>,
@@ -61,7 +61,7 @@ impl<'a> OpRef<'a> {
         describe_op(self.ctx, self.body.name(self.op), self.body.location(self.op))
     }
 
-    /// The row, if the operation is registered.
+    /// The registry row, if the operation is registered.
     pub fn def(&self) -> Option<&'static OpDef> {
         self.ctx.def(self.body.name(self.op))
     }
@@ -71,7 +71,7 @@ impl<'a> OpRef<'a> {
         self.def().map_or(Kind::Structure, |def| def.kind)
     }
 
-    /// Whether all these facts hold of the operation.
+    /// Whether the operation has all these traits.
     pub fn has(&self, traits: Traits) -> bool {
         self.def().is_some_and(|def| def.traits.contains(traits))
     }
@@ -81,7 +81,7 @@ impl<'a> OpRef<'a> {
         self.body.operand(self.op, index)
     }
 
-    /// How many operands there are.
+    /// The number of operands.
     pub fn operand_count(&self) -> usize {
         self.body.operand_count(self.op)
     }
@@ -114,15 +114,14 @@ impl<'a> OpRef<'a> {
     /// An attribute, inherent or not.
     #[inline(always)]
     pub fn attr(&self, name: &str) -> Option<Attr> {
-        // Passes ask every operation for their decisions: which they ask for is found while they are
-        // compiled.
+        // Passes ask every operation for their decisions; the index of the decision is found at compile time.
         match decision_number(name) {
             Some(number) => self.decision(number),
             None => self.named(name),
         }
     }
 
-    /// Decision `number`. No row has a decision among its inherent attributes.
+    /// Decision number `number`. No row has a decision among its inherent attributes.
     #[inline(never)]
     fn decision(&self, number: usize) -> Option<Attr> {
         let entries = self.ctx.dict_entries(self.body.attrs(self.op));
@@ -186,7 +185,7 @@ impl<'a> OpRef<'a> {
         })
     }
 
-    /// The function of `all` whose number is the integer attribute `name`.
+    /// The function in `all` selected by the integer attribute `name`.
     pub fn chosen(&self, name: &str, all: &'static [Scalar]) -> Option<&'static Scalar> {
         let number = match self.attr(name) {
             Some(attr) => usize::try_from(self.ctx.int_value(attr)?).ok()?,

@@ -1,4 +1,4 @@
-//! How operations are made, read, changed and erased.
+//! Operations of a body: how they are made, read, changed and erased.
 
 use cranelift_entity::{EntityRef, ListPool};
 
@@ -15,7 +15,7 @@ pub struct OpParts {
     pub properties: Attr,
     /// Its other attributes: a dictionary.
     pub attrs: Attr,
-    /// Where it comes from.
+    /// Its source location.
     pub location: Location,
 }
 
@@ -63,18 +63,17 @@ impl Body {
         self.ops[op].name = name;
     }
 
-    /// Where an operation comes from.
+    /// The source location of an operation.
     pub fn location(&self, op: Op) -> Location {
         self.ops[op].location
     }
 
-    /// Says where an operation comes from.
+    /// Sets the source location of an operation.
     pub fn set_location(&mut self, op: Op, location: Location) {
         self.ops[op].location = location;
     }
 
-    /// Moves the places of operations in source texts: those of `length` bytes from byte `from` on to byte
-    /// `to`.
+    /// Moves source locations: those in the `length` bytes from byte `from` on now start at byte `to`.
     pub(crate) fn move_locations(&mut self, from: u32, length: usize, to: u32) {
         let moved = |location: Location| {
             let place = location.source_offset().and_then(|at| at.checked_sub(from));
@@ -86,7 +85,7 @@ impl Body {
         self.children_mut().for_each(|(_, child)| child.move_locations(from, length, to));
     }
 
-    /// How many results an operation has.
+    /// The number of results of an operation.
     pub fn result_count(&self, op: Op) -> usize {
         self.ops[op].result_count.into()
     }
@@ -188,12 +187,12 @@ impl Body {
         })
     }
 
-    /// The blocks that a terminator may go to.
+    /// The possible target blocks of a terminator.
     pub fn successors(&self, op: Op) -> &[Successor] {
         self.extra(op).map_or(&[], |extra| &extra.successors)
     }
 
-    /// Says which blocks a terminator may go to.
+    /// Sets the possible target blocks of a terminator.
     pub fn set_successors(&mut self, op: Op, successors: Vec<Successor>) {
         self.touch();
         self.extra_mut(op).0.successors = successors.into();
@@ -225,10 +224,10 @@ impl Body {
         self.extra_mut(op).0.child = index.into();
     }
 
-    /// All bodies that operations of this one own, however deep in its regions, with their operations, in
+    /// All bodies owned by operations of this one, at any depth of its regions, with these operations, in
     /// text order.
     pub fn children(&self) -> impl Iterator<Item = (Op, &Body)> + '_ {
-        // The next operation of each block that is open, innermost last.
+        // The next operation of each open block, innermost last.
         let mut cursors = Vec::new();
         if self.nest.get().is_some_and(|nest| !nest.children.is_empty()) {
             self.push_first_ops(self.roots(), &mut cursors);
@@ -250,14 +249,13 @@ impl Body {
         cursors.extend(blocks.filter_map(|block| self.first_op(*block)));
     }
 
-    /// All bodies owned by operations of this one, in the order in which they were made, for changing them in
-    /// parallel.
+    /// All bodies owned by operations of this one, in the order of creation, for parallel changes.
     pub fn children_mut(&mut self) -> impl Iterator<Item = (Child, &mut Body)> {
         let children = self.nest.get_mut().map(|nest| nest.children.iter_mut());
         children.into_iter().flatten().filter_map(|(index, child)| Some((index, child.as_deref_mut()?)))
     }
 
-    /// Erases an operation with its regions; nothing may read its results.
+    /// Erases an operation with its regions; its results must be unused.
     pub fn erase(&mut self, op: Op) {
         let read = self.results(op).find(|result| self.is_used(*result));
         assert!(read.is_none(), "{op} is erased while {read:?} is read");
@@ -301,7 +299,7 @@ impl Body {
         self.ops[op].extra.expand().map(|extra| &self.nest.extras[extra])
     }
 
-    /// What an operation has that few have, and the lists that it is in.
+    /// The rarely used fields of an operation, and the pool of their lists.
     fn extra_mut(&mut self, op: Op) -> (&mut Extra, &mut ListPool<Region>) {
         let nest = &mut *self.nest;
         let extra = match self.ops[op].extra.expand() {

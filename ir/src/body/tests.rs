@@ -1,4 +1,4 @@
-//! Do the tables keep their promises under edits?
+//! Tables of a body under edits: their invariants hold.
 
 use super::*;
 use crate::context::Context;

@@ -1,4 +1,4 @@
-//! Uses: who reads a value, and how operands change.
+//! Uses: the readers of a value, and changes of operands.
 
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
@@ -17,7 +17,7 @@ pub struct UseRef {
     pub index: usize,
 }
 
-/// The uses of a value, latest made first.
+/// The uses of a value, the latest first.
 pub struct Uses<'a> {
     body: &'a Body,
     next: PackedOption<Use>,
@@ -36,7 +36,7 @@ impl Iterator for Uses<'_> {
 }
 
 impl Body {
-    /// How many operands an operation has.
+    /// The number of operands of an operation.
     pub fn operand_count(&self, op: Op) -> usize {
         self.ops[op].use_count.into()
     }
@@ -59,12 +59,12 @@ impl Body {
         slots.map(|slot| self.uses[Use::new(slot)].value.expect("operands of a live operation are set"))
     }
 
-    /// The uses of a value, latest made first.
+    /// The uses of a value, the latest first.
     pub fn uses(&self, value: Value) -> Uses<'_> {
         Uses { body: self, next: self.values[value].first_use }
     }
 
-    /// Whether anything reads a value.
+    /// Whether a value has uses.
     pub fn is_used(&self, value: Value) -> bool {
         self.values[value].first_use.is_some()
     }
@@ -82,8 +82,8 @@ impl Body {
         self.link(slot, value);
     }
 
-    /// Replaces all operands of an operation; their number may change. Successor arguments must be set anew
-    /// after it.
+    /// Replaces all operands of an operation; their number may change. Afterwards the successors' arguments
+    /// must be set again.
     pub fn set_operands(&mut self, op: Op, values: &[Value]) {
         self.clear_operands(op);
         let record = &self.ops[op];
@@ -110,7 +110,8 @@ impl Body {
         }
     }
 
-    /// Slots for the operands of `op`, each at the head of its value's uses; gives the first.
+    /// Makes slots for the operands of `op`, each at the head of its value's use list. Returns the first
+    /// slot.
     pub(super) fn push_slots(&mut self, op: Op, values: &[Value]) -> u32 {
         let first = self.uses.len() as u32;
         for &value in values {

@@ -1,27 +1,25 @@
-//! Parallel copies, turned into sequences of single copies.
+//! Parallel moves, turned into sequences of single copies.
 //!
-//! A move may be done as soon as no other move still reads the bytes that it writes. Where moves wait for
-//! each other in a circle (`%a, %b <- %b, %a`), what one of them reads is first copied to scratch; so is what
-//! a move reads that writes a part of these bytes itself, because copies are of separate bytes. Planning
-//! and code generation both ask here, so that the scratch that is planned is the scratch that is used.
-//! Quadratic in the moves of one point.
+//! A move may be done as soon as no other pending move reads the bytes that it writes. If moves form a cycle
+//! (`%a, %b <- %b, %a`), the source of one of them is first copied to scratch. So is the source of a move
+//! that overwrites a part of it, because single copies must not overlap. Planning and code generation both
+//! use this function, so the planned scratch is the scratch used. Quadratic in the moves of one point.
 
-/// One copy of a sequence that implements a parallel copy; the numbers are indices of the moves.
+/// One copy of a sequence that implements a parallel copy; the numbers are indices of moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
-    /// Does a move.
+    /// Performs a move.
     Direct(usize),
-    /// Copies what a move reads to scratch, from this byte on.
+    /// Copies the source of a move to scratch, from this byte on.
     Save(usize, u64),
-    /// Does a move whose source was copied to scratch, from this byte on.
+    /// Performs a move whose source was copied to scratch, from this byte on.
     Restore(usize, u64),
 }
 
-/// The sequence of copies for `sizes.len()` parallel moves of `sizes` bytes, and the bytes of scratch that it
-/// needs.
+/// The sequence of copies for `sizes.len()` parallel moves of `sizes` bytes, and the bytes of scratch needed.
 ///
-/// `clobbers(a, b)` says whether move `a` writes bytes that move `b` reads, `is_done(a)` whether move `a` has
-/// nothing to do. Offsets in scratch are multiples of 64.
+/// `clobbers(a, b)` tells whether move `a` writes bytes that move `b` reads, and `is_done(a)` whether move
+/// `a` has nothing to do. Offsets in scratch are multiples of 64.
 pub fn transfers(
     sizes: &[u64],
     is_done: impl Fn(usize) -> bool,
@@ -43,7 +41,7 @@ pub fn transfers(
             });
             continue;
         }
-        // All wait: whoever follows the blockers far enough walks in a circle.
+        // All moves wait, so following the blockers far enough ends up in a cycle.
         let circle = (0..waiting.len()).fold(waiting[0], |at, _| blocker(at).expect("all wait"));
         transfers.push(Transfer::Save(circle, scratch_bytes));
         saved[circle] = Some(scratch_bytes);
@@ -56,7 +54,7 @@ pub fn transfers(
 mod tests {
     use super::*;
 
-    /// Moves between numbered cells, done one after the other and at once.
+    /// Compares moves between numbered cells done one after the other with the same moves done at once.
     fn check(moves: &[(usize, usize)], saves: usize) {
         let sizes = vec![4; moves.len()];
         let is_done = |index: usize| moves[index].0 == moves[index].1;

@@ -1,11 +1,11 @@
-//! Graphs of small functions, written as text: values are numbered in the order of the text.
+//! Control-flow graphs of small functions, written as text: values are numbered in the order of the text.
 
 use std::sync::Arc;
 
 use super::*;
 use crate::text::parse;
 
-/// One line for each basic block: its points with what they read, write and move, and what may come next.
+/// One line for each basic block: its points with their reads, writes and moves, and its successors.
 fn graph_text(text: &str) -> String {
     let ctx = Arc::new(Context::new());
     let module = parse(&ctx, "test.mlir", text.to_owned()).unwrap();

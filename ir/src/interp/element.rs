@@ -1,4 +1,4 @@
-//! How elements of each type are read from memory into lanes that compute, and written back.
+//! Element types of the interpreter: how elements are read from memory into lanes, and written back.
 //!
 //! | element | lane |
 //! |---|---|
@@ -6,8 +6,8 @@
 //! | `f64` | `f64` |
 //! | `i1` to `i64`, `index` | `i64`: sign-extended; unsigned integers and `i1` zero-extended |
 //!
-//! Integers wrap: a lane is cut to the element's width when it is written. Packed formats (`i4`, `f4E2M1FN`),
-//! 8-bit floats, complex numbers and integers above 64 bits are not computed with.
+//! Integers wrap: a lane is truncated to the element's width when it is written. Packed formats (`i4`,
+//! `f4E2M1FN`), 8-bit floats, complex numbers and integers above 64 bits are not supported.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ use crate::entities::Type;
 use crate::text::type_text;
 use crate::types::{FloatKind, Signedness, TypeData};
 
-/// A type of elements that the interpreter computes with.
+/// An element type that the interpreter supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Elem {
     /// IEEE half.
@@ -37,22 +37,22 @@ pub enum Elem {
 /// An integer type of at most 64 bits, stored in whole bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntElem {
-    /// Bits.
+    /// The width in bits.
     pub width: u32,
     /// How lanes are extended.
     pub extension: Extension,
 }
 
-/// How an integer's bits fill a lane.
+/// The extension of an integer's bits to a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extension {
-    /// By its highest bit.
+    /// With copies of its highest bit.
     Sign,
-    /// By zeros.
+    /// With zeros.
     Zero,
 }
 
-/// Which lanes an element computes in.
+/// The type of lane that an element is computed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneKind {
     /// `f32`.
@@ -70,7 +70,7 @@ impl Elem {
     /// The elements of a type: those of a tensor, or the type itself.
     ///
     /// # Errors
-    /// If they are of a type that is not computed with.
+    /// If their type is not supported.
     pub fn of(ctx: &Context, ty: Type) -> Result<Elem, EvalError> {
         let elem = match ctx.type_data(ctx.elem(ty)) {
             TypeData::Float(FloatKind::F16) => Elem::F16,
@@ -94,7 +94,7 @@ impl Elem {
         Ok(elem)
     }
 
-    /// The same bits, extended another way, if it is an integer.
+    /// The same bits with another extension, if it is an integer.
     pub fn extended(self, extension: Extension) -> Elem {
         match self {
             Elem::Int(int) => Elem::Int(IntElem { extension, ..int }),
@@ -112,7 +112,7 @@ impl Elem {
         }
     }
 
-    /// Which lanes it computes in.
+    /// The type of lane that it is computed in.
     pub fn lane(self) -> LaneKind {
         match self {
             Elem::F16 | Elem::Bf16 | Elem::F32 => LaneKind::F32,
@@ -122,7 +122,7 @@ impl Elem {
     }
 }
 
-/// The type as the IR prints it; an integer with a sign bit as a signless one.
+/// The type as the IR prints it; a signed integer is printed as a signless one.
 impl fmt::Display for Elem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -155,7 +155,7 @@ impl IntElem {
         }
     }
 
-    /// The number that a lane stands for.
+    /// The number that a lane represents.
     #[inline(always)]
     pub fn number(self, lane: i64) -> i128 {
         match self.extension {
@@ -165,18 +165,18 @@ impl IntElem {
     }
 }
 
-/// What elements are while they are computed with.
+/// The representation of elements during computation.
 pub trait Lane: Copy + Default + PartialEq + PartialOrd + Send + Sync + 'static {
-    /// Reads as many elements as `lanes` holds from the start of `bytes`.
+    /// Reads elements from the start of `bytes` until `lanes` is full.
     fn read(elem: Elem, bytes: &[u8], lanes: &mut [Self]);
 
-    /// Writes the lanes, rounded or cut to the element type, to the start of `bytes`.
+    /// Writes the lanes, rounded or truncated to the element type, to the start of `bytes`.
     fn write(elem: Elem, lanes: &[Self], bytes: &mut [u8]);
 
     /// The lane of a number, rounded.
     fn from_f64(value: f64) -> Self;
 
-    /// The lane of an integer, of its lowest bits.
+    /// The lane with the lowest bits of an integer.
     fn from_int(value: i128) -> Self;
 
     /// `self * b + c`: floats round once, integers wrap.
@@ -191,7 +191,7 @@ pub trait Lane: Copy + Default + PartialEq + PartialOrd + Send + Sync + 'static 
     /// The quotient by a count; integers truncate.
     fn over(self, count: usize) -> Self;
 
-    /// What is below (`-inf`) or above (`inf`) every number.
+    /// The values below (`-inf`) and above (`inf`) every number.
     fn extremes() -> (Self, Self);
 }
 
@@ -317,8 +317,8 @@ impl Lane for f64 {
     }
 }
 
-/// Orders unsigned 64-bit integers wrongly above 2^63, like every use of a bare `i64` lane; elementwise
-/// operations, which know the element type, do not.
+/// Unsigned 64-bit integers above 2^63 are ordered wrongly in a bare `i64` lane. Elementwise operations know
+/// the element type and order them right.
 impl Lane for i64 {
     fn read(elem: Elem, bytes: &[u8], lanes: &mut [i64]) {
         let Elem::Int(int) = elem else { unreachable!("{elem:?} does not compute in integers") };

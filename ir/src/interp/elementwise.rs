@@ -1,7 +1,7 @@
-//! How an elementwise operation is computed on whole tensors.
+//! Elementwise operations on whole tensors.
 //!
-//! Operands broadcast as in numpy: axes are aligned at the last, and size 1 stretches. The tree of the
-//! operation's row is run over [`CHUNK`] elements at a time, so that what lies between its nodes stays in the
+//! Operands broadcast as in numpy: axes are aligned at the last one, and size 1 stretches. The scalar tree of
+//! the operation's row runs over [`CHUNK`] elements at a time, so that intermediate results stay in the
 //! cache.
 
 use super::element::{Elem, Lane};
@@ -11,7 +11,7 @@ use super::tensor::{EvalError, Tensor};
 use crate::body::OpRef;
 use crate::scalar::Scalar;
 
-/// The result of an operation that computes `tree` for each element. Values of types that are not tensors are
+/// The result of an operation that computes `tree` for each element. A value whose type is not a tensor is
 /// one element.
 ///
 /// # Errors
@@ -69,7 +69,7 @@ fn broadcast_shape(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<usize>, Eva
 struct OperandReader<'a> {
     elem: Elem,
     bytes: &'a [u8],
-    /// Axes of the result, with the operand's stride in elements; neighbours that are one run are one axis.
+    /// Axes of the result, with the operand's stride in elements; adjacent axes that form one run are merged.
     axes: Vec<(usize, usize)>,
 }
 
@@ -128,7 +128,7 @@ impl<'a> OperandReader<'a> {
         }
     }
 
-    /// The offset of run number `run`: what the axes before the last contribute.
+    /// The offset of run number `run`: the contribution of all axes but the last.
     fn offset(&self, mut run: usize) -> usize {
         let outer = &self.axes[..self.axes.len() - 1];
         let mut offset = 0;

@@ -1,6 +1,6 @@
-//! What conditions, loops and calls compute.
+//! Interpreter of control flow: conditions, loops and calls.
 //!
-//! A loop that does not end in the program does not end here either.
+//! An endless loop of the program does not end here either.
 
 use super::element::{Elem, Extension, IntElem, read_all};
 use super::run::CallFrame;
@@ -41,7 +41,7 @@ impl CallFrame<'_> {
         byte.map(|byte| byte & 1 == 1).ok_or_else(|| self.fault(op, "lacks a condition".into()))
     }
 
-    /// A call of the function that an attribute names, or that operand 0 is.
+    /// A call of the function that an attribute or operand 0 names.
     fn called(&self, op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, Diagnostic> {
         let location = self.body.location(op.op);
         let Some(callee) = op.attr("callee") else {
@@ -82,7 +82,7 @@ impl CallFrame<'_> {
         Ok(carried)
     }
 
-    /// How the numbers of a loop are read.
+    /// The integer type of a loop's counter and bounds.
     fn counter(&self, op: OpRef<'_>, lower: &Tensor) -> Result<IntElem, EvalError> {
         match Elem::of(self.ctx, lower.ty)? {
             Elem::Int(int) => {

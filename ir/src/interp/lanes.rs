@@ -1,8 +1,8 @@
-//! What each scalar operation does to lanes.
+//! Scalar operations on lanes.
 //!
-//! The meaning of [`Unary`] and [`Binary`] lives here: on floats by [`math`](crate::math), on integers with
-//! wrapping, guarded divisions and shifts. The loops are compiled for the machine's vector unit too; that
-//! changes no bit.
+//! This file defines the meaning of [`Unary`] and [`Binary`]: on floats by [`math`](crate::math), on integers
+//! with wrapping, guarded divisions and shifts. The loops are also compiled for the machine's vector unit,
+//! without changing any bit of the results.
 
 use super::element::{Elem, Extension, IntElem};
 use super::registers::{LaneValues, Register};
@@ -12,7 +12,7 @@ use crate::narrow::{nearest_bf16, nearest_f16};
 use crate::scalar::{Binary, Unary};
 use ::math;
 
-/// Whether the operation gives a boolean.
+/// Whether the operation returns a boolean.
 pub(super) fn compares(binary: Binary) -> bool {
     matches!(binary, Binary::Eq | Binary::Ne | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge)
 }
@@ -238,7 +238,7 @@ fn binary_int(binary: Binary, int: IntElem, a: i64, b: i64) -> i64 {
     int.wrap(value)
 }
 
-/// A shift by `b` bits, read as an unsigned number: from the width on, every bit is shifted out.
+/// A shift by `b` bits, read as an unsigned number. A shift by at least the width moves all bits out.
 fn shift(binary: Binary, int: IntElem, a: i64, b: i64) -> i64 {
     let bits = IntElem { extension: Extension::Zero, ..int }.wrap(b) as u64;
     let outside = bits >= u64::from(int.width);
@@ -296,8 +296,9 @@ fn select_lanes<L: Register>(target: &mut LaneValues, [condition, a, b]: [&LaneV
     }
 }
 
-/// `target = a` in the type `to`: floats round to nearest even; to integers they are cut towards zero and
-/// saturate, NaN gives 0; to booleans, whatever is not zero is true. Integers wrap.
+/// `target = a` in the type `to`. Floats round to nearest even. Conversions to integers truncate toward zero
+/// and saturate, and NaN gives 0. Conversions to booleans give true for all values except zero. Integers
+/// wrap.
 pub(super) fn convert(from: Elem, to: Elem, target: &mut LaneValues, a: &LaneValues, count: usize) {
     match (from, to) {
         (Elem::F64, Elem::F64) => map1(target, a, count, |x: f64| x),

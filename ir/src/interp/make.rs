@@ -1,4 +1,4 @@
-//! How values are made of types and bytes, and which sizes they have.
+//! Interpreter values: made from types and bytes, with their sizes.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ impl Tensor {
         Tensor { ty, bytes: Arc::new(bytes) }
     }
 
-    /// A value of a type whose unknown sizes are those of `shape`.
+    /// A value of a type whose unknown sizes are taken from `shape`.
     ///
     /// # Errors
-    /// If the type's known sizes are others.
+    /// If `shape` contradicts the type's known sizes.
     pub fn of_shape(ctx: &Context, ty: Type, shape: &[usize], bytes: Vec<u8>) -> Result<Tensor, EvalError> {
         let TypeData::Tensor { shape: declared, elem, encoding } = ctx.type_data(ty) else {
             return Ok(Tensor::new(ctx, ty, bytes));
@@ -51,7 +51,7 @@ impl Tensor {
     /// The sizes, outermost first; none for a scalar.
     ///
     /// # Errors
-    /// If the type leaves a size open.
+    /// If the type leaves a size unknown.
     pub fn shape(&self, ctx: &Context) -> Result<Vec<usize>, EvalError> {
         if let TypeData::Vector { shape, .. } = ctx.type_data(self.ty) {
             return Ok(shape.iter().map(|dim| dim.size as usize).collect());

@@ -1,7 +1,7 @@
-//! What the operations of dialect `nn` mean, where a scalar tree does not say it.
+//! Operations of dialect `nn` whose meaning is not a scalar tree.
 //!
-//! Each function is an [`Eval`](crate::opdef::Eval): it takes the operands' values and gives the results'.
-//! Narrow floats compute in `f32` and round once, when the result is written.
+//! Each function is an [`Eval`](crate::opdef::Eval): it takes the operands' values and returns those of the
+//! results. Narrow floats are computed in `f32` and rounded once, when the result is written.
 
 mod along;
 mod bits;
@@ -41,7 +41,7 @@ use super::element::Elem;
 use super::tensor::{EvalError, Tensor};
 use crate::body::OpRef;
 
-/// Calls `$function::<lane>` for the lanes that `$elem` computes in.
+/// Calls `$function::<lane>` for the lane type of `$elem`.
 macro_rules! by_lane {
     ($elem:expr, $function:ident($($argument:expr),* $(,)?)) => {
         match $crate::interp::element::Elem::lane($elem) {
@@ -66,7 +66,7 @@ impl<'a> Operand<'a> {
         Ok(Operand { elem: Elem::of(op.ctx, value.ty)?, shape: value.shape(op.ctx)?, bytes: &value.bytes })
     }
 
-    /// An operand that has the element type of another.
+    /// Operand `index`, checked to have this element type.
     fn like(
         op: OpRef<'_>,
         operands: &'a [Tensor],
@@ -90,7 +90,7 @@ fn ints_of_rank(op: OpRef<'_>, name: &str, rank: usize) -> Result<Vec<i64>, Eval
     Ok(values)
 }
 
-/// The axis that attribute `axis` names, from 0.
+/// The axis given by attribute `axis`, from 0.
 fn axis_below(op: OpRef<'_>, rank: usize) -> Result<usize, EvalError> {
     let axis = op.int("axis").ok_or("lacks `axis`")?;
     let axis = usize::try_from(axis).ok().filter(|axis| *axis < rank);

@@ -1,9 +1,9 @@
-//! How a tree of scalar operations is run over many elements at once.
+//! Scalar programs: a tree of scalar operations, run over many elements at once.
 //!
-//! [`ScalarProgram::of`] gives every node of a [`Scalar`] tree an element type and a register, a run of
-//! [`CHUNK`](super::registers::CHUNK) lanes; a run fills the argument registers and then takes one step per
-//! node. Constants and attributes fill their registers once. Constants have the type of the node that they
-//! meet, rounded to its lanes.
+//! [`ScalarProgram::of`] gives every node of a [`Scalar`] tree an element type and a register of
+//! [`CHUNK`](super::registers::CHUNK) lanes. A run fills the argument registers and then executes one step
+//! per node. Constants and attributes fill their registers once. A constant has the type of the node it is
+//! combined with, rounded to its lanes.
 
 use super::element::{Elem, Extension};
 use super::lanes;
@@ -12,24 +12,24 @@ use super::tensor::EvalError;
 use crate::body::OpRef;
 use crate::scalar::{Binary, Scalar, Unary};
 
-/// What a step computes.
+/// The function of a step.
 #[derive(Clone, Copy, Debug)]
 enum ScalarCode {
     Unary(Unary),
     Binary(Binary),
     Fma,
     Select,
-    /// From this element type.
+    /// Converts from this element type.
     Convert(Elem),
-    /// The lowest bits of an integer.
+    /// Takes the lowest bits of an integer.
     Resize,
 }
 
-/// One node: a register, and which registers it is computed from.
+/// One node: its register, and the registers it is computed from.
 #[derive(Debug)]
 struct ScalarStep {
     code: ScalarCode,
-    /// Type of what it computes on; comparisons give booleans.
+    /// The type of its operands; comparisons return booleans.
     elem: Elem,
     target: usize,
     sources: [usize; 3],
@@ -72,7 +72,7 @@ impl ScalarProgram {
         &mut self.registers[index]
     }
 
-    /// Takes every step for the first `count` lanes and gives the result's register.
+    /// Executes every step for the first `count` lanes and returns the result's register.
     pub(super) fn run(&mut self, count: usize) -> &LaneValues {
         for step in &self.steps {
             let empty = LaneValues::Int(Vec::new());
@@ -153,7 +153,7 @@ impl Compiler<'_> {
         Ok(self.step(ScalarCode::Convert(from), to, to, [a; 3]))
     }
 
-    /// An integer's lowest bits in the type that `to` makes of its own and the result's.
+    /// The lowest bits of an integer, in the type that `to` computes from its own type and the result's.
     fn resize(&mut self, node: &Scalar, to: impl Fn(Elem, Elem) -> Elem) -> Result<(usize, Elem), EvalError> {
         let (a, from) = self.node(node, self.result)?;
         let to = to(from, self.result);
@@ -164,7 +164,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Nodes that must have one type: that of the first which is no constant.
+    /// Nodes that must have the same type: that of the first one that is not a constant.
     fn alike<const N: usize>(
         &mut self,
         nodes: [&Scalar; N],
@@ -182,7 +182,7 @@ impl Compiler<'_> {
         Ok((registers, elem))
     }
 
-    /// The type of a node, unless it is made of constants only.
+    /// The type of a node, unless it consists of constants only.
     fn type_of(&self, node: &Scalar) -> Option<Elem> {
         match node {
             Scalar::Arg(index) => self.args.get(*index as usize).copied(),

@@ -2,7 +2,7 @@
 
 use super::element::{Elem, Lane, LaneKind};
 
-/// How many elements one step computes.
+/// The number of elements computed in one step.
 pub(super) const CHUNK: usize = 1024;
 
 /// A register: the lanes of one node.
@@ -13,7 +13,7 @@ pub(super) enum LaneValues {
     Int(Vec<i64>),
 }
 
-/// Lanes of one type as the register that holds them.
+/// A lane type with its register.
 pub(super) trait Register: Lane {
     fn of(lanes: &LaneValues) -> &[Self];
     fn of_mut(lanes: &mut LaneValues) -> &mut [Self];

@@ -1,9 +1,9 @@
-//! Running a function on given arguments.
+//! Execution of a function on given arguments.
 //!
-//! The walk goes block by block: a block runs its operations in order and ends with what its terminator hands
-//! to the next block, or out of the region, so that an operation with regions runs them by calling
-//! [`CallFrame::run_region`]. A value is dropped after the last operation of its own block that reads it (or
-//! has a region in which it is read); what is read in other blocks of a region stays to the end of the
+//! Execution goes block by block. A block runs its operations in order and ends with the operands that its
+//! terminator passes to the next block, or out of the region. An operation with regions runs them by calling
+//! [`CallFrame::run_region`]. A value is dropped after its last reader in its own block (an operation that
+//! reads it itself, or in a region). A value read in other blocks of a region stays until the end of the
 //! function.
 
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -19,14 +19,14 @@ use crate::module::Module;
 use crate::opdef::{Kind, Traits};
 use crate::types::TypeData;
 
-/// How deeply calls may nest.
+/// The maximal depth of calls.
 const MAX_CALLS: usize = 256;
 
 /// Runs the function called `function` of a module.
 ///
 /// # Errors
-/// If there is no such function, the inputs are not its arguments, or an operation has no result; the
-/// diagnostic says which and where.
+/// If there is no such function, the inputs do not match its arguments, or an operation has no result; the
+/// diagnostic names the operation and its place.
 pub fn run(module: &Module, function: &str, inputs: &[Tensor]) -> Result<Vec<Tensor>, Diagnostic> {
     let (op, body) = find_function(module, function)
         .ok_or_else(|| missing_function(module, function, Location::UNKNOWN))?;
@@ -34,7 +34,7 @@ pub fn run(module: &Module, function: &str, inputs: &[Tensor]) -> Result<Vec<Ten
     CallFrame::new(&module.ctx, body, CallPolicy::Into(module, 0)).run_function(location, inputs)
 }
 
-/// The results of one operation: elementwise operations, fused groups, and whatever has an evaluation in its
+/// The results of one operation: an elementwise operation, a fused group, or one with an evaluation in its
 /// row.
 ///
 /// # Errors
@@ -72,19 +72,19 @@ fn missing_function(module: &Module, name: &str, location: Location) -> Diagnost
 /// Whether an operation may call functions.
 #[derive(Clone, Copy)]
 enum CallPolicy<'a> {
-    /// Into functions of this module; the number is that of the calls that are open already.
+    /// It may call functions of this module; the number is that of the active calls.
     Into(&'a Module, usize),
-    /// It may not.
+    /// It may not call functions.
     Refused,
 }
 
-/// A function, or one operation, being run.
+/// An active call of a function, or the evaluation of one operation.
 pub(super) struct CallFrame<'a> {
     pub(super) ctx: &'a Context,
     pub(super) body: &'a Body,
     calls: CallPolicy<'a>,
     values: SecondaryMap<Value, Option<Tensor>>,
-    /// The values that each operation is the last to read, as far as blocks are known.
+    /// The values whose last reader is the operation, for the blocks in `known_deaths`.
     deaths: SecondaryMap<Op, Vec<Value>>,
     known_deaths: EntitySet<Block>,
 }
@@ -120,8 +120,8 @@ impl<'a> CallFrame<'a> {
         self.run_region(root, inputs.to_vec())
     }
 
-    /// Runs a region with these values of its first block's arguments; gives what the terminator hands out
-    /// that goes to no other block.
+    /// Runs a region with these arguments of its first block. Returns the operands of the terminator that
+    /// leaves the region.
     pub(super) fn run_region(
         &mut self,
         region: Region,
@@ -140,7 +140,7 @@ impl<'a> CallFrame<'a> {
         }
     }
 
-    /// Runs the operations of a block up to its terminator, which is given with its operands.
+    /// Runs the operations of a block up to its terminator. Returns the terminator and its operands.
     fn run_block(&mut self, block: Block) -> Result<(Option<Op>, Vec<Tensor>), Diagnostic> {
         if self.known_deaths.insert(block) {
             note_deaths(self.body, block, &mut self.deaths);
@@ -161,7 +161,7 @@ impl<'a> CallFrame<'a> {
         Ok((None, Vec::new()))
     }
 
-    /// The block that a terminator goes to, and what it is given.
+    /// The block that a terminator branches to, and the values of its arguments.
     fn next_block(&self, last: Op, operands: Vec<Tensor>) -> Result<(Block, Vec<Tensor>), Diagnostic> {
         let op = OpRef::new(self.ctx, self.body, last);
         let taken = branch::taken(op, operands.first()).map_err(|error| self.fault(op, error))?;
@@ -171,7 +171,7 @@ impl<'a> CallFrame<'a> {
         Ok((successor.block, operands[first..first + successor.operand_count as usize].to_vec()))
     }
 
-    /// Why an operation has no result, with its place.
+    /// The reason why an operation has no result, with its place.
     pub(super) fn fault(&self, op: OpRef<'_>, error: EvalError) -> Diagnostic {
         Diagnostic::error(self.body.location(op.op), format!("`{}`: {}", op.name(), error.0))
     }
@@ -224,8 +224,7 @@ fn accepts(ctx: &Context, wanted: Type, given: Type) -> bool {
     }
 }
 
-/// Notes which values of a block are read for the last time by each of its operations, in it or in its
-/// regions.
+/// Records the values of a block whose last read is by each of its operations, directly or in its regions.
 fn note_deaths(body: &Body, block: Block, deaths: &mut SecondaryMap<Op, Vec<Value>>) {
     let results = body.ops(block).flat_map(|op| body.results(op));
     for value in body.args(block).iter().copied().chain(results) {
@@ -235,8 +234,8 @@ fn note_deaths(body: &Body, block: Block, deaths: &mut SecondaryMap<Op, Vec<Valu
     }
 }
 
-/// The last operation of `block` that reads `value`, itself or inside; the defining one if none does; none if
-/// another block of the region reads it.
+/// The last operation of `block` that reads `value`, directly or in its regions; the defining one if there is
+/// none. None if another block of the region reads it.
 fn last_reader(body: &Body, block: Block, value: Value) -> Option<Op> {
     let mut last = match body.def(value) {
         ValueDef::Result(op, _) => Some(op),

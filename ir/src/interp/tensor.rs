@@ -1,12 +1,13 @@
-//! The values that the interpreter computes with.
+//! The values of the interpreter.
 
 use std::sync::Arc;
 
 use crate::entities::Type;
 
-/// A value: a tensor or vector of known sizes, or a scalar (its type then is neither).
+/// A value: a tensor or vector of known sizes, or a scalar (with a type that is neither).
 ///
-/// Elements are packed row-major in little-endian bytes, as in memory. A function's bytes are its symbol.
+/// Elements are packed row-major in little-endian bytes, as in memory. The bytes of a function are its
+/// symbol.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
     /// The type, with all sizes known.

@@ -1,4 +1,4 @@
-//! Does the interpreter compute what ONNX Runtime, numpy and the rows say?
+//! Tests of the interpreter against ONNX Runtime, numpy and the registry rows.
 
 mod contract;
 mod elementwise;
@@ -43,14 +43,14 @@ fn eval_as(
     Ok(results[0].clone())
 }
 
-/// Whole numbers from -5 to 5 that look random, so that sums of products are exact in any order.
+/// Pseudo-random whole numbers from -5 to 5, so that sums of products are exact in any order.
 fn numbers(ctx: &Context, shape: &[u64]) -> Tensor {
     let count: u64 = shape.iter().product();
     let values: Vec<f32> = (0..count).map(|i| (i * 7 % 11) as f32 - 5.0).collect();
     Tensor::from_f32(ctx, shape, &values)
 }
 
-/// The elements as text, so that NaN and signed zeros compare.
+/// The elements as text, so that NaN and signed zeros can be compared.
 fn text(value: &Tensor) -> String {
     let words: Vec<String> = value.to_f32().iter().map(f32::to_string).collect();
     words.join(" ")

@@ -1,9 +1,9 @@
-//! How loops get the machine's vector unit without unsafe code.
+//! Vectorized loops without unsafe code.
 
-/// Runs `body` compiled for AVX2 and fused multiply-add where the machine has them. Results have the same
-/// bits anyway: `mul_add` rounds once on every machine, only slower where it is a library call.
+/// Runs `body` compiled for AVX2 and fused multiply-add if the machine has them. The results have the same
+/// bits in any case: `mul_add` rounds once on every machine, and is only slower if it is a library call.
 ///
-/// What `body` calls must be inlined into it to profit.
+/// Functions called by `body` only profit if they are inlined into it.
 #[inline(always)]
 pub(super) fn vectorised<R>(body: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(body)

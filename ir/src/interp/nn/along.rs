@@ -1,4 +1,4 @@
-//! What arg-max, running sums and running products along one axis mean.
+//! Operations along one axis: arg-max, running sums and running products.
 
 use std::cmp::Ordering;
 
@@ -22,7 +22,7 @@ impl AxisLines {
         AxisLines { outer, count: shape[axis], inner }
     }
 
-    /// For each line its elements' positions, in order.
+    /// For each line the positions of its elements, in order.
     pub(super) fn positions(&self) -> impl Iterator<Item = impl DoubleEndedIterator<Item = usize>> {
         let (count, inner) = (self.count, self.inner);
         (0..self.outer * inner).map(move |line| {
@@ -36,7 +36,7 @@ impl AxisLines {
 /// equal ones.
 ///
 /// # Errors
-/// If there is no element along the axis.
+/// If the axis has no elements.
 pub fn arg_extreme(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let operand = Operand::of(op, operands, 0)?;
     let axis = axis_below(op, operand.shape.len())?;
@@ -85,8 +85,8 @@ fn is_long_unsigned(elem: Elem) -> bool {
     matches!(elem, Elem::Int(IntElem { width: 64, extension: Extension::Zero }))
 }
 
-/// Running sums (`cum_sum`) or products along attribute `axis`; with `reverse` from the end; with `exclusive`
-/// of the elements before each only. Narrow floats are accumulated in `f32`.
+/// Running sums (`cum_sum`) or products along attribute `axis`. With `reverse` they start at the end, with
+/// `exclusive` each contains only the elements before its own. Narrow floats are accumulated in `f32`.
 ///
 /// # Errors
 /// If the operand has no such axis.

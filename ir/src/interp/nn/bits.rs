@@ -1,4 +1,4 @@
-//! What packing elements of less than a byte means.
+//! Packing and unpacking of elements of less than a byte.
 
 use crate::body::OpRef;
 use crate::interp::tensor::{EvalError, Tensor};
@@ -11,8 +11,7 @@ fn packed_bits(op: OpRef<'_>, ty: crate::entities::Type) -> Result<usize, EvalEr
     Ok(bits.ok_or("elements that are not packed")? as usize)
 }
 
-/// Each packed element in a byte: signed integers with copies of their highest bit above it, others with
-/// zeros.
+/// Unpacks each element into a byte: signed integers are sign-extended, others zero-extended.
 ///
 /// # Errors
 /// If the elements are not packed.
@@ -33,7 +32,7 @@ pub fn unpack(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalErr
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &shape, bytes)?])
 }
 
-/// The low bits of bytes side by side, the first lowest.
+/// Packs the low bits of bytes, the first element lowest.
 ///
 /// # Errors
 /// If the result's elements are not packed.

@@ -1,15 +1,15 @@
-//! What picking slices by a condition means.
+//! Compress: picks slices by a condition.
 
 use super::axis_below;
 use super::views::Moved;
 use crate::body::OpRef;
 use crate::interp::tensor::{EvalError, Tensor};
 
-/// The slices of operand 0 along attribute `axis` where operand 1 holds, then zeros for the others; and how
-/// many there are.
+/// The slices of operand 0 along attribute `axis` for which operand 1 holds, followed by zeros; and their
+/// number.
 ///
 /// # Errors
-/// If the condition has not one axis.
+/// If the condition does not have exactly one axis.
 pub fn compress(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let (from, condition) = (Moved::of(op, operands, 0)?, Moved::of(op, operands, 1)?);
     let axis = axis_below(op, from.shape.len())?;

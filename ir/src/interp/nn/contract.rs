@@ -1,7 +1,7 @@
-//! What a convolution means.
+//! Convolution.
 //!
 //! Each sum starts at the bias (or 0) and takes one fused multiply-add per term, in the order row of the
-//! window, column of the window, channel. Terms that lie in the padding are left out. Inside, images are
+//! window, column of the window, channel. Terms in the padding are skipped. Internally, images are
 //! channels-last and the filter is `[group][row][column][channel][output channel]`, so that the innermost
 //! loop runs over output channels.
 
@@ -14,8 +14,8 @@ use crate::interp::element::{Elem, Lane, read_all, write_all};
 use crate::interp::tensor::{EvalError, Tensor};
 use crate::interp::vector::vectorised;
 
-/// Two-dimensional convolution of operand 0 with the filter OIHW in operand 1, plus the bias in operand 2 if
-/// it is there.
+/// Two-dimensional convolution of operand 0 with the filter OIHW in operand 1, plus the bias in operand 2, if
+/// any.
 ///
 /// # Errors
 /// If sizes do not fit, or an attribute is missing.
@@ -26,7 +26,7 @@ pub fn conv2d(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalErr
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &conv.layout.sizes(conv.batch, conv.out), bytes)?])
 }
 
-/// Two-dimensional convolution of the integers in operand 0 with the filter OIHW in operand 1, less the zero
+/// Two-dimensional convolution of the integers in operand 0 with the filter OIHW in operand 1, minus the zero
 /// points in operands 2 and 3.
 ///
 /// # Errors
@@ -55,7 +55,7 @@ pub(super) struct Image {
     pub(super) size: [usize; 2],
 }
 
-/// Where the channels are among a tensor's axes.
+/// The position of the channels among a tensor's axes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChannelLayout {
     ChannelsFirst,
@@ -94,7 +94,7 @@ impl ChannelLayout {
     }
 }
 
-/// The image that a window gives when it slides over another.
+/// The image that results from a window sliding over another image.
 ///
 /// # Errors
 /// If it does not fit.
@@ -152,7 +152,7 @@ impl Conv {
         self.window.kernel.map(|size| size as usize)
     }
 
-    /// Channels of a group: of the input, of the result.
+    /// Channels of a group of the input, and of the result.
     fn group(&self) -> (usize, usize) {
         (self.input.channels / self.groups, self.out.channels / self.groups)
     }
@@ -176,7 +176,7 @@ fn run<L: Lane>(op: OpRef<'_>, conv: &Conv, operands: &[Tensor]) -> Result<Vec<u
     Ok(write_all(input.elem, &out))
 }
 
-/// The convolution of an image with a filter, each channel's sums beginning with its bias.
+/// The convolution of an image with a filter; each channel's sums begin with its bias.
 fn convolved<L: Lane>(conv: &Conv, mut image: Vec<L>, filter: &[L], bias: &[L]) -> Vec<L> {
     let pixels = |image: Image| image.size[0] * image.size[1];
     if conv.layout == ChannelLayout::ChannelsFirst {
@@ -226,7 +226,7 @@ fn accumulate<L: Lane>(conv: &Conv, image: &[L], filter: &[L], out: &mut [L]) {
     }
 }
 
-/// All terms of some windows of one row of the result and some output channels of one group.
+/// Adds all terms of some windows of one row of the result, for some output channels of one group.
 #[inline(always)]
 fn accumulate_tile<L: Lane>(
     conv: &Conv,

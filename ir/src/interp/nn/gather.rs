@@ -1,4 +1,4 @@
-//! What filling, padding and gathering mean.
+//! Repeat, pad, fill and gather.
 
 use super::views::Moved;
 use super::{Operand, axis_below, by_lane, ints_of_rank, row_major};
@@ -6,17 +6,17 @@ use crate::body::OpRef;
 use crate::interp::element::{Elem, Lane, read_all, write_all};
 use crate::interp::tensor::{EvalError, Tensor};
 
-/// Each element `counts` times one after the other along each axis.
+/// Repeats each element `counts` times in a row along each axis.
 ///
 /// # Errors
-/// If a count is below 1, or there is not one for each axis.
+/// If a count is below 1, or their number is not that of the axes.
 pub fn repeat(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let from = Moved::of(op, operands, 0)?;
     let counts = ints_of_rank(op, "counts", from.shape.len())?;
     let counts: Option<Vec<usize>> =
         counts.iter().map(|count| usize::try_from(*count).ok().filter(|count| *count > 0)).collect();
     let counts = counts.ok_or("a count is below 1")?;
-    // After each axis one that goes over equal elements.
+    // Each axis is followed by one over equal elements.
     let sizes: Vec<usize> =
         from.shape.iter().zip(&counts).flat_map(|(size, count)| [*size, *count]).collect();
     let strides: Vec<i64> = row_major(&from.shape).iter().flat_map(|stride| [*stride, 0]).collect();
@@ -26,10 +26,10 @@ pub fn repeat(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalErr
 }
 
 /// The operand with `low` elements before and `high` after each axis, all equal to `value`; negative counts
-/// cut off.
+/// remove elements.
 ///
 /// # Errors
-/// If more is cut off than there is.
+/// If more elements would be removed than there are.
 pub fn pad(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let from = Moved::of(op, operands, 0)?;
     let rank = from.shape.len();
@@ -41,7 +41,7 @@ pub fn pad(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError>
     let elem = Elem::of(op.ctx, operands[0].ty)?;
     let value = op.float("value").ok_or("lacks `value`")?;
     let mut bytes = by_lane!(elem, element(elem, value)).repeat(shape.iter().product());
-    // The part of the operand that stays, and where it lands.
+    // The remaining part of the operand, and its position in the result.
     let first: Vec<i64> = low.iter().map(|low| (-low).max(0)).collect();
     let kept: Vec<usize> = (0..rank)
         .map(|axis| (from.shape[axis] as i64 + low[axis].min(0) + high[axis].min(0)).max(0) as usize)
@@ -56,7 +56,7 @@ pub fn pad(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError>
 /// A tensor of one number.
 ///
 /// # Errors
-/// If a size is no number yet.
+/// If a size is not a number yet.
 pub fn fill(op: OpRef<'_>, _: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let ty = op.result_type(0);
     let shape = op.result_shape(0).ok_or("has a size that is not known")?;
@@ -89,10 +89,11 @@ fn place(bytes: &mut [u8], shape: &[usize], low: &[i64], window: &[u8], kept: &[
     }
 }
 
-/// Slices of operand 0 along attribute `axis`, picked by operand 1; a negative index counts from the end.
+/// The slices of operand 0 along attribute `axis` whose indices are in operand 1; a negative index counts
+/// from the end.
 ///
 /// # Errors
-/// If an index is outside.
+/// If an index is out of range.
 pub fn gather(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let from = Moved::of(op, operands, 0)?;
     let indices = Operand::of(op, operands, 1)?;

@@ -1,4 +1,4 @@
-//! What a matrix product means.
+//! Matrix products.
 //!
 //! Each sum starts at the bias (or 0) and takes one fused multiply-add per term, in the order of the shared
 //! axis.
@@ -10,9 +10,9 @@ use crate::interp::element::{Elem, Lane, read_all, write_all};
 use crate::interp::tensor::{EvalError, Tensor};
 use crate::interp::vector::vectorised;
 
-/// The product of the matrices in the last two axes of operands 0 and 1 (each transposed where attributes
-/// `transpose_a`, `transpose_b` say so), plus operand 2 per column. Other axes broadcast; an operand of one
-/// axis is a row (left) or a column (right), and that axis is not in the result.
+/// The product of the matrices in the last two axes of operands 0 and 1, plus operand 2 for each column.
+/// Attributes `transpose_a` and `transpose_b` transpose the operands. Other axes broadcast. An operand of one
+/// axis is a row (left) or a column (right), and this axis is not in the result.
 ///
 /// # Errors
 /// If sizes do not fit.
@@ -31,7 +31,7 @@ pub fn matmul(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalErr
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &result_shape(&a, &b, batch), bytes)?])
 }
 
-/// The product of the matrices of integers in operands 0 and 1, less the zero points in operands 2 and 3.
+/// The product of the integer matrices in operands 0 and 1, minus the zero points in operands 2 and 3.
 ///
 /// # Errors
 /// If sizes do not fit.
@@ -50,7 +50,7 @@ pub fn quantized_matmul(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &result_shape(&a, &b, batch), bytes)?])
 }
 
-/// The zero points in an operand, which has one or `count`.
+/// The zero points in an operand, of which there are one or `count`.
 pub(super) fn zeros(
     op: OpRef<'_>,
     operands: &[Tensor],
@@ -65,21 +65,21 @@ pub(super) fn zeros(
     }
 }
 
-/// Subtracts numbers from rows of as many, or one number from all.
+/// Subtracts the zero points from each row of the same length, or a single one from all numbers.
 pub(super) fn less(numbers: &mut [i64], zeros: &[i64]) {
     for row in numbers.chunks_mut(zeros.len().max(1)) {
         row.iter_mut().zip(zeros).for_each(|(number, zero)| *number -= zero);
     }
 }
 
-/// The sizes of a product's result, given those before the last two.
+/// The sizes of a product's result, given all but the last two.
 fn result_shape(a: &MatmulOperand<'_>, b: &MatmulOperand<'_>, mut batch: Vec<usize>) -> Vec<usize> {
     batch.extend((!a.is_vector).then_some(a.rows));
     batch.extend((!b.is_vector).then_some(b.columns));
     batch
 }
 
-/// Which operand of a product.
+/// The side of an operand of a product.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     /// The first one; without a second axis it is a row.
@@ -128,7 +128,7 @@ impl<'a> MatmulOperand<'a> {
         if self.is_transposed { swap_last_axes(&lanes, self.columns, self.rows) } else { lanes }
     }
 
-    /// Which of the matrices belongs to number `index` of the result's.
+    /// The index of the operand's matrix for matrix `index` of the result.
     fn matrix_at(&self, index: usize, batch: &[usize]) -> usize {
         let mut rest = index;
         let mut number = 0;
@@ -170,7 +170,7 @@ fn run<L: Lane>(
     write_all(a.elem, &products(a, b, [&left, &right], &row, batch))
 }
 
-/// The products of matrices, given their elements, each row's sums beginning with `row`.
+/// The products of matrices with these elements; each row's sums begin with `row`.
 fn products<L: Lane>(
     a: &MatmulOperand<'_>,
     b: &MatmulOperand<'_>,

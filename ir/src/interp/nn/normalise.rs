@@ -1,4 +1,4 @@
-//! What softmax and the normalisations of channels mean.
+//! Softmax and normalisation of channels.
 
 use super::reduce::{ACCUMULATORS, Accumulators};
 use super::{Operand, axis_below};
@@ -60,11 +60,11 @@ impl Real for f64 {
     }
 }
 
-/// Along attribute `axis`: `e^(x - max)` divided by the sum of these, both folded as
-/// [`reduce`](super::reduce()) does.
+/// Softmax along attribute `axis`: `e^(x - max)` divided by the sum of these. The maximum and the sum are
+/// folded in the order of [`reduce`](super::reduce()).
 ///
 /// # Errors
-/// If the axis is not the operand's, or its elements are no floats.
+/// If the operand has no such axis, or its elements are not floats.
 pub fn softmax(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let operand = Operand::of(op, operands, 0)?;
     let axis = axis_below(op, operand.shape.len())?;
@@ -110,7 +110,7 @@ fn softmax_row<L: Real>(row: &mut [L], accumulators: usize) {
 /// steps one fused multiply-add. Operands: x, scale, bias, mean, variance.
 ///
 /// # Errors
-/// If an operand has not one number for each channel, or the elements are no floats.
+/// If an operand does not have one number for each channel, or the elements are not floats.
 pub fn batch_norm(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let x = Operand::of(op, operands, 0)?;
     let axis = axis_below(op, x.shape.len())?;
@@ -154,12 +154,12 @@ fn batch_norm_lanes<L: Real>(
 }
 
 /// Per channel (attribute `axis`): `(x - mean) * (scale / sqrt(variance + epsilon)) + bias`, the last two
-/// steps one fused multiply-add, with the mean and variance of the elements that differ in `axes` and in the
-/// channels of one of `groups` groups, summed in `f64`; with `about_zero` the mean is 0. Operands: x, scale,
-/// bias.
+/// steps one fused multiply-add. Mean and variance are taken over the elements that differ only in `axes` and
+/// in the channels of one of `groups` groups, summed in `f64`; with `about_zero` the mean is 0. Operands: x,
+/// scale, bias.
 ///
 /// # Errors
-/// If an operand has not one number for each channel, or the elements are no floats.
+/// If an operand does not have one number for each channel, or the elements are not floats.
 pub fn group_norm(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let x = Operand::of(op, operands, 0)?;
     let axis = axis_below(op, x.shape.len())?;
@@ -187,12 +187,12 @@ pub fn group_norm(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, Eva
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &x.shape, bytes)?])
 }
 
-/// Which elements have a mean and a variance together.
+/// The groups of elements that share a mean and a variance.
 struct Groups {
     shape: Vec<usize>,
     /// The channel axis.
     axis: usize,
-    /// Whether elements that differ in an axis are together.
+    /// Whether elements that differ in an axis belong to the same group.
     folded: Vec<bool>,
     /// Channels of a group.
     size: usize,
@@ -231,7 +231,7 @@ fn group_norm_lanes<L: Real>(
 ) -> Vec<u8> {
     let mut lanes = read_all::<L>(x.elem, x.bytes);
     let [scale, bias] = [0, 1].map(|index| read_all::<L>(numbers[index].elem, numbers[index].bytes));
-    // Groups are numbered from 0 on, so that there are at most as many as elements.
+    // Groups are numbered from 0, so there are at most as many as elements.
     let mut means = vec![(0.0, 0usize); lanes.len()];
     for (index, x) in lanes.iter().enumerate() {
         let (sum, count) = &mut means[groups.of(index).0];

@@ -1,4 +1,4 @@
-//! What scattering and sorting mean.
+//! Scatter and sort.
 
 use std::cmp::Ordering;
 
@@ -8,11 +8,11 @@ use crate::body::OpRef;
 use crate::interp::element::{Elem, IntElem, Lane, LaneKind, read_all, write_all};
 use crate::interp::tensor::{EvalError, Tensor};
 
-/// Operand 0 with the slices along its first axis that operand 1 numbers joined with those of operand 2, one
-/// after the other; a negative number counts from the end.
+/// Operand 0 with some slices along its first axis combined with those of operand 2, one after the other.
+/// Operand 1 holds the indices; a negative one counts from the end.
 ///
 /// # Errors
-/// If an index is outside.
+/// If an index is out of range.
 pub fn scatter(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let x = Operand::of(op, operands, 0)?;
     let indices = Operand::of(op, operands, 1)?;
@@ -48,7 +48,7 @@ pub fn scatter(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalEr
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &x.shape, bytes)?])
 }
 
-/// The slices that indices say.
+/// The slices at these indices.
 fn places(x: &Operand<'_>, indices: &Operand<'_>) -> Result<Vec<usize>, EvalError> {
     let Elem::Int(_) = indices.elem else { return Err("the indices are no integers".into()) };
     let size = *x.shape.first().ok_or("a number has no slices")?;
@@ -78,8 +78,8 @@ fn written<L: Lane>(
     write_all(x.elem, &lanes)
 }
 
-/// The indices of the elements along attribute `axis` in their order: equal ones as they stand, NaN as the
-/// largest, with `descending` the largest first.
+/// The order of the elements along attribute `axis`, as indices: equal elements keep their order, and NaN is
+/// the largest. With `descending` the largest comes first.
 ///
 /// # Errors
 /// If there is no such axis.

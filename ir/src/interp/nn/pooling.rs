@@ -1,8 +1,8 @@
-//! What pooling means.
+//! Pooling.
 //!
-//! A window is read row by row. Its largest element is found starting at the least number of its type, minus
-//! infinity for floats: padding never wins, NaN always does. Its mean is the sum from left to right, divided
-//! by the count.
+//! A window is read row by row. The search for its largest element starts at the least number of its type,
+//! minus infinity for floats: padding never wins, NaN always does. The mean is the sum in reading order,
+//! divided by the count.
 
 use super::contract::{ChannelLayout, Image, pixel, slide};
 use super::reduce::larger;
@@ -20,7 +20,7 @@ pub fn max_pool2d(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, Eva
     pool(op, operands, PoolFold::Max)
 }
 
-/// The mean of each window, over the image only, or with `count_include_pad` over the padding too.
+/// The mean of each window, over the image only, or with `count_include_pad` also over the padding.
 ///
 /// # Errors
 /// If sizes do not fit, or an attribute is missing.
@@ -105,8 +105,8 @@ impl PoolGeometry {
         taps.filter_map(move |tap| pixel(&self.window, axis, self.input.size[axis], number, tap))
     }
 
-    /// How many elements of window `number` along `axis` lie in image or padding; what lies beyond was added
-    /// by rounding up.
+    /// The number of elements of window `number` along `axis` in the image or the padding; elements beyond
+    /// result from rounding up.
     fn padded_count(&self, axis: usize, number: usize) -> usize {
         let window = &self.window;
         let padded = self.input.size[axis] as u64 + window.pads[axis] + window.pads[axis + 2];
@@ -115,7 +115,7 @@ impl PoolGeometry {
         taps.filter(|at| *at < padded).count()
     }
 
-    /// What window `[y, x]` gives.
+    /// The result of window `[y, x]`.
     fn fold_window<L: Lane>(&self, plane: &[L], strides: [usize; 4], [y, x]: [usize; 2]) -> L {
         let (rows, columns) = (self.pixels(0, y), self.pixels(1, x));
         let elements = rows

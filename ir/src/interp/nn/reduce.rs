@@ -1,11 +1,11 @@
-//! What reductions mean, and in which order they fold.
+//! Reductions, and the order in which they fold elements.
 //!
-//! A result folds its elements in row-major order of the folded axes. If the operand's last axis (of more
-//! than one element) is among them, element `k` goes to accumulator `k mod 16`, and in the end accumulators
-//! `i` and `i + 8` are folded, then `i + 4`, `i + 2`, `i + 1`: an order that vector registers follow without
-//! a change of bits. Otherwise, where vectors run across results, one accumulator takes every element. `max`
-//! is `x > acc ? x : acc`, so NaN never wins. A mean is the sum divided by the count; a sum of squares takes
-//! one fused multiply-add per element.
+//! A result folds its elements in row-major order of the folded axes. If these include the operand's last
+//! axis (of more than one element), element `k` goes to accumulator `k mod 16`. In the end accumulators `i`
+//! and `i + 8` are folded, then `i + 4`, `i + 2`, `i + 1`: vector registers can follow this order without
+//! changing a bit. Otherwise vectors run across results, and one accumulator takes every element. A maximum
+//! is computed as `x > acc ? x : acc`, so NaN never wins. A mean is the sum divided by the count; a sum of
+//! squares takes one fused multiply-add per element.
 
 use super::{Operand, by_lane, row_major};
 use crate::body::OpRef;
@@ -16,7 +16,8 @@ use crate::opdef::{Kind, Reduce};
 /// Accumulators of a fold along the last axis.
 pub(super) const ACCUMULATORS: usize = 16;
 
-/// Folds the axes in attribute `axes` as the operation's kind says; with `keepdims`, they stay with size 1.
+/// Folds the axes in attribute `axes` by the function of the operation's kind; with `keepdims`, they stay
+/// with size 1.
 ///
 /// # Errors
 /// If an axis is not one of the operand's.
@@ -48,14 +49,14 @@ pub fn reduce(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalErr
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &shape, bytes)?])
 }
 
-/// 64-bit integers with their highest bits flipped: unsigned ones are then ordered as signed ones, and the
-/// other way.
+/// 64-bit integers with their highest bits flipped: unsigned ones are then ordered like signed ones, and vice
+/// versa.
 pub(super) fn ordered(bytes: &[u8]) -> Vec<u8> {
     let flip = |(at, byte): (usize, &u8)| if at % 8 == 7 { byte ^ 0x80 } else { *byte };
     bytes.iter().enumerate().map(flip).collect()
 }
 
-/// What is folded: sizes and strides of the axes that stay and of those that go.
+/// The sizes and strides of the remaining axes and of the folded ones.
 struct FoldedAxes {
     kind: Reduce,
     kept: Vec<(usize, usize)>,
@@ -106,7 +107,7 @@ fn run<L: Lane>(fold: &FoldedAxes, operand: &Operand<'_>) -> Vec<u8> {
         let sum = sums.finish();
         out.push(match (fold.kind, operand.elem) {
             (Reduce::Mean, _) => sum.over(count),
-            // Of no elements, the extreme is the type's.
+            // The maximum of no elements is the least number of the type, and vice versa.
             (Reduce::Max, Elem::Int(int)) if count == 0 => L::from_int(int.range().0),
             (Reduce::Min, Elem::Int(int)) if count == 0 => L::from_int(int.range().1),
             _ => sum,
@@ -123,12 +124,12 @@ pub(super) struct Accumulators<L> {
     next: usize,
 }
 
-/// Whether a number is none.
+/// Whether a number is NaN.
 fn is_nan<L: Lane>(x: L) -> bool {
     x.partial_cmp(&x).is_none()
 }
 
-/// The larger of a number and the largest so far; NaN once there was one.
+/// The larger of a number and the largest so far; NaN after the first NaN.
 pub(super) fn larger<L: Lane>(x: L, largest: L) -> L {
     if x > largest || is_nan(x) { x } else { largest }
 }

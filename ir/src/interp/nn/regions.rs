@@ -1,4 +1,4 @@
-//! What reading regions of images means.
+//! ROI align: reads regions of images.
 
 use math::{BoxAxis, BoxSample, Coordinate};
 
@@ -7,10 +7,10 @@ use crate::body::OpRef;
 use crate::interp::element::{Elem, Lane, read_all, write_all};
 use crate::interp::tensor::{EvalError, Tensor};
 
-/// For each bin of each box the mean, or the largest, of its samples of an image.
+/// For each bin of each box, the mean or the maximum of its samples of an image.
 ///
 /// # Errors
-/// If sizes do not agree, elements are of other types, an image is not there, or a box takes too many
+/// If sizes do not agree, elements have other types, an image does not exist, or a box takes too many
 /// samples.
 pub fn roi_align(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let x = Operand::of(op, operands, 0)?;
@@ -52,7 +52,7 @@ struct Regions {
     is_max: bool,
 }
 
-/// The samples of a bin that are in the image, each asked for.
+/// The samples of a bin that lie in the image.
 fn inside<T: Coordinate>(axis: &BoxAxis<T>, bin: u64) -> Vec<BoxSample<T>> {
     (0..axis.samples()).filter_map(|sample| axis.sample(bin, sample)).collect()
 }
@@ -67,7 +67,7 @@ impl Regions {
         Ok(write_all(x.elem, &results))
     }
 
-    /// The results of all boxes, `x, y, width, height` each.
+    /// The results of all boxes, each `x, y, width, height`.
     fn read<T: Lane + Coordinate>(&self, pixels: &[T], boxes: &[T]) -> Result<Vec<T>, EvalError> {
         let mut results = Vec::new();
         for (corner, image) in boxes.as_chunks::<4>().0.iter().zip(&self.images) {
@@ -92,7 +92,8 @@ impl Regions {
         Ok(results)
     }
 
-    /// The result of a bin in a channel, of the samples in the image along both axes, and the number of all.
+    /// The result of a bin in a channel, from its samples in the image along both axes, and the number of all
+    /// samples.
     fn bin<T: Lane + Coordinate>(
         &self,
         [ys, xs]: [&[BoxSample<T>]; 2],

@@ -1,4 +1,4 @@
-//! What constants hold.
+//! Values of constants, sizes and ranges of integers.
 
 use crate::attrs::{AttrData, DenseData, Splat};
 use crate::body::OpRef;
@@ -13,7 +13,7 @@ use crate::types::TypeData;
 /// The value of attribute `value`.
 ///
 /// # Errors
-/// If it holds no elements, or its blob is not there.
+/// If it holds no elements, or its blob is missing.
 pub fn constant(op: OpRef<'_>, _: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let value = op.attr("value").ok_or("lacks `value`")?;
     Ok(vec![constant_value(op.ctx, value, op.result_type(0))?])
@@ -22,7 +22,7 @@ pub fn constant(op: OpRef<'_>, _: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
 /// The sizes in attribute `value`.
 ///
 /// # Errors
-/// If one of them is no number yet.
+/// If one of them is not a number yet.
 pub fn sizes(op: OpRef<'_>, _: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let sizes = op.ints("value").ok_or("has sizes that are not known")?;
     let bytes = sizes.iter().flat_map(|size| size.to_le_bytes()).collect();
@@ -32,7 +32,7 @@ pub fn sizes(op: OpRef<'_>, _: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
 /// The integers from 0 on.
 ///
 /// # Errors
-/// If how many is no number yet.
+/// If their number is not known yet.
 pub fn iota(op: OpRef<'_>, _: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let shape = op.result_shape(0).ok_or("has a size that is not known")?;
     let bytes = (0..shape.iter().product()).flat_map(u64::to_le_bytes).collect();
@@ -42,7 +42,7 @@ pub fn iota(op: OpRef<'_>, _: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
 /// The value of type `ty` that an attribute holds: elements of a tensor, or a number.
 ///
 /// # Errors
-/// If it holds none, or others than the type says, or its blob is not there.
+/// If it holds none, or its elements do not match the type, or its blob is missing.
 pub fn constant_value(ctx: &Context, attr: Attr, ty: Type) -> Result<Tensor, EvalError> {
     let size = tensor_bytes(ctx, ty).ok_or("a constant's sizes are not known")? as usize;
     let bytes = match ctx.attr_data(attr) {
@@ -79,7 +79,7 @@ pub fn constant_value(ctx: &Context, attr: Attr, ty: Type) -> Result<Tensor, Eva
     Ok(Tensor::new(ctx, ty, bytes))
 }
 
-/// Zeros, with `values` where `indices` says: one row of indices, one number per axis, for each value.
+/// Zeros, except for `values` at `indices`: one row of indices, one number per axis, for each value.
 fn sparse(ctx: &Context, indices: Attr, values: Attr, ty: Type, size: usize) -> Result<Vec<u8>, EvalError> {
     let shape = ctx.static_shape(ty).ok_or("a constant's sizes are not known")?;
     let rows = all_elements(ctx, indices)?;

@@ -1,14 +1,14 @@
-//! What non-maximum suppression means.
+//! Non-maximum suppression.
 
 use super::Operand;
 use crate::body::OpRef;
 use crate::interp::element::{Elem, read_all};
 use crate::interp::tensor::{EvalError, Tensor};
 
-/// For each image and class the numbers of the boxes that are picked, and beside each place whether one is.
+/// For each image and class the numbers of the picked boxes, and for each place whether it holds one.
 ///
 /// # Errors
-/// If sizes do not agree, or elements are of other types.
+/// If sizes do not agree, or elements have other types.
 pub fn non_max_suppression(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let boxes = Operand::like(op, operands, 0, Elem::F32)?;
     let scores = Operand::like(op, operands, 1, Elem::F32)?;
@@ -48,14 +48,14 @@ fn corners_of(bytes: &[u8; 16]) -> [f32; 4] {
     [corners[0], corners[1], corners[2], corners[3]]
 }
 
-/// The numbers of the boxes that are picked, one after the other.
+/// The numbers of the picked boxes, in the order of picking.
 fn picks(corners: &[[f32; 4]], scores: &[f32], most: usize, [overlap, least]: [f32; 2]) -> Vec<usize> {
     let is_candidate = |index: &usize| {
         let score = scores[*index];
         !score.is_nan() && (score > least || least.is_nan())
     };
     let mut candidates: Vec<usize> = (0..scores.len()).filter(is_candidate).collect();
-    // Equal scores stay in their order.
+    // Equal scores keep their order.
     candidates.sort_by(|a, b| scores[*b].partial_cmp(&scores[*a]).expect("none is NaN"));
     let mut found: Vec<usize> = Vec::new();
     for candidate in candidates {
@@ -73,7 +73,7 @@ fn picks(corners: &[[f32; 4]], scores: &[f32], most: usize, [overlap, least]: [f
 mod tests {
     use super::*;
 
-    /// A box from 0 to 1 in the one direction, and from `x` to `x + 1` in the other, with its corners turned.
+    /// A box from 0 to 1 along one axis, and from `x` to `x + 1` along the other, with its corners swapped.
     fn shifted(x: f32) -> [f32; 4] {
         [1.0, x, 0.0, x + 1.0]
     }

@@ -2,18 +2,18 @@
 
 use crate::interp::element::Lane;
 
-/// Rows of a tile: how many share one pass over the columns of `b`.
+/// Rows of a tile: they share one pass over the columns of `b`.
 pub(super) const ROWS: usize = 8;
 /// Columns of a tile: its `ROWS * COLUMNS` sums stay in the first-level cache.
 pub(super) const COLUMNS: usize = 256;
 
-/// Rows of `out` that grow by rows of `a` times a block of `b`.
+/// Rows of `out`, to which products of rows of `a` and a block of `b` are added.
 pub(super) struct RowTile<'a> {
-    /// For each row: where it starts in `a`, and in `out`.
+    /// For each row: its start in `a`, and in `out`.
     pub(super) rows: &'a [(usize, usize)],
-    /// Elements of a row of `a`, which is rows of `b`.
+    /// Elements of a row of `a`; also the number of rows of `b`.
     pub(super) depth: usize,
-    /// Where the block starts in `b`, and the distance of its rows.
+    /// The start of the block in `b`, and the distance of its rows.
     pub(super) block: (usize, usize),
     /// Columns of the block.
     pub(super) width: usize,
@@ -43,7 +43,7 @@ pub(super) fn multiply_add<L: Lane>(tile: &RowTile<'_>, a: &[L], b: &[L], out: &
     }
 }
 
-/// Four terms for each sum, so that sums are read and written once for all four.
+/// Adds four terms to each sum, so that sums are read and written once for all four.
 #[inline(always)]
 fn add_four<L: Lane>(sums: &mut [L], x: [L; 4], rows: [&[L]; 4]) {
     let n = sums.len();

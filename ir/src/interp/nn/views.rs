@@ -1,4 +1,4 @@
-//! What views mean: copies of the bytes that they show.
+//! Views: copies of the bytes that they show.
 
 use super::{axis_below, ints_of_rank, row_major};
 use crate::body::OpRef;
@@ -6,7 +6,7 @@ use crate::interp::tensor::{EvalError, Tensor};
 use crate::size::storage_bits;
 use crate::strings::{is_string, text};
 
-/// An operand whose elements are moved, not computed with: any type of whole bytes.
+/// An operand whose elements are moved without computation: any type of whole bytes.
 pub(super) struct Moved<'a> {
     pub(super) shape: Vec<usize>,
     pub(super) bytes: &'a [u8],
@@ -61,7 +61,7 @@ impl<'a> Moved<'a> {
 /// The operand's bytes in another type.
 ///
 /// # Errors
-/// If the types differ in width, or bits are to be a string and are that of none.
+/// If the types differ in width, or bits become a string but are not those of one.
 pub fn bitcast(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let mut digests = operands[0].bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
     if is_string(op.ctx, op.ctx.elem(op.result_type(0))) && digests.any(|digest| text(digest).is_none()) {
@@ -74,12 +74,12 @@ pub fn bitcast(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalEr
 /// The operand's one element as another kind of value.
 ///
 /// # Errors
-/// If the result's type has sizes that the operand has not.
+/// If the result's type has sizes that the operand does not have.
 pub fn same_bytes(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &[], operands[0].bytes.to_vec())?])
 }
 
-/// Moves `index` to the next one below `shape`, and `start` with it; false at the end.
+/// Advances `index` to the next one below `shape`, and `start` with it; false at the end.
 fn advance(index: &mut [usize], shape: &[usize], start: &mut i64, strides: &[i64]) -> bool {
     for axis in (0..shape.len()).rev() {
         index[axis] += 1;
@@ -97,11 +97,11 @@ fn result(op: OpRef<'_>, shape: &[usize], bytes: Vec<u8>) -> Result<Vec<Tensor>,
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), shape, bytes)?])
 }
 
-/// The same elements, in row-major order, in the sizes of attribute `shape`, where one may be -1 and follows.
-/// Shares the operand's bytes.
+/// The same elements, in row-major order, in the sizes of attribute `shape`; one size may be -1 and is then
+/// inferred. Shares the operand's bytes.
 ///
 /// # Errors
-/// If the number of elements is another.
+/// If the number of elements differs.
 pub fn reshape(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let value = operands.first().ok_or("lacks operand 0")?;
     let from = value.shape(op.ctx)?;
@@ -121,7 +121,7 @@ pub fn reshape(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalEr
 /// Axis `i` of the result is axis `permutation[i]` of the operand.
 ///
 /// # Errors
-/// If `permutation` is none of the operand's axes.
+/// If `permutation` is not a permutation of the operand's axes.
 pub fn transpose(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let from = Moved::of(op, operands, 0)?;
     let permutation = ints_of_rank(op, "permutation", from.shape.len())?;
@@ -139,7 +139,7 @@ pub fn transpose(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, Eval
 /// Element `i` along each axis is the operand's `starts + i * strides`.
 ///
 /// # Errors
-/// If that leaves the operand.
+/// If an index is out of range.
 pub fn slice(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let from = Moved::of(op, operands, 0)?;
     let shape = ints_of_rank(op, "sizes", from.shape.len())?;
@@ -151,7 +151,7 @@ pub fn slice(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalErro
 /// Operand 1 with the elements at `starts + i * strides` along each axis replaced by operand 0's.
 ///
 /// # Errors
-/// If that leaves operand 1, or the element types differ.
+/// If an index is out of range of operand 1, or the element types differ.
 pub fn insert_slice(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let (from, to) = (Moved::of(op, operands, 0)?, Moved::of(op, operands, 1)?);
     if from.size != to.size || from.shape.len() != to.shape.len() {
@@ -168,8 +168,8 @@ pub fn insert_slice(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, E
     result(op, &to.shape, bytes)
 }
 
-/// Where a window of these sizes, which begins at `starts` and walks in `strides`, lies in a row-major
-/// tensor: its first element, and the distance of neighbours along each axis.
+/// The layout of a window of these sizes in a row-major tensor, which begins at `starts` and has steps of
+/// `strides`: its first element, and the distance of neighbours along each axis.
 fn window(op: OpRef<'_>, shape: &[usize], sizes: &[usize]) -> Result<(i64, Vec<i64>), EvalError> {
     let rank = shape.len();
     let starts = ints_of_rank(op, "starts", rank)?;
@@ -209,7 +209,7 @@ pub fn broadcast(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, Eval
     result(op, &shape, from.copy(0, &shape, &strides))
 }
 
-/// The operands one after the other along attribute `axis`.
+/// The operands concatenated along attribute `axis`.
 ///
 /// # Errors
 /// If their other sizes differ.

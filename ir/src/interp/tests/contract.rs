@@ -1,5 +1,4 @@
-//! Convolutions, products and pools against ONNX Runtime 1.31 on whole numbers, where every order of sums is
-//! exact.
+//! Convolutions, products and pools against ONNX Runtime 1.31 on whole numbers: sums are exact in any order.
 
 use super::*;
 use crate::interp::element::{Elem, read_all};
@@ -73,20 +72,21 @@ fn unsigned(ctx: &Context) -> Type {
     ctx.ty(TypeData::Integer { width: 8, signedness: Signedness::Unsigned })
 }
 
-/// Bytes of a shape, of any sign; `step` makes different ones.
+/// Bytes of a shape, of any sign; `step` varies them.
 fn bytes(ctx: &Context, shape: &[u64], elem: Type, step: u64) -> Tensor {
     let count: u64 = shape.iter().product();
     let bytes: Vec<u8> = (0..count).map(|i| (i * step + 101) as u8).collect();
     Tensor { ty: ctx.tensor(shape, elem), bytes: bytes.into() }
 }
 
-/// The numbers of bytes.
+/// The numeric values of bytes.
 fn numbers_of(ctx: &Context, tensor: &Tensor) -> Vec<f32> {
     let elem = Elem::of(ctx, tensor.ty).unwrap();
     read_all::<i64>(elem, &tensor.bytes).into_iter().map(|number| number as f32).collect()
 }
 
-/// The numbers of bytes less zero points, which repeat along the innermost of the `inner` last elements.
+/// The numeric values of bytes minus zero points, which repeat along the innermost of the `inner` last
+/// elements.
 fn distances(ctx: &Context, numbers: &Tensor, zeros: &Tensor, inner: usize) -> Tensor {
     let shape = ctx.static_shape(numbers.ty).unwrap();
     let zeros = numbers_of(ctx, zeros);

@@ -180,7 +180,7 @@ fn what_does_not_fit_is_an_error() {
     assert!(error.0.starts_with("the result has sizes [2]"), "{}", error.0);
 }
 
-/// Every type of elements has one name in a refusal: the one that the IR prints.
+/// Every element type has one name in error messages: the one that the IR prints.
 #[test]
 fn a_refusal_names_types_as_the_ir_prints_them() {
     let ctx = Context::new();

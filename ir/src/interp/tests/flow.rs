@@ -1,11 +1,11 @@
-//! Conditions, loops and branches.
+//! Interpreted conditions, loops and branches.
 
 use std::sync::Arc;
 
 use super::*;
 use crate::interp::run;
 
-/// What `@main` of a program gives for these numbers.
+/// The results of `@main` of a program for these numbers.
 fn outcome(text: &str, inputs: &[i64]) -> Result<Vec<i64>, String> {
     let ctx = Arc::new(Context::new());
     let module = crate::text::parse(&ctx, "t", text.to_owned()).expect("the text has no faults");

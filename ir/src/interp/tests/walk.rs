@@ -1,4 +1,4 @@
-//! Functions, calls and groups.
+//! Interpreted functions, calls and groups.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::entities::{Block, Location, Op};
 use crate::interp::run;
 use crate::module::Module;
 
-/// Adds a function of `arg_count` numbers, whose body `fill` writes.
+/// Adds a function with `arg_count` numbers as arguments, whose body `fill` writes.
 fn add_function(
     module: &mut Module,
     name: &str,
