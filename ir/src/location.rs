@@ -1,4 +1,4 @@
-//! Locations: where operations come from.
+//! Locations: the source places of operations.
 
 use crate::entities::{Attr, Ident, Location};
 
@@ -22,19 +22,19 @@ pub enum LocationData {
     Name {
         /// The name.
         name: Ident,
-        /// Where that is.
+        /// The location that is named.
         child: Location,
     },
     /// `callsite(callee at caller)`.
     CallSite {
-        /// Where the callee's operation is.
+        /// The location of the callee's operation.
         callee: Location,
-        /// Where it was inlined.
+        /// The location of the inlined call.
         caller: Location,
     },
     /// `fused<metadata>[a, b]`.
     Fused {
-        /// What fused them.
+        /// The reason of the fusion.
         metadata: Option<Attr>,
         /// The parts.
         parts: Box<[Location]>,

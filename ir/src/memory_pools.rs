@@ -1,16 +1,16 @@
 //! Memory pools: the pools of a function, and the pool of each value.
 //!
-//! Every function has the pool `arena`. `optc.pools` names others, and may say more of the arena too;
-//! `mem.pool` of an operation names for each result the pool that it is to lie in. Planned, all pools are
-//! ranges of one piece of memory, of `optc.arena` bytes:
+//! Every function has the pool `arena`. `optc.pools` declares others, and may set properties of the arena
+//! too. `mem.pool` of an operation names the pool of each result. After planning, all pools are ranges of one
+//! piece of memory, of `optc.arena` bytes:
 //!
 //! ```text
 //! attributes {optc.pools = {vtcm = {align = 128 : i64, capacity = 4096 : i64}}}
 //! %0 = nn.relu %x {mem.pool = ["vtcm"]} : tensor<16xf32>
 //! ```
 //!
-//! The text form, of the command line and of the pass `plan`, is `vtcm:align=128,capacity=4KiB`, with `;`
-//! between several.
+//! In the text form of the command line and of the pass `plan`, this is `vtcm:align=128,capacity=4KiB`, with
+//! `;` between several pools.
 
 use crate::body::Body;
 use crate::context::Context;
@@ -24,7 +24,7 @@ pub const ARENA: &str = "arena";
 pub const ALIGN_BYTES: u64 = 64;
 /// The least alignment of any pool: that of the widest element.
 const LEAST_ALIGN_BYTES: u64 = 16;
-/// Names of memory that is the caller's, or that is not planned.
+/// Names of memory that belongs to the caller or is not planned.
 const RESERVED: [&str; 3] = ["in", "out", "weights"];
 const KEYS: [&str; 5] = ["align", "capacity", "pitch", "start", "bytes"];
 
@@ -37,8 +37,8 @@ pub struct MemoryPool {
     pub align: u64,
     /// The largest size of the pool in bytes.
     pub capacity: Option<u64>,
-    /// A power of two: rows of images begin at multiples of it, and all offsets are multiples of it. 1 means
-    /// that rows have no gaps.
+    /// A power of two: rows of images begin at multiples of it, and so do all buffers. 1 means that rows have
+    /// no gaps.
     pub pitch: u64,
     /// The pool's start in the memory of all pools, once it is planned.
     pub start: u64,
@@ -50,7 +50,7 @@ impl MemoryPool {
     /// A pool with default properties.
     ///
     /// # Errors
-    /// If the name is none that a pool may have.
+    /// If a pool may not have this name.
     pub fn named(name: &str) -> Result<MemoryPool, String> {
         let is_word =
             !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
@@ -64,7 +64,7 @@ impl MemoryPool {
     /// Parses the text form of one pool.
     ///
     /// # Errors
-    /// What is wrong with it, and perhaps a hint.
+    /// What is wrong with it, and in some cases a hint.
     pub fn parse(text: &str) -> Result<MemoryPool, String> {
         let (name, rest) = text.trim().split_once(':').unwrap_or((text.trim(), ""));
         let mut pool = MemoryPool::named(name)?;
@@ -82,7 +82,7 @@ impl MemoryPool {
     /// Parses the text form of several pools.
     ///
     /// # Errors
-    /// What is wrong with the first that is wrong.
+    /// What is wrong with the first malformed pool.
     pub fn parse_all(text: &str) -> Result<Vec<MemoryPool>, String> {
         text.split(';').filter(|pool| !pool.trim().is_empty()).map(MemoryPool::parse).collect()
     }
@@ -104,7 +104,7 @@ impl MemoryPool {
     }
 
     fn check(mut self) -> Result<MemoryPool, String> {
-        // Where images begin, their first row does.
+        // The start of an image is the start of its first row.
         self.align = self.align.max(self.pitch);
         let least = if self.name == ARENA { ALIGN_BYTES } else { LEAST_ALIGN_BYTES };
         if self.align >= least && self.align.is_power_of_two() && self.pitch.is_power_of_two() {
@@ -159,7 +159,7 @@ pub fn pools(ctx: &Context, body: &Body) -> Result<Vec<MemoryPool>, String> {
     Ok(pools)
 }
 
-/// Places pools one after the other, each at a multiple of its alignment; returns the bytes of all.
+/// Places pools one after the other, each at a multiple of its alignment; returns the total size in bytes.
 pub fn stack(pools: &mut [MemoryPool]) -> u64 {
     let mut end = 0u64;
     for pool in pools {

@@ -1,4 +1,4 @@
-//! A whole program: a `builtin.module` and its contents.
+//! Modules: a whole program, as a `builtin.module` and its contents.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub struct Module {
     pub resources: Vec<Resource>,
 }
 
-/// An entry of `dialect_resources` of a dialect other than `builtin`, kept as it is written.
+/// An entry of `dialect_resources` of a dialect other than `builtin`, kept unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resource {
     /// The dialect.
@@ -57,7 +57,7 @@ impl Module {
         Module { ctx, top, aliases: Aliases::default(), resources: Vec::new() }
     }
 
-    /// The module whose outermost operation a body holds.
+    /// The module whose outermost operation is in a body.
     pub(crate) fn of_body(ctx: Arc<Context>, top: Body) -> Module {
         Module { ctx, top, aliases: Aliases::default(), resources: Vec::new() }
     }
@@ -82,7 +82,7 @@ impl Module {
         }
     }
 
-    /// The block that holds the module's functions.
+    /// The block that contains the module's functions.
     pub fn block(&self) -> Block {
         let body = self.body();
         body.entry(body.root()).expect("a module has a block")

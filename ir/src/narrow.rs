@@ -1,7 +1,7 @@
-//! Numbers of `f64` as floats of 16 bits, rounded once.
+//! Rounding of `f64` numbers to 16-bit floats in one step.
 //!
-//! [`half`] cuts the lower half of an `f64` off before it rounds, or rounds to `f32` first, so numbers just
-//! above the middle between two neighbours become the lower one.
+//! [`half`] truncates the lower half of an `f64` before it rounds, or rounds to `f32` first, so numbers just
+//! above the midpoint of two neighbours become the lower one.
 
 use half::{bf16, f16};
 
@@ -15,9 +15,9 @@ pub fn nearest_bf16(x: f64) -> bf16 {
     bf16::from_f32(rounded_to_odd(x))
 }
 
-/// One of the two `f32` around a number that none is: that whose last bit is 1. Rounded again, to at least
-/// two bits fewer, it becomes what the number itself is rounded to (Boldo and Melquiond, "Emulation of a FMA
-/// and Correctly Rounded Sums: Proved Algorithms Using Rounding to Odd", 2008).
+/// One of the two `f32` around a number that is not an `f32`: the one whose last bit is 1. Rounding it again,
+/// to at least two bits fewer, gives the same result as rounding the number itself (Boldo and Melquiond,
+/// "Emulation of a FMA and Correctly Rounded Sums: Proved Algorithms Using Rounding to Odd", 2008).
 fn rounded_to_odd(x: f64) -> f32 {
     let nearest = x as f32;
     if f64::from(nearest) == x || x.is_nan() {
@@ -31,10 +31,10 @@ fn rounded_to_odd(x: f64) -> f32 {
 mod tests {
     use super::*;
 
-    /// The nearest of all finite numbers of a type, of two the even one; beyond the greatest, as if there
+    /// The nearest finite number of a type, ties to even; numbers beyond the greatest are rounded as if there
     /// were one more.
     fn nearest<T: Copy>(x: f64, count: u16, value: impl Fn(u16) -> T, number: impl Fn(T) -> f64) -> f64 {
-        // Positive numbers are in the order of their bits.
+        // Positive numbers have the same order as their bits.
         let at = |bits: u16| number(value(bits));
         let magnitude = x.abs();
         let above = (0..count).collect::<Vec<u16>>().partition_point(|bits| at(*bits) <= magnitude) as u16;
@@ -55,7 +55,7 @@ mod tests {
     fn each_number_is_rounded_once() {
         let f16_of = |x: f64| nearest(x, 0x7c00, f16::from_bits, f64::from);
         let bf16_of = |x: f64| nearest(x, 0x7f80, bf16::from_bits, f64::from);
-        // Around the middle of two neighbours: on it, and as little above and below as an `f64` shows.
+        // Around the midpoint of two neighbours: the midpoint, and the nearest `f64` above and below it.
         for bits in (0..0x7f7f_u16).step_by(97) {
             let pairs = [
                 (f64::from(f16::from_bits(bits)), f64::from(f16::from_bits(bits + 1))),

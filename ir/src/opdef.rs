@@ -1,8 +1,8 @@
 //! Rows: definitions of operations, each with a name, operands, meaning and properties.
 //!
-//! Everything that works on operations (parser, printer, verifier, interpreter, passes, code generation)
-//! looks at their rows; nothing matches on an operation's name. A dialect is a table of rows. Dialects of
-//! other crates have the same possibilities as the built-in ones.
+//! All code that works on operations (parser, printer, verifier, interpreter, passes, code generation) looks
+//! at their rows, and never matches on an operation's name. A dialect is a table of rows. Dialects of other
+//! crates have the same possibilities as the built-in ones.
 
 use bitflags::bitflags;
 
@@ -17,7 +17,7 @@ use crate::words::{Flags, Words};
 pub struct Dialect {
     /// The prefix of its operations' names, before the dot.
     pub name: &'static str,
-    /// What the dialect is for, in a sentence or two.
+    /// The purpose of the dialect, in a sentence or two.
     pub doc: &'static str,
     /// Its operations, in one table or several.
     pub tables: &'static [&'static [OpDef]],
@@ -34,7 +34,7 @@ impl Dialect {
 pub struct OpDef {
     /// Full name: `nn.relu`.
     pub name: &'static str,
-    /// One sentence: what the results are.
+    /// One sentence on the meaning of the results.
     pub doc: &'static str,
     /// A line of IR text that uses it, or a function around it; read by a test.
     pub example: &'static str,
@@ -48,17 +48,17 @@ pub struct OpDef {
     pub results: &'static [OperandDef],
     /// Inherent attributes (printed as properties).
     pub attrs: &'static [AttrDef],
-    /// How many regions it has.
+    /// The number of its regions.
     pub regions: RegionCount,
-    /// How result types are inferred from operands and attributes.
+    /// The inference of result types from operands and attributes.
     pub infer: Infer,
     /// An extra rule for the verifier, beyond the other columns.
     pub verify: Option<fn(OpRef<'_>) -> Result<(), String>>,
     /// Facts that hold for every operation of this row.
     pub traits: Traits,
-    /// What kind of computation it is.
+    /// The kind of its computation.
     pub kind: Kind,
-    /// Which result may overwrite which operand; elementwise rows need not declare it.
+    /// The results that may overwrite operands; elementwise rows need not declare it.
     pub reuse: &'static [Reuse],
     /// For an operation whose result is operand 0 with more elements around it: the layout of operand 0
     /// inside a result of this layout. The operand may then be computed there, and the operation writes only
@@ -91,8 +91,8 @@ impl OpDef {
         eval: None,
     };
 
-    /// In which order operand `operand` is read while `result` is written, if `result` may overwrite it at
-    /// all.
+    /// The order in which operand `operand` is read while `result` is written, or [`Access::Never`] if
+    /// `result` may not overwrite it.
     pub fn access(&self, result: usize, operand: usize) -> Access {
         if let Kind::Elementwise(_) = self.kind {
             return Access::SameIndex;
@@ -134,7 +134,7 @@ impl OperandDef {
     }
 }
 
-/// How many values an operand or result of a row stands for.
+/// The number of values of an operand or result of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arity {
     /// Exactly one.
@@ -203,12 +203,12 @@ impl TypeClass {
     }
 }
 
-/// A type that a dialect defines: `!my.counter<4>`. Its text is kept as it is written; rows with
-/// [`TypeClass::Own`] verify it.
+/// A type that a dialect defines: `!my.counter<4>`. Its text is kept unchanged; rows with [`TypeClass::Own`]
+/// verify it.
 pub struct TypeDef {
     /// The dialect and the type's name, before the angle bracket: `my.counter`.
     pub name: &'static str,
-    /// What its values mean.
+    /// The meaning of its values.
     pub doc: &'static str,
     /// Verifies the text between the angle brackets; it is empty without brackets.
     pub check: fn(&str) -> Result<(), String>,
@@ -238,10 +238,10 @@ impl std::fmt::Debug for TypeDef {
     }
 }
 
-/// How many regions an operation has.
+/// The number of regions of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegionCount {
-    /// That many.
+    /// Exactly this number.
     Exactly(u8),
     /// Any number.
     Any,
@@ -262,9 +262,9 @@ pub struct AttrDef {
 /// Whether an attribute is required.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Presence {
-    /// It must.
+    /// It is required.
     Required,
-    /// It need not be; the documentation says what its absence means.
+    /// It is optional; the documentation gives the meaning of its absence.
     Optional,
     /// Its absence stands for this integer.
     DefaultInt(i64),
@@ -274,7 +274,7 @@ pub enum Presence {
     DefaultInts(&'static [i64]),
     /// Its absence stands for this text.
     DefaultText(&'static str),
-    /// Whoever makes the operation without it, writes it down: no flags.
+    /// If it is missing when an operation is made, it is added with no flags.
     NoFlags,
 }
 
@@ -295,7 +295,7 @@ pub enum AttrKind {
     Text,
     /// One of these strings.
     OneOf(&'static [&'static str]),
-    /// One of some words, kept as its number.
+    /// One of some words, stored as its number.
     Word(&'static Words),
     /// Some of a set of words.
     Flags(&'static Flags),
@@ -309,7 +309,7 @@ pub enum AttrKind {
     Axes,
     /// `array<i64: ...>`: a number for each axis of operand 0.
     PerAxis,
-    /// An `array<i64: ...>` of sizes, or `#optc.dims<...>` where some of them follow from named ones.
+    /// An `array<i64: ...>` of sizes, or `#optc.dims<...>` if some of them are expressions of named sizes.
     Sizes,
     /// `array<f64: ...>` or `array<f32: ...>`.
     Floats,
@@ -327,9 +327,9 @@ pub enum AttrKind {
     Dict,
 }
 
-/// How result types are inferred.
+/// The inference of result types.
 pub enum Infer {
-    /// They are not: whoever builds the operation gives them.
+    /// None: the types are given when the operation is built.
     Declared,
     /// The one result has the type of this operand.
     SameAs(u8),
@@ -355,7 +355,7 @@ bitflags! {
         const SYMBOL_TABLE = 1 << 5;
         /// Its result is the attribute `value`.
         const CONSTANT = 1 << 6;
-        /// Applied to its own result it changes nothing.
+        /// Applied to its own result, it changes nothing.
         const IDEMPOTENT = 1 << 7;
         /// All operands and results have one type.
         const SAME_TYPE = 1 << 8;
@@ -378,16 +378,15 @@ bitflags! {
         const PERMUTABLE = 1 << 16;
         /// The result has the elements of operand 0 in the same row-major order.
         const SAME_ORDER = 1 << 17;
-        /// Ends the first region of a loop: operand 0 says whether the loop continues, the other operands are
+        /// Ends the first region of a loop: operand 0 is the loop condition, and the other operands are
         /// passed on.
         const CONDITION = 1 << 18;
-        /// A window that its attributes describe slides over the rows and columns of operand 0, an image; the
+        /// A window described by its attributes slides over the rows and columns of operand 0, an image. The
         /// sizes of the other operands do not depend on the image's.
         const WINDOW = 1 << 19;
-        /// Each element of the result is one of operand 0's: other operands say which, or, where a window
-        /// slides over it, it is the largest. So a function of single elements may be computed before or
-        /// after it, for a window one that never falls. A window without elements has the least number of
-        /// its type.
+        /// Each element of the result is one of operand 0's, selected by other operands, or the largest in a
+        /// sliding window. So a function of single elements may be computed before or after it; for a window,
+        /// the function must never fall. A window without elements has the least number of its type.
         const SELECTS = 1 << 20;
     }
 }
@@ -406,7 +405,7 @@ pub enum Kind {
     Contract(Contract),
     /// Any other computation on whole operands: pool, softmax, gather; the string names the lowering.
     Kernel(&'static str),
-    /// A fused body that runs as one step.
+    /// A fused body that runs as one step of the program.
     Group,
     /// Control flow that returns to the next operation: if, loop, call.
     Region(RegionFlow),
@@ -421,8 +420,8 @@ pub enum Kind {
 /// How control passes through an operation's regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegionFlow {
-    /// Calls the function named by a symbol, with all operands as its arguments, or by the first operand,
-    /// with the others. Its return values are the results.
+    /// Calls a function with the remaining operands: the function named by a symbol attribute, or else by the
+    /// first operand. Its return values are the results.
     Call,
     /// `(condition)`: runs the first region if the condition holds, else the second (which may be empty). The
     /// results are the values that the region yields.
@@ -437,11 +436,11 @@ pub enum RegionFlow {
     While,
 }
 
-/// How a terminator chooses the block that it goes to. The arguments of each block are the operands that its
-/// [`Successor`](crate::Successor) names.
+/// How a terminator chooses the next block. The arguments of each block are the operands given by its
+/// [`Successor`](crate::Successor).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Branch {
-    /// There is only one.
+    /// There is only one successor.
     Always,
     /// The first if operand 0 holds, else the second.
     Condition,
@@ -449,7 +448,7 @@ pub enum Branch {
     Switch,
 }
 
-/// Which operator a reduction folds with.
+/// The operator of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduce {
     /// Sum, from the first element on.
@@ -466,21 +465,21 @@ pub enum Reduce {
     SumSquare,
 }
 
-/// Which contraction an operation is.
+/// The kind of a contraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contract {
     /// `[.., M, K] x [.., K, N] (+ [N])`.
     Matmul,
     /// Two-dimensional convolution `(input, filter OIHW, bias?)`.
     Conv2d,
-    /// A product of integers of 8 bits less zero points: `(a, b, a zero, b zero)`.
+    /// A product of 8-bit integers minus zero points: `(a, b, a zero, b zero)`.
     QuantizedMatmul,
-    /// A convolution of integers of 8 bits less zero points: `(input, filter OIHW, input zero, filter zero)`.
+    /// A convolution of 8-bit integers minus zero points: `(input, filter OIHW, input zero, filter zero)`.
     QuantizedConv2d,
 }
 
 impl Contract {
-    /// Whether it multiplies integers of 8 bits, and adds them as integers of 32 bits.
+    /// Whether it multiplies 8-bit integers and adds the products as 32-bit integers.
     pub fn is_quantized(self) -> bool {
         matches!(self, Contract::QuantizedMatmul | Contract::QuantizedConv2d)
     }
@@ -523,8 +522,8 @@ pub enum View {
     /// The result is a view of operand 0. The function computes the result's layout from the operand's; none
     /// if no strides describe it.
     OfOperand(fn(OpRef<'_>, usize, &Strided) -> Option<Strided>),
-    /// Each operand is a part of the result, as in a concatenation: of each axis its rule of types asks that
-    /// sizes are equal, or adds them. The function computes an operand's layout from the result's.
+    /// Each operand is a part of the result, as in a concatenation: on each axis, type inference requires
+    /// equal sizes or adds them. The function computes an operand's layout from the result's.
     OfResult(fn(OpRef<'_>, usize, &Strided) -> Option<Strided>),
 }
 
@@ -542,11 +541,11 @@ pub struct Reuse {
 /// The order in which an operand is read while a result is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Element `i` of the operand is read for element `i` of the result only, and before it is written.
+    /// Element `i` of the operand is only read for element `i` of the result, before that element is written.
     SameIndex,
-    /// A row of the operand is read whole before the same row of the result is written.
+    /// A whole row of the operand is read before the same row of the result is written.
     RowWise,
-    /// The whole operand is read before the result is written, and each element once more before that
+    /// The whole operand is read before the result is written, and each element again just before the same
     /// element of the result is written.
     Whole,
     /// The result may not overwrite the operand.

@@ -1,5 +1,5 @@
-//! The plan in the IR: the attributes in which passes record decisions for later passes, the command and code
-//! generation.
+//! The plan in the IR: attributes in which passes record decisions, for later passes, the command line and
+//! code generation.
 
 pub mod attrs;
 pub mod signature;

@@ -1,4 +1,4 @@
-//! Subtraction of ranges of bytes.
+//! Subtraction of byte ranges.
 
 use std::ops::Range;
 

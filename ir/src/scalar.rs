@@ -1,4 +1,4 @@
-//! Scalar trees: what an elementwise operation computes for one element.
+//! Scalar trees: the function that an elementwise operation computes for one element.
 //!
 //! The tree is the only definition of the operation. The interpreter evaluates it, the simplifier hashes it,
 //! code generation lowers it, and a law test checks that all agree to the bit.
@@ -18,14 +18,14 @@ pub enum Scalar {
     Binary(Binary, &'static Scalar, &'static Scalar),
     /// `a * b + c`, rounded once.
     Fma(&'static Scalar, &'static Scalar, &'static Scalar),
-    /// The second where the first is true, else the third.
+    /// The second operand if the first is true, else the third.
     Select(&'static Scalar, &'static Scalar, &'static Scalar),
     /// The operand converted to the result's element type.
     Convert(&'static Scalar),
     /// The operand, a float, converted to an unsigned integer of the result's width.
     ConvertUnsigned(&'static Scalar),
-    /// The integer of the result's type that the operand's lowest bits are; beyond them, as the operand is
-    /// extended.
+    /// The lowest bits of the operand as an integer of the result's type; a wider result takes the operand's
+    /// extension.
     Resize(&'static Scalar),
     /// The same bits as a signed integer (`i1`: 0 and -1).
     Signed(&'static Scalar),
@@ -87,11 +87,11 @@ pub enum Unary {
     Acosh,
     /// Inverse hyperbolic tangent.
     Atanh,
-    /// Flips every bit; of a boolean, its truth.
+    /// Flips every bit; negates a boolean.
     Not,
 }
 
-/// A function of two numbers. Comparisons give a boolean.
+/// A function of two numbers. Comparisons return a boolean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Binary {
     /// Sum.
@@ -100,7 +100,7 @@ pub enum Binary {
     Sub,
     /// Product.
     Mul,
-    /// Quotient; integers truncate, and a division that has no result (by zero, or the smallest by -1) gives
+    /// Quotient; integers truncate. A division without a result (by zero, or the smallest number by -1) gives
     /// 0 or the dividend.
     Div,
     /// Remainder with the dividend's sign; integers by zero give 0.
@@ -136,7 +136,7 @@ pub enum Binary {
 }
 
 impl Scalar {
-    /// How many operands the function has: one more than the largest argument number.
+    /// The number of operands of the function: one more than the largest argument number.
     pub fn arg_count(&self) -> usize {
         match self {
             Scalar::Arg(n) => *n as usize + 1,

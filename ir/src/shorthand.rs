@@ -8,7 +8,7 @@ use crate::opdef::Dialect;
 use crate::types::{Dim, FloatKind, Signedness, TypeData};
 use std::collections::BTreeSet;
 
-/// Shorthands that make and read the commonest types.
+/// Shorthands that make and read the most common types.
 impl Context {
     /// A signless integer type.
     pub fn int(&self, width: u32) -> Type {
@@ -60,7 +60,7 @@ impl Context {
     }
 }
 
-/// Shorthands that make and read the commonest attributes.
+/// Shorthands that make and read the most common attributes.
 impl Context {
     /// A dictionary, sorted by name. A duplicate name is a defect.
     pub fn dict(&self, mut entries: Vec<(Ident, Attr)>) -> Attr {
@@ -224,7 +224,7 @@ impl Context {
         }
     }
 
-    /// The type in an attribute's text, if it has one: that of a number, elements, or a string.
+    /// The type of an attribute, if it has one: that of a number, of elements, or of a string.
     pub fn attr_type(&self, attr: Attr) -> Option<Type> {
         match self.attr_data(attr) {
             AttrData::Bool(_) => Some(self.int(1)),
@@ -240,7 +240,7 @@ impl Context {
     }
 
     /// The registered operation whose name is nearest to `name`, if one is near, for "did you mean". Names
-    /// that differ in their dialect only (`conv2d`, `linalg.matmul`) come first.
+    /// that differ only in their dialect (`conv2d`, `linalg.matmul`) come first.
     pub fn similar_op(&self, name: &str) -> Option<&'static str> {
         let known: BTreeSet<&'static str> =
             self.dialects().flat_map(Dialect::ops).map(|def| def.name).collect();

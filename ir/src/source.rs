@@ -1,12 +1,12 @@
-//! Line and column of a byte of a source text.
+//! Source positions: line and column of a byte of a source text.
 //!
-//! Checkpoints at equal distances in the text store the position there; they are computed when a position is
-//! first asked for. So a position costs a walk over the bytes after its checkpoint, also if a long text has a
-//! thousand errors.
+//! Checkpoints at equal distances in the text store the position there; they are computed on first use. So
+//! finding a position costs a walk over the bytes after its checkpoint, even if a long text has a thousand
+//! errors.
 
 use std::sync::OnceLock;
 
-/// A mark stands at each multiple of this, in bytes.
+/// The distance between checkpoints, in bytes.
 const STRIDE: usize = 4096;
 
 /// A source text, with its start in the numbering of [`Location::at_source`](crate::Location::at_source).
@@ -35,7 +35,7 @@ pub struct SourcePosition {
 impl SourcePosition {
     const FIRST: SourcePosition = SourcePosition { line: 1, column: 1, line_start: 0 };
 
-    /// The place after `bytes`, which stand from `offset` on and begin here.
+    /// The position after `bytes`, which start at this position and at offset `offset`.
     fn after(self, bytes: &[u8], offset: usize) -> SourcePosition {
         let is_first = |byte: &&u8| **byte & 0b1100_0000 != 0b1000_0000;
         match bytes.iter().rposition(|byte| *byte == b'\n') {
@@ -52,8 +52,8 @@ impl SourcePosition {
 }
 
 impl SourceText {
-    /// The name, without `%`, of the value that is defined at a byte: of an argument whose name begins there,
-    /// or of the first result of an operation that begins there, after its results; none if that is a number.
+    /// The name, without `%`, of the value defined at a byte: an argument whose name begins there, or the
+    /// first result of an operation that begins there, after its results. None if the name is a number.
     pub(crate) fn value_name(&self, at: usize) -> Option<&str> {
         let is_part = |c: char| c.is_ascii_alphanumeric() || "_$.-".contains(c);
         let (before, after) = self.text.split_at_checked(at)?;
@@ -71,7 +71,7 @@ impl SourceText {
         SourceText { name: name.to_owned(), text, start, marks: OnceLock::new() }
     }
 
-    /// The position of a byte: that of its character, or of the end of the text if the offset is behind it.
+    /// The position of a byte: that of its character, or of the end of the text if the offset is beyond it.
     pub fn place(&self, offset: usize) -> SourcePosition {
         let offset = self.text.floor_char_boundary(offset.min(self.text.len()));
         let marks = self.marks.get_or_init(|| marks(self.text.as_bytes()));

@@ -1,8 +1,8 @@
-//! State: arguments that keep their bytes from run to run, and their places.
+//! States: arguments that keep their bytes from run to run, and their places.
 //!
-//! An argument with `optc.state` is no input: it lives on entry, in the pool `state`, with what the last run
-//! left there (zeros before the first). A result with `optc.state = 1 : i64` is no output, but what argument
-//! 1 holds after the run:
+//! An argument with `optc.state` is not an input. It is in the pool `state`, and on entry it holds the value
+//! that the last run left there (zeros before the first run). A result with `optc.state = 1 : i64` is not an
+//! output, but the value of argument 1 after the run:
 //!
 //! ```text
 //! func.func @main(%x: tensor<4xf32>, %sum: tensor<4xf32> {optc.state})
@@ -12,8 +12,9 @@
 //! }
 //! ```
 //!
-//! States lie one after the other in the order of the arguments, each at a multiple of the pool's alignment:
-//! so their places follow from the signature alone, and stay the same however the function is planned.
+//! States are placed one after the other in the order of the arguments, each at a multiple of the pool's
+//! alignment. So their places follow from the signature alone, and are the same in every plan of the
+//! function.
 
 use crate::body::Body;
 use crate::context::Context;
@@ -43,7 +44,7 @@ pub struct StateArgument {
 /// The states of a function, in the order of its arguments.
 ///
 /// # Errors
-/// If a size is not known, or a result is said to be the next state of what is none, or has another type.
+/// If a size is not known, or the argument of a next state is not a state, or has another type.
 pub fn states(ctx: &Context, body: &Body) -> Result<Vec<StateArgument>, String> {
     let args = body.entry(body.root()).map_or(&[][..], |block| body.args(block));
     let results = of_results(ctx, body)?;
@@ -73,7 +74,7 @@ pub fn states(ctx: &Context, body: &Body) -> Result<Vec<StateArgument>, String> 
     }
 }
 
-/// The pool of states: with the function's declared properties, if any, and as large as these states.
+/// The pool of these states, as large as they are, with the properties that the function declares.
 ///
 /// # Errors
 /// What is wrong with `optc.pools`.

@@ -1,9 +1,9 @@
-//! Strings: the digests of 64 bits that are the elements of type `!optc.string`.
+//! Strings: elements of type `!optc.string`, stored as 64-bit digests.
 //!
-//! No operation looks into a string, so a program moves and compares digests (FNV-1a), and a table of the
-//! process has the texts. A string has the same digest in every process. The digest of the empty string is 0,
-//! so memory of zeros holds empty strings. A string whose digest belongs to another string of the table is
-//! refused, so equal digests mean equal strings. The table only grows.
+//! No operation looks into a string, so a program only moves and compares digests (FNV-1a). A table of the
+//! process holds the texts. A string has the same digest in every process. The digest of the empty string is
+//! 0, so zeroed memory holds empty strings. A string is rejected if another string of the table has its
+//! digest, so equal digests mean equal strings. The table only grows.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::entities::Type;
 use crate::types::{OpaquePiece, TypeData};
 
-/// The strings that have come up, by their digests.
+/// All strings seen so far, by their digests.
 static STRINGS: Mutex<BTreeMap<u64, &'static str>> = Mutex::new(BTreeMap::new());
 
 fn table() -> MutexGuard<'static, BTreeMap<u64, &'static str>> {
@@ -52,7 +52,7 @@ pub fn text(digest: u64) -> Option<&'static str> {
     table().get(&digest).copied().or((digest == 0).then_some(""))
 }
 
-/// FNV-1a of 64 bits, but 0 for no bytes.
+/// 64-bit FNV-1a, except that no bytes give 0.
 fn hash(bytes: &[u8]) -> u64 {
     const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
@@ -62,7 +62,7 @@ fn hash(bytes: &[u8]) -> u64 {
 /// The strings of digests of 8 bytes each, as a constant holds them.
 ///
 /// # Panics
-/// If one has not come up.
+/// If one of them is not in the table.
 pub fn dense(digests: &[u8]) -> DenseData {
     let digests = digests.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
     let texts = digests.map(|digest| text(digest).expect("a constant's strings have come up"));

@@ -1,7 +1,7 @@
 //! The trait `Target`: facts about the machine that passes need.
 //!
 //! A target answers questions about single operations. The pass `select` writes its answers into the IR, so
-//! that planning counts scratch without knowing a kernel.
+//! that planning can add up scratch without knowing the kernels.
 
 use crate::body::OpRef;
 use crate::memory_pools::MemoryPool;
@@ -15,71 +15,69 @@ pub trait Target: Sync {
     /// The data layout in which this operation runs best (`"NHWC"`), if it supports several.
     fn layout(&self, op: OpRef<'_>) -> Option<&'static str>;
 
-    /// Whether `op` can join a group that its kernel would run as one, in the given place.
+    /// Whether `op` can join a group at the given position, such that the group's kernel runs both.
     ///
     /// `root` is the contraction (or pool) that the group is built around.
     fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: GroupPosition) -> bool;
 
-    /// Whether one kernel runs all these operations as a group around several contractions or kernels,
-    /// whatever the sizes are: one operation makes the result, and the others' are read by these only.
+    /// Whether one kernel runs all these operations as a group around several contractions or kernels, for
+    /// any sizes. One operation makes the result; the results of the others are read only inside the group.
     fn runs_as_one(&self, ops: &[OpRef<'_>]) -> bool {
         let _ = ops;
         false
     }
 
-    /// The kernel that runs an operation (or group) and what it needs; none where general code is generated.
+    /// The kernel that runs an operation (or group), and its needs; none if general code is generated.
     fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice>;
 
-    /// A faster algorithm for an operation, if there is one that rounds otherwise or takes more scratch, with
+    /// A faster algorithm for an operation, if there is one with another rounding or more scratch. It takes
     /// at most `room_bytes` of scratch, unless it needs more ([`FasterMethod::least_room_bytes`]). Whether
-    /// there is one must not depend on the number of threads. An operation whose `mem.method` names it is
-    /// computed so, and [`Target::select`] says what that takes.
+    /// there is one must not depend on the number of threads. An operation uses the algorithm named by its
+    /// `mem.method`, and [`Target::select`] then returns the needs of this algorithm.
     fn faster(&self, op: OpRef<'_>, threads: usize, room_bytes: u64) -> Option<FasterMethod> {
         let _ = (op, threads, room_bytes);
         None
     }
 
-    /// In which order a contraction, or a group, reads an operand while it writes result 0: how it may
-    /// overwrite that, the same whatever the sizes are.
+    /// The order in which a contraction, or a group, reads an operand while it writes result 0. It determines
+    /// how the result may overwrite the operand, and is the same for all sizes.
     fn access(&self, op: OpRef<'_>, operand: usize) -> Access {
         let _ = (op, operand);
         Access::Never
     }
 
-    /// Whether the kernel of `op` can write its result in rows with gaps between them (`mem.pitch`), whatever
-    /// the sizes are.
+    /// Whether the kernel of `op` can write its result in rows with gaps between them (`mem.pitch`), for any
+    /// sizes.
     fn writes_rows(&self, op: OpRef<'_>) -> bool {
         let _ = op;
         false
     }
 
-    /// Whether the kernel of `op`, which can write rows, can write rows that are less than its result's last
-    /// axis, whatever the sizes are.
+    /// Whether the kernel of `op`, which can write rows, can write rows shorter than its result's last axis,
+    /// for any sizes.
     fn writes_strides(&self, op: OpRef<'_>) -> bool {
         let _ = op;
         false
     }
 
-    /// Whether the kernel of `op` can read an operand that lies in rows with gaps between them, whatever the
-    /// sizes are.
+    /// Whether the kernel of `op` can read an operand in rows with gaps between them, for any sizes.
     fn reads_rows(&self, op: OpRef<'_>, operand: usize) -> bool {
         let _ = (op, operand);
         false
     }
 
-    /// Whether the kernel of `op` can read an operand whose neighbours are at any distance from each other
-    /// along each axis.
+    /// Whether the kernel of `op` can read an operand with any stride along each axis.
     fn reads_strides(&self, op: OpRef<'_>, operand: usize) -> bool {
         let _ = (op, operand);
         false
     }
 
-    /// The pools of memory that it has beside the arena; one that is named `arena` says more of that.
+    /// The memory pools of the machine beside the arena. One called `arena` sets properties of the arena.
     fn pools(&self) -> Vec<MemoryPool> {
         Vec::new()
     }
 
-    /// The name of the pool in which a result of an operation is to lie; none for the arena.
+    /// The name of the pool for a result of an operation; none for the arena.
     fn pool(&self, op: OpRef<'_>, result: usize) -> Option<&str> {
         let _ = (op, result);
         None
@@ -102,23 +100,23 @@ pub enum GroupPosition {
     Rescaling,
 }
 
-/// A kernel, with its needs for one operation.
+/// A kernel, and its needs for one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelChoice {
     /// Its name: `mem.kernel`.
     pub kernel: String,
     /// Scratch of all threads together, in bytes, 64-byte aligned: `mem.scratch`.
     pub scratch_bytes: u64,
-    /// The least scratch that the kernel can run with, if `mem.scratch` gives it less.
+    /// The least scratch that the kernel can run with; `mem.scratch` may be as low.
     pub least_scratch_bytes: u64,
-    /// An upper bound of `scratch_bytes` for the operation at all sizes up to these, at which another kernel
-    /// may be chosen.
+    /// An upper bound of `scratch_bytes` for the operation at all sizes up to these, where another kernel may
+    /// be chosen.
     pub most_scratch_bytes: u64,
     /// Bytes of repacked weights; 0 if the weights are used as they are.
     pub packed_bytes: u64,
-    /// How it can write result 0 over rows that it has read; none if it reads in another order.
+    /// How it can overwrite rows that it has read with result 0; none if it reads in another order.
     pub bands: Option<Bands>,
-    /// Why the operation runs slower than others of its kind, if it does: what the remark on it says.
+    /// Why the operation runs slower than others of its kind, if it does: the text of the remark.
     pub slow: Option<String>,
 }
 
@@ -131,21 +129,21 @@ pub struct FasterMethod {
     pub speedup: f64,
     /// The largest error in a sample, relative to the largest result.
     pub error: f64,
-    /// Scratch of all threads together, within the room that was offered, in bytes.
+    /// Scratch of all threads together, within the offered room, in bytes.
     pub scratch_bytes: u64,
-    /// The least scratch of all threads together that it can run with, if `mem.scratch` gives it less.
+    /// The least scratch of all threads together that it can run with, in bytes; `mem.scratch` may be as low.
     pub least_scratch_bytes: u64,
-    /// The least room that it can run in, in bytes; it does not depend on the number of threads.
+    /// The least room that it can run in, in bytes; independent of the number of threads.
     pub least_room_bytes: u64,
-    /// How it can write result 0 over rows that it has read.
+    /// How it can overwrite rows that it has read with result 0.
     pub bands: Option<Bands>,
 }
 
 /// A kernel's ability to run in bands of rows: each band's rows of the result are written before a later band
 /// reads anything.
 ///
-/// If a target allows it for an operation at some sizes, it also does at all others with one image, more than
-/// one row of the result, and a first and a last window that are not in the padding alone.
+/// If a target allows it for an operation at some sizes, it also does at all other sizes with one image, more
+/// than one row of the result, and a first and a last window that are not entirely in the padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bands {
     /// The operand that is read by rows.

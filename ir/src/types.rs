@@ -1,4 +1,4 @@
-//! Which types values have: MLIR's builtin types, and any other dialect's kept as text.
+//! Types of values: MLIR's builtin types, and any other dialect's kept as text.
 
 use crate::entities::{Attr, DimExpr, Ident, Type};
 
@@ -9,7 +9,7 @@ pub enum TypeData {
     Integer {
         /// Bits.
         width: u32,
-        /// How the bits are read.
+        /// The meaning of the bits.
         signedness: Signedness,
     },
     /// `f32` and its like.
@@ -35,7 +35,7 @@ pub enum TypeData {
         shape: Box<[Dim]>,
         /// Type of an element.
         elem: Type,
-        /// A dialect's encoding after the element type; none where expressions of sizes stand there.
+        /// A dialect's encoding after the element type; none for expressions of sizes.
         encoding: Option<Attr>,
     },
     /// `tensor<*xf32>`.
@@ -68,11 +68,11 @@ pub enum TypeData {
         /// Types of the results.
         results: Box<[Type]>,
     },
-    /// `!dialect.body`: a type of a dialect that nobody registered, kept as its text.
+    /// `!dialect.body`: a type of an unregistered dialect, kept as its text.
     Opaque {
         /// The dialect's name.
         dialect: Ident,
-        /// What stands after the dot, or in the angle brackets of `!dialect<...>`.
+        /// The text after the dot, or in the angle brackets of `!dialect<...>`.
         body: Box<[OpaquePiece]>,
     },
 }
@@ -81,7 +81,7 @@ pub enum TypeData {
 /// a handle, so the content is the same whether it was read through an alias or not.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum OpaquePiece {
-    /// Text, each run of white space in it one blank.
+    /// Text, with each run of white space replaced by one blank.
     Text(Box<str>),
     /// An attribute.
     Attr(Attr),
@@ -89,7 +89,7 @@ pub enum OpaquePiece {
     Type(Type),
 }
 
-/// How an integer's bits are read.
+/// The signedness of an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signedness {
     /// `i8`: the operation decides.
@@ -114,10 +114,10 @@ pub struct VectorDim {
 pub enum Dim {
     /// A known number of elements.
     Known(u64),
-    /// `?` with an expression beside it: a number that follows from named sizes, and is none yet (see
+    /// `?` with an expression beside it: a size computed from named sizes, without a number yet (see
     /// [`crate::dims`]). Equal expressions have equal handles, and stand for equal sizes.
     Symbolic(DimExpr),
-    /// `?`. Two unknown sizes are never taken for equal.
+    /// `?`. Two unknown sizes are never assumed to be equal.
     Unknown,
 }
 
@@ -133,14 +133,14 @@ impl Dim {
 
 macro_rules! float_kinds {
     ($($name:ident $text:literal $bits:literal;)*) => {
-        /// Which floating-point format a float type has.
+        /// The format of a float type.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum FloatKind {
             $(#[doc = concat!("`", $text, "`.")] $name,)*
         }
 
         impl FloatKind {
-            /// Every kind.
+            /// Every format.
             pub const ALL: &'static [FloatKind] = &[$(FloatKind::$name),*];
 
             /// The keyword of the type in text.

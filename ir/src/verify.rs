@@ -1,22 +1,22 @@
-//! Whether a module keeps the laws of the IR.
+//! The verifier: whether a module obeys the laws of the IR.
 //!
-//! All breaches (of more than 1,000 the first) are told at once, each with the operation's place. The laws,
+//! All violations (at most the first 1,000) are reported at once, each with the operation's place. The laws,
 //! by file:
 //!
-//! - `rows`: an operation has the operands, results, attributes and regions that its row says; its result
-//!   types are those that inference gives (an unknown size agrees with any).
-//! - `structure`: terminators end blocks and nothing else does; functions return what they declare; groups
-//!   hand in and out what their operands and results are; blocks get the arguments that they take; a
-//!   function's attributes are for its arguments and results, and only a private one is declared without a
-//!   body.
-//! - `decisions`: what an operation says of its memory has its form.
-//! - `sizes`: what a function says of its named sizes.
-//! - `flow`: what goes into the regions of a condition or a loop, and comes out of them.
-//! - `dominance`: a value is defined before it is read, on every way through the blocks.
-//! - `symbols`: a symbol is defined once, and whoever is called exists and takes what it is given; a function
-//!   that is a value exists and has that type.
+//! - `rows`: an operation has the operands, results, attributes and regions of its row; its result types are
+//!   the inferred ones (an unknown size agrees with any).
+//! - `structure`: each block ends with a terminator, and has no other; functions return the types that they
+//!   declare; a group's block has its operands' types as arguments and yields its results' types; blocks
+//!   receive the arguments that they declare; a function's attributes match its arguments and results, and
+//!   only a private function is declared without a body.
+//! - `decisions`: the memory attributes of an operation have the right form.
+//! - `sizes`: a function's declarations of named sizes have the right form.
+//! - `flow`: the regions of a condition or a loop take and pass on values of the right types.
+//! - `dominance`: a value is defined before it is read, on every path through the blocks.
+//! - `symbols`: a symbol is defined once; a called function exists and takes the given operands; a function
+//!   used as a value exists and has that type.
 //!
-//! What nobody registered is taken as it is: its regions may read values in any order.
+//! Unregistered operations are accepted unchecked: their regions may read values in any order.
 
 use rustc_hash::FxHashSet;
 
@@ -45,7 +45,7 @@ pub use work::{Verification, VerifyScope, mark_verified};
 /// Verifies a module.
 ///
 /// # Errors
-/// The breaches of laws, of more than 1,000 the first, in text order of the operations.
+/// The violations, at most the first 1,000, in text order of the operations.
 pub fn verify(module: &Module) -> Result<(), Vec<Diagnostic>> {
     let work = Verification::of(module, VerifyScope::Everything);
     let breaches = work.check(0..work.len());
@@ -56,7 +56,7 @@ pub fn verify(module: &Module) -> Result<(), Vec<Diagnostic>> {
 /// number.
 ///
 /// # Errors
-/// The breaches of laws, of more than 1,000 the first, in text order of the operations.
+/// The violations, at most the first 1,000, in text order of the operations.
 pub fn verify_touched(module: &mut Module) -> Result<usize, Vec<Diagnostic>> {
     let work = Verification::of(module, VerifyScope::Touched);
     let breaches = work.check(0..work.len());
@@ -71,14 +71,14 @@ pub fn verify_touched(module: &mut Module) -> Result<usize, Vec<Diagnostic>> {
 /// Verifies the contents of one isolated operation, without nested isolated operations and without symbols.
 ///
 /// # Errors
-/// The breaches of laws, of more than 1,000 the first, in text order of the operations.
+/// The violations, at most the first 1,000, in text order of the operations.
 pub fn verify_body(ctx: &Context, body: &Body) -> Result<(), Vec<Diagnostic>> {
     let mut checker = Checker::new(ctx);
     checker.body(body, RegionOwner::NOBODY);
     if checker.diagnostics.is_empty() { Ok(()) } else { Err(checker.diagnostics) }
 }
 
-/// Checks an isolated operation, with what it holds, as far as nothing around it is asked.
+/// Checks an isolated operation and its contents, without looking at its surroundings.
 pub(crate) fn verify_isolated(ctx: &Context, body: &Body, op: Op) -> Vec<Diagnostic> {
     let mut checker = Checker::new(ctx);
     let op_ref = OpRef::new(ctx, body, op);
@@ -92,7 +92,7 @@ pub(crate) fn verify_isolated(ctx: &Context, body: &Body, op: Op) -> Vec<Diagnos
     checker.diagnostics
 }
 
-/// The operation that owns a region: its row, if it has one, and its place.
+/// The operation that owns a region: its row, if it has one, and its location.
 #[derive(Clone, Copy)]
 struct RegionOwner {
     def: Option<&'static OpDef>,
@@ -100,7 +100,7 @@ struct RegionOwner {
 }
 
 impl RegionOwner {
-    /// Nothing is known of the owner.
+    /// An unknown owner.
     const NOBODY: RegionOwner = RegionOwner { def: None, location: Location::UNKNOWN };
 
     fn of(op: OpRef<'_>) -> RegionOwner {
@@ -108,13 +108,13 @@ impl RegionOwner {
     }
 }
 
-/// Collects breaches.
+/// Collects violations.
 struct Checker<'m> {
     ctx: &'m Context,
-    /// The first breaches.
+    /// The first violations.
     diagnostics: Vec<Diagnostic>,
     breach_count: usize,
-    /// What operations are like that keep their rows.
+    /// Keys of operations that match their rows.
     checked: FxHashSet<rows::RowKey>,
 }
 
@@ -123,7 +123,7 @@ impl<'m> Checker<'m> {
         Checker { ctx, diagnostics: Vec::new(), breach_count: 0, checked: FxHashSet::default() }
     }
 
-    /// Checks the operations of a body and how they hang together.
+    /// Checks the operations of a body and their structure.
     fn body(&mut self, body: &'m Body, owner: RegionOwner) {
         self.own_signature(body, owner);
         self.regions(body, body.roots(), owner);
@@ -152,7 +152,7 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// Notes a breach, if not too many are noted.
+    /// Records a violation, unless there are too many already.
     fn note(&mut self, breach: Diagnostic) {
         self.breach_count += 1;
         if self.diagnostics.len() < MOST_FAULTS {
@@ -160,12 +160,12 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// Notes a breach by an operation.
+    /// Records a violation by an operation.
     fn breach(&mut self, body: &Body, op: Op, message: impl Into<String>) {
         self.note(Diagnostic::error(body.location(op), message));
     }
 
-    /// Notes a breach by an operation, with a hint.
+    /// Records a violation by an operation, with a hint.
     fn breach_with_help(&mut self, body: &Body, op: Op, message: String, help: Option<String>) {
         let diagnostic = Diagnostic::error(body.location(op), message);
         self.note(Diagnostic { help, ..diagnostic });

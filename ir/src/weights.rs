@@ -1,9 +1,9 @@
 //! Weights: values that are known before the program runs.
 //!
-//! A *weight* is a constant, or what named sizes say, or the result of a pure operation without regions that
-//! reads weights only.
+//! A *weight* is a constant, or a source of named sizes, or the result of a pure operation without regions
+//! that reads only weights.
 //! Arithmetic on weights stays in the IR (folding a batch norm into a filter is a multiplication, not a copy
-//! of the filter): it is no step of the program and has no place in the arena, but is evaluated once, when
+//! of the filter). It is not a step of the program and has no place in the arena, but is evaluated once, when
 //! the program is loaded.
 
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -38,21 +38,21 @@ impl WeightSet {
         self.values.contains(value)
     }
 
-    /// Whether all results of an operation are weights: it is no step of the program.
+    /// Whether all results of an operation are weights. If so, it is not a step of the program.
     pub fn is_weight_op(&self, body: &Body, op: Op) -> bool {
         body.result_count(op) > 0 && body.results(op).all(|result| self.contains(result))
     }
 
-    /// Computes a weight from its constants, and each operation on the way once. Intermediate tensors are
-    /// dropped after their last reader, so that at most a few are in memory at a time.
+    /// Computes a weight from its constants, with each operation on the way once. Intermediate tensors are
+    /// dropped after their last reader, so at most a few are in memory at a time.
     ///
     /// # Errors
-    /// If an operation has no result (see [`eval_op`]); the diagnostic says which.
+    /// If an operation has no result (see [`eval_op`]); the diagnostic names it.
     pub fn evaluate(&self, ctx: &Context, body: &Body, weight: Value) -> Result<Tensor, Diagnostic> {
         self.evaluate_from(ctx, body, weight, &|_| None)
     }
 
-    /// The same, with some intermediate values given.
+    /// Like [`WeightSet::evaluate`], with some intermediate values given.
     ///
     /// # Errors
     /// As for [`WeightSet::evaluate`].
@@ -108,7 +108,7 @@ fn computing_ops(body: &Body, weight: Value, is_known: &dyn Fn(Value) -> bool) -
     let define = |value: Value| body.defining_op(value).expect("weights are results");
     let mut ops = Vec::new();
     let mut known = EntitySet::new();
-    // Each operation comes off the stack twice: to push its operands, then, after them, to be listed.
+    // Each operation leaves the stack twice: first its operands are pushed, and after them it is listed.
     let mut stack = vec![define(weight)];
     let mut open = EntitySet::new();
     while let Some(op) = stack.pop() {

@@ -1,8 +1,8 @@
-//! Attributes that are words chosen from a list.
+//! Words: attributes that are chosen from a list of words.
 //!
-//! One word is the integer that is its number: `slt` => `2 : i64`. A set of words is an attribute of its
-//! operation's dialect: `nsw, nuw` => `#arith.overflow<nsw, nuw>`; no words are `none`, and some sets have a
-//! word for all.
+//! A single word is stored as its number: `slt` => `2 : i64`. A set of words is an attribute of its
+//! operation's dialect: `nsw, nuw` => `#arith.overflow<nsw, nuw>`. The empty set is `none`, and some sets
+//! have one word for all.
 
 use crate::attrs::AttrData;
 use crate::context::Context;
@@ -10,23 +10,23 @@ use crate::entities::Attr;
 use crate::opdef::{AttrKind, OpDef, Presence};
 use crate::types::{OpaquePiece, TypeData};
 
-/// A list of words, of which one is chosen.
+/// A list of words, one of which is chosen.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Words {
-    /// Bits of the integer that is the word's number.
+    /// The width of the integer that holds the word's number, in bits.
     pub bits: u32,
-    /// The words, beginning with number 0.
+    /// The words; their numbers begin at 0.
     pub words: &'static [&'static str],
 }
 
-/// A list of words, of which any number is chosen.
+/// A list of words, any number of which is chosen.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Flags {
     /// The dialect of the attribute.
     pub dialect: &'static str,
     /// The attribute's name, before the angle bracket.
     pub mnemonic: &'static str,
-    /// The words, in the order in which they are written.
+    /// The words, in the order of printing.
     pub words: &'static [&'static str],
     /// The word for all of them together.
     pub all: Option<&'static str>,
@@ -82,7 +82,7 @@ impl Flags {
         self.attr(ctx, &[]).expect("no word is unknown")
     }
 
-    /// The text after the dialect's name: `overflow<nsw, nuw>`; none if the attribute is no such set.
+    /// The text after the dialect's name: `overflow<nsw, nuw>`; none if the attribute is not such a set.
     pub fn get<'a>(&self, ctx: &'a Context, attr: Attr) -> Option<&'a str> {
         let AttrData::Opaque { dialect, body, ty: None } = ctx.attr_data(attr) else { return None };
         let [OpaquePiece::Text(text)] = &**body else { return None };
@@ -110,7 +110,7 @@ pub fn fill(ctx: &Context, def: &OpDef, properties: Attr) -> Attr {
     filled
 }
 
-/// How many bits the elements of a type have: of a float or an integer.
+/// The width of a type's elements in bits, if they are floats or integers.
 pub(crate) fn element_bits(ctx: &Context, ty: crate::entities::Type) -> Option<u32> {
     match ctx.type_data(ctx.elem(ty)) {
         TypeData::Integer { width, .. } => Some(*width),

@@ -1,4 +1,4 @@
-//! `arith`: arithmetic on numbers, and on vectors and tensors of them element by element.
+//! The dialect `arith`: arithmetic on numbers, and elementwise on vectors and tensors.
 
 use crate::Type;
 use crate::body::OpRef;
@@ -20,7 +20,7 @@ pub static DIALECT: Dialect = Dialect {
     tables: &[integers::OPS, floats::OPS, compare::OPS, casts::OPS, extended::OPS, rest::OPS],
 };
 
-/// What integers must not do, or else the result is any number.
+/// Flags that exclude overflows of integers; if one happens, the result is any number.
 const OVERFLOW: AttrDef = AttrDef {
     name: "overflowFlags",
     kind: AttrKind::Flags(&Flags {
@@ -34,7 +34,7 @@ const OVERFLOW: AttrDef = AttrDef {
     doc: "What does not happen: a signed (`nsw`) or unsigned (`nuw`) overflow.",
 };
 
-/// What may be assumed of floats.
+/// Assumptions that are allowed for floats.
 const FASTMATH: AttrDef = AttrDef {
     name: "fastmath",
     kind: AttrKind::Flags(&Flags {
@@ -48,7 +48,7 @@ const FASTMATH: AttrDef = AttrDef {
     doc: "What may be assumed of the numbers; nothing here makes use of it.",
 };
 
-/// The same where its absence is something else than no flags.
+/// The same attribute, but its absence differs from no flags.
 const OPTIONAL_FASTMATH: AttrDef = AttrDef { presence: Presence::Optional, ..FASTMATH };
 
 const ROUNDING: AttrDef = AttrDef {
@@ -69,13 +69,13 @@ const FLOATS: &[OperandDef] =
 const FLOAT: &[OperandDef] = &[OperandDef::one("result", TypeClass::FloatLike)];
 const BOOL: &[OperandDef] = &[OperandDef::one("result", TypeClass::BoolLike)];
 
-/// `i1`, or as many of them as the first operand has elements.
+/// `i1`, or a vector or tensor of as many `i1` as the first operand has elements.
 fn truths(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     let ty = *input.operands.first().ok_or("operand 0 is missing")?;
     Ok(vec![input.ctx.with_elem(ty, input.ctx.int(1))])
 }
 
-/// The bits of the elements of operand 0 and of the result, unless one has no fixed number.
+/// The widths of the elements of operand 0 and of the result in bits, unless one has no fixed width.
 fn widths(op: OpRef<'_>) -> Option<(u32, u32)> {
     let bits = |ty| crate::words::element_bits(op.ctx, ty);
     Some((bits(op.operand_type(0))?, bits(op.result_type(0))?))

@@ -1,4 +1,4 @@
-//! `cf`: which block comes next.
+//! The dialect `cf`: branches between blocks.
 
 use crate::body::OpRef;
 use crate::interp::{EvalError, Tensor};
@@ -119,7 +119,7 @@ static OPS: &[OpDef] = &[
     },
 ];
 
-/// Each case has a number of the flag's type and a block.
+/// Each case has a number of the flag's type, and a block.
 fn cases(op: OpRef<'_>) -> Result<(), String> {
     let blocks = op.body.successors(op.op).len();
     let Some(values) = op.attr("case_values") else {

@@ -118,7 +118,7 @@ static OPS: &[OpDef] = &[
     },
 ];
 
-/// Arguments and results are those of the function's type.
+/// Operands and results have the types of the function's type.
 fn called_as_it_is(op: OpRef<'_>) -> Result<(), String> {
     let OpRef { ctx, body, op, .. } = op;
     let operands: Vec<Type> = body.operands(op).map(|value| body.ty(value)).collect();

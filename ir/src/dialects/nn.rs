@@ -1,4 +1,4 @@
-//! `nn`: operations on tensors, as neural networks have them.
+//! The dialect `nn`: operations on tensors, as in neural networks.
 
 use crate::opdef::{AttrDef, AttrKind, Dialect, Presence};
 
@@ -44,7 +44,7 @@ pub static DIALECT: Dialect = Dialect {
     ],
 };
 
-/// The column of an attribute.
+/// An attribute column of a row.
 const fn attr(name: &'static str, kind: AttrKind, presence: Presence, doc: &'static str) -> AttrDef {
     AttrDef { name, kind, presence, doc }
 }

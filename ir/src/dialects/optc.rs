@@ -1,4 +1,4 @@
-//! `optc`: what fusion makes.
+//! The dialect `optc`: groups of operations made by fusion.
 
 use crate::attrs::AttrData;
 use crate::body::OpRef;

@@ -1,7 +1,7 @@
-//! Whether what an operation says of its memory is of the form that later stages read: numbers of operands
-//! that it has, places with a pool and bytes, names of pools.
+//! Memory attributes: whether they have the form that later stages read, with numbers of existing operands,
+//! places of a pool and bytes, and names of pools.
 //!
-//! Whether a plan is right is the checker's question; whoever reads a planned text may count on its form.
+//! The checker decides whether a plan is right; readers of a planned text may rely on its form.
 
 use super::Checker;
 use crate::body::OpRef;
@@ -9,10 +9,10 @@ use crate::entities::Attr;
 use crate::plan::attrs;
 use crate::text::short_attr;
 
-/// Whether an attribute of an operation has its form.
+/// Whether an attribute of an operation has the right form.
 type FormFn = fn(OpRef<'_>, Attr) -> bool;
 
-/// The attributes whose form is asked, with what they are and whether one is.
+/// The checked attributes, each with a description and a check of its form.
 const FORMS: [(&str, &str, FormFn); 8] = [
     (attrs::MEM_TIE, "a list with an operand's number for each result, or -1", |op, attr| {
         let results = op.body.result_count(op.op);
@@ -65,7 +65,7 @@ fn is_place(op: OpRef<'_>, place: Attr) -> bool {
 }
 
 impl<'m> Checker<'m> {
-    /// Each attribute that says what is decided of an operation's memory has its form.
+    /// Each memory attribute of an operation has the right form.
     pub(super) fn decisions(&mut self, op: OpRef<'m>) {
         for (name, value) in self.ctx.dict_entries(op.body.attrs(op.op)) {
             let name = self.ctx.str(*name);

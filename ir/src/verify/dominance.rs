@@ -1,7 +1,7 @@
 //! Dominance: whether every value is defined before it is read, on every path through the blocks.
 //!
 //! A value may be read where its definition dominates: later in its block, in blocks that can only be reached
-//! through its block, and in the regions of operations that stand at such places (see [`crate::dominance`]).
+//! through its block, and in the regions of operations at such places (see [`crate::dominance`]).
 
 use rustc_hash::FxHashMap;
 
@@ -11,19 +11,19 @@ use crate::dominance::Dominators;
 use crate::entities::{Block, Op, Region, Value};
 use crate::opdef::Traits;
 
-/// What is known of a body's blocks while it is checked.
+/// The state of the check of a body's blocks.
 struct Dominance<'m> {
     body: &'m Body,
-    /// The dominators of each region that was asked for.
+    /// The dominators of each region visited so far.
     regions: FxHashMap<Region, Dominators>,
 }
 
 /// Why a value cannot be read at a place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DominanceFault {
-    /// Its definition stands in a region that does not surround the place.
+    /// Its definition is in a region that does not enclose the place.
     Invisible,
-    /// Its definition stands after the place, or not on every way to it.
+    /// Its definition comes after the place, or not on every path to it.
     NotBefore,
 }
 
@@ -59,7 +59,7 @@ impl<'m> Checker<'m> {
         self.breach(body, op, format!("operand {index} of `{name}` {why}"));
     }
 
-    /// Why `op`, in `block`, may not read `value`.
+    /// The reason why `op`, in `block`, may not read `value`, if any.
     fn fault(
         &self,
         dominance: &mut Dominance<'m>,
@@ -97,7 +97,7 @@ impl<'m> Checker<'m> {
         (!is_before).then_some(DominanceFault::NotBefore)
     }
 
-    /// The operation of `region`, with its block, that is `op` or surrounds it.
+    /// The operation of `region`, with its block, that is or encloses `op`.
     fn place_in(&self, body: &Body, mut op: Op, mut block: Block, region: Region) -> Option<(Op, Block)> {
         while body.region_of(block)? != region {
             op = body.parent_op(op)?;
@@ -106,8 +106,8 @@ impl<'m> Checker<'m> {
         Some((op, block))
     }
 
-    /// Whether values of a region may be read in any order: nothing is known of what nobody registered, and
-    /// what needs no terminator does not run.
+    /// Whether values of a region may be read in any order: the owner is unregistered, or it needs no
+    /// terminator and so does not run its region.
     fn is_graph(&self, body: &Body, region: Region) -> bool {
         match body.owner_of(region) {
             Some(owner) => OpRef::new(self.ctx, body, owner)
@@ -119,7 +119,7 @@ impl<'m> Checker<'m> {
 }
 
 impl Dominance<'_> {
-    /// Whether a way leads to `block`; nothing comes before anything in one that does not run.
+    /// Whether `block` is reachable. In an unreachable block, order does not matter.
     fn is_reachable(&mut self, block: Block, region: Region) -> bool {
         let body = self.body;
         self.regions.entry(region).or_insert_with(|| Dominators::of(body, region)).is_reachable(block)

@@ -1,4 +1,4 @@
-//! Whether conditions and loops pass values between their regions with the right types.
+//! Control flow: whether conditions and loops pass values between their regions with the right types.
 //!
 //! | operation | a region takes | and ends with |
 //! |---|---|---|
@@ -39,8 +39,8 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// Checks a region that takes values of the types `args`, and ends with an operation of this trait that
-    /// hands over values of the types `out`.
+    /// Checks a region that takes arguments of the types `args`, and ends with an operation of trait `end`
+    /// that passes on values of the types `out`.
     fn run(&mut self, op: OpRef<'m>, region: Region, args: &[Type], end: Traits, out: &[Type]) {
         let body = op.body;
         let Some(block) = body.entry(region) else {
@@ -59,13 +59,13 @@ impl<'m> Checker<'m> {
         self.handed(last, "yielded value", out, &values);
     }
 
-    /// The terminator of a block; others are told elsewhere, or are not known.
+    /// The terminator of a block; none if it is unknown, or its errors are reported elsewhere.
     fn end(&self, op: OpRef<'m>, block: Block) -> Option<OpRef<'m>> {
         let last = OpRef::new(self.ctx, op.body, op.body.last_op(block)?);
         last.has(Traits::TERMINATOR).then_some(last)
     }
 
-    /// What yields stands in another operation, and a condition in a loop.
+    /// A yield is inside an operation with regions, and a condition inside a loop.
     pub(super) fn place_of_end(&mut self, op: OpRef<'m>, def: &OpDef) {
         if !def.traits.intersects(Traits::YIELD.union(Traits::CONDITION)) {
             return;

@@ -1,4 +1,4 @@
-//! Whether operations have what their rows say.
+//! Registry rows: whether operations match their rows.
 
 use smallvec::SmallVec;
 
@@ -16,7 +16,7 @@ use crate::opdef::{
 use crate::text::{short_type, type_text};
 use crate::types::{Dim, FloatKind, Signedness, TypeData};
 
-/// All that a row without a law of its own says anything about.
+/// All properties that a row without a verifier of its own checks.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct RowKey {
     name: OpName,
@@ -40,12 +40,12 @@ impl RowKey {
     }
 }
 
-/// How the values of a row with several runs are divided.
+/// The attribute that divides the values of a row with several runs.
 const SEGMENTS: &str = "operandSegmentSizes";
 
 impl<'m> Checker<'m> {
-    /// Checks an operation against its row. Most operations are like another that was checked, and cost one
-    /// look-up.
+    /// Checks an operation against its row. Most operations equal one checked before in all that matters, and
+    /// cost one look-up.
     pub(super) fn row(&mut self, op: OpRef<'m>, def: &OpDef) {
         let before = self.breach_count;
         self.region_count(op, def);
@@ -59,7 +59,7 @@ impl<'m> Checker<'m> {
         self.values(op, "result", def.results, &results);
         self.attrs(op, def);
         self.decisions(op);
-        // Rules may trust what was checked so far.
+        // The later rules may rely on the checks so far.
         if self.breach_count > before {
             return;
         }
@@ -115,7 +115,7 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// How many values stand at each place of a row.
+    /// The number of values at each place of a row.
     fn counts(&mut self, op: OpRef<'m>, what: &str, defs: &[OperandDef], total: usize) -> Option<Vec<usize>> {
         let runs = defs.iter().filter(|def| def.arity != Arity::One).count();
         if runs > 1 {
@@ -159,7 +159,8 @@ impl<'m> Checker<'m> {
         found
     }
 
-    /// Checks inherent attributes: all that must be there are, each of its kind, and no others.
+    /// Checks inherent attributes: all required ones are present, each is of its kind, and there are no
+    /// others.
     fn attrs(&mut self, op: OpRef<'m>, def: &OpDef) {
         let properties = self.ctx.dict_entries(op.body.properties(op.op));
         for attr in def.attrs {
@@ -202,7 +203,7 @@ impl<'m> Checker<'m> {
         Some(format!("did you mean `{name}` by `{near}`?"))
     }
 
-    /// Other attributes may have any name, but one without a dialect that is nearly the row's is a slip.
+    /// Other attributes may have any name, but one without a dialect and nearly the row's is a misspelling.
     fn misspelt_attrs(&mut self, op: OpRef<'m>, def: &OpDef) {
         let properties = self.ctx.dict_entries(op.body.properties(op.op));
         let is_absent =
@@ -277,7 +278,7 @@ impl<'m> Checker<'m> {
     }
 }
 
-/// Whether two types are the same but for unknown sizes.
+/// Whether two types are equal except for unknown sizes.
 pub(super) fn agree(ctx: &Context, a: Type, b: Type) -> bool {
     if a == b {
         return true;
@@ -304,8 +305,8 @@ fn same_shape(ctx: &Context, a: Type, b: Type) -> bool {
     }
 }
 
-/// Whether a type is one that a dialect defines, with right parameters; else what it is instead, or what is
-/// wrong with the parameters.
+/// Whether a type is this type of a dialect, with valid parameters; else an error with the type found, or the
+/// fault in the parameters.
 fn accepts(ctx: &Context, own: &TypeDef, ty: Type) -> Result<(), String> {
     let text = type_text(ctx, ty);
     let rest = text.strip_prefix('!').and_then(|text| text.strip_prefix(own.name));

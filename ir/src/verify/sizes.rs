@@ -1,4 +1,4 @@
-//! Whether a function says of its named sizes what can be said of them:
+//! Named sizes: whether a function's declarations of them are well formed:
 //! `optc.dims = {N = [1, 512], M = #optc.dims<2 * N>}`.
 
 use super::Checker;
@@ -11,8 +11,8 @@ use crate::plan::attrs;
 use crate::text::short_attr;
 
 impl<'m> Checker<'m> {
-    /// Each entry is the least and the greatest value of a name, or the one size that it is; arguments and
-    /// results have none.
+    /// Each entry is the least and the greatest value of a name, or the one size that it equals; arguments
+    /// and results have no such attribute.
     pub(super) fn declared_sizes(&mut self, op: OpRef<'m>, def: &OpDef) {
         let name = self.ctx.ident(attrs::OPTC_DIMS);
         for (key, what) in [("arg_attrs", "arguments"), ("res_attrs", "results")] {

@@ -1,4 +1,4 @@
-//! Whether blocks end with terminators, and whether values are passed with the right types.
+//! Structure: whether blocks end with terminators, and values are passed with the right types.
 
 use super::rows::agree;
 use super::{Checker, RegionOwner};
@@ -12,7 +12,7 @@ use crate::text::short_type;
 use crate::types::TypeData;
 
 impl<'m> Checker<'m> {
-    /// A block ends with a terminator, and has no other, unless its owner's row says that it needs none.
+    /// A block ends with a terminator, and has no other, unless its owner's row needs none.
     pub(super) fn block_end(&mut self, body: &'m Body, block: Block, owner: RegionOwner) {
         let needs_none = owner.def.is_none_or(|def| def.traits.contains(Traits::NO_TERMINATOR));
         let is_terminator = |op: Op| OpRef::new(self.ctx, body, op).has(Traits::TERMINATOR);
@@ -46,7 +46,7 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// Blocks go to blocks of their own region, and never to its first.
+    /// Branches lead to blocks of their own region, and never to its first.
     pub(super) fn ways(&mut self, body: &'m Body, region: Region) {
         let blocks = body.blocks(region);
         for last in blocks.iter().filter_map(|block| body.last_op(*block)) {
@@ -61,7 +61,7 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// Checks what an operation's traits and kind say of its regions, successors and neighbours.
+    /// Checks the demands of an operation's traits and kind on its regions, successors and neighbours.
     pub(super) fn op_structure(&mut self, op: OpRef<'m>, def: &OpDef) {
         let (inside, regions) = match op.body.child(op.op) {
             Some(child) => (child, child.roots()),
@@ -95,7 +95,7 @@ impl<'m> Checker<'m> {
         self.place_of_end(op, def);
     }
 
-    /// Blocks of symbols run after nothing, so that nothing hands them arguments.
+    /// Blocks of symbols have no predecessor and no caller, so they have no arguments.
     fn no_arguments(&mut self, op: OpRef<'m>, def: &OpDef, inside: &Body, regions: &[Region]) {
         let mut blocks = regions.iter().flat_map(|region| inside.blocks(*region));
         if blocks.any(|block| !inside.args(*block).is_empty()) {
@@ -103,7 +103,7 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// There are attributes for each argument and result, or for none; and who is not here is not public.
+    /// There are attributes for each argument and result, or for none; and a declaration is not public.
     fn function_attrs(&mut self, op: OpRef<'m>, def: &OpDef) {
         let Some(body) = op.body.child(op.op) else { return };
         let Some((inputs, results)) = self.function_type(body) else { return };
@@ -133,7 +133,7 @@ impl<'m> Checker<'m> {
         self.same(op, "the value of the constant", op.result_type(0), given);
     }
 
-    /// Notes when two types that must agree do not.
+    /// Reports two types that must agree but do not.
     fn same(&mut self, op: OpRef<'m>, what: &str, expected: Type, found: Type) {
         if !agree(self.ctx, expected, found) {
             let (expected, found) = (short_type(self.ctx, expected), short_type(self.ctx, found));
@@ -156,7 +156,7 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// A function's entry block takes what its type says.
+    /// A function's entry block has arguments of the types in the function's type.
     pub(super) fn own_signature(&mut self, body: &'m Body, owner: RegionOwner) {
         let Some((inputs, _)) = self.function_type(body) else { return };
         let Some(entry) = body.roots().first().and_then(|region| body.entry(*region)) else { return };
@@ -169,7 +169,7 @@ impl<'m> Checker<'m> {
         self.note(Diagnostic::error(owner.location, message));
     }
 
-    /// Inputs and results of the function that a body is, if it is one.
+    /// Inputs and results of a function, if the body is one.
     fn function_type(&self, body: &Body) -> Option<(&'m [Type], &'m [Type])> {
         let AttrData::Type(ty) =
             self.ctx.attr_data(body.own_attr(self.ctx, self.ctx.ident("function_type"))?)
@@ -182,7 +182,7 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// What returns stands directly in a function, and returns what that declares.
+    /// A return is directly in a function, and returns the declared types.
     fn returned(&mut self, op: OpRef<'m>, def: &OpDef) {
         let signature = self.function_type(op.body).filter(|_| op.body.parent_op(op.op).is_none());
         match signature {
@@ -221,7 +221,7 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// Each block gets the arguments that it takes: those that attributes and successors say.
+    /// Each block receives the arguments that it declares: attributes and successors agree on the operands.
     fn block_arguments(&mut self, op: OpRef<'m>) {
         let successors = op.body.successors(op.op);
         if successors.is_empty() {

@@ -1,4 +1,4 @@
-//! Whether symbols are defined once, and calls find whom they call.
+//! Symbols: whether each is defined once, and calls name existing functions.
 
 use std::sync::OnceLock;
 
@@ -15,10 +15,10 @@ use crate::opdef::{AttrKind, Kind, OpDef, Presence, RegionFlow};
 use crate::text::short_type;
 use crate::types::TypeData;
 
-/// The symbols of one body, found when they are first asked for.
+/// The symbols of one body, collected on first use.
 pub(super) struct BodySymbols<'m> {
     body: &'m Body,
-    /// The table around it.
+    /// The enclosing table.
     around: Option<u32>,
     /// None if the body defines none.
     names: OnceLock<Option<Box<SymbolNames<'m>>>>,
@@ -28,7 +28,7 @@ pub(super) struct BodySymbols<'m> {
 #[derive(Default)]
 struct SymbolNames<'m> {
     symbols: FxHashMap<&'m str, Op>,
-    /// A breach for each symbol that is defined again.
+    /// A violation for each symbol that is defined again.
     twice: Vec<Diagnostic>,
 }
 
@@ -56,12 +56,12 @@ impl<'m> SymbolNames<'m> {
 }
 
 impl<'m> BodySymbols<'m> {
-    /// That of a body; `around` is the number of the table around it.
+    /// The table of a body; `around` is the index of the enclosing table.
     pub(super) fn new(body: &'m Body, around: Option<u32>) -> BodySymbols<'m> {
         BodySymbols { body, around, names: OnceLock::new() }
     }
 
-    /// A breach for each symbol that is defined again.
+    /// A violation for each symbol that is defined again.
     pub(super) fn twice(&self, ctx: &'m Context) -> &[Diagnostic] {
         self.names(ctx).map_or(&[], |names| &names.twice)
     }
@@ -77,7 +77,7 @@ impl<'m> BodySymbols<'m> {
     }
 }
 
-/// The tables that a body sees: its own, and those around it.
+/// The tables visible in a body: its own, and the enclosing ones.
 #[derive(Clone, Copy)]
 struct VisibleSymbols<'t, 'm> {
     all: &'t [BodySymbols<'m>],
@@ -92,8 +92,8 @@ impl<'t, 'm> VisibleSymbols<'t, 'm> {
 }
 
 impl<'m> Checker<'m> {
-    /// Checks every call of a body against the function that it names; `nearest` is the first table where it
-    /// looks.
+    /// Checks every call of a body against the function that it names; `nearest` is the first table of the
+    /// look-up.
     pub(super) fn calls(&mut self, body: &'m Body, tables: &[BodySymbols<'m>], nearest: usize) {
         self.calls_in(body, body.roots(), VisibleSymbols { all: tables, nearest });
     }
@@ -139,7 +139,7 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// A function that is a value has the value's type.
+    /// A function used as a value has the value's type.
     fn function_value(&mut self, op: OpRef<'m>, body: &'m Body, function: Op, name: &str) {
         let attr = body.attr(self.ctx, function, self.ctx.ident("function_type"));
         let Some(AttrData::Type(ty)) = attr.map(|attr| self.ctx.attr_data(attr)) else {

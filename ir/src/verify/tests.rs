@@ -1,4 +1,4 @@
-//! Is every law's breach told, and nothing else?
+//! The verifier reports every law's violation, and nothing else.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::diag::describe;
 use crate::text::{ParseOptions, Unregistered, parse_with};
 
-/// Checks what the verifier says of a module, each breach with its line.
+/// Checks the verifier's reports on a module, each violation with its line.
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
     let ctx = Arc::new(Context::new());
@@ -22,7 +22,7 @@ fn check(text: &str, expected: &[&str]) {
     assert_eq!(found.collect::<Vec<_>>(), expected);
 }
 
-/// The same, of the operations of a function `@f(%a: tensor<4xf32>, %i: tensor<4xi32>)`; its lines begin
+/// Like `check`, for the operations of a function `@f(%a: tensor<4xf32>, %i: tensor<4xi32>)`; its lines begin
 /// at 2.
 #[track_caller]
 fn check_in_function(text: &str, expected: &[&str]) {
@@ -290,7 +290,7 @@ fn functions_are_checked_however_deep_they_stand() {
     );
 }
 
-/// A dialect with a type of its own.
+/// A dialect with its own type.
 static COUNTERS: crate::Dialect = crate::Dialect {
     name: "my",
     doc: "Counters.",
@@ -305,8 +305,7 @@ static COUNTERS: crate::Dialect = crate::Dialect {
     }]],
 };
 
-/// A dialect with operands and attributes that no row of the built-in dialects has, and an inference that is
-/// at fault.
+/// A dialect with operands and attributes unlike those of built-in rows, and a faulty inference.
 static PARTS: crate::Dialect = crate::Dialect {
     name: "part",
     doc: "Parts.",
@@ -421,7 +420,7 @@ fn a_dialects_own_types_are_checked() {
     );
 }
 
-/// Rules that trust what was checked before them do so after the thousandth breach, too.
+/// Rules that rely on earlier checks do so after the thousandth violation, too.
 #[test]
 fn of_many_breaches_the_first_thousand_are_told() {
     let op = "  %0 = \"nn.add\"() : () -> tensor<4xf32>\n".replace("%0 = ", "");
@@ -433,7 +432,8 @@ fn of_many_breaches_the_first_thousand_are_told() {
     assert_eq!(describe(&ctx, errors[999].location).as_deref(), Some("t:1001:3"));
 }
 
-/// What the verifier sees against the row before it infers: who builds an operation is told by inference.
+/// Violations of a row that the verifier finds before inference; a builder of the operation gets them from
+/// inference.
 #[test]
 fn who_builds_an_operation_is_told_what_it_lacks() {
     let ctx = Context::new();

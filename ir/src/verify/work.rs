@@ -1,4 +1,4 @@
-//! The parts of a module that are to be verified, which can be checked in parallel.
+//! Verification work: the parts of a module to be verified, which can be checked in parallel.
 
 use std::ops::Range;
 
@@ -13,18 +13,18 @@ use crate::opdef::Traits;
 /// The scope of a verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifyScope {
-    /// All.
+    /// All bodies.
     Everything,
-    /// The bodies that were changed since they were verified; and all calls, if a symbol or a signature was.
+    /// The bodies changed since they were verified; and all calls, if a symbol or a signature has changed.
     Touched,
 }
 
 /// The work of a verification.
 pub struct Verification<'m> {
     ctx: &'m Context,
-    /// In text order.
+    /// The parts, in text order.
     parts: Vec<BodyCheck<'m>>,
-    /// The symbol tables of the module, each after the one around it.
+    /// The symbol tables of the module, each after its enclosing one.
     tables: Vec<BodySymbols<'m>>,
 }
 
@@ -32,17 +32,17 @@ pub struct Verification<'m> {
 struct BodyCheck<'m> {
     body: &'m Body,
     owner: RegionOwner,
-    /// Its own table, or the nearest around it.
+    /// Its own table, or the nearest enclosing one.
     table: u32,
     extent: BodyExtent,
 }
 
-/// What is verified of a body.
+/// The extent of the verification of a body.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum BodyExtent {
     /// Nothing.
     Nothing,
-    /// Whether its calls fit.
+    /// Its calls.
     Calls,
     /// Everything.
     Whole,
@@ -66,7 +66,7 @@ impl<'m> Verification<'m> {
         work
     }
 
-    /// How many parts there are.
+    /// The number of parts.
     pub fn len(&self) -> usize {
         self.parts.len()
     }
@@ -113,7 +113,7 @@ impl<'m> Verification<'m> {
         self.parts.push(BodyCheck { body, owner, table, extent: BodyExtent::Nothing });
         let mut is_touched = scope == VerifyScope::Everything || !body.is_verified();
         for (op, child) in body.children() {
-            // The row of an isolated operation speaks of attributes that its own body has.
+            // The row of an isolated operation also checks attributes stored in its own body.
             is_touched |= !child.has_verified_attrs();
             self.collect(child, RegionOwner::of(OpRef::new(self.ctx, body, op)), Some(table), scope);
         }
@@ -123,17 +123,17 @@ impl<'m> Verification<'m> {
     }
 }
 
-/// How many bodies there are in this one, itself included.
+/// The number of bodies in this one, itself included.
 fn bodies(body: &Body) -> usize {
     1 + body.children().map(|(_, child)| bodies(child)).sum::<usize>()
 }
 
-/// Marks all bodies of a module, in their present state, as verified.
+/// Marks all bodies of a module, in their current state, as verified.
 pub fn mark_verified(module: &mut Module) {
     mark_body_verified(&mut module.top);
 }
 
-/// The same of a body and those in it.
+/// Marks a body and those in it as verified.
 pub(crate) fn mark_body_verified(body: &mut Body) {
     body.mark_verified();
     body.children_mut().for_each(|(_, child)| mark_body_verified(child));

@@ -1,4 +1,4 @@
-//! `arith`: numbers in another type.
+//! Casts of `arith`: numbers in another type.
 
 use super::{OPTIONAL_FASTMATH, OVERFLOW, ROUNDING, widths};
 use crate::body::OpRef;

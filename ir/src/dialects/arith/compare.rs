@@ -1,4 +1,4 @@
-//! `arith.cmpi`, `arith.cmpf` and `arith.select`: what is compared, and chosen.
+//! Comparisons of `arith`, and selection: `arith.cmpi`, `arith.cmpf` and `arith.select`.
 
 use super::{BOOL, FASTMATH, FLOATS, INTS, truths};
 use crate::body::OpRef;
@@ -48,7 +48,8 @@ const Y_IS_NUMBER: &Scalar = &Scalar::Binary(Binary::Eq, Y, Y);
 const ARE_NUMBERS: &Scalar = &Scalar::Binary(Binary::And, X_IS_NUMBER, Y_IS_NUMBER);
 const X_IS_NAN: &Scalar = &Scalar::Binary(Binary::Ne, X, X);
 
-/// Comparisons that are false on NaN (`o`), and their opposites' opposites, which are true on it (`u`).
+/// Comparisons that are false on NaN (`o`), and those that are true on it (`u`), written as negated
+/// opposites.
 const OF_FLOATS: &[Scalar] = &[
     Scalar::Binary(Binary::And, X_IS_NUMBER, X_IS_NAN),
     plain(Binary::Eq),
@@ -133,7 +134,7 @@ pub(super) static OPS: &[OpDef] = &[
     },
 ];
 
-/// Both values have one type, and the condition is one truth value or as many as they have elements.
+/// Both values have one type, and the condition is one truth value or one for each of their elements.
 fn alike(op: OpRef<'_>) -> Result<(), String> {
     if op.operand_type(1) != op.operand_type(2) {
         return Err("the two values have different types".to_owned());

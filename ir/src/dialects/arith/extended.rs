@@ -1,4 +1,4 @@
-//! `arith`: sums and products with the bits that do not fit.
+//! Extended arithmetic of `arith`: sums and products with their overflowing bits.
 
 use super::{INTS, truths};
 use crate::body::OpRef;
@@ -97,7 +97,7 @@ fn numbers(
     Ok((int, pairs.map(|(a, b)| (int.number(a), int.number(b))).collect()))
 }
 
-/// Result `index`, of these numbers' lowest bits.
+/// Result `index`, from the lowest bits of these numbers.
 fn tensor(
     op: OpRef<'_>,
     index: usize,

@@ -1,4 +1,4 @@
-//! `arith` on floats: what each operation computes for one element.
+//! Floats of `arith`: the function of each operation for one element.
 
 use super::{FASTMATH, FLOAT, FLOATS};
 use crate::opdef::{AttrDef, Infer, Kind, OpDef, OperandDef, Traits, TypeClass};
@@ -13,9 +13,9 @@ const ARE_ZERO: &Scalar = &Scalar::Binary(
     &Scalar::Binary(Binary::Eq, X, &Scalar::Const(0.0)),
     &Scalar::Binary(Binary::Eq, Y, &Scalar::Const(0.0)),
 );
-/// Of two zeros the positive: their sum.
+/// The positive one of two zeros: their sum.
 const LARGER_ZERO: &Scalar = &Scalar::Binary(Binary::Add, X, Y);
-/// Of two zeros the negative: the opposite of the opposites' sum.
+/// The negative one of two zeros: the negated sum of the negated zeros.
 const SMALLER_ZERO: &Scalar =
     &Scalar::Unary(Unary::Neg, &Scalar::Binary(Binary::Sub, &Scalar::Unary(Unary::Neg, X), Y));
 const LARGER: &Scalar = &Scalar::Select(ARE_ZERO, LARGER_ZERO, &Scalar::Binary(Binary::Max, X, Y));

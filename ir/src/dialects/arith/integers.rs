@@ -1,4 +1,4 @@
-//! `arith` on integers: what each operation computes for one element.
+//! Integers of `arith`: the function of each operation for one element.
 
 use super::{INT, INTS, OVERFLOW};
 use crate::opdef::{AttrDef, Infer, Kind, OpDef, Traits};
@@ -62,7 +62,7 @@ const fn row(
     }
 }
 
-/// The same row, with what it says of overflows.
+/// The same row, with overflow flags.
 const fn with_flags(row: OpDef) -> OpDef {
     const ATTRS: &[AttrDef] = &[OVERFLOW];
     OpDef { syntax: Some(WITH_FLAGS), attrs: ATTRS, ..row }

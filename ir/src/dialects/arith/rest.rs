@@ -1,4 +1,4 @@
-//! `arith`: constants, and conversions that are not computed here.
+//! Other rows of `arith`: constants, and conversions that the interpreter does not compute.
 
 use super::{OPTIONAL_FASTMATH, ROUNDING};
 use crate::body::OpRef;
@@ -70,7 +70,7 @@ fn of_value(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     Ok(vec![ty])
 }
 
-/// A constant integer has no sign.
+/// A constant integer is signless.
 fn has_no_sign(op: OpRef<'_>) -> Result<(), String> {
     match op.ctx.type_data(op.result_type(0)) {
         TypeData::Integer { signedness: Signedness::Signed | Signedness::Unsigned, .. } => {

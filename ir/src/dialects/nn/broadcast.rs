@@ -1,14 +1,14 @@
-//! Which types elementwise rows give: how sizes broadcast.
+//! Broadcasting: the result types of elementwise rows.
 
 use crate::dims::SizeArithmetic;
 use crate::entities::Type;
 use crate::opdef::{InferError, InferInput};
 use crate::types::Dim;
 
-/// The shape that operands broadcast to, as in numpy: axes are aligned at the last, and size 1 stretches.
+/// The shape that operands broadcast to, as in numpy: axes are aligned at the last one, and size 1 stretches.
 ///
-/// A size that is not known may be 1, and then stretches; so it never decides by itself. Two that are not
-/// provably equal give an unknown one, and one against another that is known to be above 1 gives that other.
+/// A size that is not known may be 1, and then stretches, so it never decides alone. Two such sizes that are
+/// not provably equal give an unknown one. If one of the two is known not to be 1, the result is that one.
 pub(super) fn broadcast_shapes(sizes: SizeArithmetic<'_>, shapes: &[&[Dim]]) -> Result<Vec<Dim>, InferError> {
     let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
     let mut result = vec![Dim::Known(1); rank];
@@ -24,7 +24,7 @@ pub(super) fn broadcast_shapes(sizes: SizeArithmetic<'_>, shapes: &[&[Dim]]) -> 
     Ok(result)
 }
 
-/// The size that two broadcast to; none if they do for no symbols.
+/// The size that two sizes broadcast to; none if they do so for no values of the symbols.
 fn broadcast_sizes(sizes: SizeArithmetic<'_>, a: Dim, b: Dim) -> Option<Dim> {
     let is_not_1 = |size| sizes.are_different(size, Dim::Known(1));
     match (a, b) {

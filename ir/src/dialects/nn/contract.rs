@@ -57,7 +57,7 @@ pub(super) static OPS: &[OpDef] = &[
     },
 ];
 
-/// Refuses two sizes that are known to differ.
+/// Rejects two sizes that are known to differ.
 pub(super) fn expect_equal(sizes: SizeArithmetic<'_>, what: &str, a: Dim, b: Dim) -> Result<(), InferError> {
     if sizes.are_different(a, b) {
         Err(format!("{what}: {} and {} differ", sizes.text(a), sizes.text(b)).into())
@@ -156,7 +156,7 @@ impl From<bool> for Transposed {
     }
 }
 
-/// Rows and columns of an operand, and its other axes.
+/// Rows and columns of an operand, and its leading axes.
 fn matrix(shape: &[Dim], side: Side, transposed: Transposed) -> ([Dim; 2], &[Dim]) {
     let one = Dim::Known(1);
     match (shape, side) {

@@ -1,4 +1,4 @@
-//! `nn`'s elementwise rows: what each computes for one element.
+//! Elementwise rows of `nn`: the function of each for one element.
 
 use super::attr;
 use super::broadcast::{infer_broadcast, infer_cast, infer_compare, infer_select};

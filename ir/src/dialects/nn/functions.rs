@@ -1,4 +1,4 @@
-//! `nn`'s elementwise rows beside the usual activations: trigonometric and hyperbolic functions, shifts.
+//! Further elementwise rows of `nn`: trigonometric and hyperbolic functions, shifts.
 
 use super::broadcast::infer_broadcast;
 use crate::opdef::{Infer, Kind, OpDef, OperandDef, Traits, TypeClass};

@@ -1,7 +1,7 @@
-//! `nn`'s contractions of integers of 8 bits, as quantized networks have them.
+//! Quantized contractions of `nn`: on 8-bit integers, as in quantized networks.
 //!
-//! Each integer stands for its distance from a zero point. Products are summed as integers of 32 bits, which
-//! wrap: the sums are exact where fewer than 2^15 products are added.
+//! Each integer represents its distance from a zero point. Products are summed as 32-bit integers, which
+//! wrap: the sums are exact for fewer than 2^15 products.
 
 use super::LAYOUT;
 use super::contract::{GROUPS, TRANSPOSE_B, conv2d_shape, expect_equal, matmul_shape};
@@ -53,7 +53,7 @@ pub(super) static OPS: &[OpDef] = &[
     },
 ];
 
-/// Refuses operands of other types than 8-bit integers, and zero points of another type or number.
+/// Rejects operands that are not 8-bit integers, and zero points of another type or number.
 fn expect_zeros(input: &InferInput<'_>, channels: Dim) -> Result<(), InferError> {
     for (operand, zero) in [(0, 2), (1, 3)] {
         let elem = input.elem(operand)?;

@@ -10,7 +10,7 @@ use crate::opdef::{
 };
 use crate::types::{Dim, FloatKind, TypeData};
 
-/// How many samples a bin may be said to have along an axis.
+/// The largest number of samples of a bin along an axis that an attribute may give.
 const MOST_GIVEN_SAMPLES: i64 = 1 << 12;
 
 pub(super) static OPS: &[OpDef] = &[OpDef {

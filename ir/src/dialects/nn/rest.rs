@@ -301,7 +301,7 @@ fn infer_pad(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     Ok(vec![input.tensor(grown.collect::<Result<_, _>>()?, input.elem(0)?)])
 }
 
-/// Where a padded operand lies in the result; none if it is cut.
+/// The layout of a padded operand in the result; none if the operand is cropped.
 fn pad_frame(op: OpRef<'_>, whole: &Strided) -> Option<Strided> {
     let low = op.ints("low")?;
     let high = op.ints("high")?;

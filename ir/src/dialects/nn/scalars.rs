@@ -1,4 +1,4 @@
-//! `nn`'s rows between tensors of one element and numbers, by which conditions and loops of `scf` decide.
+//! Conversions of `nn` between tensors of one element and numbers, for conditions and loops of `scf`.
 
 use crate::body::OpRef;
 use crate::entities::Type;
@@ -54,7 +54,7 @@ fn infer_from_scalar(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     Ok(vec![input.tensor(Vec::new(), number)])
 }
 
-/// Whether a type is that of a number itself, of at least a byte or a truth.
+/// Whether a type is a scalar number of at least a byte, or a truth value.
 fn is_number(input: &InferInput<'_>, ty: Type) -> bool {
     match input.ctx.type_data(ty) {
         TypeData::Float(_) => true,

@@ -1,4 +1,4 @@
-//! Which types rows give where sizes follow from named ones.
+//! Types inferred by rows for symbolic sizes.
 
 use crate::attrs::AttrData;
 use crate::body::Body;
@@ -8,8 +8,8 @@ use crate::entities::{Attr, Type};
 use crate::opdef::{AttrKind, OpDef, Traits};
 use crate::text::{parse_attr, parse_type, type_text};
 
-/// What a row's inference makes of operands' shapes (`?x3, N` for `tensor<?x3xf32, #optc.dims<N>>`) and
-/// attributes: the shape of the result, or the error.
+/// The shape of the result that a row infers, or the error, from operands' shapes (`?x3, N` for
+/// `tensor<?x3xf32, #optc.dims<N>>`) and attributes.
 fn infer_shape(name: &str, operands: &[&str], attrs: &str) -> String {
     let ctx = Context::new();
     let ty = |shape: &&str| {
@@ -42,7 +42,7 @@ fn operands_broadcast_where_that_is_proved() {
     check("add", &["?x3, N", "1x3"], "{}", "?x3, N");
     check("add", &["?x3, N", "3"], "{}", "?x3, N");
     check("add", &["?x?, N, M", "?x1, N"], "{}", "?x?, N, M");
-    // At a run, a size may be 1 and stretch to the other.
+    // In a run, the size may be 1 and be broadcast to the other.
     check("add", &["?x3, N", "4x3"], "{}", "4x3");
     check("add", &["?, N", "?, N + 2"], "{}", "?, N + 2");
     check("add", &["?, N ceildiv 2", "?, N - N floordiv 2"], "{}", "?, N ceildiv 2");
@@ -55,9 +55,9 @@ fn unknown_is_never_taken_for_equal() {
     check("add", &["?x3x1x1", "?x3x?x?"], "{}", "?x3x?x?");
     check("add", &["?", "?"], "{}", "?");
     check("add", &["?, N", "?"], "{}", "?");
-    // Two symbols may be equal at one run and not at the next.
+    // Two symbols may be equal in one run and not in the next.
     check("add", &["?, N", "?, M"], "{}", "?");
-    // A size that is at least 1 is not 1, and one that is at most 4 is not 4.
+    // A size of at least 1 may be larger, and one of at most 4 may be smaller.
     check("add", &["?, max(N, 1)", "?, M"], "{}", "?");
     check("add", &["?, min(N, 4)", "?, M"], "{}", "?");
 }
@@ -174,8 +174,7 @@ fn a_table_has_an_element_for_each_byte() {
     }
 }
 
-/// Whoever permutes axes permutes the attributes that speak of them: a list of plain numbers would stay as it
-/// is.
+/// Passes that permute axes also permute attributes with axes: a list of plain numbers would stay unchanged.
 #[test]
 fn rows_whose_axes_may_be_permuted_say_what_their_lists_speak_of() {
     let ctx = Context::new();
@@ -223,7 +222,7 @@ fn quantized_contractions_take_bytes_and_their_zero_points() {
     assert_eq!(convolution(&["1x3x8x8xui8", "4x3x3x3xi8", "ui8", "3xi8"]), count);
 }
 
-/// Whether an operation of a row is right with these operands and attributes.
+/// Whether an operation of a row is valid with these operands and attributes.
 fn is_right(ctx: &Context, def: &OpDef, operands: &[Type], attrs: &[(&str, Attr)]) -> bool {
     let mut body = Body::new(1);
     let block = body.add_block(body.root());

@@ -188,8 +188,8 @@ fn reshape_layout(op: OpRef<'_>, _: usize, from: &Strided) -> Option<Strided> {
     Some(Strided { offset: from.offset, strides: reshaped_strides(from, &shape)?, shape })
 }
 
-/// The strides of the same elements in another shape; none if axes that lie apart would become one. As
-/// numpy's reshape does without a copy: runs of axes of equal products are matched from the outermost on.
+/// The strides of the same elements in another shape; none if non-contiguous axes would be merged. Like
+/// numpy's reshape without a copy, it matches runs of axes of equal products from the outermost on.
 fn reshaped_strides(from: &Strided, shape: &[u64]) -> Option<Vec<i64>> {
     let old = from.shape.iter().zip(&from.strides).filter(|(size, _)| **size != 1);
     let mut old = old.map(|(size, stride)| (*size, *stride)).peekable();
@@ -256,7 +256,7 @@ fn infer_slice(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     Ok(vec![input.tensor(sizes, input.elem(0)?)])
 }
 
-/// Refuses a window of `window` elements, from `starts` on in steps of `strides`, that provably leaves a
+/// Rejects a window of `window` elements, from `starts` on in steps of `strides`, that provably leaves a
 /// tensor of shape `shape`.
 fn check_window(input: &InferInput<'_>, shape: &[Dim], window: &[Dim]) -> Result<(), InferError> {
     let starts = input.dims("starts")?;
@@ -277,7 +277,7 @@ fn check_window(input: &InferInput<'_>, shape: &[Dim], window: &[Dim]) -> Result
     Ok(())
 }
 
-/// Whether, for some symbols, `count` elements from `start` on lie in an axis of this size.
+/// Whether, for some values of the symbols, `count` elements from `start` on lie in an axis of this size.
 fn may_lie_in(sizes: SizeArithmetic<'_>, size: Dim, start: Dim, count: Dim, stride: i64) -> bool {
     if let [Some(size), Some(first), Some(count)] = [size, start, count].map(small_number) {
         let last = first + (count - 1) * i128::from(stride);
@@ -303,7 +303,7 @@ fn may_lie_in(sizes: SizeArithmetic<'_>, size: Dim, start: Dim, count: Dim, stri
     is_empty_somewhere || !indices.into_iter().any(leaves)
 }
 
-/// A known size with which can be computed.
+/// A known size that is small enough for arithmetic.
 fn small_number(size: Dim) -> Option<i128> {
     Some(i64::try_from(size.known()?).ok()?.into())
 }
@@ -380,7 +380,7 @@ fn infer_concat(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
                     let (a, b) = (sizes.text(a), sizes.text(b));
                     return Err(format!("sizes {a} and {b} of axis {other} differ").into());
                 }
-                // They are equal at every run that is right; a number says most.
+                // They are equal in every valid run; a number is the most precise.
                 (false, Dim::Unknown, size) | (false, Dim::Symbolic(_), size @ Dim::Known(_)) => size,
                 (false, size, _) => size,
             };

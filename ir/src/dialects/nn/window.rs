@@ -11,7 +11,7 @@ use crate::opdef::{
 };
 use crate::types::Dim;
 
-/// How a window slides over an image, with all defaults filled in.
+/// A sliding window over an image, with all defaults filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlidingWindow {
     /// Rows and columns of the window.
@@ -22,11 +22,11 @@ pub struct SlidingWindow {
     pub pads: [u64; 4],
     /// Distance between neighbouring elements of the window.
     pub dilations: [u64; 2],
-    /// How the number of windows is rounded.
+    /// The rounding of the number of windows.
     pub rounding: Rounding,
 }
 
-/// How the number of windows is rounded.
+/// The rounding of the number of windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
     /// A window that does not fit is dropped.
@@ -36,8 +36,8 @@ pub enum Rounding {
 }
 
 impl SlidingWindow {
-    /// How many windows fit along `axis` (0: height, 1: width) of an image of `size` elements; none if no
-    /// window does.
+    /// The number of windows that fit along `axis` (0: height, 1: width) of an image of `size` elements; none
+    /// if no window does.
     pub fn count(&self, axis: usize, size: u64) -> Option<u64> {
         let extent = (self.kernel[axis].checked_sub(1)?).checked_mul(self.dilations[axis])?.checked_add(1)?;
         let (before, after) = (self.pads[axis], self.pads[axis + 2]);
@@ -72,15 +72,16 @@ impl SlidingWindow {
     }
 }
 
-/// A window as types follow from it: its padding may be what follows from named sizes.
+/// A window in type inference: its padding may depend on named sizes.
 pub(super) struct Sliding {
-    /// With no padding where that is not a number.
+    /// The window, with padding 0 if that is not a number.
     window: SlidingWindow,
     pads: [Dim; 4],
 }
 
 impl Sliding {
-    /// [`SlidingWindow::count`] of a size of an image; none if no window fits, whatever the symbols are.
+    /// [`SlidingWindow::count`] for a size of an image; none if no window fits, for any values of the
+    /// symbols.
     fn count_of(&self, sizes: SizeArithmetic<'_>, axis: usize, size: Dim) -> Option<Dim> {
         let window = &self.window;
         let extent = (window.kernel[axis] as i64 - 1) * window.dilations[axis] as i64 + 1;
@@ -129,7 +130,7 @@ pub fn window_of(op: OpRef<'_>) -> Option<SlidingWindow> {
     SlidingWindow::from_lists(&kernel, &op.ints("strides")?, &op.ints("pads")?, &dilations, rounding).ok()
 }
 
-/// The window that an inference rule sees; `kernel` as given or read off a filter.
+/// The window of an inference rule; `kernel` is given by an attribute, or is the filter's.
 pub(super) fn infer_window(input: &InferInput<'_>, kernel: &[i64]) -> Result<Sliding, InferError> {
     let rounding = if input.attr("ceil").is_some() { Rounding::Up } else { Rounding::Down };
     let dilations = match input.def.attr("dilations") {
