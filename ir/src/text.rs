@@ -1,13 +1,13 @@
-//! How modules are written as text and read again.
+//! The text of modules: printer and parser.
 //!
-//! Two forms, which may be mixed in one file. The *generic* form is MLIR's, byte for byte what
-//! `mlir-opt --mlir-print-op-generic` writes, for every dialect, registered or not:
+//! There are two forms, which may be mixed in one file. The *generic* form is MLIR's, byte for byte the
+//! output of `mlir-opt --mlir-print-op-generic`, for every dialect, registered or not:
 //!
 //! ```text
 //! %0 = "nn.relu"(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
 //! ```
 //!
-//! The *pretty* form follows from an operation's row, so that registering a row is enough to have it:
+//! The *pretty* form is derived from an operation's row, so registering a row is enough to have it:
 //!
 //! ```text
 //! module {
@@ -24,18 +24,18 @@
 //! }
 //! ```
 //!
-//! The operations of `builtin`, `func`, `arith`, `cf` and `scf` are written as MLIR writes them. Where a row
-//! says its text ([`OpDef::syntax`](crate::OpDef)), it does so in a notation like MLIR's:
+//! The operations of `builtin`, `func`, `arith`, `cf` and `scf` are written as MLIR writes them. A row may
+//! give its text itself ([`OpDef::syntax`](crate::OpDef)), in a notation like MLIR's:
 //!
 //! | piece | stands for |
 //! |---|---|
-//! | `$name` | the operands of that name, or the attribute: its word, its flags, its text |
-//! | `attr-dict` | all attributes that stand nowhere else |
+//! | `$name` | the operands of this name, or the attribute: its word, its flags, its text |
+//! | `attr-dict` | all attributes that are shown nowhere else |
 //! | `type($a, $b)` | the one type of the operands and results of these names, or of a run of them |
 //! | `type-unless-i1($a)` | the type and a comma, unless it is `i1` |
-//! | `call-type($f)` | the type of a function, whose inputs and results are those of the operation |
-//! | `block(0)`, `cases` | a successor with what it is given; the successors of a switch |
-//! | `[...]` | nothing, if nothing in it is there |
+//! | `call-type($f)` | the type of a function, with the operation's own inputs and results |
+//! | `block(0)`, `cases` | a successor with its operands; the successors of a switch |
+//! | `[...]` | nothing, if its contents are absent |
 //! | other words and bytes | themselves |
 //!
 //! ```text
@@ -43,11 +43,11 @@
 //! %0 = arith.addi %a, %b overflow<nsw> {tag} : i32
 //! ```
 //!
-//! In the form that all other rows have, one type after the colon is that of all operands and results.
-//! Inherent and other attributes share one pair of braces; the row tells them apart. What has no pretty form
-//! is written generic. Types and attributes of dialects that nobody registered are kept as their text. Bytes
-//! of big constants stand at the end, in `{-# dialect_resources ... #-}`, or are found again through
-//! `{-# external_resources: {optc: ...} #-}` (see [`Context::set_reference`]).
+//! In the form of all other rows, a single type after the colon is that of all operands and results. Inherent
+//! and other attributes share one pair of braces; the row tells them apart. An operation without a pretty
+//! form is written in generic form. Types and attributes of unregistered dialects are kept as their text. The
+//! bytes of big constants are at the end, in `{-# dialect_resources ... #-}`, or are found through `{-#
+//! external_resources: {optc: ...} #-}` (see [`Context::set_reference`]).
 
 use std::fmt;
 use std::sync::Arc;
@@ -80,11 +80,11 @@ mod tests;
 /// Options for reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ParseOptions {
-    /// How operations that no dialect registered are treated.
+    /// The treatment of unregistered operations.
     pub unregistered: Unregistered,
 }
 
-/// How operations that no dialect registered are treated.
+/// The treatment of unregistered operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unregistered {
     /// They are an error.
@@ -108,44 +108,44 @@ pub struct PrintOptions {
 /// Whether the bytes of resources, or references to them, are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ResourceText {
-    /// They are.
+    /// They are printed.
     #[default]
     Kept,
-    /// They are not: who reads the text knows what each name stands for.
+    /// They are omitted: the reader of the text knows the meaning of each name.
     Omitted,
 }
 
 /// The form in which operations are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrintForm {
-    /// By their rows, where they have one.
+    /// By their rows, if these have a pretty form.
     #[default]
     Pretty,
-    /// All alike: `"name"(operands) <{properties}> (regions) {attributes} : (types) -> types`.
+    /// All in one form: `"name"(operands) <{properties}> (regions) {attributes} : (types) -> types`.
     Generic,
 }
 
 /// Whether locations are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Locations {
-    /// They are not.
+    /// They are omitted.
     #[default]
     Hidden,
     /// After each operation: `loc(...)`.
     Shown,
-    /// The same, with the names of values: what a text calls `%x` is at `loc("x"("net.mlir":1:17))`. So they
-    /// are there when the text is read again.
+    /// Like `Shown`, with the names of values: a value called `%x` in a text has the location
+    /// `loc("x"("net.mlir":1:17))`. So the names survive when the text is parsed again.
     Named,
 }
 
 /// Reads a module of registered operations.
 ///
 /// # Errors
-/// All errors that were found, in text order: of syntax, names, and types of values. After a syntax error,
-/// reading goes on with the next operation. [`crate::verify`] checks the rules of rows; if the text has
-/// errors, the functions without errors are verified here. Reading ends after a thousand errors, so that bad
-/// text needs no multiple of its memory; it also ends after a thousand duplicate symbols, or a thousand rules
-/// broken by small isolated operations.
+/// All errors found, in text order: of syntax, names, and types of values. After a syntax error, parsing
+/// continues with the next operation. [`crate::verify`] checks the rules of rows; if the text has errors, the
+/// functions without errors are verified here. Parsing ends after a thousand errors, so that bad text does
+/// not need a multiple of its memory. It also ends after a thousand duplicate symbols, or a thousand
+/// violations by small isolated operations.
 pub fn parse(ctx: &Arc<Context>, name: &str, text: String) -> Result<Module, Vec<Diagnostic>> {
     parse_with(ctx, name, text, &ParseOptions::default())
 }
@@ -153,7 +153,7 @@ pub fn parse(ctx: &Arc<Context>, name: &str, text: String) -> Result<Module, Vec
 /// Reads a module.
 ///
 /// # Errors
-/// As [`parse`].
+/// Like [`parse`].
 pub fn parse_with(
     ctx: &Arc<Context>,
     name: &str,
@@ -167,12 +167,12 @@ pub fn parse_with(
 pub struct IndexedText {
     /// The module, or all errors of the text.
     pub module: Result<Module, Vec<Diagnostic>>,
-    /// The places of names and operations, as far as they could be read.
+    /// The places of names and operations, as far as they could be parsed.
     pub index: index::TextIndex,
 }
 
-/// Reads a module like [`parse_with`], and also returns the places of names and operations, with or without
-/// errors.
+/// Reads a module like [`parse_with`], and also returns the places of names and operations, whether or not
+/// there are errors.
 pub fn parse_indexed(ctx: &Arc<Context>, name: &str, text: String, options: &ParseOptions) -> IndexedText {
     read::indexed(ctx, name, text, options)
 }
@@ -180,7 +180,7 @@ pub fn parse_indexed(ctx: &Arc<Context>, name: &str, text: String, options: &Par
 /// Reads a type.
 ///
 /// # Errors
-/// The first fault of grammar.
+/// The first syntax error.
 pub fn parse_type(ctx: &Context, text: &str) -> Result<Type, Vec<Diagnostic>> {
     read::whole(ctx, text, |reader| reader.ty())
 }
@@ -188,7 +188,7 @@ pub fn parse_type(ctx: &Context, text: &str) -> Result<Type, Vec<Diagnostic>> {
 /// Reads an attribute.
 ///
 /// # Errors
-/// The first fault of grammar.
+/// The first syntax error.
 pub fn parse_attr(ctx: &Context, text: &str) -> Result<Attr, Vec<Diagnostic>> {
     read::whole(ctx, text, |reader| reader.attr())
 }
@@ -196,7 +196,7 @@ pub fn parse_attr(ctx: &Context, text: &str) -> Result<Attr, Vec<Diagnostic>> {
 /// Reads an expression of named sizes: `N floordiv 2 + 1`.
 ///
 /// # Errors
-/// If the text is no expression, or its canonical form can't be written.
+/// If the text is not an expression, or its canonical form can't be represented.
 pub fn parse_dim(ctx: &Context, text: &str) -> Result<DimExpr, Vec<Diagnostic>> {
     read::whole(ctx, text, |reader| reader.dim_expr())
 }
@@ -216,7 +216,7 @@ pub fn print_with(module: &Module, options: &PrintOptions) -> String {
 /// Writes the text of a module in pieces.
 ///
 /// # Errors
-/// When `out` refuses.
+/// The errors of `out`.
 pub fn write(module: &Module, options: &PrintOptions, out: &mut dyn fmt::Write) -> fmt::Result {
     write::module(module, options, out)
 }
@@ -236,12 +236,12 @@ pub fn attr_text(ctx: &Context, attr: Attr) -> String {
     write::whole(ctx, usize::MAX, |writer| writer.attr(attr))
 }
 
-/// The text of a type for a message: a long one is cut.
+/// The text of a type for a message: a long one is truncated.
 pub(crate) fn short_type(ctx: &Context, ty: Type) -> String {
     write::whole(ctx, write::SHORT, |writer| writer.ty(ty))
 }
 
-/// The text of an attribute for a message: a long one is cut.
+/// The text of an attribute for a message: a long one is truncated.
 pub(crate) fn short_attr(ctx: &Context, attr: Attr) -> String {
     write::whole(ctx, write::SHORT, |writer| writer.attr(attr))
 }

@@ -1,4 +1,4 @@
-//! Arithmetic on natural numbers of any size, as far as exact decimal text needs it.
+//! Big natural numbers: the arithmetic that exact decimal text needs.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ impl Big {
         Big(words).trimmed()
     }
 
-    /// The number that decimal digits spell.
+    /// The number with these decimal digits.
     pub(super) fn from_decimal(digits: &[u8]) -> Big {
         let mut big = Big(Vec::new());
         for chunk in digits.chunks(9) {
@@ -33,12 +33,12 @@ impl Big {
         self.0.is_empty()
     }
 
-    /// Whether one bit alone is set.
+    /// Whether exactly one bit is set.
     pub(super) fn is_power_of_two(&self) -> bool {
         self.0.iter().map(|word| word.count_ones()).sum::<u32>() == 1
     }
 
-    /// How many bits it takes.
+    /// The number of bits.
     pub(super) fn bits(&self) -> u32 {
         match self.0.last() {
             Some(last) => self.0.len() as u32 * 32 - last.leading_zeros(),
@@ -46,7 +46,7 @@ impl Big {
         }
     }
 
-    /// The low 64-bit words, as many as hold it.
+    /// The low 64-bit words, up to the highest one that is not zero.
     pub(super) fn words64(&self) -> Vec<u64> {
         self.0
             .chunks(2)
@@ -77,7 +77,7 @@ impl Big {
         }
     }
 
-    /// Divides by `divisor`, gives the remainder.
+    /// Divides by `divisor`, and returns the remainder.
     pub(super) fn div_small(&mut self, divisor: u32) -> u32 {
         let mut remainder = 0u64;
         for word in self.0.iter_mut().rev() {
@@ -89,7 +89,7 @@ impl Big {
         remainder as u32
     }
 
-    /// Divides by ten to the power `exponent`; the rest is lost.
+    /// Divides by ten to the power `exponent`, and drops the remainder.
     pub(super) fn div_power_of_ten(&mut self, mut exponent: u32) {
         while exponent > 0 {
             let count = exponent.min(9);
@@ -113,7 +113,7 @@ impl Big {
         Big(shifted).trimmed()
     }
 
-    /// Quotient and whether a remainder is left. The quotient must be less than 2^128.
+    /// The quotient, and whether there is a remainder. The quotient must be less than 2^128.
     ///
     /// Shift and subtract: time is the quotient's bits times the numbers' words.
     pub(super) fn div(&self, divisor: &Big) -> (u128, bool) {
@@ -153,7 +153,7 @@ impl Big {
         by_length.then_with(|| self.0.iter().rev().cmp(other.0.iter().rev()))
     }
 
-    /// Subtracts a number that is not greater.
+    /// Subtracts a number that is at most this one.
     fn subtract(&mut self, other: &Big) {
         let mut borrow = 0i64;
         for (i, word) in self.0.iter_mut().enumerate() {

@@ -1,9 +1,9 @@
-//! The errors of a text while it is edited.
+//! An edited text, and its errors.
 //!
-//! The text is read as a whole, but functions whose bytes did not change are taken over from the last reading
-//! (`read::kept`), and what of them was verified is not verified again. Calls are always looked at, for the
-//! function that they name may be another now. So an edit costs the reading of one function, a comparison of
-//! the text with the last one, and a walk over all operations.
+//! The text is parsed as a whole, but functions whose bytes did not change are taken over from the last parse
+//! (`read::kept`), and their verified parts are not verified again. Calls are always checked, because their
+//! callee may have changed. So an edit costs the parse of one function, a comparison of the text with the
+//! last one, and a walk over all operations.
 
 use std::sync::Arc;
 
@@ -14,23 +14,23 @@ use crate::diag::{Diagnostic, MOST_FAULTS};
 use crate::module::Module;
 use crate::verify::{Verification, VerifyScope, mark_body_verified};
 
-/// Texts of one context together have at most this many bytes, then a new one is due.
+/// The most bytes of all texts of one context; beyond it, a new context is due.
 const MOST_BYTES: usize = 64 << 20;
 
 /// A text that is edited, with the functions of its last version.
 pub struct EditedText {
     ctx: Arc<Context>,
     options: ParseOptions,
-    /// Where the last text begins in the numbering of source offsets.
+    /// The start of the last text in the numbering of source offsets.
     last: Option<u32>,
-    /// Bytes of all texts that were read.
+    /// Bytes of all texts parsed so far.
     read_bytes: usize,
     kept: Vec<KeptOp>,
     taken_over: usize,
 }
 
 impl EditedText {
-    /// A text that was not read yet, in a context of its own.
+    /// A text that was not parsed yet, in its own context.
     pub fn new(ctx: Arc<Context>, options: ParseOptions) -> EditedText {
         EditedText { ctx, options, last: None, read_bytes: 0, kept: Vec::new(), taken_over: 0 }
     }
@@ -40,21 +40,21 @@ impl EditedText {
         &self.ctx
     }
 
-    /// How many functions the last reading took over from the one before.
+    /// The number of functions that the last parse took over from the one before.
     pub fn taken_over(&self) -> usize {
         self.taken_over
     }
 
-    /// Whether this text can be read here. If not, it needs a new context: the text has resources, which must
-    /// not meet those of earlier texts, this context is full of texts, or the options are others.
+    /// Whether this text can be parsed here. If not, it needs a new context: the text has resources, which
+    /// must not mix with those of earlier texts, this context is full of texts, or the options differ.
     pub fn can_read(&self, text: &str, options: &ParseOptions) -> bool {
         let has_resources = || memchr::memmem::find(text.as_bytes(), b"{-#").is_some();
         let is_small = self.read_bytes.saturating_add(text.len()) <= MOST_BYTES;
         self.last.is_none() || is_small && self.options == *options && !has_resources()
     }
 
-    /// Reads the text in its present state. Returns all errors: those that [`parse_with`](super::parse_with)
-    /// finds or, if there are none, those of [`verify`](crate::verify::verify).
+    /// Parses the text in its current state. Returns all errors: those of [`parse_with`](super::parse_with)
+    /// or, if there are none, those of [`verify`](crate::verify::verify).
     pub fn read(&mut self, name: &str, text: &str) -> Vec<Diagnostic> {
         let rereading = self.rereading(text);
         self.read_bytes += text.len();
@@ -79,7 +79,7 @@ impl EditedText {
         read.faults
     }
 
-    /// What the last reading knows of this text.
+    /// The reusable operations of the last parse, for this text.
     fn rereading(&mut self, text: &str) -> Rereading {
         let kept = std::mem::take(&mut self.kept);
         let last = self.last.and_then(|start| self.ctx.source_at(start));
@@ -95,7 +95,7 @@ impl EditedText {
         Rereading::new(kept, [prefix, suffix], [last.len(), new.len()])
     }
 
-    /// Marks those functions as verified of which no breach is.
+    /// Marks the functions without a violation as verified.
     fn mark_sound(&mut self, source: u32, breaches: &[Diagnostic]) {
         let mut places = Vec::new();
         for breach in breaches {
@@ -116,11 +116,11 @@ impl EditedText {
     }
 }
 
-/// So many bytes are compared at once.
+/// The number of bytes compared at once.
 const CHUNK: usize = 4096;
 
-/// How many bytes are the same in pairs of pieces of two texts, up to the first that differ; `count` says it
-/// of two that do.
+/// The number of equal bytes in pairs of pieces of two texts, up to the first difference; `count` counts them
+/// in two pieces that differ.
 fn same<'t>(
     pieces: impl Iterator<Item = (&'t [u8], &'t [u8])>,
     count: impl Fn((&'t [u8], &'t [u8])) -> usize,

@@ -1,9 +1,9 @@
-//! How floats of every format are read from decimal text and written as MLIR writes them.
+//! Floats of every format: parsing from decimal text, and printing as MLIR does.
 //!
-//! Both ways are exact: a decimal is rounded once, to nearest, ties to even; a value is expanded to all of
-//! its decimal digits before it is cut. MLIR writes six significant digits where they read back as the same
-//! value, else enough for any value of the format (2 + precision * 59 / 196), rounding halves up; what is not
-//! finite is written in hexadecimal (`APFloat::toString` and `printFloatValue`).
+//! Both directions are exact: a decimal is rounded once, to nearest, ties to even; a value is expanded to all
+//! of its decimal digits before it is cut. MLIR writes six significant digits if they read back as the same
+//! value, else enough for any value of the format (2 + precision * 59 / 196), rounding halves up. Infinities
+//! and NaN are written in hexadecimal (`APFloat::toString` and `printFloatValue`).
 
 use super::big::Big;
 use crate::types::FloatKind;
@@ -30,24 +30,24 @@ impl FloatSign {
     }
 }
 
-/// What a format's greatest exponent means.
+/// The meaning of a format's greatest exponent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Special {
     /// Infinities and NaN.
     Ieee,
-    /// Numbers, but for all ones, which is NaN.
+    /// Numbers, except for all ones, which is NaN.
     AllOnes,
-    /// Numbers; NaN stands in place of negative zero.
+    /// Numbers; NaN replaces negative zero.
     NegativeZero,
     /// Numbers only.
     Finite,
-    /// The format is an exponent alone; all ones is NaN.
+    /// The format is only an exponent; all ones is NaN.
     ExponentOnly,
     /// Infinities and NaN, and the integer bit is stored.
     Extended,
 }
 
-/// A format: bits of exponent and fraction, bias, and what is special.
+/// A format: bits of exponent and fraction, bias, and special values.
 struct FloatFormat {
     exponent: u32,
     fraction: u32,
@@ -118,7 +118,7 @@ impl FloatFormat {
         }
     }
 
-    /// What a magnitude beyond the greatest becomes.
+    /// The result for a magnitude beyond the greatest.
     fn overflow(&self, sign: FloatSign) -> u128 {
         let sign = self.sign_bit(sign);
         match self.special {
@@ -162,7 +162,8 @@ impl FloatFormat {
             0.. => numerator.mul_power(10, exponent.unsigned_abs()),
             _ => divisor.mul_power(10, exponent.unsigned_abs()),
         }
-        // The quotient gets at least two bits more than the significand; the rest is one sticky bit.
+        // The quotient gets at least two bits more than the significand; the remainder becomes one sticky
+        // bit.
         let shift = self.precision() as i32 + 3 + divisor.bits() as i32 - numerator.bits() as i32;
         match shift {
             0.. => numerator = numerator.shl(shift.unsigned_abs()),
@@ -172,8 +173,8 @@ impl FloatFormat {
         self.round(sign, quotient << 1 | u128::from(has_rest), -shift - 1)
     }
 
-    /// Rounds `quotient * 2^scale` to nearest, ties to even. The last bit of `quotient` may stand for all
-    /// those after it, as there are at least three beyond the significand.
+    /// Rounds `quotient * 2^scale` to nearest, ties to even. The last bit of `quotient` may be a sticky bit
+    /// for all later ones, as there are at least three beyond the significand.
     fn round(&self, sign: FloatSign, quotient: u128, scale: i32) -> u128 {
         let top = 128 - quotient.leading_zeros() as i32 - 1 + scale;
         let lowest = i32::from(self.special != Special::ExponentOnly) - self.bias;
@@ -184,7 +185,7 @@ impl FloatFormat {
         let half = 1u128 << (cut - 1);
         let is_up = rest > half || rest == half && kept & 1 == 1;
         let significand = kept + u128::from(is_up);
-        // A carry out of the fraction raises the exponent, as the two are neighbours in the encoding.
+        // A carry out of the fraction raises the exponent, since the two are adjacent in the encoding.
         let biased = (top.max(lowest) + self.bias) as u128;
         let magnitude = match self.special {
             Special::ExponentOnly => biased + (significand >> 1),
@@ -210,7 +211,7 @@ impl FloatFormat {
 
 /// The value of `kind` nearest to a decimal number (`12`, `1.5e-3`) of this sign.
 pub(super) fn parse(kind: FloatKind, sign: FloatSign, text: &str) -> u128 {
-    /// Beyond every format, in digits and in powers of ten.
+    /// A bound beyond every format, in digits and in powers of ten.
     const LIMIT: i32 = 20_000;
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let is_tiny = exponent.starts_with('-');
@@ -218,7 +219,7 @@ pub(super) fn parse(kind: FloatKind, sign: FloatSign, text: &str) -> u128 {
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).skip_while(|digit| *digit == b'0').collect();
     let exponent = exponent.saturating_sub(fraction.len() as i32);
-    // Digits beyond the limit can only break a tie: one digit stands for them all.
+    // Digits beyond the limit can only break a tie: one digit represents all of them.
     let excess = digits.len().saturating_sub(LIMIT as usize);
     let mut kept = digits[..digits.len() - excess].to_vec();
     if digits[digits.len() - excess..].iter().any(|digit| *digit != b'0') {
@@ -229,7 +230,7 @@ pub(super) fn parse(kind: FloatKind, sign: FloatSign, text: &str) -> u128 {
     FloatFormat::of(kind).encode(sign, &kept, exponent)
 }
 
-/// How a value is written, and whether in hexadecimal.
+/// The text of a value, and whether it is in hexadecimal.
 pub(super) fn text(kind: FloatKind, bits: u128) -> (String, bool) {
     let format = FloatFormat::of(kind);
     let Some((sign, significand, scale)) = format.decode(bits) else {
@@ -256,7 +257,7 @@ struct Decimal {
     exponent: i32,
 }
 
-/// `significand * 2^scale` to at most `precision` digits, halves rounded up (as `APFloat::toString` does it).
+/// `significand * 2^scale` to at most `precision` digits, with halves rounded up (like `APFloat::toString`).
 fn rounded(sign: FloatSign, significand: u128, scale: i32, precision: usize) -> Decimal {
     let mut big = Big::new(significand);
     let mut exponent = 0;
@@ -269,8 +270,8 @@ fn rounded(sign: FloatSign, significand: u128, scale: i32, precision: usize) -> 
             big.mul_power(5, exponent.unsigned_abs());
         }
     }
-    // Digits far beyond the precision are cut before the rounding. Sometimes that cuts all digits that would
-    // round, and so 0.7 as `f32` has no six digits that read back: MLIR's text depends on it.
+    // Digits far beyond the precision are cut before the rounding. Sometimes all digits that would round up
+    // are cut, and so 0.7 as `f32` has no six digits that read back: MLIR's text depends on it.
     let required = (precision as u32 * 196).div_ceil(59);
     let spare_tens = big.bits().saturating_sub(required) * 59 / 196;
     big.div_power_of_ten(spare_tens);
@@ -308,7 +309,7 @@ impl Decimal {
         format!("{}{first}.{rest:0<6}e{exponent_sign}{:02}", self.sign.text(), exponent.unsigned_abs())
     }
 
-    /// Without an exponent where at most three zeros have to be filled in; else `1.5E+30`.
+    /// Without an exponent if at most three zeros have to be filled in; else `1.5E+30`.
     fn plain(&self, precision: usize) -> String {
         const MAX_PADDING: i32 = 3;
         let digits = String::from_utf8_lossy(&self.digits);

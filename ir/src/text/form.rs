@@ -1,7 +1,7 @@
-//! The pretty form of an operation, which is derived from its row.
+//! The pretty form of an operation, derived from its row.
 //!
-//! A row may say its pretty text itself, in [`OpDef::syntax`]: the notation of [`crate::text`], cut into
-//! [`FormPiece`]s here.
+//! A row may give its pretty text in [`OpDef::syntax`], in the notation of [`crate::text`]. This file splits
+//! the notation into [`FormPiece`]s.
 
 use crate::context::Context;
 use crate::entities::OpName;
@@ -20,7 +20,7 @@ pub fn op_of_word(ctx: &Context, word: &str) -> Option<(OpName, &'static OpDef)>
     short.find_map(|name| Some((name, ctx.def(name)?)))
 }
 
-/// The attribute that divides operands among the places of a row.
+/// The attribute that divides operands among the operand entries of a row.
 pub(super) const SEGMENTS: &str = "operandSegmentSizes";
 
 /// The shape of an operation's pretty text.
@@ -42,7 +42,7 @@ pub(super) enum PrettyForm {
     For,
     /// `%0 = scf.while (%y = %x) : (f32) -> f32 { ... } do { ... }`.
     While,
-    /// As the row says.
+    /// The form in the row's syntax.
     Syntax(&'static str),
     /// `%0 = nn.add %a, %b {...} : f32`.
     Plain,
@@ -75,28 +75,28 @@ impl PrettyForm {
     }
 }
 
-/// A part of what a row says of its pretty text.
+/// A piece of a row's syntax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FormPiece {
     /// `$name`: the operands at this place, or an attribute.
     Name(&'static str),
-    /// `attr-dict`: the attributes that stand nowhere else.
+    /// `attr-dict`: the attributes that are shown nowhere else.
     Dict,
     /// `type($a, $b)`: the one type of the values at these places, or the types of a run of them.
     Types(&'static str),
     /// `type-unless-i1($c)`: the type of a value and a comma, or nothing.
     TypeUnlessBool(&'static str),
-    /// `call-type($f)`: the type of a function, which is that of the other operands and the results too.
+    /// `call-type($f)`: the type of a function, which is also that of the other operands and the results.
     CallType(&'static str),
-    /// `block(0)`: a block, and what it is given.
+    /// `block(0)`: a block, and its operands.
     Block(usize),
     /// `cases`: the blocks of a switch.
     Cases,
-    /// A word that stands for itself.
+    /// A literal word.
     Word(&'static str),
-    /// A punctuation byte that stands for itself.
+    /// A literal punctuation byte.
     Byte(u8),
-    /// `[...]`: stands there if the values or the attribute in it do.
+    /// `[...]`: present if the values or the attribute in it are.
     Optional(&'static str),
 }
 
@@ -158,7 +158,7 @@ fn piece(text: &'static str) -> Option<(FormPiece, usize)> {
     Some(piece)
 }
 
-/// The attribute that says whom an operation calls.
+/// The attribute that names the callee of an operation.
 pub(super) fn symbol_attr(def: &OpDef) -> Option<&'static str> {
     let is_callee = |kind| kind == AttrKind::Symbol;
     def.attrs
@@ -167,7 +167,7 @@ pub(super) fn symbol_attr(def: &OpDef) -> Option<&'static str> {
         .map(|attr| attr.name)
 }
 
-/// Whether the types after the colon are those of the operands, each for itself.
+/// Whether the types after the colon are those of the operands, one by one.
 pub(super) fn lists_types(def: &OpDef) -> bool {
     def.traits.contains(Traits::TERMINATOR) && def.results.is_empty()
 }
@@ -187,7 +187,7 @@ pub(super) fn result_place(def: &OpDef, name: &str) -> Option<usize> {
     def.results.iter().position(|result| result.name == name)
 }
 
-/// The place of the operands that successor `index` is given: the last places are the blocks'.
+/// The place of the operands for successor `index`: the last places are those of the blocks.
 pub(super) fn block_place(def: &OpDef, index: usize) -> usize {
     match def.kind {
         Kind::Branch(crate::opdef::Branch::Always) => 0,
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(names("$a, $b").collect::<Vec<_>>(), ["a", "b"]);
     }
 
-    /// The names in the pieces of a syntax that stand for values, and in those that say types.
+    /// The names in the pieces of a syntax that show values, and in those that show types.
     fn said(syntax: &'static str, values: &mut Vec<&'static str>, types: &mut Vec<&'static str>) {
         for piece in pieces(syntax) {
             match piece {

@@ -1,4 +1,4 @@
-//! An index of the names and operations of a text, for editors.
+//! Text index: the names and operations of a text, for editors.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::module::Module;
 pub struct TextOpId(u32);
 entity_impl!(TextOpId, "textop");
 
-/// A named thing of a [`TextIndex`].
+/// A named entity of a [`TextIndex`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThingId(u32);
 entity_impl!(ThingId, "thing");
@@ -26,17 +26,17 @@ pub const SIGILS: [char; 5] = ['%', '^', '@', '#', '!'];
 /// The places of names and operations in a text. All places are byte offsets.
 #[derive(Default)]
 pub struct TextIndex {
-    /// The operations, as far as they could be read, in text order: each before those that it holds.
+    /// The operations, as far as they could be parsed, in text order: each before its nested ones.
     pub ops: PrimaryMap<TextOpId, TextOp>,
     /// Every occurrence of a name, in text order.
     pub names: Vec<NameSite>,
-    /// The things that the names denote.
+    /// The entities that the names denote.
     pub things: PrimaryMap<ThingId, NamedThing>,
     /// The comments, each from its `//` to the end of its line.
     pub comments: Vec<Range<usize>>,
-    /// Whether the operations of the text stand in a module that the text does not have.
+    /// Whether the text's operations are in a module that is not in the text.
     pub(super) is_wrapped: bool,
-    /// Where symbols stand that are defined there.
+    /// The places of symbols that are definitions.
     pub(super) defined_symbols: FxHashSet<usize>,
 }
 
@@ -47,7 +47,7 @@ pub struct TextOp {
     pub span: Range<usize>,
     /// The start of its name.
     pub name_start: usize,
-    /// The operation as it was read; none if its text has an error.
+    /// The parsed operation; none if its text has an error.
     pub op: Option<ReadTextOp>,
     /// The operation that contains it.
     pub parent: Option<TextOpId>,
@@ -55,7 +55,7 @@ pub struct TextOp {
     pub scope: Option<TextOpId>,
 }
 
-/// An operation that was read.
+/// A parsed operation.
 #[derive(Clone, Debug)]
 pub struct ReadTextOp {
     /// Its name.
@@ -73,7 +73,7 @@ pub struct ReadTextOp {
 pub struct NameSite {
     /// The name, with its sigil, if it has one here.
     pub span: Range<usize>,
-    /// What it stands for; none until its definition is read.
+    /// The entity it denotes; none until its definition is parsed.
     pub(super) stands_for: Option<ThingId>,
     /// Whether this is the definition.
     pub role: NameRole,
@@ -90,10 +90,10 @@ pub enum NameRole {
     Mention,
 }
 
-/// A thing with a name.
+/// A named entity.
 #[derive(Clone, Debug)]
 pub struct NamedThing {
-    /// The kind of thing.
+    /// The kind of the entity.
     pub kind: NameKind,
     /// The first of the values that the name denotes, in the tables of the isolated operation around it.
     pub value: Option<Value>,
@@ -103,7 +103,7 @@ pub struct NamedThing {
     pub scope: Option<TextOpId>,
 }
 
-/// A kind of named things.
+/// A kind of named entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameKind {
     /// `%x`.
@@ -117,23 +117,23 @@ pub enum NameKind {
 }
 
 impl TextIndex {
-    /// Whether the text's operations are in a module that the text does not have.
+    /// Whether the text's operations are in a module that is not in the text.
     pub fn is_wrapped(&self) -> bool {
         self.is_wrapped
     }
 
-    /// The occurrence of a name at a byte, or that ends there.
+    /// The occurrence of a name that contains a byte, or ends there.
     pub fn name_at(&self, at: usize) -> Option<&NameSite> {
         let after = self.names.partition_point(|site| site.span.start <= at);
         self.names[..after].last().filter(|site| at <= site.span.end)
     }
 
-    /// All occurrences of a thing's name.
+    /// All occurrences of the name of an entity.
     pub fn sites(&self, thing: ThingId) -> impl Iterator<Item = &NameSite> {
         self.names.iter().filter(move |site| site.stands_for == Some(thing))
     }
 
-    /// The definition of a thing, if it is in the text.
+    /// The definition of an entity, if it is in the text.
     pub fn definition(&self, thing: ThingId) -> Option<&NameSite> {
         self.sites(thing).find(|site| site.role == NameRole::Definition)
     }
@@ -144,7 +144,7 @@ impl TextIndex {
         (after < self.ops.len()).then(|| TextOpId::new(after))
     }
 
-    /// The last operation that begins at a byte or before it.
+    /// The last operation that begins at or before a byte.
     pub fn op_before(&self, at: usize) -> Option<TextOpId> {
         let after = self.ops.as_values_slice().partition_point(|op| op.span.start <= at);
         after.checked_sub(1).map(TextOpId::new)
@@ -174,7 +174,7 @@ impl TextIndex {
         self.body_around(module, op)?.child(handle)
     }
 
-    /// Adds the comments of a text, and symbols and aliases, which mean the same everywhere in it.
+    /// Adds the comments of a text, and symbols and aliases, which have one meaning in all of it.
     pub(super) fn add_global_names(&mut self, text: &str) {
         let mut globals = GlobalNames::default();
         let bytes = text.as_bytes();
@@ -221,9 +221,9 @@ impl TextIndex {
         globals.finish(self);
     }
 
-    /// Adds the comments in what stands between two tokens.
+    /// Adds the comments in the gap between two tokens.
     fn add_comments(&mut self, text: &str, gap: Range<usize>) {
-        // Nearly every gap is a space, or nothing.
+        // Nearly every gap is a space, or empty.
         if gap.len() < 2 {
             return;
         }
@@ -255,7 +255,7 @@ impl<'t> GlobalNames<'t> {
         self.found.push(GlobalSite { kind, name, span: start..start + spelling.len(), role });
     }
 
-    /// Puts symbols, and what an alias is defined for, among the names of a text.
+    /// Adds symbols, and the types or attributes of aliases, to the names of a text.
     fn finish(self, index: &mut TextIndex) {
         let is_alias = |site: &&GlobalSite<'t>| site.kind == NameKind::Alias;
         let defined = |site: &&GlobalSite<'t>| site.role == NameRole::Definition;
@@ -282,7 +282,7 @@ impl<'t> GlobalNames<'t> {
 }
 
 impl NameSite {
-    /// The thing that the name denotes.
+    /// The entity that the name denotes.
     pub fn thing(&self) -> ThingId {
         self.stands_for.expect("all names of a text that is read stand for something")
     }

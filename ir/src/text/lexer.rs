@@ -1,14 +1,14 @@
-//! The lexer: which token begins at a byte of a text.
+//! The lexer: the token that begins at a byte of a text.
 //!
-//! The tokens are MLIR's. The lexer keeps nothing but a position, so the reader may set it anywhere: sizes
-//! (`4x8xf32`) and the text of opaque types are read byte by byte from where a token began.
+//! The tokens are MLIR's. The lexer's only state is a position, so the parser may set it anywhere: sizes
+//! (`4x8xf32`) and the text of opaque types are parsed byte by byte from the start of a token.
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// The end of the text.
     End,
-    /// A byte that begins no token, or a string without its end.
+    /// A byte that begins no token, or an unterminated string.
     Invalid,
     /// `word`, `nn.add`.
     Word,
@@ -47,7 +47,7 @@ pub(super) enum TokenKind {
 /// A token and its bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
-    /// What it is.
+    /// The kind.
     pub kind: TokenKind,
     /// Its first byte.
     pub start: usize,
@@ -61,7 +61,7 @@ const SUFFIX: u8 = 4;
 const DIGIT: u8 = 8;
 const SPACE: u8 = 16;
 
-/// What each byte may be part of.
+/// The classes of each byte.
 const CLASS: [u8; 256] = {
     let mut class = [0; 256];
     let mut byte = 0;
@@ -84,17 +84,17 @@ fn is(byte: u8, class: u8) -> bool {
     CLASS[byte as usize] & class != 0
 }
 
-/// Whether a byte may stand in a word.
+/// Whether a byte may occur in a word.
 pub(super) fn is_word_byte(byte: u8) -> bool {
     is(byte, WORD)
 }
 
-/// Whether a byte may stand in the name after a sigil.
+/// Whether a byte may occur in the name after a sigil.
 pub(super) fn is_name_byte(byte: u8) -> bool {
     is(byte, SUFFIX)
 }
 
-/// Whether a text needs no quotes where a word is expected.
+/// Whether a text needs no quotes in the place of a word.
 pub(super) fn is_bare_word(text: &[u8]) -> bool {
     text.first().is_some_and(|&first| is(first, WORD_START)) && text.iter().all(|&byte| is(byte, WORD))
 }
@@ -107,7 +107,7 @@ fn run(text: &[u8], mut at: usize, class: u8) -> usize {
     at
 }
 
-/// Where the white space and comments from `at` on end.
+/// The end of the white space and comments from `at` on.
 pub(super) fn skip_space(text: &[u8], mut at: usize) -> usize {
     loop {
         at = run(text, at, SPACE);
@@ -118,7 +118,7 @@ pub(super) fn skip_space(text: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// Where the string whose first quote is at `at` ends; none if it does not before its line does.
+/// The end of the string whose first quote is at `at`; none if it does not end on its line.
 pub(super) fn string_end(text: &[u8], at: usize) -> Option<usize> {
     let mut end = at + 1;
     loop {

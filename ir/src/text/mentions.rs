@@ -1,7 +1,7 @@
-//! Which names of aliases stand in the text of another dialect's type or attribute.
+//! Names of aliases in the text of another dialect's type or attribute.
 //!
-//! The reader makes a piece of each name that is defined; what is left in the text stands for nothing. The
-//! printer gives such a name to nothing that it names, or what it prints would read as something else.
+//! The parser makes a piece of each name that is defined; a name left in the text denotes nothing. The
+//! printer must not give such a name to anything, or its output would be parsed differently.
 
 use super::lexer;
 
@@ -16,7 +16,7 @@ pub(super) fn alias_end(text: &[u8], at: usize) -> Option<usize> {
     is_alias.then_some(end)
 }
 
-/// The names, with their sigils, in a text: those that stand in strings or run on from a word are none.
+/// The names, with their sigils, in a text, except for those in strings and those that continue a word.
 pub(super) fn of_text(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     let mut at = 0;

@@ -1,10 +1,10 @@
-//! How a string is written so that the lexer reads it back.
+//! Quoted strings, written such that the lexer reads them back.
 
 use std::fmt::Write;
 
 use super::lexer;
 
-/// Writes bytes in quotes; what is not printable ASCII as two hexadecimal digits.
+/// Writes bytes in quotes; bytes that are not printable ASCII become two hexadecimal digits.
 pub(super) fn write_quoted(out: &mut impl Write, bytes: &[u8]) -> std::fmt::Result {
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
     let plain = bytes.iter().take_while(|byte| is_plain(byte)).count();
@@ -20,7 +20,7 @@ pub(super) fn write_quoted(out: &mut impl Write, bytes: &[u8]) -> std::fmt::Resu
     out.write_char('"')
 }
 
-/// Adds a name, in quotes unless it is a word and none of `reserved`.
+/// Adds a name, in quotes unless it is a word and not in `reserved`.
 pub(crate) fn push_name(text: &mut String, name: &str, reserved: &[&str]) {
     if lexer::is_bare_word(name.as_bytes()) && !reserved.contains(&name) {
         text.push_str(name);

@@ -1,10 +1,10 @@
-//! The parser: how a text becomes a module.
+//! The parser: text to module.
 //!
-//! A recursive descent over tokens, one pass, no backtracking but for the insides of opaque types. Nesting is
-//! bounded ([`MAX_DEPTH`]), counted through aliases too, so that no text can exhaust the stack of the reader
-//! or of whoever walks what was read. Faults of meaning (an unknown value, a wrong count) are noted and
-//! reading goes on; a fault of grammar ends it. Then the text is read once more, for all its faults: this
-//! time reading goes on with the operation after the one at fault (`recover`).
+//! This is a recursive descent parser over tokens, in one pass, without backtracking except inside opaque
+//! types. Nesting is bounded ([`MAX_DEPTH`]), also through aliases, so that no text can exhaust the stack of
+//! the parser or of a later walk. Semantic errors (an unknown value, a wrong count) are recorded, and parsing
+//! continues; a syntax error ends it. Then the text is parsed once more, to find all its errors: this time
+//! parsing continues with the operation after the faulty one (`recover`).
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -49,76 +49,76 @@ use memo::Memo;
 pub(super) use dense::element_bytes;
 pub(super) use kept::{KeptOp, Rereading};
 
-/// How deep brackets, regions and aliases may nest.
+/// The maximal nesting depth of brackets, regions and aliases.
 pub(super) const MAX_DEPTH: u32 = 256;
 
-/// A fault of grammar, already noted.
+/// A syntax error that is already recorded.
 #[derive(Debug)]
 pub(super) struct Failed;
 
-/// What a part of the text means, unless its grammar is at fault.
+/// The meaning of a piece of text, or a syntax error.
 pub(super) type Read<T> = Result<T, Failed>;
 
-/// A text that is being read.
+/// The state of the parser of a text.
 pub(super) struct TextReader<'c> {
     ctx: &'c Context,
     options: &'c ParseOptions,
     text: &'c str,
-    /// Where the text begins in the numbering of source offsets.
+    /// The start of the text in the numbering of source offsets.
     base: u32,
     token: Token,
-    /// The end of the token before.
+    /// The end of the previous token.
     passed: usize,
     depth: u32,
-    /// The greatest depth since the definition of the alias that is being read began.
+    /// The greatest depth since the start of the current alias definition.
     deepest: u32,
     diagnostics: Vec<Diagnostic>,
     attr_aliases: FxHashMap<&'c str, Alias<Attr>>,
     type_aliases: FxHashMap<&'c str, Alias<Type>>,
     aliases: Aliases,
-    /// Names, with their sigils, in the texts of opaque types and attributes that stand for nothing.
+    /// Names, with their sigils, in the texts of opaque types and attributes that denote nothing.
     undefined: FxHashSet<&'c str>,
     resources: Vec<Resource>,
-    /// Whether a location's alias was named before its definition.
+    /// Whether a location's alias was used before its definition.
     has_deferred: bool,
     distinct: FxHashMap<u64, Attr>,
     seen: early::SeenBodies,
     memo: Memo<'c>,
     lines: lines::SeenLines<'c>,
-    /// Bytes of wide elements that were read so far.
+    /// Bytes of wide elements parsed so far.
     wide_bytes: usize,
-    /// Greater numbers of values are names like others.
+    /// Values with a number of at least this are treated like other names.
     number_limit: usize,
-    /// Operands of the line that is being read; kept for their room.
+    /// Operands of the current line; kept to reuse the allocation.
     numbers: Vec<lines::ScannedName>,
-    /// Operands of the operation that is being read; kept for its room.
+    /// Operands of the current operation; kept to reuse the allocation.
     mentions: Vec<values::Mention<'c>>,
     after_fault: AfterFault,
-    /// Where isolated operations are from that were read without a fault.
+    /// Locations of isolated operations that were parsed without errors.
     sound: FxHashSet<Location>,
-    /// Notes where names stand, if that is asked.
+    /// Records the places of names, if requested.
     recorder: Option<Box<record::Recorder<'c>>>,
-    /// What was read before the text was edited, if it is read again.
+    /// The last parse of the edited text, if there was one.
     rereading: Option<Box<Rereading>>,
 }
 
-/// What happens after a fault of grammar.
+/// The behaviour after a syntax error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AfterFault {
-    /// Nothing more is read.
+    /// Parsing ends.
     Stop,
-    /// Reading goes on with the next operation.
+    /// Parsing continues with the next operation.
     GoOn,
 }
 
-/// What an alias stands for, and how deep that nests.
+/// The meaning of an alias, and its nesting depth.
 #[derive(Clone, Copy)]
 struct Alias<T> {
     value: T,
     height: u32,
 }
 
-/// Reads a module.
+/// Parses a module.
 pub(super) fn module(
     ctx: &Arc<Context>,
     name: &str,
@@ -136,7 +136,7 @@ pub(super) fn module(
     })
 }
 
-/// Reads a module, and notes where its names stand.
+/// Parses a module, and records the places of its names.
 pub(super) fn indexed(ctx: &Arc<Context>, name: &str, text: String, options: &ParseOptions) -> IndexedText {
     let source = match add_source(ctx, name, text) {
         Ok(source) => source,
@@ -150,19 +150,19 @@ pub(super) fn indexed(ctx: &Arc<Context>, name: &str, text: String, options: &Pa
     IndexedText { module, index }
 }
 
-/// What comes of a text that is read again.
+/// The result of parsing an edited text again.
 pub(super) struct ReadAgain {
-    /// None if not all of the text was read.
+    /// None if the text was not parsed to its end.
     pub top: Option<Body>,
-    /// As [`module`] tells them.
+    /// The errors that [`module`] reports.
     pub faults: Vec<Diagnostic>,
-    /// All laws that functions break which were read without a fault.
+    /// All violations by functions that were parsed without errors.
     pub breaches: Vec<Diagnostic>,
     pub rereading: Rereading,
 }
 
-/// Reads a text again that was edited, and says where it begins in the numbering of source offsets. None if
-/// there is no room for it.
+/// Parses an edited text again, and returns its start in the numbering of source offsets. None if there is no
+/// room for it.
 pub(super) fn again(
     ctx: &Context,
     name: &str,
@@ -187,7 +187,7 @@ fn add_source<'c>(ctx: &'c Context, name: &str, text: String) -> Result<&'c Sour
     Err(vec![Diagnostic::error(Location::UNKNOWN, message)])
 }
 
-/// Reads one thing, which must be all of the text.
+/// Parses one item, which must be the whole text.
 pub(super) fn whole<T>(
     ctx: &Context,
     text: &str,
@@ -256,8 +256,8 @@ impl<'c> TextReader<'c> {
         Err(faults)
     }
 
-    /// The faults that were noted, with the laws that what was read without a fault breaks if not all was;
-    /// then these laws alone.
+    /// The recorded errors and, if the text was not parsed to its end, the violations by functions parsed
+    /// without errors; then these violations alone.
     fn faults(&mut self, top: Option<&Body>) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
         let mut faults = std::mem::take(&mut self.diagnostics);
         faults.sort_by_key(|diagnostic| diagnostic.location.source_offset());
@@ -282,7 +282,7 @@ impl<'c> TextReader<'c> {
         self.text.get(start..end).unwrap_or("")
     }
 
-    /// Goes on to the next token, and gives the text of the one passed.
+    /// Moves to the next token, and returns the text of the previous one.
     fn advance(&mut self) -> &'c str {
         let spelling = self.spelling();
         self.passed = self.token.end;
@@ -290,7 +290,7 @@ impl<'c> TextReader<'c> {
         spelling
     }
 
-    /// Goes on at byte `at`.
+    /// Continues at byte `at`.
     fn resume(&mut self, at: usize) {
         self.passed = at;
         self.token = lexer::next(self.bytes(), at);
@@ -332,7 +332,7 @@ impl<'c> TextReader<'c> {
         if self.eat_word(word) { Ok(()) } else { Err(self.expected(format_args!("`{word}`"))) }
     }
 
-    /// Reads `item`s between commas until `close`, which is passed.
+    /// Parses `item`s between commas until `close`, and consumes it.
     fn list(&mut self, close: u8, mut item: impl FnMut(&mut Self) -> Read<()>) -> Read<()> {
         if self.eat(close) {
             return Ok(());
@@ -348,7 +348,7 @@ impl<'c> TextReader<'c> {
         }
     }
 
-    /// Reads something that nests one deeper.
+    /// Parses something with a nesting depth one higher.
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         self.reach(1)?;
         self.depth += 1;
@@ -357,7 +357,7 @@ impl<'c> TextReader<'c> {
         found
     }
 
-    /// Notes that something of this height stands here.
+    /// Records that an item of this height is at the current place.
     fn reach(&mut self, height: u32) -> Read<()> {
         let depth = self.depth + height;
         self.deepest = self.deepest.max(depth);
@@ -373,19 +373,19 @@ impl<'c> TextReader<'c> {
         Location::at_source(self.base + at as u32)
     }
 
-    /// Notes a fault at a byte, if not too many are noted, and goes on.
+    /// Records an error at a byte, unless there are too many, and continues.
     fn note(&mut self, at: usize, message: impl Into<String>) {
         self.note_fault(Diagnostic::error(self.location(at), message));
     }
 
-    /// Notes a fault, if not too many are noted, and goes on.
+    /// Records an error, unless there are too many, and continues.
     fn note_fault(&mut self, fault: Diagnostic) {
         if self.diagnostics.len() < MOST_FAULTS {
             self.diagnostics.push(fault);
         }
     }
 
-    /// Ends the reading once [`MOST_FAULTS`] faults are noted.
+    /// Ends parsing once [`MOST_FAULTS`] errors are recorded.
     fn stop_at_most_faults(&mut self) -> Read<()> {
         if self.diagnostics.len() < MOST_FAULTS {
             return Ok(());
@@ -394,13 +394,13 @@ impl<'c> TextReader<'c> {
         Err(self.fault(start, format!("{MOST_FAULTS} errors were found: the rest is not read")))
     }
 
-    /// Notes a fault at a byte that ends the reading.
+    /// Records an error at a byte that ends parsing.
     fn fault(&mut self, at: usize, message: impl Into<String>) -> Failed {
         self.diagnostics.push(Diagnostic::error(self.location(at), message));
         Failed
     }
 
-    /// Notes that something else stands where `what` must.
+    /// Records that `what` was expected here.
     fn expected(&mut self, what: impl Display) -> Failed {
         let Token { kind, start, .. } = self.token;
         let found = match (kind, self.bytes().get(start)) {
@@ -417,7 +417,7 @@ impl<'c> TextReader<'c> {
     }
 }
 
-/// At most 40 characters of a text that is quoted in a message.
+/// At most 40 characters of a text quoted in a message.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(40) {
         Some((end, _)) => format!("{}...", &text[..end]),

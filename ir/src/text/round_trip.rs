@@ -1,4 +1,4 @@
-//! Whether a module's text reads back as the module.
+//! Round trips: whether the text of a module is parsed to an equal module.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use super::{Locations, ParseOptions, PrintForm, PrintOptions, Unregistered, pars
 use crate::context::Context;
 use crate::module::Module;
 
-/// Writes a module in each form, reads that in a new context, and writes it again, in both forms.
+/// Prints a module in each form, parses the text in a new context, and prints it again, in both forms.
 ///
-/// Blobs stay behind in the module's context where its text only refers to them.
+/// Blobs that the text only refers to stay in the module's context.
 ///
 /// # Errors
-/// If a text can't be read, or comes out different: which form, and the first line that differs.
+/// If a text can't be parsed, or is printed differently: the form, and the first line that differs.
 pub fn check_round_trip(module: &Module) -> Result<(), String> {
     for form in [PrintForm::Pretty, PrintForm::Generic] {
         for locations in [Locations::Hidden, Locations::Shown] {

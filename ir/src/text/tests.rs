@@ -1,4 +1,4 @@
-//! Do texts come back as they were?
+//! Round trips of small texts.
 
 use super::*;
 
@@ -11,7 +11,7 @@ mod lines;
 mod recover;
 mod syntax;
 
-/// Reads a text and writes it, pretty, in a fresh context.
+/// Parses a text and prints it, pretty, in a fresh context.
 #[track_caller]
 fn check(text: &str, expected: &str) {
     let ctx = Arc::new(Context::new());
@@ -21,13 +21,13 @@ fn check(text: &str, expected: &str) {
     check_round_trip(&module).unwrap();
 }
 
-/// What comes back is what was read.
+/// Checks that a text is printed as it was parsed.
 #[track_caller]
 fn check_same(text: &str) {
     check(text, text);
 }
 
-/// Reads a text of anything and writes it in generic form.
+/// Parses any text and prints it in generic form.
 #[track_caller]
 fn check_generic(text: &str, expected: &str) {
     let options = ParseOptions { unregistered: Unregistered::Allow };
@@ -179,8 +179,8 @@ fn every_row_has_an_example_that_reads() {
     }
 }
 
-/// Where the pretty form has no block headers, locations of arguments would be lost: such an operation is
-/// printed generic.
+/// If the pretty form has no block headers, locations of arguments would be lost. Such an operation is
+/// printed in generic form.
 #[test]
 fn locations_of_the_arguments_of_loops_are_kept() {
     let text = r#""builtin.module"() ({
@@ -211,7 +211,7 @@ fn locations_of_the_arguments_of_loops_are_kept() {
         .for_each(|name| assert!(shown.contains(name), "{shown}"));
 }
 
-/// Reads a text of anything; it comes back from every form and with locations.
+/// Parses any text, and checks that it survives every form, also with locations.
 #[track_caller]
 fn check_comes_back(text: &str) {
     let options = ParseOptions { unregistered: Unregistered::Allow };
@@ -221,7 +221,7 @@ fn check_comes_back(text: &str) {
     check_round_trip(&module).unwrap();
 }
 
-/// `#loc2` stands in the text of what is not printed, so that it is free; in what is printed, it is not.
+/// `#loc2` is only free if it occurs in no printed text.
 #[test]
 fn names_are_kept_from_things_only_if_the_printed_text_mentions_them() {
     let op = |attr: &str| {

@@ -1,8 +1,8 @@
-//! The printer: how a module becomes text.
+//! The printer: module to text.
 //!
-//! The writer fills a buffer and hands it on between operations. What has a name in the module's text is
-//! written by its name; values are numbered beforehand, in the order in which MLIR's printer visits them
-//! ([`names`]).
+//! The writer fills a buffer and flushes it between operations. Types and attributes with a name in the
+//! module's text are written by name. Values are numbered beforehand, in the order in which MLIR's printer
+//! visits them ([`names`]).
 
 use std::fmt::{self, Write};
 
@@ -36,10 +36,10 @@ use endings::{Endings, TextRange};
 use lines::LineStarts;
 use names::{Named, Numbering, ValueNumbers};
 
-/// How long a type or attribute in a message may be, in bytes.
+/// The most bytes of a type or attribute in a message.
 pub(super) const SHORT: usize = 200;
 
-/// The buffer is handed on when it is this long, in bytes.
+/// The buffer is flushed at this length, in bytes.
 const CHUNK: usize = 1 << 16;
 
 /// Text that is being written.
@@ -47,7 +47,7 @@ pub(super) struct TextWriter<'m> {
     ctx: &'m Context,
     options: PrintOptions,
     buffer: TextBuffer,
-    /// Beyond this length nothing is added to types and attributes.
+    /// Types and attributes are truncated at this length.
     limit: usize,
     names: ValueNumbers,
     indent: usize,
@@ -58,7 +58,7 @@ pub(super) struct TextWriter<'m> {
     lines: LineStarts,
 }
 
-/// A body whose operations are written, with its number among all bodies.
+/// A body whose operations are written, with its index among all bodies.
 #[derive(Clone, Copy)]
 struct WrittenBody<'m> {
     body: &'m Body,
@@ -95,7 +95,7 @@ pub(super) fn body(ctx: &Context, body: &Body) -> String {
     text + writer.buffer.as_str()
 }
 
-/// The text that `write` writes, cut at `limit` bytes.
+/// The output of `write`, truncated to `limit` bytes.
 pub(super) fn whole(ctx: &Context, limit: usize, write: impl FnOnce(&mut TextWriter<'_>)) -> String {
     let mut writer = TextWriter::new(ctx, PrintOptions::default(), limit);
     write(&mut writer);
@@ -114,9 +114,9 @@ enum BlockHeader {
     Arguments,
     /// If it has arguments, no operations, or predecessors.
     ArgumentsOrEmpty,
-    /// No: its arguments stand outside.
+    /// No: its arguments are shown outside.
     Never,
-    /// No, and a last operation that yields nothing is left out.
+    /// No, and a final yield of nothing is omitted.
     Bare,
 }
 
@@ -150,7 +150,7 @@ impl<'m> TextWriter<'m> {
         }
     }
 
-    /// Writes the name of something, if it has one.
+    /// Writes the alias of a subject, if it has one.
     fn alias(&mut self, subject: AliasSubject) -> bool {
         let Some(name) = self.aliases.get(subject) else { return false };
         self.buffer.push_str(name);
@@ -292,7 +292,7 @@ impl<'m> TextWriter<'m> {
         Ok(())
     }
 
-    /// The regions of an operation, and the body that they stand in.
+    /// The regions of an operation, and the body that contains them.
     fn regions(&self, scope: WrittenBody<'m>, op: Op) -> (WrittenBody<'m>, &'m [Region]) {
         match scope.body.child(op) {
             Some(body) => (WrittenBody { body, number: self.names.child(scope.number, op) }, body.roots()),
@@ -384,7 +384,7 @@ impl<'m> TextWriter<'m> {
     }
 }
 
-/// The numbers of the blocks that may go to each block, sorted, once for each way.
+/// The numbers of the predecessors of each block, sorted, one for each edge.
 fn predecessors(body: &Body, blocks: &[Block], number: impl Fn(Block) -> u32) -> FxHashMap<Block, Vec<u32>> {
     let mut found: FxHashMap<Block, Vec<u32>> = FxHashMap::default();
     for &block in blocks {
@@ -401,7 +401,7 @@ fn predecessors(body: &Body, blocks: &[Block], number: impl Fn(Block) -> u32) ->
     found
 }
 
-/// The index of an entity as a table's index.
+/// The index of an entity as a table index.
 fn index_of(entity: impl EntityRef) -> usize {
     entity.index()
 }

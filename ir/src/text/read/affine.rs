@@ -1,4 +1,4 @@
-//! How affine maps and integer sets are read.
+//! Parser of affine maps and integer sets.
 
 use rustc_hash::FxHashMap;
 

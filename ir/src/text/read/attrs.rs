@@ -1,4 +1,4 @@
-//! How attributes are read.
+//! Parser of attributes.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use crate::entities::{Attr, Ident, Type};
 use crate::text::lexer::TokenKind;
 use crate::types::{FloatKind, TypeData};
 
-/// Whether the `: type` after an attribute is read with it.
+/// Whether the `: type` after an attribute is parsed with it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Suffix {
-    /// It is.
+    /// It is parsed.
     Read,
-    /// It is left to whoever asked.
+    /// It is left to the caller.
     Leave,
 }
 
 impl<'c> TextReader<'c> {
-    /// An attribute.
+    /// Parses an attribute.
     pub(in crate::text) fn attr(&mut self) -> Read<Attr> {
         match self.token.kind {
             TokenKind::Text => {
@@ -92,7 +92,7 @@ impl<'c> TextReader<'c> {
         }
     }
 
-    /// `: type`, if it stands here and is asked for.
+    /// `: type`, if it is present and requested.
     fn type_suffix(&mut self, suffix: Suffix) -> Read<Option<Type>> {
         if suffix == Suffix::Read && self.eat(b':') { self.ty().map(Some) } else { Ok(None) }
     }
@@ -117,7 +117,7 @@ impl<'c> TextReader<'c> {
         Ok(self.ctx.attr(AttrData::Opaque { dialect, body, ty }))
     }
 
-    /// Notes that nothing is called `name`.
+    /// Records that nothing is called `name`.
     pub(super) fn unknown_alias(&mut self, name: &str) -> Failed {
         let start = self.token.start;
         let mut known: Vec<&str> = if name.starts_with('!') {
@@ -135,7 +135,7 @@ impl<'c> TextReader<'c> {
         failed
     }
 
-    /// A dictionary; the same text again is not read again.
+    /// Parses a dictionary; the same text is not parsed twice.
     pub(super) fn dict(&mut self) -> Read<Attr> {
         let start = self.token.start;
         let rest = &self.text[start..];
@@ -194,14 +194,14 @@ impl<'c> TextReader<'c> {
         }
     }
 
-    /// A string, its escapes resolved.
+    /// A string, with its escapes resolved.
     pub(super) fn string(&mut self) -> Read<Vec<u8>> {
         let at = self.token.start;
         let token = self.expect_kind(TokenKind::Text, "a string")?;
         self.unescape(at + 1, &token[1..token.len() - 1])
     }
 
-    /// The bytes of a string's text, which begins at byte `at`, with its escapes resolved.
+    /// The bytes of a string's text that begins at byte `at`, with its escapes resolved.
     pub(super) fn unescape(&mut self, at: usize, text: &str) -> Read<Vec<u8>> {
         let mut bytes = Vec::with_capacity(text.len());
         let mut rest = text.as_bytes();

@@ -1,7 +1,7 @@
-//! How the elements of constants are read: `dense`, `sparse` and `array`.
+//! Parser of constants' elements: `dense`, `sparse` and `array`.
 //!
-//! Elements stand before their type, so they are first noted (where each begins, four bytes) and read again
-//! once the type is known.
+//! Elements precede their type. So first only their starts are recorded (four bytes each), and they are
+//! parsed again once the type is known.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use crate::strings::{digests, is_string};
 use crate::text::lexer::{self, TokenKind};
 use crate::types::{Dim, FloatKind, TypeData};
 
-/// Elements of more bytes than this are counted, so that no short text needs much memory.
+/// Bytes of elements wider than this are counted, so that no short text needs much memory.
 const WIDE_BYTES: usize = 16;
 
-/// So many bytes of wide elements need no text, and eight more for each byte of it.
+/// Wide elements may take this many bytes for any text, and eight more for each byte of text.
 const FREE_BYTES: usize = 1 << 22;
 
-/// Elements that were noted.
+/// Recorded elements.
 #[derive(Default)]
 struct Noted {
-    /// First byte of each.
+    /// The first byte of each element.
     starts: Vec<u32>,
     /// Sizes of the brackets around them, outermost first; none for a single element.
     shape: Vec<u64>,
@@ -102,7 +102,7 @@ impl TextReader<'_> {
         Ok(self.ctx.attr(AttrData::DenseArray { elem, bytes: bytes.into() }))
     }
 
-    /// Notes elements, nested in brackets or not, up to a token that `close` begins.
+    /// Records elements, nested in brackets or not, up to a token that `close` begins.
     fn noted(&mut self, close: u8) -> Read<Noted> {
         let mut noted = Noted::default();
         if !self.is(close) {
@@ -112,7 +112,7 @@ impl TextReader<'_> {
         Ok(noted)
     }
 
-    /// Notes one element or a bracket of them; gives the sizes of the brackets.
+    /// Records one element or a bracket of them, and returns the sizes of the brackets.
     fn note_elements(&mut self, starts: &mut Vec<u32>) -> Read<Vec<u64>> {
         if !self.is(b'[') {
             starts.push(self.token.start as u32);
@@ -227,7 +227,7 @@ impl TextReader<'_> {
         self.fault(at, format!("expected elements of shape [{}], found `{ty}`", found.join(", ")))
     }
 
-    /// Appends the bytes of the element that stands here.
+    /// Appends the bytes of the element at the current place.
     pub(super) fn element(&mut self, elem: Type, bytes: &mut Vec<u8>) -> Read<()> {
         let at = self.token.start;
         match self.ctx.type_data(elem) {
@@ -263,7 +263,7 @@ impl TextReader<'_> {
         }
     }
 
-    /// The elements that a hexadecimal string spells, byte by byte as in memory (`i1`: eight to the byte).
+    /// The elements of a hexadecimal string, byte by byte as in memory (`i1`: eight to the byte).
     fn hex_elements(&mut self, at: usize, elem: Type, width: usize, count: u64) -> Read<DenseData> {
         let end = lexer::string_end(self.bytes(), at).unwrap_or(at + 2);
         let Some(bytes) = self.text.get(at + 1..end - 1).and_then(hex_bytes) else {
@@ -308,7 +308,7 @@ impl TextReader<'_> {
     }
 }
 
-/// Elements, kept once if all are equal.
+/// Elements, stored once if all are equal.
 pub(super) fn compact(bytes: Vec<u8>, width: usize, count: u64) -> DenseData {
     let first = bytes.get(..width).unwrap_or_default();
     if !first.is_empty() && count > 0 && bytes.chunks(width).all(|element| element == first) {
@@ -317,7 +317,7 @@ pub(super) fn compact(bytes: Vec<u8>, width: usize, count: u64) -> DenseData {
     DenseData::Bytes { splat: Splat::All, bytes: bytes.into() }
 }
 
-/// The first element for all; no elements, if there is none.
+/// The first element for all; no elements, if there are none.
 fn one_for_all(bytes: Vec<u8>, width: usize) -> DenseData {
     match bytes.get(..width) {
         Some(first) if !first.is_empty() => DenseData::Bytes { splat: Splat::One, bytes: Arc::from(first) },
@@ -325,7 +325,7 @@ fn one_for_all(bytes: Vec<u8>, width: usize) -> DenseData {
     }
 }
 
-/// Bytes that an element takes in a dense attribute; none for types without a number format.
+/// The bytes of an element in a dense attribute; none for types without a numeric format.
 pub(in crate::text) fn element_bytes<'t>(
     elem: &'t TypeData,
     data: impl Fn(Type) -> &'t TypeData + Copy,
@@ -339,7 +339,7 @@ pub(in crate::text) fn element_bytes<'t>(
     }
 }
 
-/// The bytes that `0x` and pairs of hexadecimal digits spell.
+/// The bytes of `0x` and pairs of hexadecimal digits.
 pub(super) fn hex_bytes(text: &str) -> Option<Vec<u8>> {
     let digits = text.strip_prefix("0x")?.as_bytes();
     let value = |digit: u8| (digit as char).to_digit(16).map(|value| value as u8);

@@ -1,4 +1,4 @@
-//! How sizes that are computed from named ones are read.
+//! Parser of symbolic sizes.
 
 use super::{Failed, Read, TextReader};
 use crate::attrs::AttrData;
@@ -7,11 +7,11 @@ use crate::entities::{Attr, DimExpr};
 use crate::text::lexer::TokenKind;
 use crate::types::Dim;
 
-/// What combines two expressions.
+/// A function that combines two expressions.
 type Combine = fn(&crate::Context, DimExpr, DimExpr) -> Option<DimExpr>;
 
 impl TextReader<'_> {
-    /// Whether `#optc.dims<` stands here.
+    /// Whether `#optc.dims<` is at the current place.
     pub(super) fn is_dims(&self) -> bool {
         self.spelling() == "#optc.dims" && self.bytes().get(self.token.end) == Some(&b'<')
     }
@@ -40,7 +40,7 @@ impl TextReader<'_> {
         }
     }
 
-    /// What stands after the element type of a tensor: names for its `?`, or another dialect's encoding.
+    /// The text after the element type of a tensor: names for its `?`, or another dialect's encoding.
     pub(super) fn encoding(&mut self, mut shape: Box<[Dim]>) -> Read<(Box<[Dim]>, Option<Attr>)> {
         let at = self.token.start;
         let attr = self.attr()?;

@@ -1,9 +1,9 @@
-//! When a text is not read to its end because too much of it breaks laws of the verifier.
+//! Early end of parsing, if too much of a text violates laws of the verifier.
 //!
-//! The verifier looks at whole modules. But each isolated operation has tables of its own, so that a text of
-//! very small faulty ones would take a multiple of its memory till then. So two laws are looked at while the
-//! text is read: that a symbol is defined once, and, where isolated operations are small, what each of them
-//! must be by itself. What is found is told only if it ends the reading: else the verifier tells it.
+//! The verifier checks whole modules. But each isolated operation has its own tables, so by then a text of
+//! very small faulty ones would take a multiple of its memory. So two laws are checked during parsing: a
+//! symbol is defined once and, if isolated operations are small, each of them is valid by itself. The
+//! violations are reported only if they end parsing; otherwise the verifier reports them.
 
 use super::values::{DefinedSymbols, OpenBody};
 use super::{Read, TextReader};
@@ -11,23 +11,23 @@ use crate::diag::{Diagnostic, MOST_FAULTS};
 use crate::entities::{Attr, Ident, Op};
 use crate::verify::verify_isolated;
 
-/// Isolated operations are small if they have fewer bytes of text than this, on the average.
+/// Isolated operations are small if on average they have fewer bytes of text than this.
 const SMALL: usize = 64;
 
-/// What was seen of the isolated operations of a text.
+/// Statistics of the isolated operations of a text.
 #[derive(Default)]
 pub(super) struct SeenBodies {
-    /// The name of the attribute that says a symbol, once it was asked for.
+    /// The name of the attribute with an operation's symbol, cached on first use.
     sym_name: Option<Ident>,
-    /// How many there were.
+    /// The number of isolated operations.
     count: usize,
-    /// The first breaches of laws by small ones.
+    /// The first violations by small ones.
     breaches: Vec<Diagnostic>,
 }
 
 impl<'c> TextReader<'c> {
-    /// Looks at an isolated operation that was just read, and begins at byte `at`; too many faults end the
-    /// reading.
+    /// Checks an isolated operation that was just parsed, and begins at byte `at`; too many errors end
+    /// parsing.
     pub(super) fn look_early(&mut self, frame: &mut OpenBody<'c>, op: Op, at: usize) -> Read<()> {
         self.note_symbol(&mut frame.symbols, frame.body.properties(op), at)?;
         self.seen.count += 1;

@@ -1,7 +1,7 @@
-//! How conditions and loops are read in the pretty form.
+//! Parser of conditions and loops in the pretty form.
 //!
-//! The last block of a condition or a counted loop, if its text has no terminator, ends with a `yield` of
-//! nothing, of the operation's own dialect.
+//! If the last block of a condition or a counted loop has no terminator in the text, it ends with a `yield`
+//! of nothing, of the operation's own dialect.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ use crate::entities::{Block, Type};
 use crate::opdef::Traits;
 use crate::text::lexer::TokenKind;
 
-/// `%a = %x`: an argument of a region, and the value that it begins with.
+/// `%a = %x`: an argument of a region, and its initial value.
 #[derive(Default)]
 struct Carried<'c> {
     names: Vec<(&'c str, usize)>,

@@ -1,10 +1,10 @@
-//! Which isolated operations are not read again when a text was edited: those whose bytes are the same.
+//! Reuse of isolated operations whose bytes an edit of the text did not change.
 //!
-//! What such an operation means depends on its bytes, on the aliases that are defined before it, on how deep
-//! it stands, and on the token after it (which might have been its location). If all these are the same, its
-//! tables are taken over from the last reading, and its locations moved. Operations that leave something
-//! behind in the reader (a name in an opaque type that stands for nothing, a distinct attribute) are read
-//! each time, and so are those that have a location in the text.
+//! The meaning of such an operation depends on its bytes, on the aliases defined before it, on its nesting
+//! depth, and on the token after it (which might have been its location). If all these are the same, its
+//! tables are taken over from the last parse, and its locations are moved. Operations that change the
+//! parser's state (a name in an opaque type that denotes nothing, a distinct attribute) are parsed each time,
+//! and so are those with a location in the text.
 
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
@@ -18,41 +18,41 @@ use crate::context::Context;
 use crate::entities::{Block, Location, Op};
 use crate::opdef::Traits;
 
-/// The lexer looks at no more bytes after a token to find its end.
+/// The most bytes after a token that the lexer reads to find the token's end.
 const LOOKAHEAD: usize = 3;
 
-/// An isolated operation that was read without a fault.
+/// An isolated operation that was parsed without errors.
 pub(in crate::text) struct KeptOp {
     mark: ReadMark,
     parts: OpParts,
     body: Body,
 }
 
-/// Where an isolated operation was read, and what that depended on. Places are bytes of the text.
+/// Where an isolated operation was parsed, and the context it depends on. Places are bytes of the text.
 #[derive(Clone)]
 struct ReadMark {
-    /// From its first byte to its end.
+    /// The range from its first byte to its end.
     span: Range<usize>,
     /// The end of the token after it.
     next_end: usize,
     depth: u32,
-    /// The aliases that were defined, as [`Rereading::aliases`].
+    /// The aliases defined before it, as [`Rereading::aliases`].
     aliases: u64,
     location: Location,
 }
 
-/// What is known, while a text is read, of the last reading, and what is noted for the next.
+/// The data of the last parse that the current one uses, and the data recorded for the next.
 #[derive(Default)]
 pub(in crate::text) struct Rereading {
-    /// Operations that may be taken over, by their first byte in the text that is read.
+    /// Operations that may be taken over, by their first byte in the current text.
     kept: FxHashMap<usize, KeptOp>,
     marks: Vec<ReadMark>,
-    /// A fingerprint of the texts of the aliases that are defined so far.
+    /// A fingerprint of the texts of the aliases defined so far.
     aliases: u64,
     pub taken_over: usize,
 }
 
-/// What the reader holds that an operation may change for those after it.
+/// The parser's state that an operation may change for later ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct ReaderState {
     undefined: usize,
@@ -62,8 +62,8 @@ pub(super) struct ReaderState {
 }
 
 impl Rereading {
-    /// For a text whose first `prefix` bytes, and last `suffix` bytes, are those of the text that the kept
-    /// operations are of; that had `old_length` bytes, this one has `length`.
+    /// Prepares the parse of a text that shares its first `prefix` bytes and its last `suffix` bytes with the
+    /// text of the kept operations. That text had `old_length` bytes; this one has `length`.
     pub(in crate::text) fn new(
         kept: Vec<KeptOp>,
         [prefix, suffix]: [usize; 2],
@@ -85,7 +85,7 @@ impl Rereading {
         Rereading { kept: kept.into_iter().filter_map(moved).collect(), ..Rereading::default() }
     }
 
-    /// The operations of a body, and of the modules in it, that need not be read again. They are taken out.
+    /// Takes the operations that need not be parsed again out of a body, and of the modules in it.
     pub(in crate::text) fn harvest(&mut self, ctx: &Context, body: &mut Body) -> Vec<KeptOp> {
         let marks = std::mem::take(&mut self.marks).into_iter();
         let mut marks: FxHashMap<Location, ReadMark> = marks.map(|mark| (mark.location, mark)).collect();
@@ -124,7 +124,7 @@ fn take_kept(
 }
 
 impl KeptOp {
-    /// Where the operation stands in the text.
+    /// The range of the operation in the text.
     pub(in crate::text) fn span(&self) -> Range<usize> {
         self.mark.span.clone()
     }
@@ -145,7 +145,7 @@ impl<'c> TextReader<'c> {
         }
     }
 
-    /// Takes over the operation that begins here, if it need not be read again.
+    /// Takes over the operation that begins here, if it need not be parsed again.
     pub(super) fn take_over(&mut self, frame: &mut OpenBody<'c>, block: Block) -> Option<Op> {
         let rereading = self.rereading.as_mut()?;
         let KeptOp { mut mark, mut parts, mut body } = rereading.kept.remove(&self.token.start)?;
@@ -167,8 +167,8 @@ impl<'c> TextReader<'c> {
         Some(op)
     }
 
-    /// Notes where the operation stands that was read last, from byte `start` on and without a fault, if it
-    /// may be taken over the next time; before it was read the state was `before`.
+    /// Records the place of the last operation, which was parsed from byte `start` on without errors, if it
+    /// may be taken over the next time. `before` is the parser's state before it.
     pub(super) fn note_kept(
         &mut self,
         frame: &OpenBody<'c>,
@@ -199,7 +199,7 @@ impl<'c> TextReader<'c> {
         rereading.marks.push(ReadMark { aliases: rereading.aliases, ..mark });
     }
 
-    /// Notes that an alias was defined, by the text from byte `start` to here.
+    /// Records the definition of an alias, by the text from byte `start` to here.
     pub(super) fn note_alias(&mut self, start: usize) {
         let text = self.text.get(start..self.passed);
         if let Some(rereading) = &mut self.rereading {

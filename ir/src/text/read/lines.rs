@@ -1,15 +1,15 @@
-//! Which operations are like one that was read before.
+//! Memoization of lines: operations that are like an earlier one.
 //!
-//! Most lines of a long text differ from an earlier one in the names of values only:
+//! Most lines of a long text differ from an earlier one only in the names of values:
 //!
 //! ```text
 //! %12 = "arith.addf"(%11, %5) <{fastmath = #arith.fastmath<none>}> : (f32, f32) -> f32
 //! %13 = nn.add %12, %x : tensor<4x16xf32>
 //! ```
 //!
-//! So the name, with all that stands after the operands, is looked up as it stands, byte for byte; if it was
-//! read before, only the names of values are. Whatever is not as plain as that is left to the reader of
-//! single tokens, which remembers the lines that this one will know.
+//! So the name and all text after the operands are looked up unchanged, byte for byte; if they were parsed
+//! before, only the names of values are parsed. Any other line is left to the parser of single tokens, which
+//! remembers lines for later look-ups.
 
 use std::rc::Rc;
 
@@ -29,7 +29,7 @@ const SLOTS: usize = 1024;
 /// Longer lines are not remembered.
 const LONGEST: usize = 4096;
 
-/// What the name and the end of a line mean.
+/// The meaning of the name and the end of a line.
 #[derive(Clone)]
 pub(super) struct LineMeaning {
     pub name: OpName,
@@ -38,44 +38,44 @@ pub(super) struct LineMeaning {
     pub signature: Rc<OpTypes>,
 }
 
-/// Lines that were read, addressed by their first and last bytes; of each address the last one.
+/// Parsed lines, addressed by their first and last bytes; each address holds the last such line.
 #[derive(Default)]
 pub(super) struct SeenLines<'c> {
     slots: Vec<Option<SeenLine<'c>>>,
 }
 
 struct SeenLine<'c> {
-    /// The name; in its quotes in the generic form.
+    /// The name, with its quotes in the generic form.
     name: &'c [u8],
-    /// What stands after the operands.
+    /// The text after the operands.
     tail: &'c [u8],
     ending: LineMeaning,
-    /// How deep it nests.
+    /// The nesting depth.
     height: u32,
 }
 
-/// A value as it stands in a line: `%12`, `%12#1`, `%x`.
+/// A value as written in a line: `%12`, `%12#1`, `%x`.
 #[derive(Clone, Copy)]
 pub(super) struct ScannedName {
     /// The name, if it is a number, else [`NO_NUMBER`].
     value: usize,
     part: u32,
-    /// After the sigil.
+    /// The start of the name, after the sigil.
     start: usize,
     /// The end of the name.
     end: usize,
 }
 
-/// What no value's number is.
+/// No value has this number.
 const NO_NUMBER: usize = usize::MAX;
 
-/// What stands where in a line.
+/// The parts of a line.
 struct Scan<'c> {
     result: Option<ScannedName>,
     name_start: usize,
     name: &'c [u8],
     tail: &'c [u8],
-    /// Where the tail ends.
+    /// The end of the tail.
     end: usize,
 }
 
@@ -87,7 +87,7 @@ impl<'c> SeenLines<'c> {
 }
 
 impl<'c> TextReader<'c> {
-    /// Reads an operation, to the end of its line, if the line is like one that was read before.
+    /// Parses an operation, to the end of its line, if the line is like one parsed before.
     pub(super) fn line(&mut self, frame: &mut OpenBody<'c>, block: Block) -> bool {
         if self.lines.slots.is_empty() || self.recorder.is_some() {
             return false;
@@ -146,13 +146,13 @@ impl<'c> TextReader<'c> {
         }
     }
 
-    /// Remembers the line of an operation whose name stands at byte `at`, if the operation ends here, at the
-    /// end of the line; it nests `height` deep.
+    /// Remembers the line of an operation whose name is at byte `at`, if the operation ends here, at the end
+    /// of the line, with a nesting depth of `height`.
     pub(super) fn remember_line(&mut self, at: usize, op: &ReadOp, height: u32) {
         let ReadOp { name, properties, attrs, .. } = *op;
         let has_blocks = !op.successors.is_empty() || !op.regions.is_empty() || op.child.is_some();
         let is_known = self.ctx.def(name).is_some() || self.options.unregistered == Unregistered::Allow;
-        // One with a location of its own is not remembered.
+        // An operation with its own location is not remembered.
         if has_blocks || !is_known || op.location != self.location(at) {
             return;
         }
@@ -172,7 +172,7 @@ impl<'c> TextReader<'c> {
     }
 }
 
-/// Takes a line apart: `%12 = "name"(%1, %2#1)tail`, or `%12 = name %1, %2tail`.
+/// Splits a line: `%12 = "name"(%1, %2#1)tail`, or `%12 = name %1, %2tail`.
 fn scan<'c>(text: &'c [u8], mut at: usize, operands: &mut Vec<ScannedName>) -> Option<Scan<'c>> {
     let mut result = None;
     if text.get(at) == Some(&b'%') {
@@ -204,7 +204,7 @@ fn scan<'c>(text: &'c [u8], mut at: usize, operands: &mut Vec<ScannedName>) -> O
     (is_whole && tail.len() <= LONGEST).then_some(Scan { result, name_start, name, tail, end })
 }
 
-/// The values of a list that begins here, at least one; gives the list's end.
+/// Parses a list of values that begins here, at least one. Returns the list's end.
 fn values(text: &[u8], mut at: usize, operands: &mut Vec<ScannedName>) -> Option<usize> {
     loop {
         if text.get(at) != Some(&b'%') {
@@ -225,7 +225,7 @@ fn values(text: &[u8], mut at: usize, operands: &mut Vec<ScannedName>) -> Option
     }
 }
 
-/// Whether an operation ends with its line, for the next line can't be more of it: types, regions, or a
+/// Whether an operation ends with its line, because the next line can't continue it with types, regions, or a
 /// location.
 fn ends_op(text: &[u8], line_end: usize) -> bool {
     let next = lexer::skip_space(text, line_end);
@@ -240,7 +240,7 @@ fn word_end(text: &[u8], start: usize) -> usize {
     start + text[start..].iter().take_while(|byte| lexer::is_word_byte(**byte)).count()
 }
 
-/// The end of the string that begins here, if nothing in it is escaped.
+/// The end of the string that begins here, if it has no escapes.
 fn name_end(text: &[u8], start: usize) -> Option<usize> {
     if text.get(start) != Some(&b'"') {
         return None;

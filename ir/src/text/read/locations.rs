@@ -1,8 +1,8 @@
-//! How locations are read.
+//! Parser of locations.
 //!
-//! An operation may name its location's alias before the alias is defined, at the end of the file. Until all
-//! is read, its location is then the place of the alias's name in the text, which no operation's own place
-//! is.
+//! An operation may use a location's alias before the alias is defined, at the end of the file. Until the
+//! whole text is parsed, its location is then the place of the alias's name in the text. No operation's own
+//! location is such a place.
 
 use cranelift_entity::EntityRef;
 
@@ -15,7 +15,7 @@ use crate::entities::{Attr, Location, Op};
 use crate::location::LocationData;
 use crate::text::lexer::TokenKind;
 
-/// Where a location is read.
+/// The context of a location.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LocationContext {
     /// After an operation or argument, where an alias may be defined later.
@@ -25,7 +25,7 @@ enum LocationContext {
 }
 
 impl TextReader<'_> {
-    /// `loc(...)` after an operation or block argument, if it stands here; else where `at` is.
+    /// `loc(...)` after an operation or block argument, if present; else the place `at`.
     pub(super) fn trailing_location(&mut self, at: usize) -> Read<Location> {
         if !self.is_word("loc") {
             return Ok(self.location(at));
@@ -79,7 +79,7 @@ impl TextReader<'_> {
         self.as_location(at, attr)
     }
 
-    /// Replaces the places of aliases that were named before their definition by what they stand for.
+    /// Replaces the places of aliases that were used before their definition by their locations.
     pub(super) fn resolve_locations(&mut self, body: &mut Body) {
         for index in 0..body.op_capacity() {
             let op = Op::new(index);
@@ -94,7 +94,7 @@ impl TextReader<'_> {
         }
     }
 
-    /// What an alias stands for, if a location is the place of its name; else that location.
+    /// The location of an alias, if the given location is the place of its name; else that location.
     fn resolved(&mut self, location: Location) -> Location {
         let Some(at) = location.source_offset().map(|offset| (offset - self.base) as usize) else {
             return location;
@@ -106,7 +106,7 @@ impl TextReader<'_> {
         self.place(LocationContext::Inside).unwrap_or(location)
     }
 
-    /// The location that an attribute is.
+    /// An attribute as a location.
     pub(super) fn as_location(&mut self, at: usize, attr: Attr) -> Read<Location> {
         match self.ctx.attr_data(attr) {
             AttrData::Location(location) => Ok(*location),
@@ -171,7 +171,7 @@ impl TextReader<'_> {
     }
 }
 
-/// The fusion of locations: parts fused for the same reason are taken apart, unknown and repeated ones
+/// The fusion of locations: parts fused for the same reason are flattened, and unknown and repeated ones
 /// dropped.
 fn fuse(ctx: &Context, parts: &[Location], metadata: Option<Attr>) -> Location {
     let mut known = indexmap::IndexSet::new();

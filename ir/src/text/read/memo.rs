@@ -1,8 +1,8 @@
 //! Memoization of pieces of text that recur.
 //!
 //! Attribute dictionaries and signatures recur in the thousands. A table, addressed by a piece's first bytes,
-//! remembers the last piece of each address with what it means; a piece that stands here again, byte for
-//! byte, is not read again.
+//! stores the last piece of each address with its meaning. A piece that recurs, byte for byte, is not parsed
+//! again.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -21,7 +21,7 @@ pub(super) struct OpTypes {
     pub results: Vec<Type>,
 }
 
-/// Pieces of one text with what they mean.
+/// Pieces of one text with their meanings.
 #[derive(Default)]
 pub(super) struct Memo<'c> {
     pub names: FxHashMap<&'c str, OpName>,
@@ -29,7 +29,7 @@ pub(super) struct Memo<'c> {
     pub signatures: MemoTable<'c, Rc<OpTypes>>,
 }
 
-/// What pieces mean, and how deep each nests.
+/// The meanings of pieces, and their nesting depths.
 pub(super) struct MemoTable<'c, T> {
     slots: Vec<Option<(&'c str, T, u32)>>,
 }
@@ -41,13 +41,13 @@ impl<T> Default for MemoTable<'_, T> {
 }
 
 impl<'c, T: Clone> MemoTable<'c, T> {
-    /// The piece that `rest` begins with, if it was read before: its length, meaning and height.
+    /// The piece at the start of `rest`, if it was parsed before: its length, meaning and height.
     pub(super) fn find(&self, rest: &'c str) -> Option<(usize, T, u32)> {
         let (piece, value, height) = self.slots.get(slot(rest.as_bytes()))?.as_ref()?;
         rest.as_bytes().starts_with(piece.as_bytes()).then(|| (piece.len(), value.clone(), *height))
     }
 
-    /// Remembers what the first `length` bytes of `rest` mean.
+    /// Stores the meaning of the first `length` bytes of `rest`.
     pub(super) fn remember(&mut self, rest: &'c str, length: usize, value: T, height: u32) {
         if self.slots.is_empty() {
             self.slots.resize_with(SLOTS, || None);

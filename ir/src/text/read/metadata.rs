@@ -1,4 +1,4 @@
-//! How the metadata after the operations is read: the bytes of resources.
+//! Parser of the metadata after the operations: the bytes of resources.
 //!
 //! ```text
 //! {-#
@@ -6,8 +6,8 @@
 //!   external_resources: { optc: { model: "net.onnx" } }
 //! #-}
 //! ```
-//! A builtin resource is its alignment in four bytes, least significant first, then its contents. Those of
-//! other dialects are kept as they are written; external ones of other tools are dropped, as mlir-opt does.
+//! A builtin resource is its alignment in four bytes, least significant first, then its contents. Resources
+//! of other dialects are kept unchanged; external ones of other tools are dropped, as mlir-opt does.
 
 use super::{Read, TextReader};
 use crate::blob::Blob;
@@ -73,7 +73,7 @@ impl<'c> TextReader<'c> {
         Ok(())
     }
 
-    /// Keeps the bytes of a builtin resource: its alignment, then its contents.
+    /// Stores the bytes of a builtin resource: its alignment, then its contents.
     fn blob(&mut self, at: usize, key: Ident, digits: &str) -> Read<()> {
         let Some(bytes) = super::dense::hex_bytes(digits).filter(|bytes| bytes.len() >= 4) else {
             return Err(self.fault(at, "expected a string of `0x` and at least eight hexadecimal digits"));

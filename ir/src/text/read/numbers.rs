@@ -1,4 +1,4 @@
-//! How numbers are read into the bits of their type.
+//! Parser of numbers into the bits of their type.
 
 use super::{Failed, Read, TextReader};
 use crate::attrs::AttrData;
@@ -8,10 +8,10 @@ use crate::text::float::{self, FloatSign};
 use crate::text::lexer::TokenKind;
 use crate::types::{FloatKind, Signedness, TypeData};
 
-/// More digits than any integer that is ever written has.
+/// More digits than any integer in practice.
 const MAX_DIGITS: usize = 10_000;
 
-/// A number as it is written.
+/// A number literal.
 #[derive(Clone, Copy)]
 pub(super) struct NumberLiteral<'c> {
     pub negative: bool,
@@ -54,7 +54,7 @@ impl NumberLiteral<'_> {
     }
 }
 
-/// How an integer's range is drawn.
+/// The range of an integer type.
 #[derive(Clone, Copy)]
 struct Range {
     width: u32,
@@ -62,8 +62,8 @@ struct Range {
 }
 
 impl Range {
-    /// Two's complement of a number in the range, least significant word first, without words at the top that
-    /// follow from the word below: a type of 2^24 bits costs no more than its numbers.
+    /// Two's complement of a number in the range, least significant word first, without top words that only
+    /// repeat the sign: a number of a type of 2^24 bits takes no more words than it needs.
     fn words(self, sign: FloatSign, magnitude: &Big) -> Option<Vec<u64>> {
         let bits = magnitude.bits();
         let is_lowest = || sign == FloatSign::Minus && bits == self.width && magnitude.is_power_of_two();

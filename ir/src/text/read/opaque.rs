@@ -1,8 +1,8 @@
-//! How types and attributes of dialects that nobody registered are read: as text, brackets balanced.
+//! Parser of types and attributes of unregistered dialects: text with balanced brackets.
 //!
-//! What is inside and has a meaning to the printer (aliases, affine maps and sets, distinct attributes, other
-//! dialects' types and attributes) is read as what it is, so that `#d.x<#map>` and
-//! `#d.x<affine_map<(d0) -> (d0)>>` are equal.
+//! Parts with a meaning for the printer (aliases, affine maps and sets, distinct attributes, other dialects'
+//! types and attributes) are parsed as such, so that `#d.x<#map>` and `#d.x<affine_map<(d0) -> (d0)>>` are
+//! equal.
 
 use super::attrs::Suffix;
 use super::{Read, TextReader};
@@ -11,7 +11,7 @@ use crate::text::lexer::{self, TokenKind};
 use crate::text::mentions;
 use crate::types::OpaquePiece;
 
-/// Printers of MLIR that write two blanks: dialect, how the text begins, one blank, and two.
+/// Printers of MLIR that write two blanks: dialect, start of the text, with one blank, and with two.
 const TWO_BLANKS: [(&str, &str, &str, &str); 2] = [
     ("irdl", "variadicity_array[", ", ", ",  "),
     ("acc", "declare<dataClause", "dataClause = ", "dataClause =  "),
@@ -40,7 +40,7 @@ impl OpaquePieces {
         self.text.push_str(text);
     }
 
-    /// A blank, where what comes next would run into the name that a piece just before may be printed as.
+    /// A blank, if the next text would otherwise continue the name that the piece before may be printed as.
     fn part(&mut self) {
         if self.text.is_empty() && !self.done.is_empty() {
             self.text.push(' ');
@@ -64,8 +64,8 @@ impl OpaquePieces {
 }
 
 impl TextReader<'_> {
-    /// The dialect and body of the `!dialect.body`, `!dialect<body>` (or `#`) that stands here; none for an
-    /// alias.
+    /// The dialect and body of the `!dialect.body`, `!dialect<body>` (or `#`) at the current place; none for
+    /// an alias.
     pub(super) fn dialect_symbol(&mut self) -> Read<Option<(Ident, Box<[OpaquePiece]>)>> {
         let name = &self.spelling()[1..];
         let end = self.token.end;
@@ -92,7 +92,7 @@ impl TextReader<'_> {
         Ok(Some((self.ctx.ident(dialect), pieces.finish(dialect))))
     }
 
-    /// Collects the text from `at`, after an open `<`, until that is closed; gives the byte after.
+    /// Collects the text from `at`, after an open `<`, until its closing bracket. Returns the byte after it.
     fn opaque(&mut self, mut at: usize, pieces: &mut OpaquePieces) -> Read<usize> {
         let bytes = self.bytes();
         let start = at;
@@ -144,7 +144,7 @@ impl TextReader<'_> {
         }
     }
 
-    /// Reads what stands at `at` if it has a meaning of its own; gives the byte after it.
+    /// Parses the piece at `at` if it has a meaning of its own. Returns the byte after it.
     fn piece(&mut self, at: usize, pieces: &mut OpaquePieces) -> Read<Option<usize>> {
         let bytes = self.bytes();
         let is_inside_word = pieces.text.bytes().next_back().is_some_and(lexer::is_word_byte);
@@ -165,7 +165,7 @@ impl TextReader<'_> {
                 _ => self.attr_aliases.contains_key(name),
             };
             if !is_known {
-                // It stays text, and so it must never come to mean something.
+                // It stays text, so no alias may get this name.
                 self.undefined.insert(&self.text[at..end]);
                 return Ok(None);
             }
@@ -180,7 +180,7 @@ impl TextReader<'_> {
         Ok(Some(self.passed))
     }
 
-    /// An attribute, without the `: type` that may stand after it.
+    /// An attribute, without the `: type` that may follow it.
     fn attr_without_type(&mut self) -> Read<Attr> {
         match self.token.kind {
             TokenKind::Hash => self.hash_attr(Suffix::Leave),

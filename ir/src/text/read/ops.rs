@@ -1,4 +1,4 @@
-//! How operations are read in the generic form, and made.
+//! Parser of operations in the generic form.
 
 use std::rc::Rc;
 
@@ -17,10 +17,10 @@ use crate::text::lexer::TokenKind;
 /// The names left of `=`.
 type ResultNames<'c> = SmallVec<[ResultName<'c>; 1]>;
 
-/// Values that an operation reads; seldom more than a few.
+/// Operands of an operation; seldom more than a few.
 pub(super) type OperandList = SmallVec<[Value; 4]>;
 
-/// All that an operation is made of.
+/// All parts of an operation.
 pub(super) struct ReadOp {
     pub name: OpName,
     pub properties: Attr,
@@ -109,7 +109,7 @@ impl<'c> TextReader<'c> {
         }
     }
 
-    /// Makes an operation of its parts and names its results.
+    /// Makes an operation from its parts and names its results.
     fn make(
         &mut self,
         frame: &mut OpenBody<'c>,
@@ -241,7 +241,7 @@ impl<'c> TextReader<'c> {
         Ok((name, def))
     }
 
-    /// Adds the value that is mentioned here to an operation's operands.
+    /// Adds the value at the current place to an operation's operands.
     pub(super) fn push_mention(&mut self, mentions: &mut Vec<Mention<'c>>) -> Read<()> {
         if mentions.len() == MAX_VALUES {
             let at = self.token.start;
@@ -266,7 +266,7 @@ impl<'c> TextReader<'c> {
         Ok(Mention { name, number, at })
     }
 
-    /// `(types) -> types`; the same text again is not read again.
+    /// `(types) -> types`; the same text is not parsed twice.
     pub(super) fn signature(&mut self) -> Read<Rc<OpTypes>> {
         let start = self.token.start;
         let rest = &self.text[start..];
@@ -290,7 +290,7 @@ impl<'c> TextReader<'c> {
         Ok(signature)
     }
 
-    /// The values that are mentioned, with these types.
+    /// The mentioned values, with these types.
     pub(super) fn operands(
         &mut self,
         frame: &mut OpenBody<'c>,
@@ -305,7 +305,7 @@ impl<'c> TextReader<'c> {
         Ok(mentions.iter().zip(types).map(|(mention, ty)| self.value(frame, *mention, *ty)).collect())
     }
 
-    /// Moves the attributes that the row has among the properties.
+    /// Moves the inherent attributes of the row to the properties.
     pub(super) fn split_attrs(&mut self, def: &OpDef, properties: Attr, attrs: Attr) -> (Attr, Attr) {
         let is_inherent = |name| def.attr(self.ctx.str(name)).is_some();
         let entries = self.ctx.dict_entries(attrs);

@@ -1,4 +1,4 @@
-//! How operations are read in the pretty form, which follows from their rows.
+//! Parser of operations in the pretty form, derived from their rows.
 //!
 //! See [`crate::text`] for the forms.
 
@@ -19,7 +19,7 @@ use crate::text::form::{self, PrettyForm};
 use crate::text::lexer::{self, TokenKind};
 use crate::types::TypeData;
 
-/// The operation that is read in pretty form.
+/// The operation being parsed in pretty form.
 #[derive(Clone, Copy)]
 pub(super) struct PrettyHead {
     pub name: OpName,
@@ -27,12 +27,12 @@ pub(super) struct PrettyHead {
     pub at: usize,
 }
 
-/// Attributes in the order of reading.
+/// Attributes in the order of the text.
 pub(super) type AttrEntries = Vec<(Ident, Attr)>;
 
 impl<'c> TextReader<'c> {
-    /// An operation in pretty form; none if its name is unknown, and then what follows on its line is passed
-    /// over.
+    /// Parses an operation in pretty form; none if its name is unknown, and then the rest of its line is
+    /// skipped.
     pub(super) fn pretty_op(&mut self, frame: &mut OpenBody<'c>) -> Read<Option<ReadOp>> {
         let at = self.token.start;
         let word = self.spelling();
@@ -61,7 +61,7 @@ impl<'c> TextReader<'c> {
         Ok(Some(parts))
     }
 
-    /// Notes that no operation is called `name`.
+    /// Records that no operation is called `name`.
     pub(super) fn note_unregistered(&mut self, at: usize, name: &str) {
         let message = format!("no operation is called `{}`", shortened(name));
         let dialect = name.split_once('.').map(|(dialect, _)| dialect);
@@ -77,7 +77,8 @@ impl<'c> TextReader<'c> {
         self.note_fault(Diagnostic { help, ..Diagnostic::error(self.location(at), message) });
     }
 
-    /// Passes over an operation that can't be read: to the first token on a line of its own, brackets closed.
+    /// Skips an operation that can't be parsed: to the first token on a line of its own, with brackets
+    /// closed.
     fn skip_op(&mut self) -> Read<()> {
         let mut open = 0u32;
         loop {
@@ -95,7 +96,7 @@ impl<'c> TextReader<'c> {
         }
     }
 
-    /// `{attributes}`, if they stand here.
+    /// `{attributes}`, if present.
     pub(super) fn optional_dict(&mut self) -> Read<AttrEntries> {
         if !self.is(b'{') {
             return Ok(Vec::new());
@@ -131,7 +132,7 @@ impl<'c> TextReader<'c> {
         (self.ctx.ident(key), self.ctx.str_attr(self.ctx.str(value)))
     }
 
-    /// `attributes {...}`, if it stands here.
+    /// `attributes {...}`, if present.
     pub(super) fn attributes_clause(&mut self) -> Read<AttrEntries> {
         if self.eat_word("attributes") { self.optional_dict() } else { Ok(Vec::new()) }
     }
@@ -323,7 +324,7 @@ impl<'c> TextReader<'c> {
         Ok(parts)
     }
 
-    /// Whether the value that stands here, on a line of its own, is a result of the next operation.
+    /// Whether the value at the current place, on a line of its own, is a result of the next operation.
     pub(super) fn is_next_op(&self) -> bool {
         let bytes = self.bytes();
         if !bytes[self.passed..self.token.start].contains(&b'\n') {

@@ -1,4 +1,4 @@
-//! How it is noted, while a text is read, where the names of values and blocks stand, and the operations.
+//! Recording of the places of operations, and of the names of values and blocks, during parsing.
 
 use rustc_hash::FxHashMap;
 
@@ -9,22 +9,22 @@ use crate::text::index::{
     NameKind, NameRole, NameSite, NamedThing, ReadTextOp, TextIndex, TextOp, TextOpId, ThingId,
 };
 
-/// What is noted of a text.
+/// The data recorded for a text.
 #[derive(Default)]
 pub(super) struct Recorder<'c> {
     pub index: TextIndex,
-    /// The operations that are being read, the innermost last.
+    /// The operations being parsed, the innermost last.
     open: Vec<TextOpId>,
-    /// The isolated operations that are being read, the innermost last, and the file.
+    /// The isolated operations being parsed, the innermost last, and the file.
     scopes: Vec<RecordedScope<'c>>,
 }
 
-/// What names mean in an isolated operation that is being read.
+/// The meanings of names in an isolated operation being parsed.
 #[derive(Default)]
 struct RecordedScope<'c> {
     op: Option<TextOpId>,
     values: FxHashMap<&'c str, ThingId>,
-    /// Places, in the index, of values that are read before their definition.
+    /// The indices of occurrences of values before their definition.
     waiting: FxHashMap<&'c str, Vec<usize>>,
     blocks: FxHashMap<Block, ThingId>,
 }
@@ -45,7 +45,7 @@ impl<'c> Recorder<'c> {
         self.index.names.push(NameSite { span: at..at + 1 + name.len(), stands_for: thing, role, ty });
     }
 
-    /// Where no text says what a name stands for, the places where it is read belong together all the same.
+    /// Groups the occurrences of a name without a definition in the text.
     fn name_what_waits(&mut self) {
         let mut waiting: Vec<Vec<usize>> = std::mem::take(&mut self.scope().waiting).into_values().collect();
         waiting.sort_unstable();
@@ -61,7 +61,7 @@ impl<'c> TextReader<'c> {
         self.recorder.as_deref_mut()
     }
 
-    /// Says that an operation begins here.
+    /// Records the start of an operation.
     pub(super) fn open_op_site(&mut self) {
         let start = self.token.start;
         let Some(recorder) = self.recorder() else { return };
@@ -72,7 +72,7 @@ impl<'c> TextReader<'c> {
         recorder.open.push(op);
     }
 
-    /// Says that the name of the operation begins here.
+    /// Records the place of the operation's name.
     pub(super) fn note_op_name(&mut self) {
         let start = self.token.start;
         let Some(recorder) = self.recorder() else { return };
@@ -80,7 +80,7 @@ impl<'c> TextReader<'c> {
         recorder.index.ops[innermost].name_start = start;
     }
 
-    /// Says what the operation is.
+    /// Records the parsed operation.
     pub(super) fn note_op(&mut self, frame: &super::values::OpenBody<'c>, op: Op) {
         let Some(recorder) = self.recorder.as_deref_mut() else { return };
         let body = &frame.body;
@@ -93,7 +93,7 @@ impl<'c> TextReader<'c> {
         });
     }
 
-    /// Says that the operation has ended.
+    /// Records the end of the operation.
     pub(super) fn close_op_site(&mut self) {
         let end = self.passed;
         let Some(recorder) = self.recorder() else { return };
@@ -102,21 +102,22 @@ impl<'c> TextReader<'c> {
         span.end = end.max(span.start);
     }
 
-    /// Says that names stand in the operation that is being read, and nowhere else.
+    /// Opens a scope of names for the operation being parsed.
     pub(super) fn open_names(&mut self) {
         let Some(recorder) = self.recorder() else { return };
         let op = recorder.open.last().copied();
         recorder.scopes.push(RecordedScope { op, ..RecordedScope::default() });
     }
 
-    /// Says that they are all read.
+    /// Closes this scope.
     pub(super) fn close_names(&mut self) {
         let Some(recorder) = self.recorder() else { return };
         recorder.name_what_waits();
         recorder.scopes.pop();
     }
 
-    /// Notes where `count` values are defined, from the first one on; of what is at fault, none is known.
+    /// Records the definition of `count` values, from the first one on; the values of a faulty definition are
+    /// unknown.
     pub(super) fn note_definition(
         &mut self,
         name: &'c str,
@@ -133,7 +134,7 @@ impl<'c> TextReader<'c> {
         }
     }
 
-    /// Notes where a value is read.
+    /// Records a use of a value.
     pub(super) fn note_mention(&mut self, mention: Mention<'c>, ty: Type) {
         let Some(recorder) = self.recorder() else { return };
         let known = recorder.scope().values.get(mention.name).copied();
@@ -144,14 +145,14 @@ impl<'c> TextReader<'c> {
         recorder.site(mention.at, mention.name, known, NameRole::Mention, Some(ty));
     }
 
-    /// Says that a name is free again.
+    /// Records that a name is free again.
     pub(super) fn note_end_of_name(&mut self, name: &'c str) {
         if let Some(recorder) = self.recorder() {
             recorder.scope().values.remove(name);
         }
     }
 
-    /// Notes where a block is named.
+    /// Records an occurrence of a block's name.
     pub(super) fn note_block(&mut self, name: &'c str, at: usize, block: Block, role: NameRole) {
         let Some(recorder) = self.recorder() else { return };
         let known = recorder.scope().blocks.get(&block).copied();
@@ -160,7 +161,7 @@ impl<'c> TextReader<'c> {
         recorder.site(at, name, Some(thing), role, None);
     }
 
-    /// Says that the symbol that stands here is defined here.
+    /// Records that the symbol at the current place is defined here.
     pub(super) fn note_symbol_definition(&mut self) {
         let start = self.token.start;
         if let Some(recorder) = self.recorder() {

@@ -1,8 +1,9 @@
-//! How reading goes on after a fault of grammar: with the operation after the one at fault. What was read
-//! without a fault is verified then, for nobody verifies a module that is not made.
+//! Recovery from syntax errors: parsing continues with the operation after the faulty one. Functions parsed
+//! without errors are verified, since the module is not made and so not verified later.
 //!
-//! Where that begins is guessed by brackets and by lines: it is the first on a line of its own after the
-//! fault, outside of all braces that the faulty operation opened, or as little indented as that operation.
+//! The start of that operation is guessed from brackets and lines: it is the first token on a line of its own
+//! after the error that is outside of all braces opened by the faulty operation, or indented no more than
+//! that operation.
 
 use super::values::{OpenBody, ResultName};
 use super::{AfterFault, Failed, Read, TextReader};
@@ -13,15 +14,15 @@ use crate::text::lexer::{self, TokenKind};
 use crate::verify::verify_isolated;
 
 impl<'c> TextReader<'c> {
-    /// Whether reading goes on after the fault of grammar that was just noted.
+    /// Whether parsing continues after the syntax error that was just recorded.
     pub(super) fn goes_on(&self) -> bool {
         self.after_fault == AfterFault::GoOn
             && self.token.kind != TokenKind::End
             && self.diagnostics.len() < MOST_FAULTS
     }
 
-    /// Passes over what is left of an operation at fault that begins at byte `start`. Who reads its results
-    /// is not at fault.
+    /// Skips the rest of a faulty operation that begins at byte `start`. Uses of its results are not reported
+    /// as errors.
     pub(super) fn skip_to_next_op(&mut self, frame: &mut OpenBody<'c>, start: usize) -> Read<()> {
         let bytes = self.bytes();
         let fault = self.token.start;
@@ -63,20 +64,20 @@ impl<'c> TextReader<'c> {
         }
     }
 
-    /// How many bytes stand before the first token of the line of a byte.
+    /// The number of bytes before the first token on the line of a byte.
     fn indent(&self, at: usize) -> usize {
         let line = &self.bytes()[self.text[..at].rfind('\n').map_or(0, |newline| newline + 1)..];
         line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
     }
 
-    /// Remembers the operation that was just read without a fault, if it is isolated.
+    /// Remembers the operation that was just parsed without errors, if it is isolated.
     pub(super) fn note_sound(&mut self, frame: &OpenBody<'c>, block: Block) {
         let op = frame.body.last_op(block).filter(|op| frame.body.child(*op).is_some());
         self.sound.extend(op.map(|op| frame.body.location(op)));
     }
 
-    /// The laws that isolated operations of a body break which were read without a fault, and not verified
-    /// when they were read before.
+    /// The violations by isolated operations of a body that were parsed without errors, and not verified in
+    /// an earlier parse.
     pub(super) fn breaches(&self, body: &Body) -> Vec<Diagnostic> {
         let ops = body.all_blocks().flat_map(|block| body.ops(block));
         let mut found = Vec::new();

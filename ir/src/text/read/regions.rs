@@ -1,7 +1,7 @@
-//! How regions and blocks are read.
+//! Parser of regions and blocks.
 //!
-//! Blocks are read before the operation that owns their region is made (its types stand after its regions),
-//! so they are attached afterwards.
+//! Blocks are parsed before the operation that owns their region is made (its types follow its regions), so
+//! they are attached afterwards.
 
 use rustc_hash::FxHashMap;
 
@@ -12,7 +12,7 @@ use crate::entities::{Block, Location, Type};
 use crate::text::index::NameRole;
 use crate::text::lexer::TokenKind;
 
-/// An argument of an entry block whose name stands outside of the region.
+/// An argument of an entry block whose name is outside of the region.
 #[derive(Clone, Copy)]
 pub(super) struct EntryArgument<'c> {
     /// The name, without `%`.
@@ -23,7 +23,7 @@ pub(super) struct EntryArgument<'c> {
 }
 
 impl<'c> TextReader<'c> {
-    /// `{ blocks }`. The blocks stand in no region yet.
+    /// `{ blocks }`. The blocks are not in a region yet.
     pub(super) fn region(
         &mut self,
         frame: &mut OpenBody<'c>,
@@ -50,7 +50,7 @@ impl<'c> TextReader<'c> {
         }
     }
 
-    /// Blocks up to the closing brace, which is passed.
+    /// Blocks up to the closing brace, which is consumed.
     fn blocks(&mut self, frame: &mut OpenBody<'c>, arguments: &[EntryArgument<'c>]) -> Read<Vec<Block>> {
         let mut blocks = Vec::new();
         let has_header = self.token.kind == TokenKind::Caret && arguments.is_empty();
@@ -117,7 +117,7 @@ impl<'c> TextReader<'c> {
         labels.get_mut(name).expect("the label was just mentioned")
     }
 
-    /// The block called `name` in the innermost region; made if it is not read yet.
+    /// The block called `name` in the innermost region; created if it was not parsed yet.
     pub(super) fn label(
         &mut self,
         frame: &mut OpenBody<'c>,
@@ -134,7 +134,7 @@ impl<'c> TextReader<'c> {
         block
     }
 
-    /// `[^bb1, ^bb2]`, if it stands here.
+    /// `[^bb1, ^bb2]`, if present.
     pub(super) fn successors(&mut self, frame: &mut OpenBody<'c>) -> Read<Vec<Successor>> {
         let mut successors = Vec::new();
         if !self.eat(b'[') {
@@ -153,7 +153,7 @@ impl<'c> TextReader<'c> {
         Ok(successors)
     }
 
-    /// The regions of an isolated operation, read into tables of their own.
+    /// The regions of an isolated operation, parsed into tables of their own.
     pub(super) fn isolated(&mut self, count: RegionArity, arguments: &[EntryArgument<'c>]) -> Read<Body> {
         let mut frame = OpenBody::new(0, self.token.start);
         self.open_names();
@@ -182,11 +182,11 @@ impl<'c> TextReader<'c> {
     }
 }
 
-/// How many regions stand in a row.
+/// The number of regions in a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum RegionArity {
-    /// One.
+    /// One region.
     One,
-    /// As many as commas divide.
+    /// A list separated by commas.
     Listed,
 }

@@ -1,7 +1,7 @@
-//! How operations are read whose rows say their pretty text.
+//! Parser of operations whose rows have a syntax.
 //!
-//! The pieces of the syntax are read in order, each into its place; in the end the operands are put together,
-//! and the types of results that the text does not say are inferred.
+//! The pieces of the syntax are parsed in order, each into its place. In the end the operands are put
+//! together, and result types missing in the text are inferred.
 
 use std::rc::Rc;
 
@@ -22,14 +22,14 @@ use crate::text::lexer::TokenKind;
 use crate::types::{TypeData, VectorDim};
 use crate::words::{Flags, Words};
 
-/// What was read so far.
+/// The parts parsed so far.
 struct Filling<'c> {
     mentions: Vec<Vec<Mention<'c>>>,
     operand_types: Vec<Vec<Type>>,
     result_types: Vec<Option<Vec<Type>>>,
     entries: AttrEntries,
     successors: Vec<Successor>,
-    /// A type that was read too early.
+    /// A type that was parsed before its use.
     pending: Option<Type>,
 }
 
@@ -68,7 +68,7 @@ impl<'c> TextReader<'c> {
         Ok(parts)
     }
 
-    /// The type of an operand that can have no other; nothing for all others.
+    /// The type of an operand that has only one possible type; nothing for all others.
     fn only_type(&self, def: &OperandDef) -> Vec<Type> {
         match (def.types, def.arity) {
             (TypeClass::Bool, Arity::One) => vec![self.ctx.int(1)],
@@ -132,7 +132,7 @@ impl<'c> TextReader<'c> {
         Ok(())
     }
 
-    /// Whether an optional part that begins with `first` stands here.
+    /// Whether an optional part that begins with `first` is present.
     fn begins(&self, first: Option<FormPiece>) -> bool {
         match first {
             Some(FormPiece::Word(word)) => self.is_word(word),
@@ -164,7 +164,7 @@ impl<'c> TextReader<'c> {
         Ok(())
     }
 
-    /// An attribute as its kind is written; none if it need not be there, and is not.
+    /// An attribute in the notation of its kind; none if it is optional and absent.
     fn attr_by_row(&mut self, attr: &AttrDef) -> Read<Option<Attr>> {
         let is_required = attr.presence == Presence::Required;
         match attr.kind {
@@ -258,7 +258,7 @@ impl<'c> TextReader<'c> {
         Ok(())
     }
 
-    /// `^bb1(%x : type)`: a block, and what it is given; these operands stand at `place`.
+    /// `^bb1(%x : type)`: a block, and its operands, which belong to `place`.
     fn successor(&mut self, frame: &mut OpenBody<'c>, place: usize, filling: &mut Filling<'c>) -> Read<()> {
         let at = self.token.start;
         if frame.labels.is_empty() {

@@ -1,4 +1,4 @@
-//! How a file is read: aliases, operations, metadata.
+//! Parser of a file: aliases, operations, metadata.
 
 use super::values::OpenBody;
 use super::{AfterFault, Alias, Failed, Read, TextReader, shortened};
@@ -20,10 +20,10 @@ impl<'c> TextReader<'c> {
             };
             match done {
                 Err(Failed) if self.goes_on() => {
-                    // Where nothing follows, the loop ends.
+                    // If nothing follows, the loop ends.
                     let _ = self.skip_to_next_op(&mut frame, start);
                 }
-                // What was passed over reached to the end of the text.
+                // The skipped text reached to the end of the file.
                 Err(Failed) if self.after_fault == AfterFault::GoOn && self.token.kind == TokenKind::End => {}
                 done => done?,
             }
@@ -35,7 +35,7 @@ impl<'c> TextReader<'c> {
         Ok(self.wrapped(body))
     }
 
-    /// Puts whatever is not one module into one. An operation that nobody registered may be another kind of
+    /// Puts a body that is not a single module into one. An unregistered operation may be another kind of
     /// module.
     fn wrapped(&mut self, body: Body) -> Body {
         let name = self.ctx.op_name("builtin.module");
@@ -83,7 +83,7 @@ impl<'c> TextReader<'c> {
         Ok(())
     }
 
-    /// The name that is defined, with its `=` passed.
+    /// The name that is defined; consumes its `=`.
     fn alias_name(&mut self) -> Read<&'c str> {
         let at = self.token.start;
         let spelling = self.spelling();
@@ -113,7 +113,7 @@ impl<'c> TextReader<'c> {
         Ok(name)
     }
 
-    /// What is read, and how deep it nests.
+    /// The parsed value, and its nesting depth.
     fn measured<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<(T, u32)> {
         self.deepest = self.depth;
         let value = read(self)?;

@@ -1,4 +1,4 @@
-//! How types are read.
+//! Parser of types.
 
 use super::{Alias, Read, TextReader};
 use crate::attrs::AttrData;
@@ -7,10 +7,10 @@ use crate::entities::{Attr, Type};
 use crate::text::lexer::TokenKind;
 use crate::types::{Dim, FloatKind, Signedness, TypeData, VectorDim};
 
-/// Integers are at most this wide.
+/// The maximal width of an integer.
 const MAX_WIDTH: u32 = (1 << 24) - 1;
 
-/// One size as it is written.
+/// One size in the text.
 enum WrittenSize {
     Known(u64),
     Unknown,
@@ -210,13 +210,13 @@ impl<'c> TextReader<'c> {
         Ok(self.non_default(Some(space)))
     }
 
-    /// Memory space 0 is the one that is meant where none is written.
+    /// Memory space 0 is the default, and equal to an absent one.
     fn non_default(&self, space: Option<Attr>) -> Option<Attr> {
         space.filter(|space| !matches!(self.ctx.attr_data(*space), AttrData::Integer { value: 0, ty } if *ty == self.ctx.int(64)))
     }
 
-    /// Whether an attribute after a memref's element type is its layout: maps and strides are, and dialects'
-    /// attributes whose name says so.
+    /// Whether an attribute after a memref's element type is its layout. Maps and strides are layouts, and so
+    /// are dialects' attributes with a name that says so.
     fn is_layout(&self, attr: Attr) -> bool {
         match self.ctx.attr_data(attr) {
             AttrData::AffineMap(_) | AttrData::Strided(_) => true,
@@ -235,7 +235,7 @@ impl<'c> TextReader<'c> {
         }
     }
 
-    /// `*x`, if it stands here.
+    /// `*x`, if present.
     fn eat_unranked(&mut self) -> Read<bool> {
         if !self.is(b'*') {
             return Ok(false);
@@ -262,8 +262,8 @@ impl<'c> TextReader<'c> {
         dims.ok_or_else(|| self.fault(at, "only vectors have scalable sizes"))
     }
 
-    /// Sizes, each with an `x` after it: `4x?x[8]x`. They are read byte by byte, for `x8xf32` would be one
-    /// token.
+    /// Sizes, each followed by an `x`: `4x?x[8]x`. They are parsed byte by byte, because `x8xf32` would be
+    /// one token.
     fn sizes(&mut self) -> Read<Vec<WrittenSize>> {
         let mut sizes = Vec::new();
         loop {
@@ -317,10 +317,10 @@ impl<'c> TextReader<'c> {
     }
 }
 
-/// More sizes than any shape has.
+/// More sizes than any shape has in practice.
 const MOST_SIZES: usize = 1 << 12;
 
-/// What has elements.
+/// The kind of a shaped type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ShapedKind {
     Vector,

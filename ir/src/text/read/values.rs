@@ -1,7 +1,7 @@
-//! The scopes of value names while an isolated operation is read.
+//! The scopes of value names during the parse of an isolated operation.
 //!
-//! A value may be read before its definition: until then an argument of a block that stands nowhere takes its
-//! place. Names that are numbers, the usual case, are found by index; all others by hash.
+//! A value may be used before its definition: until then it is represented by an argument of a block outside
+//! of any region. Names that are numbers, the usual case, are found by index; all others by hash.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,22 +10,22 @@ use crate::body::Body;
 use crate::diag::{Diagnostic, MOST_FAULTS, did_you_mean};
 use crate::entities::{Attr, Block, Type, Value};
 
-/// So many operations say how dense the text is.
+/// After this number of operations, the density of the text is known.
 const FORESEEN_FROM: usize = 4096;
 
-/// An isolated operation while it is read: its tables and what names mean in them.
+/// An isolated operation being parsed: its tables and the meanings of names in them.
 pub(super) struct OpenBody<'c> {
     pub body: Body,
     numbered: Vec<Packed>,
-    /// What the slots in `numbered` that are [`Packed::MANY`] hold.
+    /// The contents of the slots in `numbered` that are [`Packed::MANY`].
     many: Vec<NamedValues>,
     named: FxHashMap<&'c str, NamedValues>,
-    /// Names defined in the regions that are open, but for the outermost, innermost last.
+    /// Names defined in the open regions except the outermost, innermost last.
     nested: Vec<&'c str>,
     pub region_depth: u32,
-    /// How many operations there is room for, as far as that was foreseen.
+    /// The number of operations for which room was reserved.
     pub room: usize,
-    /// Where the text of the first operation begins.
+    /// The start of the first operation's text.
     pub start: usize,
     forward: FxHashMap<(&'c str, u32), Forward>,
     limbo: Option<Block>,
@@ -59,7 +59,7 @@ pub(super) struct Label {
     pub is_defined: bool,
 }
 
-/// What a name stands for: that many values from `first` on.
+/// The meaning of a name: `count` values from `first` on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct NamedValues {
     /// Index of the first value.
@@ -69,11 +69,11 @@ struct NamedValues {
 
 impl NamedValues {
     const FREE: NamedValues = NamedValues { first: 0, count: 0 };
-    /// The count of a name whose definition is at fault.
+    /// The count of a name with a faulty definition.
     const POISON: u32 = u32::MAX;
 }
 
-/// A slot in four bytes: one value, or the place of a slot in a table.
+/// A slot in four bytes: one value, or the index of a slot in a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Packed(u32);
 
@@ -82,13 +82,13 @@ impl Packed {
     const MANY: u32 = 1 << 31;
 }
 
-/// A value that is read before its definition.
+/// A value that is used before its definition.
 struct Forward {
     stand_in: Value,
     at: usize,
 }
 
-/// A value as it is read: `%x`, `%x#1`.
+/// A value in the text: `%x`, `%x#1`.
 #[derive(Clone, Copy)]
 pub(super) struct Mention<'c> {
     /// The name, without `%`.
@@ -133,14 +133,14 @@ impl<'c> OpenBody<'c> {
         }
     }
 
-    /// The value of this type that a number stands for, if it stands for one alone.
+    /// The value of this type that a number denotes, if it denotes exactly one.
     pub(super) fn single(&self, index: usize, ty: Type) -> Option<Value> {
         let Packed(first) = *self.numbered.get(index)?;
         let value = (first < Packed::MANY).then(|| Value::from_u32(first))?;
         (self.body.ty(value) == ty).then_some(value)
     }
 
-    /// Says that the number after the last stands for a value, where that is all there is to say.
+    /// Defines the next number as a value. Returns whether that was possible by appending a slot.
     pub(super) fn define_next(&mut self, index: usize, value: Value) -> bool {
         let is_plain = self.region_depth <= 1 && self.forward.is_empty() && value.as_u32() < Packed::MANY;
         let is_next = is_plain && self.numbered.len() == index;
@@ -172,7 +172,7 @@ impl<'c> OpenBody<'c> {
         }
     }
 
-    /// A value of this type that stands nowhere.
+    /// A value of this type that is in no region.
     fn stand_in(&mut self, ty: Type) -> Value {
         let block = match self.limbo {
             Some(block) => block,
@@ -181,14 +181,15 @@ impl<'c> OpenBody<'c> {
         self.body.add_arg(block, ty)
     }
 
-    /// How many names were defined in nested regions: what [`TextReader::close_scope`] goes back to.
+    /// The number of names defined in nested regions, for [`TextReader::close_scope`].
     pub(super) fn scope(&self) -> usize {
         self.nested.len()
     }
 }
 
 impl<'c> TextReader<'c> {
-    /// The index of a name that is a number; small ones only, so that the table stays small beside the text.
+    /// The index of a name that is a number. Only small numbers count, so that the table stays small compared
+    /// to the text.
     fn numbered(&self, name: &str) -> Option<usize> {
         let is_number = match name.as_bytes() {
             [b'0'] => true,
@@ -199,7 +200,7 @@ impl<'c> TextReader<'c> {
         is_number.then(value).filter(|value| *value < self.number_limit)
     }
 
-    /// Says that a name stands for `count` values from `first` on.
+    /// Defines a name as `count` values from `first` on.
     pub(super) fn define(
         &mut self,
         frame: &mut OpenBody<'c>,
@@ -231,7 +232,7 @@ impl<'c> TextReader<'c> {
         }
     }
 
-    /// Says that a name's definition is at fault, so that its readers are not.
+    /// Records that a name's definition is faulty, so that its uses are not reported as errors.
     pub(super) fn poison(&mut self, frame: &mut OpenBody<'c>, result: ResultName<'c>) {
         let ResultName { name, at, .. } = result;
         self.note_definition(name, at, None, 0);
@@ -243,7 +244,7 @@ impl<'c> TextReader<'c> {
         frame.forward.retain(|key, _| key.0 != name);
     }
 
-    /// The value that is mentioned, which must be of type `ty`.
+    /// The mentioned value, which must be of type `ty`.
     pub(super) fn value(&mut self, frame: &mut OpenBody<'c>, mention: Mention<'c>, ty: Type) -> Value {
         let Mention { name, number, at } = mention;
         self.note_mention(mention, ty);
@@ -280,7 +281,7 @@ impl<'c> TextReader<'c> {
         self.note(mention.at, format!("`%{name}` is a `{found}`, here it is read as a `{expected}`"));
     }
 
-    /// Forgets the names that were defined since `scope`.
+    /// Removes the names defined since `scope`.
     pub(super) fn close_scope(&mut self, frame: &mut OpenBody<'c>, scope: usize) {
         while frame.nested.len() > scope {
             let name = frame.nested.pop().expect("the scope is shorter");
@@ -290,7 +291,7 @@ impl<'c> TextReader<'c> {
         }
     }
 
-    /// Foresees, once there are many operations, how many will follow, so that tables need not grow.
+    /// Once there are many operations, estimates the number of further ones and reserves room for them.
     pub(super) fn make_room(&self, frame: &mut OpenBody<'c>) {
         let ops = frame.body.op_capacity();
         if ops < frame.room {
@@ -306,7 +307,7 @@ impl<'c> TextReader<'c> {
         numbered.reserve_exact(more(numbered.len()));
     }
 
-    /// Notes every value that was read and never defined; the frame is read to its end.
+    /// Reports every value that was used and never defined; the frame is parsed to its end.
     pub(super) fn finish(&mut self, mut frame: OpenBody<'c>) -> Body {
         frame.body.shrink_to_fit();
         if frame.forward.is_empty() {

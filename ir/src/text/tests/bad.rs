@@ -1,8 +1,8 @@
-//! Is bad text refused with a place, without a panic, whatever it is?
+//! Bad text is rejected with a place, and without a panic.
 
 use super::*;
 
-/// One of everything that the reader knows.
+/// A sample of all that the parser knows.
 const SAMPLE: &str = r#"#map = affine_map<(d0, d1)[s0] -> (d0 * 2 + s0, d1 mod 3, -d0, d0 ceildiv 4)>
 #set = affine_set<(d0)[s0] : (d0 - s0 >= 0, d0 == 4)>
 !t = !d.x<"s", #map, [a, {b -> c}]>
@@ -35,7 +35,7 @@ module @m attributes {a.b = 1 : i8, a.c = [1, -2.5, "x\0Ay\\", unit, @s::@"t u"]
 #-}
 "#;
 
-/// Reads a text; what can be read can be verified, printed, and read again.
+/// Parses a text; if this succeeds, verifies and prints the module, and parses it again.
 fn survive(text: &str) {
     let ctx = Arc::new(Context::new());
     let options = ParseOptions { unregistered: Unregistered::Allow };
@@ -68,7 +68,7 @@ fn survive(text: &str) {
     }
 }
 
-/// What is wrong with a text, with its place.
+/// The error of a text, with its place.
 #[track_caller]
 fn check_first(text: &str, expected: &str) {
     let ctx = Arc::new(Context::new());

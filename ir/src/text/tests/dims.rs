@@ -1,4 +1,4 @@
-//! Do sizes that follow from named ones come back as they were?
+//! Round trips of symbolic sizes.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! Does the reading end where more faults are found than will be told, and only there?
+//! Parsing ends once more errors are found than will be reported, and only then.
 
 use super::*;
 
-/// How many faults there are, and the last.
+/// The number of errors, and the last one.
 fn faults(text: String) -> (usize, String) {
     let ctx = Arc::new(Context::new());
     let faults = match parse(&ctx, "t", text) {
@@ -34,7 +34,7 @@ fn a_thousand_faults_of_the_verifier_in_small_operations_end_the_reading() {
         |count: usize| (0..count).map(|i| format!("func.func @f{i}() {{}}\n")).collect::<String>();
     let (count, last) = faults(functions(3000));
     assert!(count == 1001 && last.ends_with("the rest is not read"), "{count}: {last}");
-    // What is faulty in places, the verifier tells in whole.
+    // The verifier reports all errors if only parts of the text are faulty.
     let (count, last) = faults(functions(900) + &"func.func private @g()\n".repeat(900));
     assert_eq!((count, &*last), (1000, "t:1001:1: `@g` is defined twice"));
 }

@@ -1,4 +1,4 @@
-//! Whether an edited text has the faults of one that is read afresh.
+//! Edited texts: they have the errors of a fresh parse.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, marked_span};
 use crate::text::{EditedText, ParseOptions, parse};
 use crate::verify::verify;
 
-/// Functions that call others, in the file and in a module, with aliases and what looks like one of them.
+/// Functions that call others, in the file and in a module, with aliases and text that resembles one.
 const TEXT: &str = "#note = \"n\"
 !t = tensor<4xf32>
 func.func @first(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -45,7 +45,7 @@ func.func @fifth(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tag = #later} {
 }
 ";
 
-/// What edits put in: pieces of text, most of them faults somewhere.
+/// Pieces of text that edits insert; most of them are errors somewhere.
 const PIECES: [&str; 22] = [
     "",
     "",
@@ -71,7 +71,7 @@ const PIECES: [&str; 22] = [
     "{-#",
 ];
 
-/// A fault, but for the numbers that places have in a context.
+/// An error, without the numbers of places in a context.
 type Told = (Option<std::ops::Range<usize>>, String, Option<String>, Vec<String>);
 
 fn told(ctx: &Context, faults: &[Diagnostic]) -> Vec<Told> {
@@ -82,7 +82,7 @@ fn told(ctx: &Context, faults: &[Diagnostic]) -> Vec<Told> {
     faults.iter().map(told).collect()
 }
 
-/// The faults of a text that is read for the first time.
+/// The errors of a text that is parsed for the first time.
 fn afresh(text: &str) -> Vec<Told> {
     let ctx = Arc::new(Context::new());
     let read = parse(&ctx, "t", text.to_owned()).and_then(|module| verify(&module));
@@ -93,7 +93,7 @@ fn begun() -> EditedText {
     EditedText::new(Arc::new(Context::new()), ParseOptions::default())
 }
 
-/// A number below `end` that follows from the ones before.
+/// A pseudo-random number below `end`.
 fn random(state: &mut u64, end: usize) -> usize {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -101,7 +101,7 @@ fn random(state: &mut u64, end: usize) -> usize {
     (*state % end as u64) as usize
 }
 
-/// A place of a text, at the beginning of a token more often than not.
+/// A place in a text, more often than not at the start of a token.
 fn place(state: &mut u64, text: &str) -> usize {
     let at = text.floor_char_boundary(random(state, text.len() + 1));
     let word = text[at..].find([' ', '\n']).map_or(at, |length| at + length);
@@ -117,7 +117,7 @@ fn edited_texts_have_the_faults_of_fresh_ones() {
         let mut text = TEXT.to_owned();
         let mut before = Vec::new();
         for _ in 0..40 {
-            // An edit, or the text as it was before one.
+            // An edit, or the text before one.
             match random(&mut state, 4) {
                 0 if !before.is_empty() => text = before.swap_remove(random(&mut state, before.len())),
                 _ => {
@@ -154,20 +154,20 @@ fn only_the_function_that_changed_is_read_again() {
     check(TEXT, 6, &[]);
     let changed = TEXT.replace("// A comment", "// Another");
     check(&changed, 5, &[]);
-    // Callers are looked at when what they call has changed, and stay at fault while it has.
+    // Callers are checked when their callee has changed, and stay faulty as long as it is.
     let other = changed.replace("private @third(!t)", "private @third()");
     let fault = "`@third` is a `() -> tensor<4xf32>`, called as a `(tensor<4xf32>) -> tensor<4xf32>`";
     check(&other, 5, &[fault]);
     check(&other.replace("nn.exp %x", "nn.relu %x"), 5, &[fault]);
     check(&changed, 1, &[]);
-    // What breaks a law by itself is told again, though only another function is read.
+    // A function that violates a law by itself is reported again, though only another function is parsed.
     let broken = changed.replace("@fifth(%x: tensor<4xf32>) -> tensor<4xf32>", "@fifth(%x: tensor<4xf32>)");
     let fault = "`func.return`: the number of returned values is 0, found 1";
     check(&broken, 5, &[fault]);
     check(&broken.replace("nn.exp %x", "nn.relu %x"), 5, &[fault]);
     let repaired = changed.replace("nn.exp %x", "nn.relu %x");
     check(&repaired, 5, &[]);
-    // Another alias is one for all that follow.
+    // A changed alias affects all functions after it.
     check(&repaired.replace("#later = 1", "#later = 2"), 2, &[]);
 }
 
@@ -178,7 +178,7 @@ fn what_breaks_a_law_is_told_until_it_is_repaired() {
     let unread = returns_nothing.replace("nn.exp %x {", "nn.exp %x, {");
     let steps = [
         &*returns_nothing,
-        // Beside a fault of another function's text, a law is told by the reader, not by the verifier.
+        // If another function has a syntax error, the parser reports a violation, not the verifier.
         &unread,
         &unread.replace("nn.relu %0", "nn.exp %0"),
         &returns_nothing,

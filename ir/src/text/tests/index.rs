@@ -1,4 +1,4 @@
-//! Whether the index of a text knows where its names stand, and what they stand for.
+//! Text index: the places of names, and the entities that they denote.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 ";
 
-/// The index of a text, and how often each name in it stands for each thing: `name*count`.
+/// The index of a text, and how often each name in it denotes each entity: `name*count`.
 fn index(text: &str) -> (TextIndex, Vec<String>) {
     let ctx = Arc::new(Context::new());
     let indexed = parse_indexed(&ctx, "t", text.to_owned(), &ParseOptions::default());
@@ -57,7 +57,7 @@ fn each_name_stands_for_what_its_scope_says() {
         assert_eq!(TEXT[definition.span.clone()], TEXT[site.span.clone()]);
         assert_ne!(definition.span, site.span);
     }
-    // The type of a value is known where it is read.
+    // The type of a value is known at its uses.
     let read = index.name_at(TEXT.find("%1) : (").expect("the call")).expect("a name");
     assert!(read.ty.is_some());
 }

@@ -1,8 +1,8 @@
-//! Is a line that is like an earlier one read as it is token by token?
+//! Memoized lines are parsed like single tokens.
 
 use super::*;
 
-/// The generic text of what a text means, or its faults with their lines.
+/// The generic text of a module's text, or its errors with their lines.
 fn meaning(text: &str) -> String {
     let ctx = Arc::new(Context::new());
     let options = ParseOptions { unregistered: Unregistered::Allow };
@@ -18,8 +18,8 @@ fn meaning(text: &str) -> String {
     }
 }
 
-/// Reads operations of a function twice: as they are, and with a blank at the end of each line, so that no
-/// line is known.
+/// Parses operations of a function twice: unchanged, and with a blank at the end of each line, so that no
+/// line is found in the table.
 #[track_caller]
 fn check(ops: &str, expected: &str) {
     let text = format!(
@@ -127,7 +127,7 @@ fn a_line_that_says_its_location_keeps_it() {
     check_pretty(&(1..4).map(relu).collect::<String>(), "nn.relu");
 }
 
-/// The same for operations in pretty form.
+/// The same check for operations in pretty form.
 #[track_caller]
 fn check_pretty(ops: &str, expected: &str) {
     let text = format!("func.func @f(%x: tensor<4xf32>, %0: tensor<4xf32>) {{\n{ops}\n  return\n}}\n");

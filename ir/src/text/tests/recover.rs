@@ -1,4 +1,4 @@
-//! Whether a text at fault tells all its faults, and nothing that follows from them.
+//! Recovery: a faulty text reports all its errors, and none that only follow from them.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::diag::{self, MessagePlace};
 use crate::text::parse;
 
-/// The faults of a text as `line:column message`.
+/// The errors of a text as `line:column message`.
 fn faults(text: &str) -> Vec<String> {
     let ctx = Arc::new(Context::new());
     let faults = parse(&ctx, "t", text.to_owned()).map(|_| ()).expect_err("the text is at fault");

@@ -1,8 +1,8 @@
-//! Do operations whose rows say their text come back as they were, and are others told what is wrong?
+//! Round trips of operations whose rows have a syntax, and errors in others.
 
 use super::*;
 
-/// Reads the lines of a function of many arguments, and writes them pretty.
+/// Parses the lines of a function of many arguments, and prints them in pretty form.
 #[track_caller]
 fn check_lines(lines: &str) {
     let head = "module {\n  func.func @f(%arg0: i1, %arg1: i32, %arg2: f32, %arg3: f64, %arg4: index, %arg5: vector<4xi1>, %arg6: vector<4xi32>) {\n";

@@ -1,15 +1,14 @@
-//! How affine maps and integer sets are written: with as few parentheses and as many minus signs as MLIR
-//! does.
+//! Printer of affine maps and integer sets: with as few parentheses and as many minus signs as MLIR.
 
 use super::TextWriter;
 use crate::affine::{AffineExpr, AffineMap, AffineOp, Constraint, IntegerSet};
 
-/// Whether a sum or product needs parentheses where it stands.
+/// Whether a sum or product needs parentheses in its context.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Precedence {
-    /// It does not.
+    /// It needs none.
     Weak,
-    /// It does.
+    /// It needs parentheses.
     Strong,
 }
 

@@ -1,10 +1,10 @@
-//! Which attributes, types and locations have a name in the text.
+//! Aliases: the names of attributes, types and locations in the text.
 //!
-//! As in MLIR's printer (`AliasInitializer`): affine maps, integer sets, locations, distinct attributes and
-//! big tuples get names of their own (`#map`, `#map1`, ...); all others keep the name that the module's text
-//! gave them. Everything is visited once, in the printer's order; names are dealt out by how deep named
-//! things nest, types before attributes, by name, and then in the order of visiting. What only locations of
-//! operations need is defined after the module.
+//! As in MLIR's printer (`AliasInitializer`), affine maps, integer sets, locations, distinct attributes and
+//! big tuples get generated names (`#map`, `#map1`, ...); all others keep the name from the module's text.
+//! Everything is visited once, in the printer's order. Names are assigned by nesting depth of named subjects,
+//! types before attributes, by name, and then in the order of visiting. Subjects that only locations of
+//! operations need are defined after the module.
 
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -34,12 +34,12 @@ pub(super) enum AliasSubject {
     Location(Location),
 }
 
-/// When a named thing is defined.
+/// The place of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DefinitionTime {
     /// Before the module.
     Before,
-    /// After it.
+    /// After the module.
     Behind,
 }
 
@@ -47,14 +47,14 @@ pub(super) enum DefinitionTime {
 #[derive(Default)]
 pub(super) struct AliasNames {
     names: FxHashMap<AliasSubject, Box<str>>,
-    /// What has a name, in the order of definition.
+    /// The named subjects, in the order of definition.
     pub order: Vec<(AliasSubject, DefinitionTime)>,
     /// Resources in the order of visiting.
     pub resources: Vec<Ident>,
 }
 
 impl AliasNames {
-    /// The names of all that a module mentions.
+    /// The names of all subjects in a module.
     pub(super) fn of(module: &Module, locations: Locations, lines: &mut LineStarts) -> AliasNames {
         let mut visitor = Visitor {
             ctx: &module.ctx,
@@ -72,27 +72,27 @@ impl AliasNames {
         visitor.finish()
     }
 
-    /// The name of something, with its sigil.
+    /// The name of a subject, with its sigil.
     pub(super) fn get(&self, subject: AliasSubject) -> Option<&str> {
         if self.names.is_empty() { None } else { self.names.get(&subject).map(|name| &**name) }
     }
 }
 
-/// What is known of a subject.
+/// The properties of a subject.
 struct SubjectFacts {
     name: Option<Name>,
-    /// 0 if neither it nor anything in it has a name; else one more than the deepest named thing in it.
+    /// 0 if neither it nor its contents have a name; else one more than the deepest named subject in it.
     depth: u32,
     turn: DefinitionTime,
     children: Vec<usize>,
 }
 
-/// The name that a subject is to have.
+/// The preferred name of a subject.
 #[derive(Clone, Copy)]
 enum Name {
-    /// This, numbered if it is taken.
+    /// This name, with a number if it is taken.
     Prefix(&'static str),
-    /// This, and its place in the text that was read.
+    /// This name, and its place in the parsed text.
     Kept(Ident, usize),
 }
 
@@ -102,19 +102,19 @@ struct Visitor<'m> {
     locations: Locations,
     lines: &'m mut LineStarts,
     found: IndexMap<AliasSubject, SubjectFacts, FxBuildHasher>,
-    /// Which types of values were visited, by their index.
+    /// The visited types of values, by their index.
     types: Vec<bool>,
-    /// Attributes of operations (inherent, other) that were visited.
+    /// Visited attributes of operations (inherent, other).
     dicts: FxHashSet<(Attr, Attr)>,
-    /// Those of the operation before.
+    /// Those of the previous operation.
     last_dicts: (Attr, Attr),
     resources: Vec<Ident>,
-    /// Names, with their sigils, in the texts of opaque types and attributes, that stand for nothing; nothing
+    /// Names, with their sigils, that denote nothing in the texts of opaque types and attributes; no subject
     /// may get them.
     undefined: FxHashSet<&'m str>,
 }
 
-/// What the parts of a subject amount to, while they are visited.
+/// The accumulated properties of a subject's parts during the visit.
 struct VisitedParts {
     depth: u32,
     children: Vec<usize>,
@@ -193,7 +193,7 @@ impl<'m> Visitor<'m> {
         }
     }
 
-    /// Visits a subject with all its parts; gives its place among those found, and its depth.
+    /// Visits a subject with all its parts. Returns its index among those found, and its depth.
     fn visit(&mut self, subject: AliasSubject, turn: DefinitionTime) -> (usize, u32) {
         if let Some((index, _, found)) = self.found.get_full(&subject) {
             let depth = found.depth;
@@ -220,7 +220,7 @@ impl<'m> Visitor<'m> {
         (index, found.depth)
     }
 
-    /// What is needed before the module, so is all that is in it.
+    /// Moves a subject, and all its parts, before the module.
     fn define_before(&mut self, index: usize) {
         let mut pending = vec![index];
         while let Some(index) = pending.pop() {
@@ -321,8 +321,8 @@ impl<'m> Visitor<'m> {
         }
     }
 
-    /// The name that a subject is to have: what the text called it, unless that is but its usual name with a
-    /// number.
+    /// The preferred name of a subject: its name in the parsed text, unless that is only its usual name with
+    /// a number.
     fn name(&self, subject: AliasSubject) -> Option<Name> {
         let aliases = &self.module.aliases;
         let (kept, usual) = match subject {
@@ -356,7 +356,7 @@ impl<'m> Visitor<'m> {
         }
     }
 
-    /// Sorts what has a name, and deals the names out.
+    /// Sorts the named subjects, and assigns the names.
     fn finish(mut self) -> AliasNames {
         let mut named: Vec<(AliasSubject, Name, u32, DefinitionTime)> = self
             .found
@@ -403,7 +403,7 @@ impl<'m> Visitor<'m> {
     }
 }
 
-/// Puts names that were kept, among those of one depth, in the order of the text that was read.
+/// Sorts kept names of one depth in the order of the parsed text.
 fn keep_order(named: &mut [(AliasSubject, Name, u32, DefinitionTime)]) {
     for group in named.chunk_by_mut(|a, b| (a.2, sigil(a.0)) == (b.2, sigil(b.0))) {
         let is_kept = |entry: &(AliasSubject, Name, u32, DefinitionTime)| matches!(entry.1, Name::Kept(..));

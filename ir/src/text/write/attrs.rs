@@ -1,4 +1,4 @@
-//! How attributes are written.
+//! Printer of attributes.
 
 use super::TextWriter;
 use super::aliases::AliasSubject;
@@ -9,12 +9,12 @@ use crate::text::quote::write_quoted;
 use crate::text::{float, lexer};
 use crate::types::{FloatKind, Signedness, TypeData};
 
-/// Whether the type that everyone expects (`i64`, `f64`) is written.
+/// Whether the default type (`i64`, `f64`) is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Usual {
-    /// It is.
+    /// It is written.
     Shown,
-    /// It is not.
+    /// It is omitted.
     Hidden,
 }
 
@@ -34,7 +34,7 @@ impl TextWriter<'_> {
         self.attr_with(attr, Usual::Shown);
     }
 
-    /// An attribute in an array: `i64` and `f64` are understood.
+    /// An attribute in an array: the types `i64` and `f64` are omitted.
     pub(super) fn attr_in_list(&mut self, attr: Attr) {
         if self.buffer.len() > self.limit {
             return;
@@ -101,7 +101,7 @@ impl TextWriter<'_> {
         }
     }
 
-    /// ` : type`; none is left out.
+    /// ` : type`; nothing for type `none`.
     pub(super) fn type_suffix(&mut self, ty: Type) {
         if !matches!(self.ctx.type_data(ty), TypeData::None) {
             self.buffer.push_str(" : ");
@@ -174,7 +174,7 @@ impl TextWriter<'_> {
         self.put(format_args!("{}{digits}", if negative { "-" } else { "" }));
     }
 
-    /// A float; gives whether it is written in hexadecimal.
+    /// A float. Returns whether it is written in hexadecimal.
     pub(super) fn float(&mut self, bits: u128, ty: Type) -> bool {
         let TypeData::Float(kind) = self.ctx.type_data(ty) else {
             unreachable!("floats have float types");

@@ -1,7 +1,7 @@
-//! How text is gathered before it is handed on.
+//! The buffer of the printer's text.
 //!
-//! Bytes, not characters: most of a module's text are numbers of values, written digit by digit. What is
-//! written is UTF-8 nevertheless, and is checked once, when it is handed on.
+//! It holds bytes, not characters, because most of a module's text are numbers of values, written digit by
+//! digit. The contents are UTF-8 nevertheless; this is checked once, at each flush.
 
 use std::fmt;
 
@@ -40,27 +40,27 @@ impl TextBuffer {
         self.bytes.extend_from_slice(&digits[start..]);
     }
 
-    /// Adds again what was written from byte `start` to byte `end` of another buffer.
+    /// Appends a copy of the bytes from `start` to `end` of another buffer.
     pub(super) fn push_part(&mut self, other: &TextBuffer, start: usize, end: usize) {
         self.bytes.extend_from_slice(&other.bytes[start..end]);
     }
 
-    /// How many bytes were written.
+    /// The number of bytes.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether this byte was written last.
+    /// Whether this is the last byte.
     pub(super) fn ends_with(&self, byte: u8) -> bool {
         self.bytes.last() == Some(&byte)
     }
 
-    /// Forgets what was written from byte `length` on.
+    /// Removes all bytes from `length` on.
     pub(super) fn truncate(&mut self, length: usize) {
         self.bytes.truncate(length);
     }
 
-    /// What was written.
+    /// The contents.
     pub(super) fn as_str(&self) -> &str {
         std::str::from_utf8(&self.bytes).expect("only text was written")
     }

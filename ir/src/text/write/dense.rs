@@ -1,4 +1,4 @@
-//! How the elements of constants are written.
+//! Printer of constants' elements.
 
 use super::TextWriter;
 use crate::attrs::{AttrData, DenseData, Splat};
@@ -14,7 +14,7 @@ const MAX_PLAIN: usize = 100;
 enum Hex {
     /// They are.
     Allowed,
-    /// They are not.
+    /// They are written in decimal.
     Never,
 }
 
@@ -96,13 +96,13 @@ impl TextWriter<'_> {
         }
     }
 
-    /// Elements in as many brackets as there are sizes.
+    /// Elements, nested in one pair of brackets for each size.
     fn nested_elements(&mut self, sizes: &[usize], count: usize, mut element: impl FnMut(&mut Self, usize)) {
         for i in 0..count {
             if self.buffer.len() > self.limit {
                 return;
             }
-            // How many of the innermost sizes begin (end) a row with this element.
+            // The number of innermost sizes that begin (end) a row with this element.
             let rows = |at: usize| {
                 let mut size = 1;
                 sizes

@@ -1,7 +1,8 @@
-//! Which operations are like one that was written before.
+//! Memoization of the printer: operations that are like an earlier one.
 //!
-//! Operations of one name, with the same attributes and types, have the same text but for the names of their
-//! results and operands. A table, addressed by all that they have in common, keeps the last of each address.
+//! Operations of one name, with the same attributes and types, have the same text except for the names of
+//! their results and operands. A table, addressed by their common properties, stores the last text of each
+//! address.
 
 use smallvec::SmallVec;
 
@@ -11,20 +12,20 @@ use crate::entities::{Attr, Op, OpName, Type};
 
 const SLOTS: usize = 1024;
 
-/// Longer texts are not kept.
+/// Longer texts are not stored.
 const LONGEST: usize = 512;
 
-/// More text than this is not kept, in bytes.
+/// The most text that is stored, in bytes.
 const MOST: usize = 1 << 20;
 
-/// The texts of operations in generic form, operands and results apart.
+/// The texts of operations in generic form, without operands and results.
 #[derive(Default)]
 pub(super) struct Endings {
     slots: Vec<Option<OpEnding>>,
     texts: TextBuffer,
 }
 
-/// What the text of an operation is before its operands, and after them.
+/// The text of an operation before its operands, and after them.
 struct OpEnding {
     name: OpName,
     properties: Attr,
@@ -35,7 +36,7 @@ struct OpEnding {
     tail: TextRange,
 }
 
-/// Bytes of a buffer: from `start` to `end`.
+/// A range of a buffer: from byte `start` to `end`.
 #[derive(Clone, Copy)]
 pub(super) struct TextRange {
     pub start: usize,
@@ -43,7 +44,7 @@ pub(super) struct TextRange {
 }
 
 impl Endings {
-    /// The kept texts before and after the operands of an operation that is alike.
+    /// The stored texts before and after the operands of a similar operation.
     pub(super) fn find(&self, body: &Body, op: Op) -> Option<(TextRange, TextRange)> {
         let ending = self.slots.get(slot(body, op))?.as_ref()?;
         let is_alike = ending.name == body.name(op)
@@ -54,12 +55,12 @@ impl Endings {
         is_alike.then_some((ending.head, ending.tail))
     }
 
-    /// Adds a kept text to `buffer`.
+    /// Adds a stored text to `buffer`.
     pub(super) fn write(&self, part: TextRange, buffer: &mut TextBuffer) {
         buffer.push_part(&self.texts, part.start, part.end);
     }
 
-    /// Keeps the text of an operation, which stands in `buffer`.
+    /// Stores the text of an operation, which is in `buffer`.
     pub(super) fn keep(
         &mut self,
         body: &Body,

@@ -1,4 +1,4 @@
-//! How conditions and loops are written in the pretty form.
+//! Printer of conditions and loops in the pretty form.
 
 use std::fmt::{self, Write};
 
@@ -155,7 +155,7 @@ impl<'m> TextWriter<'m> {
         }
     }
 
-    /// The one block of a region, if it ends with a terminator that goes to no block.
+    /// The one block of a region, if it ends with a terminator without successors.
     fn plain_block(&self, body: &'m Body, region: Region) -> Option<Block> {
         let &[block] = body.blocks(region) else { return None };
         let last = body.last_op(block)?;
@@ -163,8 +163,8 @@ impl<'m> TextWriter<'m> {
         (is_end && body.successors(last).is_empty()).then_some(block)
     }
 
-    /// Whether the text may leave out the end of a block: it hands over nothing and says nothing, not even
-    /// where it is from.
+    /// Whether the text may omit the terminator of a block: it has no operands, no attributes, and no
+    /// location to print.
     pub(super) fn is_bare_end(&self, op: OpRef<'_>) -> bool {
         let says_nothing = |attrs| self.ctx.dict_entries(attrs).is_empty();
         self.options.locations == Locations::Hidden

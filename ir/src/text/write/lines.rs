@@ -1,4 +1,4 @@
-//! Which line and column a place in a text that was read has.
+//! Line and column of a place in a parsed text.
 
 use rustc_hash::FxHashMap;
 
@@ -7,10 +7,10 @@ use crate::entities::Location;
 use crate::location::LocationData;
 use crate::text::Locations;
 
-/// Where the lines of texts begin, found once for each text.
+/// The starts of the lines of texts, computed once for each text.
 pub(super) struct LineStarts {
     locations: Locations,
-    /// By a text's first place: offsets in it at which lines begin.
+    /// For each text, keyed by its first place: the offsets at which lines begin.
     starts: FxHashMap<u32, Vec<u32>>,
 }
 
@@ -20,7 +20,7 @@ impl LineStarts {
     }
 
     /// A location with its content interned: a place in a text becomes file, line and column (in bytes, from
-    /// 1), with the name of the value that is defined there, if names are shown.
+    /// 1), with the name of the value defined there, if names are shown.
     pub(super) fn interned(&mut self, ctx: &Context, location: Location) -> Location {
         let Some(offset) = location.source_offset() else { return location };
         let Some(source) = ctx.source_at(offset) else { return Location::UNKNOWN };

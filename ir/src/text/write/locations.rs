@@ -1,4 +1,4 @@
-//! How locations are written.
+//! Printer of locations.
 
 use super::aliases::AliasSubject;
 use super::{Locations, TextWriter};

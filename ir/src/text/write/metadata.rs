@@ -1,4 +1,4 @@
-//! How the metadata after the operations is written: the bytes of resources, or where they are found.
+//! Printer of the metadata after the operations: the bytes of resources, or references to them.
 
 use indexmap::{IndexMap, IndexSet};
 
@@ -8,14 +8,14 @@ use crate::context::BlobHome;
 use crate::entities::Ident;
 use crate::module::Resource;
 
-/// The alignment of blobs that were not read from a text, in bytes.
+/// The alignment of blobs that were not parsed from a text, in bytes.
 const ALIGNMENT: u32 = 64;
 
-/// Bytes of a blob that are read at once.
+/// The number of bytes of a blob that are read at once.
 const CHUNK: usize = 1 << 16;
 
 impl TextWriter<'_> {
-    /// `{-# ... #-}`, if there is anything to say.
+    /// `{-# ... #-}`, if it is not empty.
     pub(super) fn metadata(&mut self, resources: &[Resource]) {
         let references = self.ctx.references();
         let keys: IndexSet<Ident> = self.aliases.resources.iter().copied().collect();
@@ -58,7 +58,7 @@ impl TextWriter<'_> {
         self.buffer.push_str("\n#-}\n");
     }
 
-    /// Our own bytes, then what other dialects keep.
+    /// Our own bytes, then the resources of other dialects.
     fn dialect_resources(&mut self, blobs: &[(Ident, Blob, u32)], resources: &[Resource]) {
         if !blobs.is_empty() {
             self.owner("builtin", blobs, |writer, (key, blob, alignment)| {

@@ -1,9 +1,9 @@
-//! Which number each value and block has in the text.
+//! Numbering of the values and blocks in the text.
 //!
 //! Values are numbered in the order in which MLIR's printer visits them (`SSANameState`): the operations of a
 //! region, block by block, and then the regions in them, from a stack, so that the last one comes first. In
-//! the generic form numbers are unique across the module; in the pretty form each region goes on from where
-//! the region around it ended, so that functions begin at 0.
+//! the generic form numbers are unique across the module. In the pretty form each region continues from the
+//! end of the enclosing region's numbers, so functions begin at 0.
 
 use rustc_hash::FxHashMap;
 
@@ -13,12 +13,12 @@ use crate::body::Body;
 use crate::entities::{Block, Op, Region, Value};
 use crate::text::PrintForm;
 
-/// Whether numbers begin anew.
+/// The scope in which numbers are unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Numbering {
-    /// They do not.
+    /// The whole module.
     Unique,
-    /// Each region goes on from the numbers of the region around it.
+    /// Each region continues the numbers of the enclosing region.
     PerScope,
 }
 
@@ -40,8 +40,8 @@ pub(super) struct ValueNumbers {
 }
 
 struct BodyNames {
-    /// For each value, its number; that of an entry block's argument has the bit `ARGUMENT`, that of one of
-    /// several results `PACK`.
+    /// The number of each value. Arguments of entry blocks have the bit `ARGUMENT`, and values among several
+    /// results the bit `PACK`.
     values: Vec<u32>,
     blocks: Vec<u32>,
 }
@@ -49,23 +49,23 @@ struct BodyNames {
 const ARGUMENT: u32 = 1 << 31;
 const PACK: u32 = 1 << 30;
 
-/// Whether a name is that of one value.
+/// Whether a name denotes one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Named {
-    /// It is.
+    /// It does.
     Alone,
-    /// It is that of all results of an operation.
+    /// It denotes all results of an operation.
     WithOthers,
 }
 
-/// Numbers that are given next.
+/// The next free numbers.
 #[derive(Clone, Copy)]
 struct NextNumbers {
     value: u32,
     argument: u32,
 }
 
-/// A region whose turn comes.
+/// A region to be visited.
 struct Pending<'m> {
     body: &'m Body,
     number: u32,
@@ -74,7 +74,7 @@ struct Pending<'m> {
 }
 
 impl ValueNumbers {
-    /// Names for all that `op` holds.
+    /// Names for all values and blocks in `op`.
     pub(super) fn of_op(body: &Body, op: Op, numbering: Numbering) -> ValueNumbers {
         let mut names = ValueNumbers::default();
         names.add_body(body);
@@ -86,7 +86,7 @@ impl ValueNumbers {
         names
     }
 
-    /// Names for all that a body holds.
+    /// Names for all values and blocks in a body.
     pub(super) fn of_body(body: &Body, numbering: Numbering) -> ValueNumbers {
         let mut names = ValueNumbers::default();
         names.add_body(body);
@@ -167,8 +167,7 @@ impl ValueNumbers {
         next.value += 1;
     }
 
-    /// The number of the body that an operation owns; one without blocks, in which nothing has a name, has
-    /// none of its own.
+    /// The index of an operation's own body; a body without blocks has no names, and so no index of its own.
     pub(super) fn child(&self, number: u32, op: Op) -> u32 {
         self.children.get(&(number, op)).copied().unwrap_or(0)
     }
@@ -178,7 +177,7 @@ impl ValueNumbers {
         self.bodies[number as usize].blocks[index_of(block)]
     }
 
-    /// Writes the name that a value has, alone or with the other results of its operation.
+    /// Writes the name of a value, alone or with the other results of its operation.
     pub(super) fn write_value(&self, number: u32, value: Value, out: &mut TextBuffer) -> Named {
         let code = self.bodies[number as usize].values[index_of(value)];
         if code < PACK {

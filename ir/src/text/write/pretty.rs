@@ -1,6 +1,6 @@
-//! How operations are written in the pretty form, which follows from their rows.
+//! Printer of operations in the pretty form, derived from their rows.
 //!
-//! An operation whose pretty text would not read back as itself is written generic.
+//! An operation is written in generic form if its pretty text would be parsed differently.
 
 use std::fmt::{self, Write};
 
@@ -14,11 +14,11 @@ use crate::text::form::{self, PrettyForm, SHORT_DIALECTS};
 use crate::text::lexer;
 use crate::types::TypeData;
 
-/// Attributes that the form itself shows.
+/// Attributes that are part of the form itself.
 const FUNCTION_ATTRS: [&str; 5] = ["sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs"];
 
 impl<'m> TextWriter<'m> {
-    /// Writes an operation in pretty form, without its results; gives whether it has one.
+    /// Writes an operation in pretty form, without its results. Returns whether it has such a form.
     pub(super) fn pretty_op(
         &mut self,
         scope: WrittenBody<'m>,
@@ -47,7 +47,7 @@ impl<'m> TextWriter<'m> {
         }
     }
 
-    /// Whether locations are shown, and a form without block headers would lose those of arguments.
+    /// Whether locations are shown, and those of arguments would be lost in a form without block headers.
     fn hides_locations(&self, body: &Body, op: Op) -> bool {
         let entries = body.regions(op).iter().filter_map(|region| body.entry(*region));
         let mut args = entries.flat_map(|entry| body.args(entry));
@@ -55,8 +55,8 @@ impl<'m> TextWriter<'m> {
             && args.any(|arg| body.arg_location(*arg) != Location::UNKNOWN)
     }
 
-    /// The operation's name; the dialect of functions is left out directly in a function, and that of modules
-    /// for these.
+    /// The operation's name. The dialect `func` is omitted for operations directly in a function, and `builtin`
+    /// for modules.
     pub(super) fn op_word(&mut self, scope: WrittenBody<'m>, op: Op, def: &OpDef) {
         let stands_in_function = || {
             scope.body.parent_op(op).is_none()
@@ -69,7 +69,7 @@ impl<'m> TextWriter<'m> {
         self.buffer.push_str(if is_short { word } else { def.name });
     }
 
-    /// All attributes but `hidden`, inherent or not, sorted by name.
+    /// All attributes except `hidden`, inherent or not, sorted by name.
     pub(super) fn visible_attrs(&self, body: &Body, op: Op, hidden: &[&str]) -> Vec<(Ident, Attr)> {
         let all =
             self.ctx.dict_entries(body.properties(op)).iter().chain(self.ctx.dict_entries(body.attrs(op)));
@@ -90,7 +90,7 @@ impl<'m> TextWriter<'m> {
         body.attr(self.ctx, op, self.ctx.ident(name))
     }
 
-    /// A string attribute that can stand as `@symbol`.
+    /// A string attribute that can be written as `@symbol`.
     fn symbol_value(&self, attr: Option<Attr>) -> Option<Ident> {
         let text = self.ctx.str_value(attr?)?;
         (!text.is_empty()).then(|| self.ctx.ident(text))
@@ -158,7 +158,7 @@ impl<'m> TextWriter<'m> {
         Ok(true)
     }
 
-    /// What stands before a function's body; none if its text would not read back.
+    /// The parts before a function's body; none if their text would be parsed differently.
     fn function_header(
         &self,
         body: &Body,
@@ -336,7 +336,7 @@ impl<'m> TextWriter<'m> {
     }
 }
 
-/// What stands before a function's body.
+/// The parts before a function's body.
 struct FunctionHeader<'m> {
     symbol: Ident,
     visibility: Option<&'m str>,
@@ -354,7 +354,7 @@ fn has_row_attrs(ctx: &Context, def: &OpDef, body: &Body, op: Op) -> bool {
         && lexer::is_bare_word(def.name.as_bytes())
 }
 
-/// Whether a region's first block needs no label: it is not empty, and no block goes to it.
+/// Whether a region's first block needs no label: it is not empty, and has no predecessors.
 fn has_plain_entry(body: &Body, region: Region) -> bool {
     let blocks = body.blocks(region);
     let Some(&entry) = blocks.first() else { return false };

@@ -1,7 +1,7 @@
-//! How operations are written whose rows say their pretty text.
+//! Printer of operations whose rows have a syntax.
 //!
-//! What the text cannot say (values of one place with different types, an attribute of another kind, result
-//! types that inference does not give) makes the whole operation generic.
+//! An operation is written in generic form if the syntax cannot express it: values of one place have
+//! different types, an attribute is of another kind, or inference does not give the result types.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -20,20 +20,20 @@ struct WrittenOp<'m> {
     scope: WrittenBody<'m>,
     op: OpRef<'m>,
     def: &'static OpDef,
-    /// Which operands stand at each place of the row.
+    /// The operands at each place of the row.
     operands: Vec<Range<usize>>,
-    /// Which results do.
+    /// The results at each place of the row.
     results: Vec<Range<usize>>,
 }
 
-/// What the text cannot say.
+/// The syntax cannot express the operation.
 struct Unsayable;
 
 type SyntaxResult<T> = Result<T, Unsayable>;
 
 impl<'m> TextWriter<'m> {
-    /// Writes an operation without its results; gives whether its text says all of it, and else writes
-    /// nothing.
+    /// Writes an operation without its results. Returns whether the syntax expresses all of it; if not,
+    /// nothing is written.
     pub(super) fn by_syntax(
         &mut self,
         scope: WrittenBody<'m>,
@@ -164,7 +164,7 @@ impl<'m> TextWriter<'m> {
         self.list(range, |writer, index| writer.value(subject.scope, subject.op.operand(index)));
     }
 
-    /// An attribute as its kind is written; flags that are none need not be.
+    /// An attribute in the notation of its kind; empty flags may be omitted.
     fn attr_by_row(&mut self, attr: &AttrDef, value: Attr) -> SyntaxResult<()> {
         match (attr.kind, self.ctx.attr_data(value)) {
             (AttrKind::Word(words), _) => {
@@ -274,7 +274,7 @@ impl WrittenOp<'_> {
         }
     }
 
-    /// Whether what a piece names is there.
+    /// Whether the subject of a piece is present.
     fn has(&self, piece: FormPiece) -> bool {
         let FormPiece::Name(name) = piece else { return false };
         match form::operand_place(self.def, name) {
@@ -284,7 +284,7 @@ impl WrittenOp<'_> {
     }
 }
 
-/// The attributes that a row's text shows elsewhere than in braces.
+/// The attributes that a row's syntax shows outside of the braces.
 fn hidden_attrs(def: &OpDef, syntax: &'static str) -> Vec<&'static str> {
     let mut hidden = vec![form::SEGMENTS];
     for piece in form::pieces(syntax) {
@@ -298,7 +298,7 @@ fn hidden_attrs(def: &OpDef, syntax: &'static str) -> Vec<&'static str> {
     hidden
 }
 
-/// Which operands stand at each place of the row.
+/// The operands at each place of the row.
 fn operand_runs(op: OpRef<'_>, def: &OpDef) -> Option<Vec<Range<usize>>> {
     if def.attr(form::SEGMENTS).is_none() {
         return runs(def.operands, op.operand_count());
@@ -308,7 +308,7 @@ fn operand_runs(op: OpRef<'_>, def: &OpDef) -> Option<Vec<Range<usize>>> {
     fits.then(|| in_a_row(sizes.into_iter()))
 }
 
-/// Which of `count` values stand at each place, if at most one place has not exactly one.
+/// The values at each place, of `count` values, if all places but at most one have exactly one.
 fn runs(defs: &[OperandDef], count: usize) -> Option<Vec<Range<usize>>> {
     let ones = defs.iter().filter(|def| def.arity == Arity::One).count();
     let rest = count.checked_sub(ones)?;

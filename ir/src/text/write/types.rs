@@ -1,4 +1,4 @@
-//! How types are written.
+//! Printer of types.
 
 use super::TextWriter;
 use super::aliases::AliasSubject;
@@ -128,7 +128,8 @@ impl TextWriter<'_> {
         self.buffer.push('>');
     }
 
-    /// Result types of a signature: one alone stands without parentheses, unless it is a function type.
+    /// Result types of a signature: a single one is written without parentheses, unless it is a function
+    /// type.
     pub(super) fn result_types(&mut self, types: impl ExactSizeIterator<Item = Type> + Clone) {
         let is_function = |ty| matches!(self.ctx.type_data(ty), TypeData::Function { .. });
         match types.clone().next() {
@@ -141,7 +142,7 @@ impl TextWriter<'_> {
         }
     }
 
-    /// `!dialect.body`, or `!dialect<body>` where the body does not begin with a word.
+    /// `!dialect.body`, or `!dialect<body>` if the body does not begin with a word.
     pub(super) fn opaque(&mut self, sigil: char, dialect: &str, body: &[OpaquePiece]) {
         self.buffer.push(sigil);
         self.buffer.push_str(dialect);
@@ -160,7 +161,7 @@ impl TextWriter<'_> {
     }
 }
 
-/// Whether a body is a word, or a word with one pair of angle brackets after it.
+/// Whether a body is a word, or a word followed by one pair of angle brackets.
 fn is_simple(body: &[OpaquePiece]) -> bool {
     let Some(OpaquePiece::Text(first)) = body.first() else { return false };
     let is_word_byte = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'_';
