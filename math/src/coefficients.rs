@@ -1,11 +1,11 @@
-//! The numbers in the formulas of the functions, which vector code of the same formulas takes from here.
-//! Coefficients of polynomials begin with that of the highest power.
+//! Coefficients of the formulas of the functions, also used by vector code for the same formulas. Polynomials
+//! begin with the coefficient of the highest power.
 
 /// The bits of 1.0.
 pub const ONE_BITS: i32 = 0x3f80_0000;
-/// Pushes a float's fraction out of its mantissa when added: 1.5 * 2^23.
+/// Adding it pushes a float's fraction out of its mantissa: 1.5 * 2^23.
 pub const ROUND: f32 = 12_582_912.0;
-/// The greater part of ln 2, short enough that `n * LN2_HI` is exact for |n| < 2^15.
+/// The high part of ln 2, short enough that `n * LN2_HI` is exact for |n| < 2^15.
 pub const LN2_HI: f32 = 0.693_359_4;
 /// The rest of ln 2.
 pub const LN2_LO: f32 = -2.121_944_4e-4;
@@ -24,7 +24,7 @@ pub const LOG: [f32; 9] = [
     -2.499_999_4e-1,
     3.333_333e-1,
 ];
-/// The bits of sqrt(1/2): mantissas are brought into [sqrt(1/2), sqrt(2)).
+/// The bits of sqrt(1/2): mantissas are scaled into [sqrt(1/2), sqrt(2)).
 pub const SQRT_HALF_BITS: i32 = 0x3f35_04f3;
 /// Below this magnitude, tanh x is `x + x * x^2 * TANH(x^2)`.
 pub const TANH_NEAR: f32 = 0.625;
@@ -36,7 +36,7 @@ pub const TANH: [f32; 5] = [-5.705_027e-3, 2.063_912_3e-2, -5.373_972_7e-2, 1.33
 /// Below this, gelu x is 0: its greatest magnitude there is 3e-32.
 pub const GELU_ZERO: f32 = -12.0;
 /// ln(normal distribution function) of x, from -6 to 0: the error is at most 4e-8 above -1 and 5e-6 at -6.
-/// Falls faster than the function below that, to -118.2 at [`GELU_ZERO`].
+/// Below -6 it falls faster than the function, to -118.2 at [`GELU_ZERO`].
 pub const LN_NORMAL: [f32; 11] = [
     -1.667_382_7e-8,
     -5.121_054e-7,

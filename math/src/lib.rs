@@ -1,25 +1,24 @@
-//! What the elementwise functions compute, to the last bit.
+//! Elementwise functions, defined to the last bit.
 //!
-//! On `f32`, the formulas are those of machine code's vector functions, operation by operation: only
-//! `+ - * /`, `mul_add` (one rounding), comparisons that select, integer adds, shifts and masks of the bit
-//! pattern, exact conversions. So a value folded at compile time equals the one computed at run time.
-//! Denormals are kept unless a function says otherwise. `max` and `min` are x86's: the second operand wins
-//! where the comparison fails, which decides what becomes of NaN and of signed zeros. A NaN result has
-//! an unspecified sign and payload.
+//! On `f32`, the formulas are those of the vector functions in machine code, operation by operation. They use
+//! only `+ - * /`, `mul_add` (one rounding), comparisons that select, integer adds, shifts and masks of the
+//! bit pattern, and exact conversions. So a value folded at compile time equals the one computed at run time.
+//! Denormals are kept unless a function's documentation says otherwise. `max` and `min` are x86's: they
+//! return the second operand if the comparison fails, which determines the results for NaN and for signed
+//! zeros. A NaN result has an unspecified sign and payload.
 //!
-//! Errors against the exact value, the greatest of all 2^32 inputs, in units of the last place: `exp` 0.85,
+//! Greatest errors over all 2^32 inputs against the exact value, in units of the last place: `exp` 0.85,
 //! `log` 0.81, `tanh` 1.36, `erf` 1.09, `sigmoid` 2.49 (but 0 where the result is denormal); `pow`,
-//! trigonometric and hyperbolic functions (but `tanh`) 0.501; `gelu` and `gelu_tanh` 2 for positive numbers
-//! (for negative ones at most 1e-7, and 3e-7 of the result above -1, 7e-6 of it above -6). Functions on `f64`
-//! are those of `libm` (a port of musl's), within 1, the same on every platform.
+//! trigonometric and hyperbolic functions (except `tanh`) 0.501; `gelu` and `gelu_tanh` 2 for positive
+//! numbers (for negative ones at most 1e-7, and 3e-7 of the result above -1, 7e-6 of it above -6). Functions
+//! on `f64` are those of `libm` (a port of musl's), within 1, the same on every platform.
 //!
 //! Sources: Cephes `expf` and `logf` (Moshier, 1989) for the polynomials of `exp` and `log`. Those of `tanh`
-//! and `erf` are minimax fits of the relative error, by Remez' exchange; `1 - 2 / (e^2x + 1)` is Cephes' form
-//! of `tanh` away from 0, and the exponential of a polynomial as the form of `1 - erf` is that of Hastings
-//! (Approximations for Digital Computers, 1955), as N. Juffa uses it. `gelu` is the same form with a fit of
-//! weighted error.
+//! and `erf` are minimax fits of the relative error, by Remez' exchange. Away from 0, `tanh` has Cephes' form
+//! `1 - 2 / (e^2x + 1)`; `1 - erf` is the exponential of a polynomial, a form of Hastings (Approximations for
+//! Digital Computers, 1955), as used by N. Juffa. `gelu` has the same form, with a fit of weighted error.
 //!
-//! Functions are always inlined, so that a caller compiled for fused multiply-add gets one instruction for
+//! Functions are always inlined, so a caller compiled for fused multiply-add gets one instruction for
 //! `mul_add`.
 
 pub mod coefficients;
@@ -47,7 +46,7 @@ pub fn min<T: PartialOrd>(a: T, b: T) -> T {
     if a < b { a } else { b }
 }
 
-/// Whether the intersection of two boxes, `[y, x, y, x]` of two opposite corners, is more than a part of
+/// Whether the intersection of two boxes, `[y, x, y, x]` of two opposite corners, is more than `part` of
 /// their union.
 #[inline(always)]
 pub fn boxes_overlap(a: [f32; 4], b: [f32; 4], part: f32) -> bool {
@@ -71,7 +70,7 @@ pub fn boxes_overlap(a: [f32; 4], b: [f32; 4], part: f32) -> bool {
     is_some && intersection / union > part
 }
 
-/// Horner's rule with one rounding a step; the highest power's coefficient first.
+/// Horner's rule with one rounding per step; the highest power's coefficient first.
 #[inline(always)]
 fn poly<const N: usize>(x: f32, coefficients: [f32; N]) -> f32 {
     let mut sum = coefficients[0];
@@ -104,21 +103,21 @@ pub fn exp(x: f32) -> f32 {
     mantissa * first * second
 }
 
-/// [`exp`], the same bits, of an `x` from -87 to 88.37 or NaN: the result is normal, so one factor scales it.
-/// From 88.38 to 89 it is infinity.
+/// Like [`exp`], with the same bits, for an `x` from -87 to 88.37 or NaN: the result is normal, so one factor
+/// scales it. From 88.38 to 89 it is infinity.
 #[inline(always)]
 fn exp_or_infinity(x: f32) -> f32 {
     let [mantissa, shifted] = exp_in_two(x);
     mantissa * power_of_two(shifted)
 }
 
-/// 2^n of `ROUND + n`: infinity for 128, and the bits of a negative number below -127.
+/// 2^n for `ROUND + n`: infinity for 128, and the bits of a negative number below -127.
 #[inline(always)]
 fn power_of_two(shifted: f32) -> f32 {
     f32::from_bits((shifted.to_bits() << 23).wrapping_add(ONE_BITS as u32))
 }
 
-/// e^x of an `x` from -170 to 88 or NaN; 0 in place of denormal results.
+/// e^x for an `x` from -170 to 88 or NaN; 0 instead of denormal results.
 #[inline(always)]
 fn exp_or_zero(x: f32) -> f32 {
     let [mantissa, shifted] = exp_in_two(x);
@@ -175,7 +174,7 @@ pub fn gelu(x: f32) -> f32 {
     below.mul_add(exp_or_zero(poly(below, LN_NORMAL)), positive_part(x))
 }
 
-/// `max(x, 0)`, but NaN for -infinity: that is what infinity times nothing is.
+/// `max(x, 0)`, but NaN for -infinity, like the product of infinity and 0.
 #[inline(always)]
 fn positive_part(x: f32) -> f32 {
     x.abs().mul_add(0.5, 0.5 * x)
@@ -202,7 +201,7 @@ pub fn gelu_tanh_f64(x: f64) -> f64 {
     x * sigmoid_f64(2.0 * root * (x + 0.044715 * x * x * x))
 }
 
-/// 1 / (1 + e^-x), relatively exact for negative `x` too; 0 below -88.4, NaN for NaN.
+/// 1 / (1 + e^-x), relatively exact also for negative `x`; 0 below -88.4, NaN for NaN.
 #[inline(always)]
 pub fn sigmoid(x: f32) -> f32 {
     let e = exp_or_infinity(min(89.0, max(-87.0, 0.0 - x)));
@@ -231,8 +230,8 @@ pub fn power_u64(base: u64, exponent: u64) -> u64 {
     power
 }
 
-/// `base` to the power `exponent`, wrapping; a negative power is that of the exact reciprocal, cut to an
-/// integer, and 0 of 0.
+/// `base` to the power `exponent`, wrapping. A negative power is that of the exact reciprocal, truncated to
+/// an integer; for `base` 0 it is 0.
 pub fn power_i64(base: i64, exponent: i64) -> i64 {
     match (base, exponent) {
         (_, 0..) => power_u64(base.cast_unsigned(), exponent.cast_unsigned()).cast_signed(),

@@ -1,21 +1,22 @@
-//! Where a region of an image is read: the samples of a box's bins along an axis.
+//! Regions of an image: the samples of a box's bins along an axis.
 //!
 //! ```text
 //! bin = length / bins,   samples = ceil(bin) unless their number is given
 //! place = start + index * bin + (sample + 0.5) * bin / samples
 //! ```
 //!
-//! A place between two elements is read from both, by its distance; one at most an element beyond the border
-//! is the border's, and one further away is not in the image. Source: He et al., Mask R-CNN (2017), as ONNX's
-//! RoiAlign says it. Arithmetic is that of the boxes' type, step by step, as the number of samples jumps.
+//! A place between two elements is interpolated from both, weighted by its distance. A place at most one
+//! element beyond the border takes the border's element, and one further away is not in the image. Source: He
+//! et al., Mask R-CNN (2017), in the definition of ONNX's RoiAlign. Arithmetic is that of the boxes' type,
+//! step by step, since the number of samples jumps.
 
 use std::ops::{Add, Div, Mul, Range, Sub};
 
-/// Samples along an axis of a bin, at most: up to here their places are told apart, and a walk over those
-/// near the image is as short as the image.
+/// The most samples of a bin along an axis. Up to here their places are distinct, and a walk over those near
+/// the image is as short as the image.
 pub const MOST_SAMPLES: u64 = 1 << 20;
 
-/// A float that boxes have.
+/// A float type of boxes.
 pub trait Coordinate:
     Copy
     + Into<f64>
@@ -52,19 +53,19 @@ pub struct BoxAxis<T> {
     size: u64,
 }
 
-/// The two elements that are read for a sample, with their weights.
+/// The two elements that a sample interpolates, with their weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoxSample<T> {
-    /// Which they are, both the same at the border.
+    /// The indices of the elements, equal at the border.
     pub elements: [usize; 2],
-    /// How much each of them counts.
+    /// The weight of each element.
     pub weights: [T; 2],
 }
 
 impl<T: Coordinate> BoxAxis<T> {
-    /// A box from `start` on, in as many bins, each with that number of samples, or with one for each element
-    /// that it is long if that is 0, on an axis of `size` elements. None if that is no number, or above
-    /// [`MOST_SAMPLES`].
+    /// A box from `start` on, with this number of bins, each with the given number of samples, or with one
+    /// for each element of its length if that number is 0, on an axis of `size` elements. None if the number
+    /// of samples is NaN, or above [`MOST_SAMPLES`].
     #[inline(always)]
     pub fn new([start, length]: [T; 2], bins: u64, samples: u64, size: u64) -> Option<BoxAxis<T>> {
         let bin = length / T::of(bins as f64);
@@ -73,32 +74,32 @@ impl<T: Coordinate> BoxAxis<T> {
         }
         let wanted: f64 = bin.into();
         let is_possible = wanted <= MOST_SAMPLES as f64;
-        // A length below 0 has no samples.
+        // A negative length has no samples.
         is_possible.then(|| BoxAxis { start, bin, samples: wanted.ceil() as u64, size })
     }
 
-    /// Samples of a bin, those beyond the image too.
+    /// The number of samples of a bin, including those beyond the image.
     #[inline(always)]
     pub fn samples(&self) -> u64 {
         self.samples
     }
 
-    /// The samples of a bin that may be in the image; no other is.
+    /// The samples of a bin that may be in the image; all others are outside.
     #[inline(always)]
     pub fn near(&self, bin: u64) -> Range<u64> {
         let (start, length): (f64, f64) = (self.start.into(), self.bin.into());
-        // All samples of a bin without a length lie at one place.
+        // All samples of a bin of length 0 have the same place.
         if self.samples <= 2 * self.size + 16 || length <= 0.0 {
             return 0..self.samples;
         }
         let from = start + bin as f64 * length;
         let step = length / self.samples as f64;
-        // The places' rounding moves samples by less than their number times a few ulps.
+        // Rounding moves the places of samples by less than their number times a few ulps.
         let sample = |place: f64, room: f64| (((place - from) / step - 0.5 + room) as u64).min(self.samples);
         sample(-1.0, -4.0)..sample(self.size as f64, 5.0)
     }
 
-    /// What is read for a sample of a bin; none if it lies beyond the image.
+    /// The elements and weights of a sample of a bin; none if it lies beyond the image.
     #[inline(always)]
     pub fn sample(&self, bin: u64, sample: u64) -> Option<BoxSample<T>> {
         let inside = T::of(sample as f64 + 0.5) * self.bin / T::of(self.samples as f64);

@@ -1,12 +1,12 @@
-//! What trigonometric and hyperbolic functions and powers of `f32` compute: formulas in `f64`, rounded once.
+//! Trigonometric and hyperbolic functions and powers of `f32`: formulas in `f64`, rounded once.
 //!
-//! They have no branches but selections of two values, and use only `+ - * /`, square roots, comparisons,
-//! conversions, and integer operations on bit patterns, each rounded by itself. So a compiler makes vector
-//! code of them that gives the same bits. The one exception are angles that are not near ([`is_near`]).
+//! They have no branches except selections of two values. They use only `+ - * /`, square roots, comparisons,
+//! conversions, and integer operations on bit patterns, each rounded separately. So a compiler can vectorize
+//! them with the same bits. The one exception is angles that are not near ([`is_near`]).
 //!
-//! Errors against the exact value over all inputs: see the crate's front page. The polynomials are
-//! interpolations at Chebyshev's points, each within 2e-12 of its function, which is 2e-5 units in the last
-//! place of `f32`.
+//! Errors against the exact value over all inputs are on the crate's front page. The polynomials are
+//! interpolations at Chebyshev's points, each within 2e-12 of its function, or 2e-5 units in the last place
+//! of `f32`.
 
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, FRAC_PI_4, LOG2_E, PI};
 
@@ -20,9 +20,9 @@ fn poly<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
     sum
 }
 
-/// A number that pushes a float's fraction out of its mantissa when added: 1.5 * 2^52.
+/// Adding it pushes a float's fraction out of its mantissa: 1.5 * 2^52.
 const ROUND: f64 = 6_755_399_441_055_744.0;
-/// Angles from here on are so large that they take more bits of pi to be reduced.
+/// Reduction of angles from here on takes more bits of pi.
 const FAR: f32 = 4.0e8;
 /// pi/2 in two parts, the first of 25 bits, so that its product with a number below 2^28 is exact.
 const HALF_PI_HI: f64 = 1.570_796_310_901_641_8;
@@ -46,13 +46,13 @@ const COS: [f64; 6] = [
     0.999_999_999_999_944_6,
 ];
 
-/// Whether an angle is reduced without branches; not those that are not finite.
+/// Whether an angle is reduced without branches; false for infinities and NaN.
 #[inline(always)]
 pub fn is_near(x: f32) -> bool {
     x.abs() < FAR
 }
 
-/// Sine and cosine of `x` less a number of quarter turns, and that number in the lowest bits.
+/// Sine and cosine of `x` minus a number of quarter turns, and this number in the lowest bits.
 #[inline(always)]
 fn quarter(x: f32) -> (f64, f64, u64) {
     let x = f64::from(x);
@@ -121,7 +121,7 @@ const ASIN: [f64; 10] = [
     0.999_999_999_999_946_3,
 ];
 
-/// The inverse sine of |x| up to 1/2, else that of sqrt((1 - |x|) / 2), from which both inverses follow.
+/// The inverse sine of |x| up to 1/2, else that of sqrt((1 - |x|) / 2); both inverses follow from it.
 #[inline(always)]
 fn half_asin(x: f64) -> f64 {
     let folded = (1.0 - x.abs()) * 0.5;
@@ -202,7 +202,7 @@ fn exp(x: f64) -> f64 {
     poly(r, EXP) * scale
 }
 
-/// The bits of sqrt(1/2): mantissas are brought into [sqrt(1/2), sqrt(2)).
+/// The bits of sqrt(1/2): mantissas are scaled into [sqrt(1/2), sqrt(2)).
 const SQRT_HALF_BITS: u64 = 0x3fe6_a09e_667f_3bcd;
 /// Of z = s^2: atanh(s) / s for s up to (sqrt(2) - 1) / (sqrt(2) + 1).
 const LOG: [f64; 6] = [
@@ -219,7 +219,7 @@ const LOG: [f64; 6] = [
 fn log(x: f64) -> f64 {
     let offset = x.to_bits().wrapping_sub(SQRT_HALF_BITS);
     let mantissa = (offset & 0x000f_ffff_ffff_ffff).wrapping_add(SQRT_HALF_BITS);
-    // The exponent as a float: it is put into a mantissa, with 2048 added so that it is not negative.
+    // The exponent as a float: it is inserted into a mantissa, plus 2048 so that it is not negative.
     let exponent =
         f64::from_bits((offset.wrapping_add(2048 << 52) >> 52) | ROUND.to_bits()) - (ROUND + 2048.0);
     let m = f64::from_bits(mantissa);
@@ -238,7 +238,7 @@ const SINH: [f64; 6] = [
     0.999_999_999_999_920_6,
 ];
 
-/// e^|x|, where |x| is at most 100: beyond, all that is made of it overflows.
+/// e^|x|, with |x| limited to 100: beyond, all results computed from it overflow.
 #[inline(always)]
 fn exp_of_size(x: f64) -> f64 {
     exp(if x.abs() > 100.0 { 100.0 } else { x.abs() })
@@ -260,7 +260,7 @@ pub fn cosh(x: f32) -> f32 {
     (0.5 * (e + 1.0 / e)) as f32
 }
 
-/// Below it, inverse hyperbolic functions are their series.
+/// Below it, inverse hyperbolic functions are computed by their series.
 const SMALL: f64 = 0.02;
 
 /// The inverse hyperbolic sine.
@@ -294,7 +294,7 @@ pub fn atanh(x: f32) -> f32 {
     (if a <= 1.0 { value.copysign(x) } else { f64::NAN }) as f32
 }
 
-/// `x` to the power `y`; C's `pow` in the special cases: 1 for `y` = 0, whatever `x`.
+/// `x` to the power `y`, with the special cases of C's `pow`: 1 for `y` = 0 and any `x`.
 #[inline(always)]
 pub fn pow(x: f32, y: f32) -> f32 {
     let x = f64::from(x);
@@ -315,14 +315,14 @@ pub fn pow(x: f32, y: f32) -> f32 {
     (if x.is_nan() && y != 0.0 { f64::NAN } else { value }) as f32
 }
 
-/// Whether [`near_rem`] is the remainder: the quotient has at most 28 bits before its point.
+/// Whether [`near_rem`] is the remainder: the integer part of the quotient has at most 28 bits.
 #[inline(always)]
 pub fn is_near_rem(x: f32, y: f32) -> bool {
     (f64::from(x) / f64::from(y)).abs() < 268_435_456.0 && y.abs() < f32::INFINITY
 }
 
-/// `x % y`, which has the sign of `x`, where that is near. No step rounds: the products have at most 53 bits,
-/// and all differences are multiples of the last place of `y` (or are `x`).
+/// `x % y`, with the sign of `x`, if the two are near. No step rounds: the products have at most 53 bits, and
+/// all differences are multiples of the last place of `y` (or equal to `x`).
 #[inline(always)]
 pub fn near_rem(x: f32, y: f32) -> f32 {
     let size = f64::from(x).abs();

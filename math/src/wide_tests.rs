@@ -14,12 +14,12 @@ const PAIRS: [FormulaPair; 11] = [
     ("sinh", sinh, libm::sinh),
     ("cosh", cosh, libm::cosh),
     ("asinh", asinh, libm::asinh),
-    // Below 1, libm has values by chance.
+    // Below 1, libm has arbitrary values.
     ("acosh", acosh, |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) }),
     ("atanh", atanh, libm::atanh),
 ];
 
-/// How many units in the last place of the exact value another is from it.
+/// The error of a number in units of the last place of the exact value.
 fn error(found: f32, exact: f64) -> f64 {
     let rounded = exact as f32;
     if found == rounded || found.is_nan() && rounded.is_nan() {
@@ -90,7 +90,7 @@ fn near_remainders_are_exact() {
     let mut pairs: Vec<(f32, f32)> = pairs.flat_map(|(x, y)| [(x, y), (-x, y), (x, -y), (-x, -y)]).collect();
     for _ in 0..300_000 {
         let divisor = f32::from_bits(random() >> 1);
-        // Multiples of the divisor, and what is one place beside them.
+        // Multiples of the divisor, and their neighbours.
         let multiple = divisor * (random() >> (random() & 31)) as f32;
         let beside = f32::from_bits(multiple.to_bits().wrapping_add(random() % 3).wrapping_sub(1));
         pairs.extend([(f32::from_bits(random()), divisor), (multiple, divisor), (-beside, divisor)]);

@@ -55,8 +55,8 @@ impl<'m> TextWriter<'m> {
             && args.any(|arg| body.arg_location(*arg) != Location::UNKNOWN)
     }
 
-    /// The operation's name. The dialect `func` is omitted for operations directly in a function, and `builtin`
-    /// for modules.
+    /// The operation's name. The dialect `func` is omitted for operations directly in a function, and
+    /// `builtin` for modules.
     pub(super) fn op_word(&mut self, scope: WrittenBody<'m>, op: Op, def: &OpDef) {
         let stands_in_function = || {
             scope.body.parent_op(op).is_none()
