@@ -1,4 +1,4 @@
-//! The interface between compiled code and this crate: the entry, the kernels, the imported symbols.
+//! The interface between compiled code and this crate: entry, kernels and imported symbols.
 //!
 //! All functions use the C calling convention with pointers and integers, so the same code serves the JIT and
 //! object files.
@@ -12,9 +12,9 @@ use crate::observer::RunObserver;
 use crate::stamps::optc_stamp;
 use crate::threads::ThreadPool;
 
-/// A kernel, as compiled code passes it to [`optc_parallel`]: a descriptor of sizes (whose layout is private
-/// to code and kernel), a table of operand and result pointers, the number of the part to compute, and this
-/// worker's scratch.
+/// A kernel, as compiled code passes it to [`optc_parallel`]. Its arguments are a descriptor of sizes (with a
+/// layout private to code and kernel), a table of operand and result pointers, the number of the part to
+/// compute, and this worker's scratch.
 pub type KernelFn = unsafe extern "C" fn(desc: *const u8, ptrs: *const *mut u8, part: u32, scratch: *mut u8);
 
 /// The entry of compiled code. It returns 0, or `k > 0` for the program's fault number `k` (see
@@ -22,8 +22,8 @@ pub type KernelFn = unsafe extern "C" fn(desc: *const u8, ptrs: *const *mut u8, 
 ///
 /// - `arena`: the program's `arena_bytes`, aligned to 64, containing garbage;
 /// - `weights`: the program's weights, aligned to 64;
-/// - `inputs`, `outputs`: one pointer for each descriptor, in order, to that many bytes;
-/// - `frame`: what sizes decide, for code that is compiled for all sizes; other code reads none.
+/// - `inputs`, `outputs`: one pointer for each descriptor, in order, to the descriptor's number of bytes;
+/// - `frame`: the numbers that depend on sizes, for code compiled for all sizes; other code does not read it.
 pub type EntryFn = unsafe extern "C" fn(
     ctx: *const CodeContext,
     arena: *mut u8,
@@ -41,12 +41,12 @@ pub struct CodeContext {
     /// 1 if the run has an observer, else 0.
     watched: u64,
     observer: Option<*const dyn RunObserver>,
-    /// How many steps have begun.
+    /// The number of steps that have begun.
     steps: Cell<u64>,
 }
 
 impl CodeContext {
-    /// Offset of the 64-bit number that says whether the code must call [`optc_step`] before each step.
+    /// Offset of the 64-bit number that tells whether the code must call [`optc_step`] before each step.
     pub const WATCHED: usize = offset_of!(CodeContext, watched);
 
     /// A context for code that runs while `pool` and the observer are borrowed. The pointers are only
@@ -57,7 +57,7 @@ impl CodeContext {
     }
 }
 
-/// What the entry returns where an observer ended the run.
+/// The entry's status after an observer ended the run.
 pub(crate) const STOPPED: i32 = i32::MIN;
 
 /// Asks the observer whether the next step may begin. Returns 0 if it may, else the status that the entry
@@ -93,18 +93,18 @@ pub unsafe extern "C" fn optc_parallel(
     // SAFETY: the entry's context lives during the run, and the pool after it too (`RunContext` borrows
     // both).
     let pool = unsafe { &*(*ctx).pool };
-    // SAFETY: what our caller vouches for.
+    // SAFETY: by our caller's contract.
     unsafe { pool.run(kernel, desc, ptrs, parts, scratch, scratch_stride as usize) }
 }
 
-/// Fills dead memory with [`crate::POISON`], which reads as NaN. Code compiled for a debug run calls it where
-/// a value dies.
+/// Fills dead memory with [`crate::POISON`], which reads as NaN. Code compiled for a debug run calls it at
+/// the end of a value's live range.
 ///
 /// # Safety
 /// `ptr` must be valid for writing `bytes` bytes.
 pub unsafe extern "C" fn optc_poison(ptr: *mut u8, bytes: u64) {
     if bytes > 0 {
-        // SAFETY: what our caller vouches for; all memory of a run is initialised.
+        // SAFETY: by our caller's contract; all memory of a run is initialised.
         poison(unsafe { std::slice::from_raw_parts_mut(ptr, bytes as usize) });
     }
 }

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::large;
 
 /// The system's allocator, with huge pages for blocks of more than 2 MiB. It counts allocations while
-/// [`CountingAllocator::measure`] runs; otherwise it costs one load of a shared flag.
+/// [`CountingAllocator::measure`] runs; otherwise counting costs one load of a shared flag.
 ///
 /// ```standalone_crate
 /// use runtime::CountingAllocator;
@@ -29,37 +29,37 @@ pub struct CountingAllocator {
     bytes: AtomicU64,
     live: AtomicI64,
     peak: AtomicI64,
-    /// Held by the measurement that counts.
+    /// Held by the running measurement.
     measuring: Mutex<()>,
 }
 
 thread_local! {
-    /// Whether what this thread allocates is part of a measurement. It needs no memory and has nothing to
-    /// drop, so that an allocator may ask it.
+    /// Whether this thread's allocations are part of a measurement. It needs no memory and no destructor, so
+    /// an allocator may read it.
     static IS_MEASURED: Cell<bool> = const { Cell::new(false) };
-    /// How many large blocks this thread gets until one is refused, that one included; 0 if none is.
+    /// The number of large blocks until one is refused to this thread, that one included; 0 if none is.
     static UNTIL_REFUSAL: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Whether the calling thread's allocations are part of a measurement: what a thread hands to others that
+/// Whether the calling thread's allocations are part of a measurement. A thread passes this on to others that
 /// work for it.
 #[derive(Clone, Copy)]
 pub(crate) struct Measured(bool);
 
 impl Measured {
-    /// That of the calling thread.
+    /// The value of the calling thread.
     pub(crate) fn here() -> Measured {
         Measured(IS_MEASURED.get())
     }
 
-    /// Makes it the calling thread's, and gives what it was before.
+    /// Sets the calling thread's value, and returns the previous one.
     pub(crate) fn replace(self) -> Measured {
         Measured(IS_MEASURED.replace(self.0))
     }
 }
 
 /// The allocations of a piece of work, in its thread and in the threads of a [`Pool`](crate::ThreadPool)
-/// while they ran parts for it.
+/// while they run parts for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allocations {
     /// The number of allocations, including those that grow or shrink a block.
@@ -91,7 +91,7 @@ impl CountingAllocator {
     /// measurement runs at a time; others wait, so `work` must not measure.
     ///
     /// # Panics
-    /// If this is not the program's global allocator, so that a count of nothing is never a mistake.
+    /// If this is not the program's global allocator; so a count of 0 is never a mistake.
     pub fn measure<R>(&self, work: impl FnOnce() -> R) -> (R, Allocations) {
         let _alone = self.measuring.lock().unwrap_or_else(PoisonError::into_inner);
         let counting = Counting::begin(self);
@@ -112,8 +112,9 @@ impl CountingAllocator {
         (result, allocations)
     }
 
-    /// Runs `work`, and refuses the calling thread its large block `number` meanwhile, as if there were no
-    /// memory. Large blocks have 2 MiB or more, and are counted from 1. Also returns whether one was refused.
+    /// Runs `work`, and refuses the calling thread its large block `number` during it, as if memory were
+    /// exhausted. Large blocks have 2 MiB or more, and are counted from 1. Also returns whether one was
+    /// refused.
     pub fn refuse_large<R>(&self, number: u64, work: impl FnOnce() -> R) -> (R, bool) {
         UNTIL_REFUSAL.set(number);
         let result = work();
@@ -153,7 +154,7 @@ impl CountingAllocator {
     }
 }
 
-/// A large block, or null where it is to be refused.
+/// A large block, or null if it is to be refused.
 fn large_block(size: usize) -> *mut u8 {
     if is_refused() { ptr::null_mut() } else { large::allocate(size) }
 }
@@ -165,7 +166,7 @@ fn is_refused() -> bool {
     left == 1
 }
 
-/// Counts until it is dropped, by a panic too.
+/// Counts until it is dropped, also by a panic.
 struct Counting<'a>(&'a CountingAllocator);
 
 impl<'a> Counting<'a> {
@@ -184,8 +185,8 @@ impl Drop for Counting<'_> {
     }
 }
 
-// SAFETY: memory comes from and goes to `large` where that says so of the layout, else `System`, with the
-// caller's arguments unchanged; counting does not allocate.
+// SAFETY: memory comes from and goes to `large` if the layout is large, else `System`, with the caller's
+// arguments unchanged; counting does not allocate.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.allocated(layout.size());
@@ -230,7 +231,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
                 // SAFETY: a block of this layout is from `large`.
                 unsafe { large::resize(block, layout.size(), new_size) }
             }
-            // SAFETY: both blocks have at least as many bytes as are copied, and are not one.
+            // SAFETY: both blocks have at least as many bytes as are copied, and are distinct.
             _ => unsafe {
                 let new = self.alloc(new_layout);
                 if !new.is_null() {

@@ -1,48 +1,48 @@
-//! Exponential backoff from worker threads that get no core, because another process is busy.
+//! Exponential backoff from worker threads while another process keeps their cores busy.
 //!
-//! Where another process keeps a core busy, there are fewer cores than threads of a run. The caller then
-//! loses its core to a worker, or waits for a worker that lost its own in the middle of a part, each time for
-//! some milliseconds. Where that takes more of a run than workers save, the caller alone is faster: it backs
-//! off, and works alone for a while. Then it tries the workers again. Each backoff is twice as long as the
-//! one before, up to a limit; once workers help, the next one is as short as the first.
+//! If another process keeps a core busy, there are fewer cores than threads of a run. The caller then loses
+//! its core to a worker, or waits for a worker that lost its own in the middle of a part, each time for some
+//! milliseconds. If that takes more of a run than workers save, the caller alone is faster: it backs off, and
+//! works alone for a while. Then it tries the workers again. Each backoff is twice as long as the one before,
+//! up to a limit; once workers help, the next one is as short as the first.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// How long runs with workers are before it is decided whether these help.
+/// The length of a trial: runs with workers, before it is decided whether these help.
 const TRIAL: Duration = Duration::from_millis(40);
 /// The first backoff, and the longest.
 const BACKOFF: [Duration; 2] = [Duration::from_millis(80), Duration::from_secs(2)];
 
-/// Whether and for how long a caller works without its workers. Times are in nanoseconds, points in time
-/// since `begin`.
+/// Whether and for how long a caller works without its workers. Durations are in nanoseconds; points in time
+/// count from `begin`.
 pub(crate) struct WorkerBackoff {
     begin: Instant,
-    /// The most that a trial may lose, in percent, if workers are to help.
+    /// The largest loss of a trial, in percent, with which workers still help.
     most_percent: u64,
-    /// How long the runs of the present trial took.
+    /// The duration of the runs in the current trial.
     ran: AtomicU64,
-    /// How long the caller had no core during them.
+    /// The time that the caller had no core during them.
     lost: AtomicU64,
-    /// When the last backoff ends; 0 after its end.
+    /// The end of the last backoff; 0 after it has ended.
     backoff_end: AtomicU64,
-    /// How long the next backoff is.
+    /// The length of the next backoff.
     next_backoff: AtomicU64,
 }
 
-/// When a run began, and how long its thread had a core before that.
+/// The start of a run, and its thread's core time before that.
 pub(crate) struct RunBegin {
     wall: u64,
     core: u64,
 }
 
 impl WorkerBackoff {
-    /// For a pool of `threads` threads, the caller's among them.
+    /// The state for a pool of `threads` threads, including the caller's.
     pub(crate) fn new(threads: usize) -> WorkerBackoff {
         WorkerBackoff {
             begin: Instant::now(),
-            // With n threads a run takes a little more than an n-th of the time.
+            // With n threads a run takes a little more than 1/n of the time.
             most_percent: 85 * (threads as u64 - 1) / threads as u64,
             ran: AtomicU64::new(0),
             lost: AtomicU64::new(0),
@@ -56,7 +56,7 @@ impl WorkerBackoff {
         self.backoff_end.load(Relaxed) != 0 && self.is_on_at(self.now())
     }
 
-    /// A run begins; `None` if it has no workers.
+    /// Begins a run; `None` if it has no workers.
     pub(crate) fn run_begins(&self) -> Option<RunBegin> {
         if self.most_percent == 0 || self.is_on() {
             return None;
@@ -64,7 +64,7 @@ impl WorkerBackoff {
         Some(RunBegin { wall: self.now(), core: core_time()? })
     }
 
-    /// That run ends.
+    /// Ends the run.
     pub(crate) fn run_ends(&self, begin: &RunBegin) {
         let now = self.now();
         let Some(core) = core_time() else { return };
@@ -103,10 +103,10 @@ impl WorkerBackoff {
     }
 }
 
-/// How long this thread has had a core, if the system tells.
+/// The core time of this thread, if the system reports it.
 fn core_time() -> Option<u64> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the call writes the time to where it is told, which is ours.
+    // SAFETY: the call writes the time to the given variable, which is ours.
     let done = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
     (done == 0).then_some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
@@ -117,7 +117,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Runs of 5 ms, of which `lost` ms are lost, until a backoff begins, or a second is over.
+    /// Runs of 5 ms, of which `lost` ms are lost, until a backoff begins, or after a second.
     fn tried(workers: &WorkerBackoff, from: u64, lost: u64) -> Option<u64> {
         let times = (from..from + 1000).step_by(5).skip(1);
         times.into_iter().find(|time| {

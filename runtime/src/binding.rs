@@ -12,13 +12,13 @@ use crate::threads::ThreadPool;
 /// An input buffer of a program that may overwrite some inputs.
 #[derive(Debug)]
 pub enum InputBuffer<'a> {
-    /// An input that stays as it is.
+    /// An input that stays unchanged.
     Shared(&'a [u8]),
     /// An input whose memory the program may use; its contents are garbage afterwards.
     Donated(&'a mut [u8]),
 }
 
-/// Whether a tensor is an input or an output.
+/// The side of a tensor: input or output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TensorSide {
     /// An input.
@@ -27,17 +27,16 @@ pub enum TensorSide {
     Output,
 }
 
-/// The tables of pointers that compiled code gets, made once and written anew for each run.
+/// The tables of pointers for compiled code, allocated once and rewritten for each run.
 pub(crate) struct Binding {
     inputs: Vec<*const u8>,
     outputs: Vec<*mut u8>,
 }
 
-// SAFETY: the pointers in the tables are leftovers of the last run, never followed; each run writes them
-// anew.
+// SAFETY: the pointers in the tables are leftovers of the last run, never followed; each run rewrites them.
 unsafe impl Send for Binding {}
 
-/// What else a run takes: all but the buffers.
+/// The other arguments of a run, without the buffers.
 pub(crate) struct Entered<'r> {
     pub(crate) code: &'r LoadedCode,
     pub(crate) faults: &'r [String],
@@ -57,7 +56,7 @@ impl Binding {
         }
     }
 
-    /// Checks and binds inputs that stay as they are.
+    /// Checks and binds inputs that stay unchanged.
     pub(crate) fn share(&mut self, descs: &[TensorDesc], inputs: &[&[u8]]) -> Result<(), RunError> {
         check_count(TensorSide::Input, descs, inputs.len())?;
         for ((desc, input), slot) in descs.iter().zip(inputs).zip(&mut self.inputs) {
@@ -66,7 +65,7 @@ impl Binding {
         Ok(())
     }
 
-    /// Checks and binds inputs of which some may be overwritten.
+    /// Checks and binds inputs, some of which may be overwritten.
     pub(crate) fn donate(
         &mut self,
         descs: &[TensorDesc],
@@ -97,15 +96,14 @@ impl Binding {
 
     /// Enters the code.
     ///
-    /// # Safety
     /// All inputs and outputs were bound, with the descriptors of this code and frame, since the last run,
-    /// and are borrowed until this returns; arena, weights and frame are those that the code was made for.
+    /// and are borrowed until this returns. The arena, weights and frame belong to this code.
     pub(crate) unsafe fn enter(&self, run: Entered<'_>) -> Result<(), RunError> {
         let context = CodeContext::new(run.pool, run.observer);
-        // SAFETY: the maker of the code vouched that it touches only what it is handed (see `jit`): an arena
-        // and weights of the planned sizes, and buffers that were compared with the descriptors. They
-        // are borrowed until the call returns: inputs shared (or exclusive, where they are overwritten),
-        // outputs and arena exclusive, so none of these overlap.
+        // SAFETY: the maker of the code guaranteed that it touches only its arguments (see `jit`): an arena
+        // and weights of the planned sizes, and buffers that were compared with the descriptors. They are
+        // borrowed until the call returns: inputs shared (or exclusive, if they are overwritten), outputs and
+        // arena exclusive, so none of these overlap.
         let status = unsafe {
             (run.code.entry())(
                 &context,

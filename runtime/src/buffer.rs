@@ -25,11 +25,10 @@ const PAGE: usize = 4096;
 
 /// Zeroed memory aligned to 64 bytes, or to a page from 64 KiB on. Its size is fixed; it may be zero.
 ///
-/// Memory comes from the global allocator by way of its zeroing entry and with its smallest alignment, and is
-/// aligned here: so that big buffers are fresh pages of the system, which cost nothing until they are
-/// written.
+/// Memory comes from the global allocator, zeroed and with its smallest alignment, and is aligned here. So
+/// big buffers are fresh pages of the system, which cost nothing until they are written.
 pub struct AlignedBuffer {
-    /// What the allocator gave; dangling if the buffer is empty.
+    /// The allocator's block; dangling if the buffer is empty.
     block: NonNull<u8>,
     layout: Layout,
     start: NonNull<u8>,
@@ -41,10 +40,10 @@ unsafe impl Send for AlignedBuffer {}
 // SAFETY: as above; shared access only reads.
 unsafe impl Sync for AlignedBuffer {}
 
-/// The error that the system has no memory of that size.
+/// The error that the system has no memory of this size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutOfMemory {
-    /// The size that was asked for.
+    /// The requested size.
     pub bytes: usize,
 }
 
@@ -138,7 +137,7 @@ impl fmt::Debug for AlignedBuffer {
 }
 
 /// The memory for a run's intermediate values and scratch: the context's own, allocated at the first run and
-/// again when a run needs more, or memory that the embedder lends to the context.
+/// again when a run needs more, or memory that the embedder provides.
 pub struct Arena<'a>(ArenaMemory<'a>);
 
 enum ArenaMemory<'a> {
@@ -168,7 +167,7 @@ impl<'a> Arena<'a> {
         if matches!(self.0, ArenaMemory::Unallocated)
             || matches!(self.0, ArenaMemory::Owned(_)) && held < bytes
         {
-            // What is held goes first, so that the two are never there at one time.
+            // The old memory is freed first, so that both are never allocated at once.
             self.0 = ArenaMemory::Unallocated;
             self.0 = ArenaMemory::Owned(AlignedBuffer::zeroed(bytes)?);
         }
@@ -180,7 +179,7 @@ impl<'a> Arena<'a> {
         memory.get_mut(..bytes).ok_or(ArenaError::TooSmall { needed: bytes, found })
     }
 
-    /// Grows an owned arena to this number of bytes; memory from the embedder stays as it is.
+    /// Grows an owned arena to this number of bytes; memory from the embedder is unchanged.
     ///
     /// # Errors
     /// If the allocator has no such memory.
@@ -194,7 +193,7 @@ impl<'a> Arena<'a> {
     /// Checks memory from the embedder, without allocating.
     ///
     /// # Errors
-    /// As [`Arena::reserve`].
+    /// Like [`Arena::reserve`].
     pub fn check(&mut self, bytes: usize) -> Result<(), ArenaError> {
         match self.0 {
             ArenaMemory::Unallocated => Ok(()),
@@ -229,16 +228,16 @@ impl<'a> Arena<'a> {
     }
 }
 
-/// Why an arena can't be used for a program.
+/// The reason why an arena can't be used for a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArenaError {
-    /// The memory given does not begin at a multiple of 64.
+    /// The given memory does not begin at a multiple of 64.
     Misaligned,
-    /// The memory given has too few bytes.
+    /// The given memory has too few bytes.
     TooSmall {
-        /// What the program needs.
+        /// The bytes that the program needs.
         needed: usize,
-        /// What was given.
+        /// The given bytes.
         found: usize,
     },
     /// The allocator has no such memory.

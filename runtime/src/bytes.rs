@@ -1,13 +1,13 @@
-//! How typed slices are seen as bytes, and bytes as typed slices, without a copy.
+//! Typed slices viewed as bytes, and bytes as typed slices, without a copy.
 //!
-//! The rooms without `unsafe` fill weights and bind inputs through these.
+//! Crates without `unsafe` fill weights and bind inputs with these functions.
 
 mod sealed {
-    /// Keeps `Plain` to the types of this file.
+    /// Restricts `Plain` to the types of this file.
     pub trait Sealed {}
 }
 
-/// A number type of which every bit pattern is a value and which has no padding.
+/// A number type without padding, for which every bit pattern is valid.
 pub trait Plain: Copy + sealed::Sealed + 'static {}
 
 macro_rules! plain {
@@ -21,20 +21,20 @@ pub fn as_bytes<T: Plain>(values: &[T]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
-/// The bytes of `values`, to be written.
+/// The bytes of `values`, for writing.
 pub fn as_bytes_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
-    // SAFETY: as in `as_bytes`; and whatever bytes are written are values, since `T` is `Plain`.
+    // SAFETY: as in `as_bytes`; and any bytes written are valid values, since `T` is `Plain`.
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
 }
 
 /// `bytes` as numbers, or `None` if they are not aligned for `T` or not a whole number of them.
 pub fn from_bytes<T: Plain>(bytes: &[u8]) -> Option<&[T]> {
-    // SAFETY: every bit pattern of a `Plain` type is a value; `align_to` sees to the bounds.
+    // SAFETY: every bit pattern of a `Plain` type is a value; `align_to` checks the bounds.
     let (before, values, after) = unsafe { bytes.align_to() };
     (before.is_empty() && after.is_empty()).then_some(values)
 }
 
-/// `bytes` as numbers to be written, or `None` as for [`from_bytes`].
+/// `bytes` as numbers for writing, or `None` as for [`from_bytes`].
 pub fn from_bytes_mut<T: Plain>(bytes: &mut [u8]) -> Option<&mut [T]> {
     // SAFETY: as in `from_bytes`.
     let (before, values, after) = unsafe { bytes.align_to_mut() };

@@ -1,9 +1,9 @@
 //! Loaded machine code, and the promise under which it is called.
 //!
-//! No check here can show that machine code stays within its buffers: that follows from how it was generated.
-//! So all constructors are `unsafe`, and their callers promise: **the code reads and writes only the memory
-//! that [`EntryFn`] gives it, within the sizes of the program's descriptors**. `codegen` bases its promise on
-//! the IR's verifier, the checker of plans and the law tests.
+//! No check here can show that machine code stays within its buffers: that follows from its generation. So
+//! all constructors are `unsafe`, and their callers promise: **the code reads and writes only the memory that
+//! [`EntryFn`] gives it, within the sizes of the program's descriptors**. `codegen` bases its promise on the
+//! IR's verifier, the checker of plans and the law tests.
 
 use std::any::Any;
 use std::fmt;
@@ -15,7 +15,7 @@ use memmap2::MmapMut;
 use crate::abi::EntryFn;
 use crate::image::{CodeImage, LoadError};
 
-/// Machine code with one entry, kept loaded as long as this value (or a clone) lives.
+/// Machine code with one entry, loaded as long as this value (or a clone) lives.
 #[derive(Clone)]
 pub struct LoadedCode {
     entry: EntryFn,
@@ -32,7 +32,7 @@ impl LoadedCode {
     /// only what its arguments and the program's descriptors allow.
     ///
     /// # Errors
-    /// If the image contradicts itself, a symbol or the entry is not known, or the system refuses.
+    /// If the image is inconsistent, a symbol or the entry is unknown, or the system refuses.
     pub unsafe fn load(
         image: &CodeImage,
         entry: &str,
@@ -61,13 +61,13 @@ impl LoadedCode {
         Ok((unsafe { LoadedCode::from_address(entry, Arc::new(memory)) }, addresses))
     }
 
-    /// Code at an address, kept loaded by `owner`.
+    /// Code at an address, which `owner` keeps loaded.
     ///
     /// # Safety
     /// `entry` must be the address of a function of type [`EntryFn`] that stays callable while `owner` lives,
     /// and that touches only what its arguments and the program's descriptors allow.
     pub unsafe fn from_address(entry: *const u8, owner: Arc<dyn Any + Send + Sync>) -> LoadedCode {
-        // SAFETY: what the caller vouches for; both are pointers to code.
+        // SAFETY: by the caller's promise; both are pointers to code.
         let entry = unsafe { mem::transmute::<*const u8, EntryFn>(entry) };
         LoadedCode { entry, _owner: owner }
     }
@@ -91,11 +91,11 @@ impl fmt::Debug for LoadedCode {
     }
 }
 
-/// Makes what was written as data seen as instructions: x86-64 does so by itself.
+/// Makes written data visible as instructions: x86-64 does so by itself.
 #[cfg(not(target_arch = "aarch64"))]
 fn synchronize(_: &[u8]) {}
 
-/// Makes what was written as data seen as instructions, as the Arm ARM says (B2.7.4, "Concurrent modification
+/// Makes written data visible as instructions, as the Arm ARM prescribes (B2.7.4, "Concurrent modification
 /// and execution of instructions"): by lines of the data cache, then by lines of the instruction cache.
 #[cfg(target_arch = "aarch64")]
 fn synchronize(code: &[u8]) {
@@ -103,7 +103,7 @@ fn synchronize(code: &[u8]) {
 
     let range = code.as_ptr_range();
     let lines = |bytes: usize| ((range.start as usize & !(bytes - 1))..range.end as usize).step_by(bytes);
-    // SAFETY: these instructions change no memory, and the addresses are of the mapping that is borrowed.
+    // SAFETY: these instructions change no memory, and the addresses are in the borrowed mapping.
     unsafe {
         let kinds: u64;
         asm!("mrs {}, ctr_el0", out(reg) kinds);
@@ -127,7 +127,7 @@ mod tests {
         7
     }
 
-    /// An entry that returns what a function returns whose address stands beside it.
+    /// An entry that returns the result of a function whose address is beside it.
     fn image() -> CodeImage {
         // movabs rax, <seven>; sub rsp, 8; call rax; add rsp, 8; ret
         let mut code = vec![0x48, 0xb8];

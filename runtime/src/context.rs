@@ -1,5 +1,4 @@
-//! Running a program: shapes are set, specializations looked up, buffers checked, and the machine code is
-//! called.
+//! Runs of a program: sets shapes, looks up specializations, checks buffers, and calls the machine code.
 
 use std::sync::Arc;
 
@@ -15,15 +14,15 @@ use crate::states::KeptStates;
 use crate::threads::ThreadPool;
 
 /// The state of one caller of a program: threads, an arena, the shapes of its inputs, and tables of pointers.
-/// A run at sizes that were run before allocates nothing.
+/// A run at sizes of an earlier run allocates nothing.
 pub struct RunContext<'a> {
     program: Arc<Program>,
     pool: Arc<ThreadPool>,
     arena: Arena<'a>,
     shapes: Shapes,
-    /// The symbols' sizes, as they were last worked out.
+    /// The symbols' sizes, as last computed.
     sizes: Vec<u64>,
-    /// The specialization of the shapes as they are set; none if they were set anew.
+    /// The specialization for the current shapes; none after the shapes have changed.
     current: Option<Arc<Specialization>>,
     binding: Binding,
     exact: Exact,
@@ -98,7 +97,7 @@ impl<'a> RunContext<'a> {
     /// written here; before, zeros or the contents of the embedder's memory. Prepares the context first.
     ///
     /// # Errors
-    /// As [`RunContext::prepare`].
+    /// Like [`RunContext::prepare`].
     ///
     /// # Panics
     /// If there is no such state.
@@ -110,11 +109,11 @@ impl<'a> RunContext<'a> {
         Ok(&mut reserve(arena, states, program, &specialization)?[bytes])
     }
 
-    /// Sets the shape of an input for the following runs. Shapes may be set in any order; whether they are
-    /// consistent is checked when the context is prepared or runs.
+    /// Sets the shape of an input for the following runs. Shapes may be set in any order; their consistency
+    /// is checked when the context is prepared or runs.
     ///
     /// # Errors
-    /// If there is no such input, or it can't have that shape; its shape is then what it was before.
+    /// If there is no such input, or it can't have this shape; the shape is then unchanged.
     pub fn set_shape(&mut self, input: &str, shape: &[u64]) -> Result<(), ShapeError> {
         self.shapes.set(self.program.declared(), input, shape)?;
         self.current = None;
@@ -142,11 +141,11 @@ impl<'a> RunContext<'a> {
     /// Runs the program on `inputs` and fills `outputs`, both in the order of the descriptors of
     /// [`RunContext::prepare`]. Each buffer must have exactly the descriptor's bytes, and its alignment. A
     /// truth value ([`ElementKind::Bool`](crate::ElementKind::Bool)) is a byte 0 or 1. This is not checked:
-    /// what is computed from another byte is arbitrary.
+    /// the results of another byte are arbitrary.
     ///
     /// # Errors
-    /// Anything but [`RunError::Threads`]. After an error the context is as usable as before; states are then
-    /// what the steps that ran made of them.
+    /// All errors except [`RunError::Threads`]. After an error the context remains usable; states then have
+    /// the values from the steps that ran.
     pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), RunError> {
         self.exact.forget();
         let specialization = self.specialization()?;
@@ -158,7 +157,7 @@ impl<'a> RunContext<'a> {
     /// [`InputBuffer::Donated`].
     ///
     /// # Errors
-    /// As [`RunContext::run`].
+    /// Like [`RunContext::run`].
     pub fn run_donating(
         &mut self,
         inputs: &mut [InputBuffer<'_>],
@@ -202,8 +201,8 @@ impl<'a> RunContext<'a> {
         };
         let begin = self.pool.backoff.run_begins();
         // SAFETY: the inputs were bound by our callers and the outputs above, with the specialization's
-        // descriptors; frame, arena and code are the specialization's, whose maker vouched for them together;
-        // weights are the program's, and those that a frame points to are kept by the specialization.
+        // descriptors. Frame, arena and code are the specialization's, and its maker guaranteed that they fit
+        // together. Weights are the program's, and the specialization keeps those that a frame points to.
         let entered = unsafe { self.binding.enter(run) };
         if let Some(begin) = begin {
             self.pool.backoff.run_ends(&begin);
@@ -214,12 +213,12 @@ impl<'a> RunContext<'a> {
     }
 }
 
-/// The most bytes of addresses that an arena takes for sizes that no run may have; where all sizes need more,
-/// it grows with those of the runs. A process has 2^47.
+/// The most address space reserved for an arena that suffices at all sizes, in bytes; if all sizes need more,
+/// the arena grows with those of the runs. A process has 2^47 bytes.
 const MOST_HELD: usize = usize::MAX >> 18;
 
-/// The arena of a specialization, with the states in it; one of our own holds what is enough at all sizes,
-/// where that is known.
+/// The arena of a specialization, with the states in it. An owned arena has the size that suffices at all
+/// sizes, if it is known.
 fn reserve<'m>(
     arena: &'m mut Arena<'_>,
     states: &mut KeptStates,

@@ -6,17 +6,17 @@ use crate::binding::TensorSide;
 use crate::buffer::ArenaError;
 use crate::shapes::ShapeError;
 
-/// Why a program was not run, or did not finish.
+/// The reason why a program was not run, or did not finish.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunError {
     /// Too few or too many buffers.
     Count {
-        /// Of inputs or outputs.
+        /// The side: inputs or outputs.
         side: TensorSide,
-        /// How many the program has.
+        /// The program's number of buffers.
         expected: usize,
-        /// How many were given.
+        /// The given number of buffers.
         found: usize,
     },
     /// A buffer of the wrong size.
@@ -27,18 +27,18 @@ pub enum RunError {
         name: String,
         /// Its dimensions.
         shape: Vec<u64>,
-        /// The bytes that it has.
+        /// The bytes of the tensor.
         expected: usize,
-        /// The bytes that were given.
+        /// The given bytes.
         found: usize,
     },
-    /// A buffer at an odd address.
+    /// A misaligned buffer.
     Alignment {
         /// An input or an output.
         side: TensorSide,
         /// Its name.
         name: String,
-        /// What the address must be a multiple of.
+        /// The required alignment of the address.
         align: usize,
     },
     /// The program overwrites this input, and it was given for reading only.
@@ -46,19 +46,19 @@ pub enum RunError {
         /// The input's name.
         name: String,
     },
-    /// A number of threads that the program's scratch was not planned for.
+    /// A number of threads beyond the one that the program's scratch was planned for.
     Threads {
-        /// The most that it was planned for.
+        /// The most threads it was planned for.
         most: usize,
-        /// What was asked for.
+        /// The requested number.
         found: usize,
     },
-    /// The system starts no thread.
+    /// The system can't start a thread.
     NoThread {
-        /// What it says.
+        /// The system's message.
         message: String,
     },
-    /// The shapes that were set can't be run.
+    /// The program can't be run with the current shapes.
     Shape(ShapeError),
     /// The arena can't serve the program.
     Arena(ArenaError),
@@ -66,7 +66,7 @@ pub enum RunError {
     Fault {
         /// The code's status.
         status: i32,
-        /// What the compiler says of it.
+        /// The compiler's message for this status.
         message: String,
     },
     /// The observer of the run ended it; the outputs are garbage.

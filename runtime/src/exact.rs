@@ -1,8 +1,8 @@
-//! Outputs whose size along an axis is known only after a run.
+//! Data-dependent outputs: their size along an axis is known only after a run.
 //!
 //! The buffer of such an output has room for the greatest size. After a run its elements come first, without
-//! gaps; the rest of the buffer is arbitrary. The number of slices is another output of the program, an
-//! integer of 64 bits.
+//! gaps; the rest of the buffer is arbitrary. The number of slices is another output of the program, a 64-bit
+//! integer.
 //!
 //! ```text
 //! bound [2, 3], 2 slices along axis 1:   a b . c d .   =>   a b c d | garbage,   shape [2, 2]
@@ -10,7 +10,7 @@
 
 use crate::tensor::TensorDesc;
 
-/// An output whose size along one axis is known after a run.
+/// An output whose size along one axis is only known after a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenOutput {
     /// The output's number.
@@ -24,32 +24,32 @@ pub struct OpenOutput {
 }
 
 impl OpenOutput {
-    /// The number of slices, from the bytes of the output that holds it.
+    /// The number of slices, from the bytes of the output with the size.
     pub fn slices(count: &[u8]) -> u64 {
         let count = count.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
         u64::try_from(count).unwrap_or(0)
     }
 }
 
-/// The shapes that such outputs had in a context's last run.
+/// The shapes of such outputs in a context's last run.
 #[derive(Debug)]
 pub(crate) struct Exact {
-    /// In the order of the program's open outputs; as long as their ranks after a run, empty before it.
+    /// In the order of the program's open outputs: of full rank after a run, empty before it.
     shapes: Vec<Vec<u64>>,
 }
 
 impl Exact {
-    /// Room for the shapes of these outputs.
+    /// Storage for the shapes of these outputs.
     pub(crate) fn new(open: &[OpenOutput]) -> Exact {
         Exact { shapes: open.iter().map(|open| Vec::with_capacity(open.rank)).collect() }
     }
 
-    /// Forgets the last run.
+    /// Clears the shapes of the last run.
     pub(crate) fn forget(&mut self) {
         self.shapes.iter_mut().for_each(Vec::clear);
     }
 
-    /// Cuts what a run has written; of every output the program has a descriptor and a buffer of its size.
+    /// Compacts the outputs of a run; every output of the program has a descriptor and a buffer of its size.
     /// Allocates nothing.
     pub(crate) fn cut(&mut self, open: &[OpenOutput], descs: &[TensorDesc], outputs: &mut [&mut [u8]]) {
         for (OpenOutput { output, axis, count, .. }, shape) in open.iter().zip(&mut self.shapes) {
@@ -60,14 +60,14 @@ impl Exact {
         }
     }
 
-    /// The shape of such an output in the last run; none if it is no such output, or before a run.
+    /// The shape of such an output in the last run; none for other outputs, or before a run.
     pub(crate) fn shape(&self, open: &[OpenOutput], output: usize) -> Option<&[u64]> {
         let index = open.iter().position(|open| open.output == output)?;
         Some(&self.shapes[index][..]).filter(|shape| shape.len() == open[index].rank)
     }
 }
 
-/// Moves the first `count` slices of a tensor along an axis together, and sets that size in its shape.
+/// Moves the first `count` slices of a tensor along an axis together, and sets this size in its shape.
 /// Returns the number of bytes of the result.
 ///
 /// # Panics

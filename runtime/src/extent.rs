@@ -1,5 +1,5 @@
-//! The size of a dimension: a number, a named size, or an expression of named sizes, which is evaluated, or
-//! solved for one unknown size.
+//! The size of a dimension: a number, a named size, or an expression of named sizes. Expressions are
+//! evaluated, or solved for one unknown size.
 //!
 //! An expression is a list of steps in prefix order:
 //!
@@ -7,9 +7,9 @@
 //! 2 * N + 1   =>   add, multiply, 2, N, 1
 //! ```
 //!
-//! It is evaluated over lines `offset + factor * N` in at most one size that is not known: so one walk gives
-//! the value where all sizes are known, and what the missing size must be where one is not. A quotient,
-//! minimum or maximum of what is not known is no line.
+//! It is evaluated over linear forms `offset + factor * N` in at most one unknown size. So one walk gives the
+//! value if all sizes are known, and the equation for the missing size if one is not. A quotient, minimum or
+//! maximum of an unknown size is not linear.
 
 use std::slice::Iter;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ pub enum Extent {
     Known(u64),
     /// The named size of this index.
     Symbol(usize),
-    /// What follows from named sizes.
+    /// An expression of named sizes.
     Expr(Arc<SizeExpr>),
 }
 
 /// An expression of named sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SizeExpr {
-    /// Its steps, each before its operands.
+    /// Its steps in prefix order, each before its operands.
     pub steps: Vec<SizeStep>,
     /// Its text: `2 * N * M + 1`.
     pub text: String,
@@ -45,7 +45,7 @@ pub enum SizeStep {
     Add,
     /// The product.
     Multiply,
-    /// The quotient, rounded down; defined where the divisor is at least 1.
+    /// The quotient, rounded down; defined if the divisor is at least 1.
     FloorDivide,
     /// The smaller one.
     Min,
@@ -66,7 +66,7 @@ impl LinearExtent {
         LinearExtent { offset, unknown: None }
     }
 
-    /// The number, if nothing is unknown.
+    /// The number, if no symbol is unknown.
     fn known(self) -> Option<i128> {
         self.unknown.is_none().then_some(self.offset)
     }
@@ -102,7 +102,7 @@ impl Extent {
         self.symbols().contains(&symbol)
     }
 
-    /// The symbols, each once, in the order in which they come up.
+    /// The symbols, each once, in the order of their first occurrence.
     pub(crate) fn symbols(&self) -> Vec<usize> {
         let steps = match self {
             Extent::Known(_) => return Vec::new(),
@@ -120,13 +120,13 @@ impl Extent {
         symbols
     }
 
-    /// The size where symbols have these sizes; none where it is undefined or too large.
+    /// The size for these sizes of the symbols; none if it is undefined or too large.
     pub(crate) fn value(&self, size_of: &dyn Fn(usize) -> u64) -> Option<i128> {
         self.line(&|symbol| Some(size_of(symbol)))?.known()
     }
 
-    /// How the size depends on the symbols that have none. None if it is undefined, or no line in one of
-    /// them. Allocates nothing.
+    /// The size as a linear form in the symbols without a size. None if it is undefined, or not linear in one
+    /// of them. Allocates nothing.
     pub(crate) fn line(&self, size_of: &dyn Fn(usize) -> Option<u64>) -> Option<LinearExtent> {
         let symbol = |symbol: usize| match size_of(symbol) {
             Some(size) => LinearExtent::number(size.into()),
@@ -140,7 +140,7 @@ impl Extent {
     }
 }
 
-/// Takes one operand with all its steps.
+/// Evaluates one operand, and consumes all its steps.
 fn evaluate(steps: &mut Iter<'_, SizeStep>, symbol: &dyn Fn(usize) -> LinearExtent) -> Option<LinearExtent> {
     let step = steps.next()?;
     match step {
@@ -163,11 +163,11 @@ fn evaluate(steps: &mut Iter<'_, SizeStep>, symbol: &dyn Fn(usize) -> LinearExte
     }
 }
 
-/// The first symbol whose size does not follow from the sizes of all dimensions, whatever these are.
+/// The first symbol whose size does not follow from the sizes of all dimensions, for any values of these.
 pub(crate) fn undetermined(symbols: usize, extents: &[&Extent]) -> Option<usize> {
     let mut is_known = vec![false; symbols];
     loop {
-        // A factor may be 0 at small sizes: `N floordiv 2048` is.
+        // A factor may be 0 at small sizes, like `N floordiv 2048`.
         let unknown = |extent: &&Extent| {
             let at = |size: u64| extent.line(&|symbol| is_known[symbol].then_some(size))?.unknown;
             [1009, 65_537, 1 << 24].into_iter().find_map(at)
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(undetermined(1, &[&half, &n]), None);
     }
 
-    /// `(N floordiv 2048) * M` says `M`, though small `N` make it 0.
+    /// `(N floordiv 2048) * M` determines `M`, although small `N` make it 0.
     #[test]
     fn a_factor_that_is_0_at_small_sizes_hides_nothing() {
         let extents = [expr(&[N]), expr(&[Multiply, FloorDivide, N, Number(2048), M])];

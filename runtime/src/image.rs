@@ -1,4 +1,4 @@
-//! Machine code before it is loaded: bytes, functions and relocations.
+//! Code images: machine code before it is loaded, as bytes, functions and relocations.
 //!
 //! The same image is loaded by a JIT, stored in an artifact, or written into an object file. It contains no
 //! addresses.
@@ -6,7 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
-/// Relocatable machine code of some functions, for the processors of one architecture.
+/// Relocatable machine code of some functions, for one architecture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CodeImage {
     /// The instructions and constants, one function after the other.
@@ -39,7 +39,7 @@ pub struct Relocation {
     pub kind: RelocationKind,
     /// The function or symbol whose address is written.
     pub target: RelocationTarget,
-    /// A number that is added to the address.
+    /// A number added to the address.
     pub addend: i64,
 }
 
@@ -55,7 +55,7 @@ pub enum RelocationKind {
 }
 
 impl RelocationKind {
-    /// How many bytes change.
+    /// The number of bytes that change.
     fn bytes(self) -> u32 {
         match self {
             RelocationKind::Absolute64 => 8,
@@ -76,12 +76,12 @@ pub enum RelocationTarget {
 /// The alignment of functions, in bytes.
 pub const FUNCTION_ALIGNMENT: u32 = 64;
 
-/// Why an image can't be loaded.
+/// The reason why an image can't be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadError {
-    /// It contradicts itself, or asks for what is not there.
+    /// It is inconsistent, or refers to something missing.
     Image(String),
-    /// The system gives no memory for it, or does not let it run.
+    /// The system has no memory for it, or does not let it run.
     Memory(String),
 }
 
@@ -102,10 +102,10 @@ impl CodeImage {
         self.functions.iter().find(|function| function.name == name)
     }
 
-    /// Checks that the functions are in the code, one after the other, and each relocation in one of them.
+    /// Checks that the functions are in the code, one after the other, and each relocation is in one of them.
     ///
     /// # Errors
-    /// What is not so.
+    /// The first violation.
     pub fn check(&self) -> Result<(), LoadError> {
         let mut end = 0;
         for ImageFunction { name, start, size } in &self.functions {
@@ -132,11 +132,11 @@ impl CodeImage {
         Ok(())
     }
 
-    /// Writes addresses into `bytes`, which hold the code and begin at the address `at`; `symbols` are those
-    /// of the image's.
+    /// Writes addresses into `bytes`, which hold the code and are to be loaded at the address `at`; `symbols`
+    /// are the addresses of the image's symbols.
     ///
     /// # Errors
-    /// If something is too far away.
+    /// If a target is too far away.
     pub(crate) fn relocate(&self, bytes: &mut [u8], at: u64, symbols: &[u64]) -> Result<(), LoadError> {
         for Relocation { offset, kind, target, addend } in &self.relocations {
             let to = match target {

@@ -1,14 +1,13 @@
 //! Large blocks from the system: in huge pages, and grown without a copy.
 //!
-//! A page that is touched first costs a fault, on virtual machines more than a microsecond; a text of 100 MB
-//! has 25,000 pages, but 50 huge ones. Only whole huge pages inside a block are asked for, so that a block
-//! holds no more memory than it has bytes. A block is a mapping of its own, which the system can move
-//! elsewhere when it grows.
+//! The first touch of a page costs a fault, on virtual machines more than a microsecond; a text of 100 MB has
+//! 25,000 pages, but 50 huge ones. Only whole huge pages inside a block are requested, so a block holds no
+//! more memory than its bytes. A block is a mapping of its own, which the system can move when it grows.
 
 use std::alloc::Layout;
 use std::ptr;
 
-/// Blocks from this size on, in bytes, are got here.
+/// The smallest size of blocks allocated here, in bytes.
 const LARGE: usize = 1 << 21;
 
 /// The size of a huge page, in bytes.
@@ -17,7 +16,7 @@ const HUGE: usize = 1 << 21;
 /// The size of a page, in bytes.
 const PAGE: usize = 1 << 12;
 
-/// Whether a block of this layout is got here: the answer depends on nothing else.
+/// Whether a block of this layout is allocated here: it depends only on the layout.
 pub(crate) fn is_large(layout: Layout) -> bool {
     layout.size() >= LARGE && layout.align() <= HUGE && layout.size() <= isize::MAX as usize / 2
 }
@@ -36,7 +35,7 @@ pub(crate) fn allocate(size: usize) -> *mut u8 {
     block
 }
 
-/// Fresh pages that begin where a huge page does, or null.
+/// Fresh pages that begin at a huge page boundary, or null.
 fn reserve(size: usize) -> *mut u8 {
     let span = pages(size) + HUGE;
     let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -49,7 +48,7 @@ fn reserve(size: usize) -> *mut u8 {
     let before = start.cast::<u8>().align_offset(HUGE);
     let behind = span - before - pages(size);
     let block = start.cast::<u8>().wrapping_add(before);
-    // SAFETY: both ends lie in the mapping that was just made, outside of the block; nobody knows them.
+    // SAFETY: both ends lie in the mapping that was just made, outside of the block; nobody else uses them.
     unsafe {
         if before > 0 {
             libc::munmap(start, before);
@@ -61,22 +60,22 @@ fn reserve(size: usize) -> *mut u8 {
     block
 }
 
-/// Gives a block back.
+/// Frees a block.
 ///
 /// # Safety
-/// `block` is from this module, `size` its size, and nobody uses it any more.
+/// `block` is from this module, `size` is its size, and nobody uses it any more.
 pub(crate) unsafe fn free(block: *mut u8, size: usize) {
-    // SAFETY: the caller's contract; the mapping has just these pages.
+    // SAFETY: the caller's contract; the mapping has exactly these pages.
     unsafe { libc::munmap(block.cast(), pages(size)) };
 }
 
-/// Changes the size of a block, which may move; null, and the block stays, if there is no memory.
+/// Changes the size of a block, which may move. If there is no memory, returns null, and the block stays.
 ///
 /// # Safety
-/// `block` is from this module, `old` its size, `new` another that [`is_large`] allows; where the answer is
-/// not null, nobody uses the old block any more.
+/// `block` is from this module, `old` is its size, and `new` another size that [`is_large`] allows. If the
+/// result is not null, nobody uses the old block any more.
 pub(crate) unsafe fn resize(block: *mut u8, old: usize, new: usize) -> *mut u8 {
-    // SAFETY: the caller's contract; the mapping has just these pages, and is changed where it stands.
+    // SAFETY: the caller's contract; the mapping has exactly these pages, and is resized in place.
     let here = unsafe { libc::mremap(block.cast(), pages(old), pages(new), 0) };
     if here != libc::MAP_FAILED {
         return here.cast();
@@ -86,7 +85,7 @@ pub(crate) unsafe fn resize(block: *mut u8, old: usize, new: usize) -> *mut u8 {
         return place;
     }
     let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
-    // SAFETY: the caller's contract; the pages at `place`, which were just made, are what is replaced.
+    // SAFETY: the caller's contract; only the pages at `place`, which were just made, are replaced.
     let moved = unsafe { libc::mremap(block.cast(), pages(old), pages(new), flags, place) };
     if moved == libc::MAP_FAILED {
         // SAFETY: the place was just reserved.
@@ -103,11 +102,11 @@ mod tests {
     use super::*;
     use crate::CountingAllocator;
 
-    /// A block of `sizes[0]` bytes that is brought to each further size keeps the bytes that it has at both.
+    /// A block of `sizes[0]` bytes that is resized to each further size keeps the bytes within both sizes.
     fn check_resizing(sizes: &[usize]) {
         let allocator = CountingAllocator::new();
         let layout = |size| Layout::from_size_align(size, 16).unwrap();
-        // SAFETY: each block is used within its layout, and given back with it.
+        // SAFETY: each block is used within its layout, and freed with it.
         unsafe {
             let mut block = allocator.alloc(layout(sizes[0]));
             let byte = |at: usize| (at / 7 % 251) as u8;
@@ -139,7 +138,7 @@ mod tests {
     fn a_large_block_begins_with_a_huge_page_and_is_zero() {
         let block = allocate(LARGE + 1);
         assert_eq!(block.align_offset(HUGE), 0);
-        // SAFETY: the block has these bytes, and is given back with its size.
+        // SAFETY: the block has these bytes, and is freed with its size.
         unsafe {
             assert!((0..=LARGE).all(|at| block.add(at).read() == 0));
             free(block, LARGE + 1);

@@ -1,10 +1,10 @@
-//! What a compiled program needs to run: arena, mapped files, fork-join pool, the call into machine code.
+//! The runtime of compiled programs: arena, mapped files, fork-join pool, the call into machine code.
 //!
-//! This room knows neither the IR nor the kernels. Machine code comes in as an address with an owner
-//! ([`LoadedCode`]), with what sizes decide (the arena's bytes, the descriptions of inputs and outputs): a
-//! [`Specialization`]. A [`Program`] without named sizes has one, others have one for each combination of
-//! sizes that comes up. A program is run from a [`RunContext`], which
-//! owns everything that one caller needs: the arena and the threads. Many contexts share one program.
+//! This crate depends neither on the IR nor on the kernels. Machine code is an address with an owner
+//! ([`LoadedCode`]). Together with the facts that depend on sizes (the arena's bytes, the descriptors of
+//! inputs and outputs) it forms a [`Specialization`]. A [`Program`] without named sizes has one; others have
+//! one for each combination of sizes that occurs. A program is run from a [`RunContext`], which owns the
+//! arena and the threads of one caller. Many contexts share one program.
 //!
 //! ```
 //! use runtime::{ElementKind, LoadedCode, Program, ProgramParts, Specialization, SpecializationParts};

@@ -2,13 +2,13 @@
 
 use std::thread;
 
-/// The number of threads that the system lets the process run at once; 1 if unknown.
+/// The number of threads of the process that the system runs at once; 1 if unknown.
 pub fn available_threads() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The architecture and those vector features that decide between kernels, as one line:
-/// `x86_64 avx avx2 fma avx512f`.
+/// The architecture and the vector features that determine the kernels, as one line: `x86_64 avx avx2 fma
+/// avx512f`.
 pub fn cpu_features() -> String {
     let mut line = std::env::consts::ARCH.to_owned();
     for feature in vector_features() {
@@ -41,13 +41,13 @@ pub fn peak_resident_bytes() -> Option<u64> {
     status_bytes("VmHWM:")
 }
 
-/// The present resident memory of the process in bytes, without mapped files; `None` if the system does not
+/// The current resident memory of the process in bytes, without mapped files; `None` if the system does not
 /// report it (Linux does, in `/proc/self/status`).
 pub fn own_resident_bytes() -> Option<u64> {
     status_bytes("RssAnon:")
 }
 
-/// A line of what Linux says of the process, in bytes.
+/// A line of the process status that Linux reports, in bytes.
 fn status_bytes(name: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;

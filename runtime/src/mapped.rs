@@ -1,4 +1,4 @@
-//! Files that are read without copying them.
+//! Mapped files: read without copying.
 
 use std::fs::File;
 use std::io;
@@ -9,8 +9,8 @@ use memmap2::Mmap;
 
 /// A file mapped for reading. Clones share the mapping, which lasts as long as the last of them.
 ///
-/// The bytes are those of the file when it is read: whoever maps a file trusts that nobody writes to it or
-/// shortens it meanwhile (a page beyond a shortened file's end ends the process with SIGBUS). Replacing a
+/// The bytes are those of the file at the time of reading. The caller trusts that nobody writes to the file
+/// or shortens it meanwhile (a page beyond a shortened file's end ends the process with SIGBUS). Replacing a
 /// file by renaming is harmless.
 #[derive(Clone, Debug)]
 pub struct MappedFile {
@@ -21,14 +21,14 @@ impl MappedFile {
     /// Maps the whole of the file at `path`. An empty file gives no bytes.
     ///
     /// # Errors
-    /// If the file can't be opened or mapped, as a directory can't.
+    /// If the file can't be opened or mapped, for example a directory.
     pub fn open(path: impl AsRef<Path>) -> io::Result<MappedFile> {
         let file = File::open(path)?;
         if !file.metadata()?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
-        // SAFETY: the mapping is private to reading; that nobody changes the file is the trust stated on the
-        // type, without which no file could be mapped at all.
+        // SAFETY: the mapping is private to reading. That nobody changes the file is the trust stated on the
+        // type; without it no file could be mapped at all.
         let map = unsafe { Mmap::map(&file)? };
         Ok(MappedFile { map: Arc::new(map) })
     }

@@ -22,9 +22,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Follows a run, and may stop it.
 pub trait RunObserver: Send + Sync {
-    /// A step is about to begin, in the thread that runs the program: a kernel, a fused group, a copy. Before
-    /// it, `step` others have begun in this run. `Break` ends the run. A panic ends the process: nothing
-    /// unwinds through machine code.
+    /// Called when a step is about to begin, in the thread that runs the program: a kernel, a fused group, a
+    /// copy. `step` is the number of steps that began before it in this run. `Break` ends the run. A panic
+    /// ends the process: machine code cannot be unwound.
     fn begins(&self, step: u64) -> ControlFlow<()>;
 }
 

@@ -1,8 +1,8 @@
 //! A compiled program: constants, inputs and outputs, and specializations with the code. It is immutable and
 //! shared.
 //!
-//! A program has named sizes, none or several. Without any it has one specialization, made when it was
-//! compiled; else one is made for each combination of sizes that comes up, and the last few are kept.
+//! A program has any number of named sizes. Without named sizes it has one specialization, made when it was
+//! compiled; otherwise one is made for each combination of sizes that occurs, and the last few are cached.
 
 use std::fmt;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use crate::specialization::{Specialization, SpecializationCache, Specialize};
 use crate::tensor::{StateDesc, TensorSpec};
 use crate::threads::ThreadPool;
 
-/// The constants of a program, packed as its code expects them, aligned to 64.
+/// The constants of a program, packed for its code, aligned to 64.
 #[derive(Debug)]
 pub struct Weights(Bytes);
 
@@ -42,7 +42,7 @@ impl Weights {
     /// Constants in a range of a file's bytes.
     ///
     /// # Panics
-    /// If the range is not within the file, or begins at no multiple of 64.
+    /// If the range is not within the file, or does not begin at a multiple of 64.
     pub fn mapped(file: MappedFile, range: Range<usize>) -> Weights {
         assert!(range.start.is_multiple_of(64), "weights begin at a multiple of 64, not at {}", range.start);
         assert!(range.start <= range.end && range.end <= file.bytes().len(), "weights lie within their file");
@@ -62,15 +62,15 @@ impl Weights {
 #[derive(Debug)]
 pub struct ProgramParts {
     /// The constants that the code gets as its argument; several programs may share them. Code that finds
-    /// constants by its frame needs none here.
+    /// constants through its frame needs none here.
     pub weights: Arc<Weights>,
-    /// The number of threads that scratch is planned for, and so the maximum of a context.
+    /// The number of threads that scratch is planned for: the maximum of a context.
     pub threads: usize,
 }
 
 /// The named sizes of a program, with the parts that depend on them.
 pub struct NamedSizes {
-    /// The sizes that are chosen at run time; at least one.
+    /// The sizes chosen at run time; at least one.
     pub symbols: Vec<Symbol>,
     /// The inputs, in the entry's order.
     pub inputs: Vec<TensorSpec>,
@@ -78,7 +78,7 @@ pub struct NamedSizes {
     pub outputs: Vec<TensorSpec>,
     /// Makes specializations.
     pub specialize: Box<dyn Specialize>,
-    /// The maximum number of specializations that are kept.
+    /// The maximum number of cached specializations.
     pub cached: usize,
     /// An arena that suffices at all sizes, in bytes, if it is known: a context allocates it at its first
     /// preparation.
@@ -101,7 +101,7 @@ impl Program {
     /// A program without named sizes, with its only specialization.
     ///
     /// # Panics
-    /// If `threads` is 0: a fault of the compiler.
+    /// If `threads` is 0: an error of the compiler.
     pub fn new(parts: ProgramParts, only: Specialization) -> Program {
         let inputs = only.inputs().iter().map(TensorSpec::from).collect();
         let outputs = only.outputs().iter().map(TensorSpec::from).collect();
@@ -114,7 +114,7 @@ impl Program {
     /// A program of named sizes.
     ///
     /// # Panics
-    /// If `threads` is 0, there are no symbols, or a dimension names a symbol that there is not: faults of
+    /// If `threads` is 0, there are no symbols, or a dimension uses a symbol that does not exist: errors of
     /// the compiler.
     pub fn with_sizes(parts: ProgramParts, sizes: NamedSizes) -> Program {
         let NamedSizes { symbols, inputs, outputs, specialize, cached, bound_bytes } = sizes;
@@ -138,10 +138,10 @@ impl Program {
         }
     }
 
-    /// The same program, with these outputs whose size depends on data.
+    /// The same program, with these data-dependent outputs.
     ///
     /// # Panics
-    /// If there are no such outputs, or one has other axes: faults of the compiler.
+    /// If there are no such outputs, or one has other axes: errors of the compiler.
     pub fn with_open(self, open: Vec<OpenOutput>) -> Program {
         for OpenOutput { output, rank, axis, count } in &open {
             let spec = &self.outputs[*output];
@@ -157,7 +157,7 @@ impl Program {
     /// The same program, with these tensors that contexts keep from run to run.
     ///
     /// # Panics
-    /// If its only specialization has no place for one in its arena: a fault of the compiler.
+    /// If its only specialization has no place for one in its arena: an error of the compiler.
     #[must_use]
     pub fn with_states(self, states: Vec<StateDesc>) -> Program {
         let program = Program { states, ..self };
@@ -177,8 +177,9 @@ impl Program {
     /// its first run.
     ///
     /// # Errors
-    /// [`RunError::Threads`] if there are none, or more than the program was planned for;
-    /// [`RunError::NoThread`] if the system starts none; [`RunError::Arena`] if states find no memory.
+    /// [`RunError::Threads`] if `threads` is 0, or more than the program was planned for;
+    /// [`RunError::NoThread`] if the system can't start them; [`RunError::Arena`] if there is no memory for
+    /// the states.
     pub fn context(self: &Arc<Self>, threads: usize) -> Result<RunContext<'static>, RunError> {
         self.check_threads(threads)?;
         let pool = ThreadPool::try_new(threads);
@@ -190,7 +191,7 @@ impl Program {
     /// that need more are refused.
     ///
     /// # Errors
-    /// [`RunError::Threads`] as for [`Program::context`]; [`RunError::Arena`] if the memory given is not
+    /// [`RunError::Threads`] as for [`Program::context`]; [`RunError::Arena`] if the given memory is not
     /// aligned, or too small for the only specialization.
     pub fn context_in<'a>(
         self: &Arc<Self>,
@@ -221,7 +222,7 @@ impl Program {
         &self.outputs
     }
 
-    /// The outputs with a dimension whose size depends on data.
+    /// The data-dependent outputs.
     pub fn open(&self) -> &[OpenOutput] {
         &self.open
     }
@@ -253,7 +254,7 @@ impl Program {
         self.parts.threads
     }
 
-    /// The number of specializations that are kept now.
+    /// The current number of cached specializations.
     pub fn cached(&self) -> usize {
         self.kept.len()
     }
@@ -263,12 +264,11 @@ impl Program {
         self.kept.made()
     }
 
-    /// The specialization at these sizes, one for each symbol in order: a kept one, or a new one. Other
+    /// The specialization at these sizes, one for each symbol in order: a cached one, or a new one. Other
     /// callers do not wait meanwhile.
     ///
     /// # Errors
-    /// [`ShapeError::Refused`] if the program can't be run at these sizes, or a symbol may not have one of
-    /// them.
+    /// [`ShapeError::Refused`] if the program can't be run at these sizes, or a symbol may not have its size.
     ///
     /// # Panics
     /// If there are not as many sizes as symbols.
@@ -286,8 +286,8 @@ impl Program {
         Ok(made)
     }
 
-    /// The specialization is of the program's inputs and outputs, at the sizes that were asked for: else its
-    /// maker is at fault.
+    /// Checks that a specialization has the program's inputs and outputs, at the requested sizes; otherwise
+    /// its maker has an error.
     fn check(&self, sizes: &[u64], made: &Specialization) {
         let sides = [(self.inputs(), made.inputs()), (self.outputs(), made.outputs())];
         for (specs, descs) in sides {

@@ -1,16 +1,16 @@
-//! Named sizes: the sizes that inputs may have, and those that follow from the shapes that a caller sets.
+//! Named sizes: the sizes allowed for inputs, and those determined by the shapes that a caller sets.
 //!
-//! The dimensions of inputs are numbers, *symbols* or what follows from symbols (`2 * N + 1`, `N * M`); a
-//! symbol has one size at a time, wherever it stands. So the shapes that are set determine the symbols'
-//! sizes, or contradict each other: `x: [N, 4]`, `y: [N]` with `x` set to `[2, 4]` and `y` to `[3]`; or no
-//! size of a symbol gives them: `z: [2 * N]` set to `[5]`.
+//! The dimensions of inputs are numbers, *symbols* or expressions of symbols (`2 * N + 1`, `N * M`). A symbol
+//! has one size at a time, wherever it occurs. So the shapes that are set determine the symbols' sizes, or
+//! contradict each other: `x: [N, 4]`, `y: [N]` with `x` set to `[2, 4]` and `y` to `[3]`; or no size of a
+//! symbol matches: `z: [2 * N]` set to `[5]`.
 
 use std::fmt;
 
 use crate::extent::{Extent, LinearExtent};
 use crate::tensor::TensorSpec;
 
-/// A size that is chosen at run time.
+/// A size chosen at run time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
     /// Its name.
@@ -50,10 +50,10 @@ pub struct InputDimension {
     pub dimension: usize,
 }
 
-/// Why a program can't run with these shapes.
+/// The reason why a program can't run with these shapes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShapeError {
-    /// No input has that name.
+    /// No input has this name.
     Unknown {
         /// The name.
         name: String,
@@ -64,32 +64,32 @@ pub enum ShapeError {
         input: String,
         /// Its number.
         number: usize,
-        /// How many dimensions it has.
+        /// The number of its dimensions.
         expected: usize,
-        /// How many were given.
+        /// The given number.
         found: usize,
     },
     /// A size that a dimension can't have.
     Extent {
-        /// Where.
+        /// The dimension.
         at: InputDimension,
-        /// What is asked of it: `3`, `1 <= N <= 512`, `2 * N with N >= 1`.
+        /// Its constraint: `3`, `1 <= N <= 512`, `2 * N with N >= 1`.
         constraint: String,
-        /// What was given.
+        /// The given size.
         found: u64,
     },
     /// A size that contradicts another one.
     Conflict {
-        /// Where.
+        /// The dimension.
         at: InputDimension,
-        /// What is asked of it: `N = 4`, `2 * N = 8`.
+        /// Its constraint: `N = 4`, `2 * N = 8`.
         constraint: String,
-        /// What was given here.
+        /// The size given here.
         found: u64,
-        /// Where that is said.
+        /// The dimension that the constraint comes from.
         other: InputDimension,
     },
-    /// No shape says a symbol's size.
+    /// No shape determines a symbol's size.
     Unset {
         /// The first dimension with the symbol.
         at: InputDimension,
@@ -98,14 +98,14 @@ pub enum ShapeError {
     },
     /// The model can't be run at these sizes.
     Refused {
-        /// The symbols with their sizes and where these come from: ``N = 3 (axis 0 of input `x`)``.
+        /// The symbols with their sizes and the origins of these: ``N = 3 (axis 0 of input `x`)``.
         sizes: String,
-        /// Why.
+        /// The reason.
         message: String,
     },
 }
 
-/// What a program declares: its inputs, and their named sizes.
+/// The declarations of a program: its inputs, and their named sizes.
 #[derive(Debug)]
 pub(crate) struct Declared {
     pub(crate) symbols: Vec<Symbol>,
@@ -122,7 +122,7 @@ pub(crate) struct Shapes {
 /// The size of each symbol that follows from the shapes of inputs, by name.
 ///
 /// # Errors
-/// As for a context that these shapes are set for, see [`crate::RunContext::set_shape`].
+/// As for a context with these shapes, see [`crate::RunContext::set_shape`].
 pub fn sizes_of(
     symbols: Vec<Symbol>,
     inputs: Vec<TensorSpec>,
@@ -136,7 +136,7 @@ pub fn sizes_of(
     Ok(sizes)
 }
 
-/// A size that is not yet found.
+/// An unknown size.
 const UNSET: u64 = u64::MAX;
 
 /// A dimension whose size is set.
@@ -152,7 +152,7 @@ impl Shapes {
         Shapes { set: declared.inputs.iter().map(|input| (false, vec![0; input.extents.len()])).collect() }
     }
 
-    /// Sets an input's shape. If that fails, the shape is what it was before.
+    /// Sets an input's shape. If that fails, the shape is unchanged.
     pub(crate) fn set(&mut self, declared: &Declared, name: &str, shape: &[u64]) -> Result<(), ShapeError> {
         let number = declared.inputs.iter().position(|input| input.name == name);
         let number = number.ok_or_else(|| ShapeError::Unknown { name: name.to_owned() })?;
@@ -173,7 +173,7 @@ impl Shapes {
         Ok(())
     }
 
-    /// Forgets an input's shape, so that it follows from the symbols again.
+    /// Unsets all shapes, so that they follow from the symbols again.
     pub(crate) fn unset_all(&mut self) {
         self.set.iter_mut().for_each(|(is_set, _)| *is_set = false);
     }
@@ -194,8 +194,8 @@ impl Shapes {
         wrong.map_or(Ok(()), |used| Err(self.conflict(declared, &used, sizes)))
     }
 
-    /// Finds the sizes of symbols that alone are unknown in a dimension that is set; says whether there were
-    /// some.
+    /// Finds the sizes of symbols that are the only unknown in a dimension that is set. Returns whether there
+    /// were any.
     fn solve(&self, declared: &Declared, sizes: &mut [u64]) -> Result<bool, ShapeError> {
         let mut is_any = false;
         for used in self.uses(declared) {
@@ -215,7 +215,7 @@ impl Shapes {
         Ok(is_any)
     }
 
-    /// A dimension that is not what follows from the others.
+    /// The error of a dimension that contradicts the others.
     fn conflict(&self, declared: &Declared, used: &Use<'_>, sizes: &[u64]) -> ShapeError {
         let at = declared.dimension(used.input, used.dimension);
         let expected = value(used.extent, sizes).map_or("no size".to_owned(), |size| size.to_string());
@@ -229,7 +229,7 @@ impl Shapes {
         ShapeError::Conflict { at, constraint, found, other }
     }
 
-    /// All sizes of symbols, or of sums of them, that are set.
+    /// All dimensions with symbols whose size is set.
     fn uses<'s>(&'s self, declared: &'s Declared) -> impl Iterator<Item = Use<'s>> {
         let set = self.set.iter().enumerate().filter(|(_, shape)| shape.0);
         set.flat_map(|(input, (_, shape))| {
@@ -240,12 +240,12 @@ impl Shapes {
     }
 }
 
-/// The size of a dimension where all its symbols have sizes.
+/// The size of a dimension if all its symbols have sizes.
 fn value(extent: &Extent, sizes: &[u64]) -> Option<i128> {
     extent.value(&|symbol| sizes[symbol])
 }
 
-/// The first symbol of inputs that no shapes determine: it occurs in quotients only, or in products of
+/// The first symbol of inputs that no shapes determine: it only occurs in quotients, or in products of
 /// unknown sizes.
 pub fn undetermined(symbols: &[Symbol], inputs: &[TensorSpec]) -> Option<usize> {
     let extents: Vec<&Extent> = inputs.iter().flat_map(|input| &input.extents).collect();
@@ -260,13 +260,13 @@ impl Declared {
         Declared { symbols, inputs }
     }
 
-    /// Whether a shape is what follows for an input or output from the symbols' sizes.
+    /// Whether an input or output has the shape that follows from the symbols' sizes.
     pub(crate) fn has_shape(spec: &TensorSpec, sizes: &[u64], shape: &[u64]) -> bool {
         let wanted = spec.extents.iter().map(|extent| value(extent, sizes));
         wanted.eq(shape.iter().map(|size| Some(i128::from(*size))))
     }
 
-    /// What a size breaks: none if the dimension can have it, as far as it says by itself.
+    /// The constraint that a size violates; none if the dimension can have this size, considered alone.
     fn broken(&self, extent: &Extent, size: u64) -> Option<String> {
         let fits = match (extent, extent.line(&|_| None)) {
             (Extent::Known(known), _) => *known == size,
@@ -281,7 +281,7 @@ impl Declared {
         (!fits).then(|| self.constraint(extent))
     }
 
-    /// What is asked of a dimension.
+    /// The constraint on a dimension.
     fn constraint(&self, extent: &Extent) -> String {
         let ranges = extent.symbols().into_iter().map(|symbol| self.symbols[symbol].range_text());
         let ranges = ranges.collect::<Vec<_>>().join(", ");
@@ -295,13 +295,13 @@ impl Declared {
     /// Whether each symbol may have its size.
     ///
     /// # Errors
-    /// What is asked of the first that may not.
+    /// The constraint of the first symbol that may not have its size.
     pub(crate) fn check_ranges(&self, sizes: &[u64]) -> Result<(), String> {
         let wrong = self.symbols.iter().zip(sizes).find(|(symbol, size)| !symbol.may_be(**size));
         wrong.map_or(Ok(()), |(symbol, _)| Err(format!("expected {}", symbol.range_text())))
     }
 
-    /// How a dimension is written.
+    /// The text of a dimension.
     fn text(&self, extent: &Extent) -> String {
         match extent {
             Extent::Known(size) => size.to_string(),
@@ -381,8 +381,8 @@ mod tests {
     use crate::extent::{SizeExpr, SizeStep};
     use crate::tensor::ElementKind;
 
-    /// `x: [N, 4]`, `y: [M, N]`, `z: [2 * N + 1, N + K]` with N in 1..=512, M = 1 unless set, and K of at
-    /// least 0 and 3 unless set.
+    /// `x: [N, 4]`, `y: [M, N]`, `z: [2 * N + 1, N + K]` with N in 1..=512, M with default 1, and K of at
+    /// least 0 with default 3.
     fn declared() -> Declared {
         let symbol =
             |name: &str, least, most, default| super::Symbol { name: name.to_owned(), least, most, default };
@@ -409,7 +409,7 @@ mod tests {
         }
     }
 
-    /// The sizes that follow from shapes set one after the other, or what is said of the first fault.
+    /// The sizes that follow from shapes set one after the other, or the first error.
     #[track_caller]
     fn check(set: &[(&str, &[u64])], expected: Result<[u64; 3], &str>) {
         let declared = declared();

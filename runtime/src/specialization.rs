@@ -1,4 +1,4 @@
-//! A specialization: the parts of a program that depend on sizes. The last few are kept.
+//! A specialization: the parts of a program that depend on sizes. The last few are cached.
 
 use std::any::Any;
 use std::fmt;
@@ -13,7 +13,7 @@ pub struct SpecializationParts {
     pub code: LoadedCode,
     /// The messages of the code's statuses 1, 2, ...
     pub faults: Arc<[String]>,
-    /// The numbers that the code reads through its last argument; empty for code that reads none.
+    /// The numbers that the code reads through its last argument; empty for code that does not read it.
     pub frame: Vec<i64>,
     /// The bytes of arena that a run needs, with every kernel's scratch.
     pub arena_bytes: usize,
@@ -30,20 +30,20 @@ pub struct SpecializationParts {
 /// A program at given sizes.
 pub struct Specialization {
     parts: SpecializationParts,
-    /// Where in the arena each state begins.
+    /// The start of each state in the arena.
     states: Vec<usize>,
     given_up: usize,
 }
 
 impl Specialization {
-    /// A specialization of its parts.
+    /// A specialization made from its parts.
     ///
     /// # Safety
     /// Run with this frame, the code must touch only what its arguments and the descriptors here allow, and
     /// memory that `weights` owns.
     ///
     /// # Panics
-    /// If an alignment is no power of two: a fault of the compiler.
+    /// If an alignment is not a power of two: an error of the compiler.
     pub unsafe fn new(parts: SpecializationParts) -> Specialization {
         for desc in parts.inputs.iter().chain(&parts.outputs) {
             let TensorDesc { name, align, .. } = desc;
@@ -91,7 +91,7 @@ impl Specialization {
         &self.parts.inputs
     }
 
-    /// The outputs at these sizes. A dimension whose size depends on data has its greatest size.
+    /// The outputs at these sizes. A data-dependent dimension has its greatest size.
     pub fn outputs(&self) -> &[TensorDesc] {
         &self.parts.outputs
     }
@@ -125,14 +125,14 @@ pub trait Specialize: Send + Sync {
     /// The specialization at these sizes, one for each symbol in order.
     ///
     /// # Errors
-    /// Why the program can't be run at these sizes.
+    /// The reason why the program can't be run at these sizes.
     fn specialize(&self, sizes: &[u64]) -> Result<Specialization, String>;
 
-    /// The bytes of constants that are packed so far for all sizes.
+    /// The bytes of constants packed so far for all sizes.
     fn weights_bytes(&self) -> usize;
 }
 
-/// Specializations by their sizes; where there is no room, the one that was not asked for the longest goes.
+/// Specializations by their sizes; a full cache drops the least recently used one.
 pub(crate) struct SpecializationCache {
     most: usize,
     kept: Mutex<KeptEntries>,
@@ -141,21 +141,21 @@ pub(crate) struct SpecializationCache {
 #[derive(Default)]
 struct KeptEntries {
     entries: Vec<CacheEntry>,
-    /// Counts look-ups.
+    /// The number of look-ups.
     now: u64,
-    /// How many were added, those included for which there was no room.
+    /// The number of specializations added, including those without room.
     made: u64,
 }
 
 struct CacheEntry {
     sizes: Box<[u64]>,
     specialization: Arc<Specialization>,
-    /// When it was last asked for.
+    /// The time of its last look-up.
     used: u64,
 }
 
 impl SpecializationCache {
-    /// Room for `most` entries.
+    /// A cache with room for `most` entries.
     pub(crate) fn new(most: usize) -> SpecializationCache {
         let entries = Vec::with_capacity(most.min(64));
         SpecializationCache { most, kept: Mutex::new(KeptEntries { entries, ..KeptEntries::default() }) }
@@ -165,7 +165,7 @@ impl SpecializationCache {
         self.lock().entries.len()
     }
 
-    /// The bytes of constants that those which are kept have each for itself.
+    /// The bytes of constants that the cached specializations have for themselves.
     pub(crate) fn weights_bytes(&self) -> usize {
         self.lock().entries.iter().map(|entry| entry.specialization.weights_bytes()).sum()
     }

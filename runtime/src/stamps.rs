@@ -1,12 +1,12 @@
-//! Time stamps of steps, for runs that are timed step by step.
+//! Time stamps of steps, for step-by-step timing of runs.
 //!
-//! Code that is compiled for it calls [`optc_stamp`] after each step, in the thread that entered it. Stamps
-//! are kept for [`stamped`] of that thread, and are dropped where nobody asked for them.
+//! Code compiled for timing calls [`optc_stamp`] after each step, in the thread that entered it. Stamps are
+//! kept for [`stamped`] of that thread, and are dropped if no such call is active.
 
 use std::cell::RefCell;
 use std::time::Instant;
 
-/// The time at which a step was done.
+/// The time at which a step ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp {
     /// The step's number.
@@ -27,7 +27,7 @@ pub fn stamped<R>(work: impl FnOnce() -> R) -> (R, Vec<Stamp>) {
     (result, stamps.unwrap_or_default())
 }
 
-/// Records that a step is done. Code that is compiled to be timed calls it after each step.
+/// Records the end of a step. Code compiled for timing calls it after each step.
 pub extern "C" fn optc_stamp(step: u64) {
     STAMPS.with_borrow_mut(|stamps| {
         stamps.iter_mut().for_each(|all| all.push(Stamp { step, at: Instant::now() }))

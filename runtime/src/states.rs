@@ -1,4 +1,4 @@
-//! Where the states of a context are: in its arena, which has other places for them at other sizes.
+//! The states of a context in its arena, where their places depend on sizes.
 
 use std::sync::Arc;
 
@@ -8,22 +8,22 @@ use crate::specialization::Specialization;
 
 /// The states of a context between two runs at different sizes.
 ///
-/// Where states begin in the arena depends on sizes, and a larger arena is new memory. So before a run at
-/// other sizes they are copied out, and back when the arena is there.
+/// The places of states in the arena depend on sizes, and a larger arena is new memory. So before a run at
+/// other sizes they are copied out, and back once the arena is ready.
 #[derive(Default)]
 pub(crate) struct KeptStates {
     /// The bytes of each state.
     sizes: Vec<usize>,
-    /// The bytes of all, one after the other, while they are not in the arena.
+    /// The bytes of all states, one after the other, while they are not in the arena.
     bytes: Vec<u8>,
-    /// Whether `bytes` has what is to be copied back.
+    /// Whether `bytes` holds values to be copied back.
     is_out: bool,
-    /// The specialization at whose places they are; none before the first run.
+    /// The specialization that determines their current places; none before the first run.
     at: Option<Arc<Specialization>>,
 }
 
 impl KeptStates {
-    /// Those of a program; without named sizes they stay where they are.
+    /// The states of a program; without named sizes they stay in place.
     ///
     /// # Errors
     /// If there is no memory.
@@ -33,7 +33,7 @@ impl KeptStates {
         Ok(KeptStates { sizes, bytes: zeros(count)?, is_out: false, at: None })
     }
 
-    /// Copies them out of the arena, if a run at `next` has them elsewhere.
+    /// Copies them out of the arena, if they have other places at `next`.
     pub(crate) fn leave(&mut self, arena: &[u8], next: &Arc<Specialization>) {
         let Some(at) = self.at.take_if(|at| !Arc::ptr_eq(at, next)) else { return };
         let mut rest = &mut self.bytes[..];

@@ -1,5 +1,5 @@
-//! What the pool's threads agree by: the standard library's, or that of `loom`, which tries all orders of
-//! their steps (`tests/loom/run`).
+//! Synchronization of the pool's threads: the standard library's, or that of `loom`, which tries all orders
+//! of their steps (`tests/loom/run`).
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::AtomicU64;
@@ -15,7 +15,7 @@ use loom::cell::UnsafeCell;
 #[cfg(not(loom))]
 use std::cell::UnsafeCell;
 
-/// A place that one thread writes while nobody reads it.
+/// A cell that one thread writes while no other reads it.
 pub(crate) struct SharedCell<T>(UnsafeCell<T>);
 
 impl<T: Copy> SharedCell<T> {
@@ -43,14 +43,14 @@ impl<T: Copy> SharedCell<T> {
         unsafe { *self.0.get() }
     }
 
-    /// As above; `loom` fails where the contract is broken.
+    /// As above; `loom` fails if the contract is broken.
     #[cfg(loom)]
     pub(crate) unsafe fn set(&self, value: T) {
         // SAFETY: the caller's contract.
         self.0.with_mut(|place| unsafe { *place = value });
     }
 
-    /// As above; `loom` fails where the contract is broken.
+    /// As above; `loom` fails if the contract is broken.
     #[cfg(loom)]
     pub(crate) unsafe fn get(&self) -> T {
         // SAFETY: the caller's contract.

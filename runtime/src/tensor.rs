@@ -1,4 +1,4 @@
-//! Descriptors of the tensors that a caller passes: name, elements, shape, bytes.
+//! Descriptors of a caller's tensors: name, elements, shape, bytes.
 
 use crate::extent::Extent;
 
@@ -30,7 +30,7 @@ pub enum ElementKind {
     BF16,
     F32,
     F64,
-    /// 64 bits that stand for a string (`ir::strings`).
+    /// 64 bits that represent a string (`ir::strings`).
     String,
 }
 

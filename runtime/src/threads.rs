@@ -1,34 +1,33 @@
-//! How the parts of one kernel are spread over threads and joined again.
+//! The thread pool: spreads the parts of one kernel over threads and joins them again.
 //!
-//! A fork-join pool. The caller is worker 0 and works too. Each worker has a share of the parts, the same
-//! range of them in each job, so that what one job wrote is mostly still in the caches of the core that reads
-//! it in the next one; who is done with its own share takes parts of the others', so that a slow thread does
-//! fewer. Threads spin for a bounded time and then sleep (see `wait`).
+//! This is a fork-join pool. The caller is worker 0 and works too. Each worker has a share of the parts, the
+//! same range of them in each job. So data written by one job is mostly still in the caches of the core that
+//! reads it in the next one. A worker that has finished its own share takes parts of the others', so a slow
+//! thread does fewer. Threads spin for a bounded time and then sleep (see `wait`).
 //!
 //! # The gate
 //!
-//! All agreement goes through one atomic word, the *gate*: how many workers are inside the job, how many
-//! sleep, whether the job is open, and the job's number. Every change of it is a read-modify-write, so all
-//! changes stand in one order, and each carries on the release sequence of the ones before. From that follow
-//! the three laws that the rest relies on:
+//! All agreement goes through one atomic word, the *gate*: the number of workers inside the job, the number
+//! of sleepers, whether the job is open, and the job's number. Every change of it is a read-modify-write, so
+//! all changes have one order, and each continues the release sequence of those before. The other code relies
+//! on three laws that follow from this:
 //!
-//! 1. *A job is read only while it stands.* The caller writes the job while the gate is closed and nobody is
-//!    inside, then opens the gate (release). A worker enters by exchanging an open gate for the same gate
-//!    with one more inside (acquire): it sees the job, and the gate can't be drained before it leaves. A
-//!    worker that comes late finds the gate closed.
+//! 1. *A job is read only while it is valid.* The caller writes the job while the gate is closed and nobody
+//!   is inside, then opens the gate (release). A worker enters by exchanging an open gate for the same gate
+//!   with one more inside (acquire): it sees the job, and the gate can't be drained before it leaves. A
+//!   worker that comes late finds the gate closed.
 //! 2. *All parts are done when `for_each` returns.* The caller leaves when all shares are used up, closes the
-//!    gate (nobody enters any more) and waits until nobody is inside; each leaving is a release, the last
-//!    look of the caller an acquire. Workers that never came are not waited for, so a core that another
-//!    process holds costs its share and no more.
+//!   gate (nobody enters any more) and waits until nobody is inside; each leaving is a release, the last look
+//!   of the caller an acquire. The caller does not wait for workers that never came, so a core held by
+//!   another process costs its share and no more.
 //! 3. *No wake-up is lost.* A worker holds the lock from before it counts itself asleep until it waits. An
-//!    opening either comes before the counting, then the worker sees it in the gate and does not wait; or
-//!    after it, then the opener sees a sleeper in the word that it changes, and its taking of the lock puts
-//!    the notification after the beginning of the wait. The same holds for the caller's sleep, with the roles
-//!    exchanged.
+//!   opening comes either before the counting or after it. In the first case the worker sees it in the gate
+//!   and does not wait. In the second case the opener sees a sleeper in the word that it changes, and takes
+//!   the lock, so the notification comes after the beginning of the wait. The same holds for the caller's
+//!   sleep, with the roles exchanged.
 //!
-//! A panic in a part is caught where it happens, the parts not yet begun are dropped, and the caller panics
-//! with the first payload after the join. (Kernels can't unwind: an `extern "C"` function aborts the process
-//! instead.)
+//! A panic in a part is caught there, the parts not yet begun are dropped, and the caller panics with the
+//! first payload after the join. (Kernels can't unwind: an `extern "C"` function aborts the process instead.)
 //!
 //! The pool does not nest: a call that finds it busy, from within a part or from another thread, runs its
 //! parts in its own thread.
@@ -49,7 +48,7 @@ use crate::backoff::WorkerBackoff;
 use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, SharedCell};
 use crate::wait::spin_for;
 
-/// Threads of another program, which run the parts of kernels in place of a [`ThreadPool`]'s own workers.
+/// Threads of another program, which run the parts of kernels instead of a [`ThreadPool`]'s own workers.
 ///
 /// # Safety
 /// [`ParallelFor::for_each`] calls its body once for each part, and returns when all calls have returned. At
@@ -58,7 +57,7 @@ pub unsafe trait ParallelFor: Send + Sync {
     /// The number of threads, the caller's included; always the same.
     fn threads(&self) -> usize;
 
-    /// Calls `body(worker, part)` for each part below `parts`. Several threads may be in it at one time.
+    /// Calls `body(worker, part)` for each part below `parts`. Several threads may call it at once.
     fn for_each(&self, parts: u32, body: &(dyn Fn(usize, u32) + Sync));
 }
 
@@ -76,18 +75,18 @@ pub unsafe trait ParallelFor: Send + Sync {
 pub struct ThreadPool {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
-    /// True while a call has the workers; a second call meanwhile runs in its own thread.
+    /// True while a call uses the workers; a second call meanwhile runs in its own thread.
     busy: AtomicBool,
-    /// The threads that do the work in the workers' place, if there are some.
+    /// The threads that work instead of the workers, if any.
     others: Option<Box<dyn ParallelFor>>,
-    /// By a hash of its description, whether the last run of a kernel went forwards.
+    /// Whether the last run of a kernel went forward, by a hash of its descriptor.
     turns: atomic::AtomicU64,
     pub(crate) backoff: WorkerBackoff,
-    /// The process that started the workers: a child that it forks has none of them.
+    /// The process that started the workers: a forked child has none of them.
     process: u32,
 }
 
-/// What a part is given to: the worker's number (below the pool's threads) and the part's.
+/// The function of a part; its arguments are the worker's number (below the pool's threads) and the part's.
 type PartFn<'a> = dyn Fn(usize, u32) + Sync + 'a;
 
 /// A job as the workers see it. The borrow's lifetime is erased; law 1 keeps it alive while it is read.
@@ -96,16 +95,16 @@ struct Job {
     body: *const PartFn<'static>,
     parts: u32,
     order: PartOrder,
-    /// Whether what the caller allocates is measured, and so what workers allocate for it.
+    /// Whether the caller's allocations are measured, and so those of workers for it.
     measured: Measured,
 }
 
-/// In which order a worker takes the parts of a share.
+/// The order in which a worker takes the parts of a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PartOrder {
-    /// From the first on.
+    /// From the first part on.
     Forward,
-    /// From the last on.
+    /// From the last part on.
     Backward,
 }
 
@@ -115,7 +114,7 @@ struct Alone<T>(T);
 
 struct Shared {
     gate: Alone<AtomicU64>,
-    /// Of each worker's share the first part that nobody has taken; 64 bits, so that overshooting a `u32`
+    /// The first part of each worker's share that nobody has taken; 64 bits, so that overshooting a `u32`
     /// can't wrap.
     next: Box<[Alone<AtomicU64>]>,
     job: SharedCell<Option<Job>>,
@@ -126,8 +125,8 @@ struct Shared {
 }
 
 // SAFETY: all fields but `job` are `Send` and `Sync`. `job` is written by the one caller that holds `busy`,
-// while the gate is closed and drained, and read by workers between entering and leaving (law 1); what it
-// points to is `Sync`.
+// while the gate is closed and drained, and read by workers between entering and leaving (law 1); its pointee
+// is `Sync`.
 unsafe impl Send for Shared {}
 // SAFETY: as above.
 unsafe impl Sync for Shared {}
@@ -144,8 +143,8 @@ const OPEN: u64 = 1 << 32;
 const STOP: u64 = 1 << 33;
 /// The caller sleeps until nobody is inside.
 const CALLER_ASLEEP: u64 = 1 << 34;
-/// One more job. The number only spares a worker from entering a job twice; its wrapping costs at most a job
-/// done without it.
+/// One more job. The number only keeps a worker from entering a job twice; if it wraps, the worker at most
+/// misses a job.
 const NUMBER: u64 = 1 << 35;
 
 /// The most threads a pool has, by the width of the gate's fields.
@@ -161,10 +160,10 @@ impl ThreadPool {
         ThreadPool::try_new(threads).expect("the system starts a thread")
     }
 
-    /// The same where a system that refuses to start a thread is an error: those that it started end.
+    /// Like `new`, but returns an error if the system can't start a thread; threads already started end.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     ///
     /// # Panics
     /// If `threads` is 0 or above 1024.
@@ -262,14 +261,15 @@ impl ThreadPool {
     ) {
         let call = KernelCall { kernel, desc, ptrs, scratch, scratch_stride };
         let order = if parts > 1 { self.turn(desc) } else { PartOrder::Forward };
-        // SAFETY: the caller of `run` vouches for the kernel on these arguments; `for_each` hands each part
-        // out once, never the same worker to two calls at a time, and none for which scratch has no place.
+        // SAFETY: the caller of `run` guarantees this for the kernel on these arguments. `for_each` calls
+        // each part once, never the same worker in two calls at a time, and no worker without a place in
+        // scratch.
         self.in_order(parts, order, &|worker, part| unsafe { call.part(worker, part) });
     }
 
-    /// The order of a kernel's parts: every other run of it goes backward, so that it begins with the weights
-    /// that it read last. Of weights that do not fit into a cache, the steps of a recurrent network then find
-    /// the most that fit, where reading them always from the first on finds none.
+    /// The order of a kernel's parts: every other run goes backward, so it begins with the weights that it
+    /// read last. If weights do not fit into a cache, the steps of a recurrent network then find as many as
+    /// fit; always reading them from the first on would find none.
     fn turn(&self, desc: *const u8) -> PartOrder {
         let bit = 1 << ((desc as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58);
         match self.turns.fetch_xor(bit, Relaxed) & bit {
@@ -302,8 +302,8 @@ struct KernelCall {
     scratch_stride: usize,
 }
 
-// SAFETY: shared between workers only to call `part`, whose safety the caller of `ThreadPool::run` vouches
-// for on any thread.
+// SAFETY: shared between workers only to call `part`; the caller of `ThreadPool::run` guarantees its safety
+// on any thread.
 unsafe impl Sync for KernelCall {}
 
 impl KernelCall {
@@ -311,13 +311,13 @@ impl KernelCall {
     /// As for [`ThreadPool::run`], with `worker` below the pool's threads and used by one call at a time.
     unsafe fn part(&self, worker: usize, part: u32) {
         let scratch = self.scratch.wrapping_add(worker * self.scratch_stride);
-        // SAFETY: what the caller vouches for.
+        // SAFETY: by the caller's contract.
         unsafe { (self.kernel)(self.desc, self.ptrs, part, scratch) }
     }
 }
 
-/// Starts a worker. Its thread allocates as it comes up; `started` counts those that have, so that later runs
-/// allocate nothing.
+/// Starts a worker. Its thread allocates during its start; `started` counts the started ones, so that later
+/// runs allocate nothing.
 fn start(worker: usize, shared: Arc<Shared>, started: Arc<AtomicUsize>) -> io::Result<JoinHandle<()>> {
     thread::Builder::new().name(format!("optc-{worker}")).spawn(move || {
         started.fetch_add(1, Release);
@@ -339,7 +339,7 @@ impl Shared {
         }
     }
 
-    /// The caller's first half: publishes the job and wakes those who sleep.
+    /// The caller's first half: publishes the job and wakes the sleepers.
     fn open(&self, parts: u32, order: PartOrder, body: &PartFn<'_>) {
         let body = &raw const *body;
         // SAFETY: only the lifetime changes. Law 2: `close` returns before the borrow ends, and nobody reads
@@ -356,7 +356,7 @@ impl Shared {
         }
     }
 
-    /// The caller's second half: lets nobody in any more, waits for those inside, and hands out the first
+    /// The caller's second half: lets nobody in any more, waits for those inside, and returns the first
     /// panic.
     fn close(&self) -> Option<Box<dyn Any + Send>> {
         self.gate.0.fetch_and(!OPEN, AcqRel);
@@ -364,8 +364,8 @@ impl Shared {
         if spin_for(drained).is_none() {
             self.sleep_until_drained();
         }
-        // A worker's store to `panic` comes before its leaving, so the look without news is one uncontended
-        // lock.
+        // A worker's store to `panic` comes before its leaving, so without a panic this look is one
+        // uncontended lock.
         lock(&self.panic).take()
     }
 
@@ -378,7 +378,7 @@ impl Shared {
         self.gate.0.fetch_and(!CALLER_ASLEEP, AcqRel);
     }
 
-    /// A worker's life.
+    /// The main loop of a worker.
     fn work(&self, worker: usize) {
         let mut done = 0;
         loop {
@@ -405,8 +405,8 @@ impl Shared {
         }
     }
 
-    /// Sleeps until the next opening, or any earlier moment: what is woken looks again by spinning, since the
-    /// job that woke it is often over before it is up, and the next one near.
+    /// Sleeps until the next opening, or any earlier moment. An awakened worker looks again by spinning,
+    /// since the job that woke it is often over before it is up, and the next one near.
     fn sleep(&self, done: u64) {
         let guard = lock(&self.lock);
         let before = self.gate.0.fetch_add(ASLEEP, AcqRel);
@@ -423,7 +423,7 @@ impl Shared {
         }
     }
 
-    /// How many workers have a share of a job: all, if there are enough parts.
+    /// The number of workers with a share of a job: all, if there are enough parts.
     fn shares(&self, parts: u64) -> usize {
         self.next.len().min(parts as usize)
     }
@@ -439,7 +439,7 @@ impl Shared {
         // SAFETY: a worker is inside (law 1), or this is the caller, who wrote the job itself and has not
         // closed it.
         let job = unsafe { self.job.get() }.expect("an open gate has a job");
-        // SAFETY: the borrow behind the pointer lasts until `close` returns, which waits for all that are
+        // SAFETY: the borrow behind the pointer lasts until `close` returns, which waits for all workers
         // inside (law 2).
         let body = unsafe { &*job.body };
         let parts = u64::from(job.parts);
@@ -468,8 +468,8 @@ impl Shared {
         }
     }
 
-    /// Keeps the payload if it is the job's first, else drops it. That may panic in its turn; what that panic
-    /// carries is leaked.
+    /// Keeps the payload if it is the job's first, else drops it. The drop may itself panic; the payload of
+    /// that panic is leaked.
     fn keep_first(&self, payload: Box<dyn Any + Send>) {
         let mut first = lock(&self.panic);
         if first.is_none() {
@@ -482,7 +482,7 @@ impl Shared {
         }
     }
 
-    /// Wakes all who wait for `event`. Taking the lock first is what law 3 asks for.
+    /// Wakes all threads that wait for `event`. Law 3 requires taking the lock first.
     fn notify(&self, event: &Condvar) {
         drop(lock(&self.lock));
         event.notify_all();
@@ -497,7 +497,7 @@ fn is_news(gate: u64, done: u64) -> bool {
     gate & STOP != 0 || (gate & OPEN != 0 && number(gate) != done)
 }
 
-/// Locks; that a holder panicked is no concern, since nothing here is left half done.
+/// Locks a mutex. A holder's panic does not matter, since it leaves no state half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

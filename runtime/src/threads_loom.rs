@@ -1,8 +1,8 @@
-//! That the gate's laws hold in every order of the threads' steps (`tests/loom/run`).
+//! Model check of the pool: the gate's laws hold in every order of the threads' steps (`tests/loom/run`).
 //!
-//! What a part writes is no atomic, so that `loom` fails where a part runs twice, where it runs beside the
-//! caller after the join, and where the join does not show the caller what was written. A wake-up that is
-//! lost is a deadlock, which `loom` sees as well.
+//! The data written by a part is not atomic. So `loom` fails if a part runs twice, if it runs beside the
+//! caller after the join, or if the caller does not see its data after the join. A lost wake-up is a
+//! deadlock, which `loom` detects as well.
 
 use loom::cell::UnsafeCell;
 use loom::model::Builder;
@@ -13,7 +13,7 @@ use super::*;
 /// A kernel, which no model runs.
 pub(crate) type KernelFn = unsafe extern "C" fn(*const u8, *const *mut u8, u32, *mut u8);
 
-/// What a part that panics says.
+/// The message of a panicking part.
 pub(crate) const ON_PURPOSE: &str = "on purpose";
 
 /// Runs jobs on `threads` threads in all orders, or in those in which threads are interrupted at most
@@ -40,11 +40,11 @@ fn check(what: &str, threads: usize, interruptions: Option<usize>, jobs: fn(&Sha
     println!("{what}: {threads} threads, {} orders", orders.load(Relaxed));
 }
 
-/// A job of so many parts, each of which is done once.
+/// A job of `parts` parts, each of which is done once.
 fn job(shared: &Shared, parts: u32, order: PartOrder) {
     let done: Vec<UnsafeCell<u32>> = (0..parts).map(|_| UnsafeCell::new(0)).collect();
     let done = Cells(done);
-    // SAFETY: `loom` fails if a part has the cell of another, or of the caller.
+    // SAFETY: `loom` fails if a part uses the cell of another, or of the caller.
     let body = |_: usize, part: u32| done.at(part).with_mut(|times| unsafe { *times += 1 });
     shared.open(parts, order, &body);
     shared.take_parts(0);
@@ -57,7 +57,7 @@ fn job(shared: &Shared, parts: u32, order: PartOrder) {
 
 struct Cells(Vec<UnsafeCell<u32>>);
 
-// SAFETY: `loom` looks whether two threads have a cell at once.
+// SAFETY: `loom` checks whether two threads use a cell at once.
 unsafe impl Sync for Cells {}
 
 impl Cells {
@@ -66,7 +66,7 @@ impl Cells {
     }
 }
 
-/// A job of two parts of which one panics, then another.
+/// A job of two parts, one of which panics, then another job.
 fn panicking(shared: &Shared) {
     for bad in 0..2 {
         let body = |_: usize, part: u32| assert!(part != bad, "{ON_PURPOSE}");

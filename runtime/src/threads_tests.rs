@@ -1,4 +1,4 @@
-//! That the pool does each part once, joins, wakes, survives panics, and stays out of the way of others.
+//! The thread pool does each part once, joins, wakes, survives panics, and does not block others.
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicU32;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::*;
 
-/// `usual`, or `few` where Miri runs the tests, which takes some ten thousand times as long.
+/// `usual`, or `few` under Miri, which takes some ten thousand times as long.
 fn or_few<T>(usual: T, few: T) -> T {
     if cfg!(miri) { few } else { usual }
 }
@@ -105,7 +105,7 @@ fn sleeping_workers_are_woken() {
         }
         let (send, receive) = mpsc::sync_channel::<()>(1);
         let receive = Mutex::new(receive);
-        // One part sends and the other receives, so that the job ends only if both threads take part in it.
+        // One part sends and the other receives, so the job ends only if both threads take part in it.
         pool.for_each(2, &|_, part| match part {
             0 => lock(&receive).recv_timeout(Duration::from_secs(60)).expect("the worker woke up"),
             _ => send.send(()).expect("the channel is open"),
@@ -120,7 +120,7 @@ fn a_caller_that_slept_is_woken() {
     for _ in 0..5 {
         pool.for_each(2, &|_, _| {
             if thread::current().id() == caller {
-                // The caller goes on when the worker has the other part.
+                // The caller continues once the worker has the other part.
                 spin_until(|| pool.shared.next[1].0.load(Relaxed) >= 2);
             } else {
                 spin_until(|| pool.shared.gate.0.load(Relaxed) & CALLER_ASLEEP != 0);
@@ -138,7 +138,7 @@ fn each_worker_begins_with_its_share() {
         pool.for_each(parts, &|worker, part| {
             let is_first = firsts[worker].compare_exchange(u32::MAX, part, Relaxed, Relaxed).is_ok();
             if is_first {
-                // Until all have begun, so that nobody can take another's share.
+                // Waits until all have begun, so that nobody can take another's share.
                 spin_until(|| firsts.iter().all(|first| first.load(Relaxed) != u32::MAX));
             }
         });
@@ -250,7 +250,7 @@ fn kernels_get_their_part_and_their_workers_scratch() {
     let pool = ThreadPool::new(2);
     let (mut out, mut scratch) = ([0u8; 100], [0u8; 32]);
     let ptrs = [out.as_mut_ptr()];
-    // SAFETY: sizes as `mark` says.
+    // SAFETY: the sizes are those that `mark` requires.
     unsafe { pool.run(mark, [7u8].as_ptr(), ptrs.as_ptr(), 100, scratch.as_mut_ptr(), 16) };
     assert!((0..100).all(|part| out[part] == part as u8 + 7));
     let touched: HashSet<usize> = (0..32).filter(|&i| scratch[i] != 0).collect();
@@ -305,7 +305,7 @@ fn threads_of_another_program_do_each_part_once() {
 #[should_panic(expected = "worker 2 of 2 has part 0 of 2")]
 fn a_worker_without_scratch_does_nothing() {
     struct Wrong;
-    // SAFETY: what it does wrong is refused before anything is touched.
+    // SAFETY: its violation of the contract is detected before anything is touched.
     unsafe impl ParallelFor for Wrong {
         fn threads(&self) -> usize {
             3

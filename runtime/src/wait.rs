@@ -1,19 +1,20 @@
-//! How long a thread looks before it sleeps.
+//! Spin time: how long a thread spins before it sleeps.
 //!
-//! A thread that sleeps costs about 50 us to wake, a thread that spins costs its core. The next kernel of a
-//! model usually follows within microseconds, so both sides of the pool look for a bounded time first. The
-//! bound is in time, not in turns: one `pause` takes from 4 to 140 cycles, depending on the processor.
+//! A sleeping thread takes about 50 us to wake, and a spinning thread occupies its core. The next kernel of a
+//! model usually follows within microseconds, so both sides of the pool spin for a bounded time first. The
+//! bound is a time, not a number of iterations: one `pause` takes from 4 to 140 cycles, depending on the
+//! processor.
 
 use std::hint::spin_loop;
 use std::time::{Duration, Instant};
 
-/// How long a thread spins before it gives its core away.
+/// The time that a thread spins before it gives up its core.
 const SPIN: Duration = Duration::from_micros(200);
 
-/// Turns between two looks at the clock, which costs about 25 ns.
+/// Iterations between two looks at the clock, which costs about 25 ns.
 const TURNS_PER_LOOK: u32 = 64;
 
-/// Calls `ready` until it answers or the bound has passed; then `None`.
+/// Calls `ready` until it returns a value or the bound has passed; then returns `None`.
 pub(crate) fn spin_for<T>(mut ready: impl FnMut() -> Option<T>) -> Option<T> {
     let mut deadline = None;
     loop {
