@@ -1,8 +1,8 @@
-//! Compiles the kernels a second time, to a library of pieces that this crate carries.
+//! Build script: compiles the kernels a second time, into a library of pieces that this crate embeds.
 //!
-//! A finished executable can't give its functions back: their relocations are gone. So the crate
-//! `standalone`, with `kernels` below it, is built as a static library, in a target folder of its own; of
-//! that, what the kernels and the functions for C reach is kept, without what panics would print.
+//! Functions can't be extracted from a finished executable, because their relocations are gone. So the crate
+//! `standalone`, which depends on `kernels`, is built as a static library in its own target folder. Only the
+//! code that kernels and the functions for C reach is kept, without the code that prints panics.
 
 #[path = "src/library.rs"]
 mod library;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// Settings of the build around this one that are not for the machine code of object files.
+/// Settings of the surrounding build that must not affect the machine code of object files.
 const NOT_OURS: [&str; 9] = [
     "CARGO_BUILD_TARGET",
     "CARGO_ENCODED_RUSTFLAGS",
@@ -28,8 +28,8 @@ const NOT_OURS: [&str; 9] = [
     "CARGO_PROFILE_RELEASE_LTO",
 ];
 
-/// How the machine code is made: as the release profile makes it, with names of functions, which choose what
-/// is kept.
+/// Settings of the machine code: those of the release profile, with names of functions, which select the kept
+/// pieces.
 const PROFILE: [(&str, &str); 5] = [
     ("CARGO_PROFILE_RELEASE_PANIC", "abort"),
     ("CARGO_PROFILE_RELEASE_STRIP", "none"),
@@ -38,10 +38,10 @@ const PROFILE: [(&str, &str); 5] = [
     ("CARGO_INCREMENTAL", "0"),
 ];
 
-/// What the feature `aarch64` makes object files for.
+/// The target of object files with the feature `aarch64`.
 const AARCH64: &str = "aarch64-unknown-linux-gnu";
 
-/// What the machine code is made of.
+/// The sources of the machine code.
 const SOURCES: [&str; 5] = ["standalone", "../kernels", "../math", "../Cargo.toml", "build"];
 
 fn main() {
@@ -57,7 +57,7 @@ fn main() {
     }
 }
 
-/// Writes the library for a target, or for the machine that compiles.
+/// Writes the library for a target, or for the host.
 fn write_library(package: &Path, to: &Path, target: Option<&str>) {
     let archive = build(package, &to.with_file_name("standalone"), target);
     let archive = fs::read(&archive).unwrap_or_else(|error| panic!("{}: {error}", archive.display()));
@@ -79,13 +79,13 @@ fn build(package: &Path, folder: &Path, target: Option<&str>) -> PathBuf {
         cargo.env_remove(variable);
     });
     let root = package.parent().expect("the package lies in the repository");
-    // Panics name files; where the repository was is nobody's business.
+    // Panics contain file names; the location of the repository must not leak.
     let mut flags = format!("--remap-path-prefix={}=optc", root.display());
-    // Kernels do not ask what the machine has beyond its instruction set: the answer would be kept.
+    // Kernels do not ask for the machine's features beyond its instruction set: that code would be kept.
     flags += " --cfg=optc_object";
     if target.unwrap_or(env::consts::ARCH).starts_with("aarch64") {
-        // Counters are counted up by instructions that each machine has, and not by functions of the
-        // compiler's library, which ask the system for others.
+        // Atomic counters use instructions that each machine has, instead of functions of the compiler's
+        // library, which would ask the system for better ones.
         flags += " -Ctarget-feature=-outline-atomics";
     }
     let status = cargo.env("RUSTFLAGS", flags).envs(PROFILE).status().expect("cargo runs");

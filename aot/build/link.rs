@@ -1,4 +1,4 @@
-//! Which pieces of a static library the functions of object files reach.
+//! The pieces of a static library that the functions of object files reach.
 
 use std::collections::HashMap;
 
@@ -10,19 +10,19 @@ use object::{
 
 use crate::library::{Library, Piece, Relocation, RelocationKind, Section, Target};
 
-/// The crates whose machine code is kept. What they refer to beside is defined elsewhere, or a panic.
+/// The crates whose machine code is kept. Their other references are defined elsewhere, or are panics.
 const CRATES: [&str; 4] = ["kernels-", "libm-", "math-", "standalone-"];
 
-/// Tables of functions; what each entry points to is known by the table's name and its number.
+/// Tables of functions; each entry's target is identified by the table's name and its number.
 const TABLES: [&str; 2] = ["optc_kernels", "optc_strips"];
 
-/// Which entries of the first table are for no object file: a byte for each kernel.
+/// The entries of the first table that are excluded from object files: a byte for each kernel.
 const ONLY_HERE: &str = "optc_only_here";
 
-/// What Rust calls where it panics.
+/// The function that replaces panics.
 const TRAP: &str = "optc_standalone_trap";
 
-/// What is in names of functions of `core` and `alloc` that panic, or print what a panic says.
+/// Parts of the names of functions of `core` and `alloc` that panic, or print a panic's message.
 const PANICS: [&str; 7] = [
     "4core9panicking",
     "4core3fmt",
@@ -36,7 +36,7 @@ const PANICS: [&str; 7] = [
 /// A section of an object.
 type SectionKey = (usize, SectionIndex);
 
-/// What becomes a piece.
+/// The source of a piece.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum PieceKey {
     Section(SectionKey),
@@ -44,10 +44,10 @@ enum PieceKey {
     Address(Target, i64),
 }
 
-/// The library of all that the tables' functions, and the functions for C, reach.
+/// The library of all pieces that the tables' functions, and the functions for C, reach.
 ///
 /// # Errors
-/// If something is not as rustc leaves it.
+/// If the archive is not in the form that rustc produces.
 pub(crate) fn library(archive: &[u8]) -> Result<Library, String> {
     let files = objects(archive)?;
     let mut linker = Linker {
@@ -86,11 +86,11 @@ fn objects(archive: &[u8]) -> Result<Vec<File<'_>>, String> {
 
 struct Linker<'a> {
     files: &'a [File<'a>],
-    /// Where a name is defined, and how far into the section.
+    /// The section that defines a name, and the offset in it.
     defined: HashMap<&'a str, (SectionKey, u64)>,
-    /// The number of each piece that is kept.
+    /// The number of each kept piece.
     numbers: HashMap<PieceKey, u32>,
-    /// The pieces that are kept, in order.
+    /// The kept pieces, in order.
     queue: Vec<PieceKey>,
     library: Library,
 }
@@ -106,7 +106,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// The functions that are asked for by name: those of tables, and all others whose names are ours.
+    /// Adds the functions that are looked up by name: those of tables, and all others with names of ours.
     fn add_roots(&mut self) -> Result<(), String> {
         let mut names: Vec<&str> =
             self.defined.keys().copied().filter(|name| name.starts_with("optc_")).collect();
@@ -165,7 +165,7 @@ impl<'a> Linker<'a> {
         self.files[file].section_by_index(section).map_err(|error| error.to_string())
     }
 
-    /// Where a relocation points, or the name that is defined elsewhere.
+    /// The target of a relocation, or the name that is defined elsewhere.
     fn place(
         &self,
         file: usize,
@@ -264,7 +264,7 @@ fn address(target: Target, addend: i64) -> Piece {
     Piece { name: "address".to_owned(), section: Section::Pointers, align: 8, bytes: vec![0; 8], relocations }
 }
 
-/// Instructions that read an address from memory, as ones that have it, where there are some.
+/// Replaces instructions that read an address from memory by ones that compute it, if possible.
 ///
 /// `adrp x, slot; ldr x, [x, slot within its page]` => `adrp x, piece; add x, x, piece within its page`
 fn direct_on_aarch64(bytes: &mut [u8], relocation: Relocation) -> Option<Relocation> {
@@ -274,14 +274,14 @@ fn direct_on_aarch64(bytes: &mut [u8], relocation: Relocation) -> Option<Relocat
         (Target::Piece(_), RelocationKind::Page) => Some(relocation),
         (Target::Piece(_), _) => {
             let field: &mut [u8; 4] = (&mut bytes[at..at + 4]).try_into().ok()?;
-            // Of `ldr`, both registers stay.
+            // Both registers of the `ldr` stay.
             *field = (0x9100_0000 | u32::from_le_bytes(*field) & 0x3ff).to_le_bytes();
             Some(Relocation { kind: RelocationKind::Within, ..relocation })
         }
     }
 }
 
-/// The same of x86-64: what linkers do with it too (System V ABI for AMD64, B.2).
+/// The same for x86-64, as linkers do it too (System V ABI for AMD64, B.2).
 fn direct_on_x86_64(bytes: &mut [u8], relocation: Relocation) -> Option<Relocation> {
     let at = relocation.offset as usize;
     let is_piece = matches!(relocation.target, Target::Piece(_));

@@ -1,4 +1,4 @@
-//! How a library of pieces becomes bytes.
+//! Serialization of a library of pieces.
 
 use crate::library::{Library, Piece, Relocation, Target};
 

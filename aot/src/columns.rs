@@ -1,42 +1,42 @@
-//! Numbers that sizes decide: as a polynomial of the sizes where that gives each exactly, else as a table.
+//! Columns: numbers that depend on sizes, as a polynomial of the sizes if that is exact, else as a table.
 
 use crate::frames::SizeRange;
 
-/// How the numbers are kept: fields of `Column` of the crate `standalone`.
+/// The encoding of the numbers: fields of `Column` of the crate `standalone`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Column {
     /// [`POLYNOMIAL`], or the bytes of an entry of the table.
     pub(crate) kind: u64,
-    /// What is added to each number.
+    /// The number added to each entry.
     pub(crate) base: i64,
-    /// What entries are multiplied with.
+    /// The factor of each entry.
     pub(crate) scale: i64,
     /// Coefficients, or entries.
     pub(crate) data: Vec<u8>,
 }
 
-/// The kind of a polynomial. Its coefficients are those of products of `(x - o)` over 0, 1 or 2, one factor
-/// for each size x with its origin o; the last size's degree changes first.
+/// The kind of a polynomial. It has one coefficient for each product of binomials `(x - o)` over 0, 1 or 2,
+/// one factor for each size x with its origin o; the last size's degree changes first.
 pub(crate) const POLYNOMIAL: u64 = 0;
 
-/// Degrees of each size in polynomials.
+/// The number of degrees of each size in polynomials: 0, 1 and 2.
 const DEGREES: usize = 3;
 
-/// The most sizes of a polynomial: the number of coefficients grows threefold with each.
+/// The most sizes of a polynomial: the number of coefficients triples with each.
 const MOST_SYMBOLS: usize = 3;
 
-/// Sizes from which the coefficients of polynomials follow.
+/// The sizes from which the coefficients of polynomials are computed.
 pub(crate) struct Grid {
-    /// The least ones.
+    /// The least sizes.
     pub(crate) origin: Vec<u64>,
-    /// The degree of each size, at most 2: one less than how many of its values are in the grid.
+    /// The degree of each size, at most 2: one less than the number of its values in the grid.
     degrees: Vec<usize>,
-    /// The row of each combination of degrees; those that are too high have none.
+    /// The row of each combination of degrees; combinations of too high degrees have none.
     rows: Vec<Option<usize>>,
 }
 
 impl Grid {
-    /// The first one whose sizes all have a row; none if there is none.
+    /// The first grid whose sizes all have a row; none if there is none.
     pub(crate) fn of(ranges: &[SizeRange], sizes: &[Vec<u64>]) -> Option<Grid> {
         if ranges.len() > MOST_SYMBOLS {
             return None;
@@ -61,7 +61,7 @@ impl Grid {
         found.map(|(origin, rows)| Grid { origin, degrees, rows })
     }
 
-    /// The coefficients of the polynomial that has these numbers on the grid: forward differences.
+    /// The coefficients of the polynomial with these numbers on the grid: forward differences.
     fn coefficients(&self, numbers: &[i64]) -> Vec<i64> {
         let mut found: Vec<i64> = self.rows.iter().map(|row| row.map_or(0, |row| numbers[row])).collect();
         let symbols = self.origin.len();
@@ -75,7 +75,7 @@ impl Grid {
                 }
             }
         }
-        // What is beyond the degrees was never a number.
+        // Coefficients beyond the degrees have no number.
         for (coefficient, row) in found.iter_mut().zip(&self.rows) {
             if row.is_none() {
                 *coefficient = 0;
@@ -85,7 +85,7 @@ impl Grid {
     }
 }
 
-/// All combinations of degrees, the last one changing first.
+/// All combinations of degrees; the last one changes first.
 fn all_digits(symbols: usize) -> impl Iterator<Item = Vec<usize>> {
     (0..DEGREES.pow(symbols as u32)).map(move |number| {
         (0..symbols).rev().map(|place| number / DEGREES.pow(place as u32) % DEGREES).collect()
@@ -111,7 +111,7 @@ fn polynomial(coefficients: &[i64], origin: &[u64], sizes: &[u64]) -> i64 {
 }
 
 impl Column {
-    /// These numbers, one for each of `sizes`.
+    /// The column of these numbers, one for each of `sizes`.
     pub(crate) fn of(numbers: &[i64], sizes: &[Vec<u64>], grid: Option<&Grid>) -> Column {
         if let Some(grid) = grid {
             let coefficients = grid.coefficients(numbers);
@@ -126,7 +126,7 @@ impl Column {
         Column::table(numbers)
     }
 
-    /// A table of entries of as few bytes as do.
+    /// A table with entries of the fewest sufficient bytes.
     fn table(numbers: &[i64]) -> Column {
         let base = numbers.iter().copied().min().unwrap_or(0);
         let above: Vec<u64> = numbers.iter().map(|number| number.wrapping_sub(base) as u64).collect();
@@ -187,7 +187,7 @@ mod tests {
         let grid = Grid::of(&ranges(), &sizes).expect("there is one from 2 on");
         assert_eq!(grid.origin, [2, 7]);
         let numbers: Vec<i64> = sizes.iter().map(|sizes| (sizes[0] * sizes[1]) as i64).collect();
-        // Also at a size before its origin.
+        // Also at a size below the origin.
         assert_eq!(Column::of(&numbers, &sizes, Some(&grid)).kind, POLYNOMIAL);
         let few: Vec<Vec<u64>> = sizes.into_iter().take(3).collect();
         assert!(Grid::of(&ranges(), &few).is_none());

@@ -1,4 +1,4 @@
-//! A C program that runs a program: where memory comes from, how weights are read, what is called.
+//! The example: a C program that runs a compiled program, with its memory, weights and calls.
 
 use std::fmt::Write;
 
@@ -135,7 +135,7 @@ impl ExampleMain<'_> {
         out.push_str("    return 0;\n}\n");
     }
 
-    /// Prints what the outputs begin with, and writes them to files.
+    /// Prints the first elements of the outputs, and writes the outputs to files.
     fn show(&self, out: &mut String) {
         let ExampleMain { inputs, outputs, .. } = self;
         for (index, CTensor { identifier, element }) in outputs.iter().enumerate() {
@@ -175,7 +175,7 @@ impl ExampleMain<'_> {
         );
     }
 
-    /// The number of the argument that is the file of this input, or of the output after all inputs.
+    /// The index of the command line argument with the file of this input, or of the output after all inputs.
     fn argument(&self, file: usize) -> usize {
         1 + self.sizes.len() + file
     }

@@ -1,12 +1,12 @@
-//! The frames of a program at all its sizes, in few bytes.
+//! The frames of a program at all its sizes, in compact form.
 //!
-//! A frame is a list of numbers, and most of them are the same at all sizes. What differs is mostly a
-//! polynomial of the sizes (rows of a product, bytes of a tensor), or jumps (where a planner put a buffer).
-//! So frames of one form, a *layout*, are a template and a few *columns*: numbers that differ, each with the
-//! words that are equal to it at all sizes. A column is a polynomial where that gives each number exactly,
-//! and else a table. `Sizes` of the crate `standalone` reads what is written here.
+//! A frame is a list of numbers, and most of them are the same at all sizes. The others are mostly
+//! polynomials of the sizes (rows of a product, bytes of a tensor), or jump (the offset of a buffer). So
+//! frames of one form, a *layout*, are a template and a few *columns*: varying numbers, each with the words
+//! that equal it at all sizes. A column is a polynomial if that gives each number exactly, else a table.
+//! `Sizes` of the crate `standalone` reads this encoding.
 //!
-//! Nothing is guessed: each frame was made by what makes frames, and each number comes out again as it was.
+//! Nothing is guessed: each frame comes from the usual compilation, and each number is reproduced exactly.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,7 +15,7 @@ use codegen::{FrameCallee, SizedFrame};
 use crate::columns::{Column, Grid};
 use crate::{Fault, HEADER_WORDS};
 
-/// The most combinations of sizes that an object file has frames for.
+/// The most combinations of sizes in an object file.
 pub const MOST_COMBINATIONS: u64 = 1 << 14;
 
 /// The most bytes of tables.
@@ -32,32 +32,32 @@ pub struct SizeRange {
     pub most: u64,
 }
 
-/// The frames of a program at all sizes that it may have.
+/// The frames of a program at all its possible sizes.
 pub struct SizedFrames {
     pub(crate) ranges: Vec<SizeRange>,
-    /// The shapes of inputs and outputs, as texts of their sizes.
+    /// The shapes of inputs and outputs, with their sizes as texts.
     pub(crate) shapes: [Vec<Vec<String>>; 2],
-    /// The layout of each combination of sizes and the row in it, where the program can have the sizes.
+    /// The layout of each combination of sizes and the row in it; none if the program can't have the sizes.
     members: Vec<Option<(u32, u32)>>,
     layouts: Vec<Layout>,
-    /// The functions that frames call: the image that they are called from, and which.
+    /// The functions that frames call: the image of the caller, and the function.
     pub(crate) callees: Vec<(usize, FrameCallee)>,
     known_callees: HashMap<(usize, FrameCallee), i64>,
 }
 
-/// Frames with as many words, of one image, that call functions in the same of them.
+/// Frames of one image with the same number of words, and functions in the same words.
 struct Layout {
     image: usize,
     functions: Vec<u32>,
     template: Vec<i64>,
-    /// The numbers of each word that is not the same in all frames so far.
+    /// The numbers of each word that differs in some frames so far.
     varying: BTreeMap<usize, Vec<i64>>,
     /// The combinations of sizes.
     members: Vec<u64>,
 }
 
 impl SizedFrames {
-    /// No frames yet of a program with these named sizes, whose inputs and outputs have these shapes.
+    /// An empty set of frames of a program with these named sizes, and these shapes of inputs and outputs.
     ///
     /// # Errors
     /// If there are too many combinations of sizes.
@@ -93,7 +93,8 @@ impl SizedFrames {
         (0..self.members.len() as u64).rev().map(move |number| sizes_of(&ranges, number))
     }
 
-    /// Adds what runs at some sizes, in this image, whose statuses begin after `statuses_before` others.
+    /// Adds the code and frame at some sizes, in this image. `statuses_before` is the number of other
+    /// statuses before its own.
     pub fn add(&mut self, sizes: &[u64], made: &SizedFrame, image: usize, statuses_before: usize) {
         let (words, functions) = self.words(made, image, statuses_before);
         let combination = number_of(&self.ranges, sizes);
@@ -110,8 +111,8 @@ impl SizedFrames {
         self.members[combination as usize] = Some((number as u32, row));
     }
 
-    /// The words of a frame in an object file, with functions as numbers in the list of callees, and which
-    /// words these are.
+    /// The words of a frame in an object file, with functions as indices in the list of callees, and the
+    /// indices of these words.
     fn words(&mut self, made: &SizedFrame, image: usize, statuses_before: usize) -> (Vec<i64>, Vec<u32>) {
         let tensors = made.inputs.iter().chain(&made.outputs);
         let entry = self.callee(image, made.entry);
@@ -139,7 +140,7 @@ impl SizedFrames {
         })
     }
 
-    /// How many combinations of sizes the program can have, and how many there are.
+    /// The number of combinations of sizes that the program can have, and of all combinations.
     pub fn count(&self) -> (usize, usize) {
         (self.members.iter().flatten().count(), self.members.len())
     }
@@ -149,10 +150,10 @@ impl SizedFrames {
         self.layouts.iter().map(|layout| 8 * layout.template.len()).max().unwrap_or(0)
     }
 
-    /// All of it, as `Sizes` of `standalone` reads it: distances are in bytes from its start.
+    /// The encoding of all frames for `Sizes` of `standalone`: distances are in bytes from its start.
     ///
     /// # Errors
-    /// If that takes too many bytes.
+    /// If the encoding exceeds the most bytes of tables.
     pub(crate) fn tables(&self) -> Result<Vec<u8>, Fault> {
         const HEAD_BYTES: usize = 32;
         let mut tables = Tables { bytes: vec![0; HEAD_BYTES] };
@@ -173,7 +174,7 @@ impl SizedFrames {
 }
 
 impl Layout {
-    /// Adds the frame of a combination; its row.
+    /// Adds the frame of a combination, and returns its row.
     fn add(&mut self, combination: u64, words: &[i64]) -> u32 {
         let row = self.members.len();
         for (word, (found, first)) in words.iter().zip(&self.template).enumerate() {
@@ -186,7 +187,7 @@ impl Layout {
         row as u32
     }
 
-    /// Writes what the layout is made of; the fields of `Layout` of `standalone`.
+    /// Writes the parts of the layout; returns the fields of `Layout` of `standalone`.
     fn write(&self, ranges: &[SizeRange], tables: &mut Tables) -> Result<[u64; 8], Fault> {
         let mut columns: BTreeMap<&[i64], Vec<u32>> = BTreeMap::new();
         for (word, numbers) in &self.varying {
@@ -222,7 +223,7 @@ impl Layout {
     }
 }
 
-/// Bytes to which lists are appended, each where words may begin.
+/// Bytes to which lists are appended, each aligned to words.
 struct Tables {
     bytes: Vec<u8>,
 }
@@ -244,7 +245,7 @@ impl Tables {
     }
 }
 
-/// The sizes of a combination: numbers in a system whose last digit is the last size.
+/// The sizes of a combination: digits of a mixed-radix number, with the last size as the last digit.
 fn sizes_of(ranges: &[SizeRange], mut number: u64) -> Vec<u64> {
     let mut sizes = vec![0; ranges.len()];
     for (size, SizeRange { least, most, .. }) in sizes.iter_mut().zip(ranges).rev() {

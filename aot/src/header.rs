@@ -1,4 +1,4 @@
-//! The header file of a program: its sizes, its functions, and what a caller must know.
+//! The header file of a program: its sizes, its functions, and their contracts.
 
 use std::fmt::Write;
 
@@ -79,7 +79,7 @@ enum Side {
     Output,
 }
 
-/// The inputs, outputs and states, as C has them.
+/// The inputs, outputs and states, with their C names and types.
 pub(crate) fn tensors(program: &RelocatableProgram) -> [Vec<CTensor>; 3] {
     let states: Vec<&TensorDesc> = program.states.iter().map(|(state, _)| &state.tensor).collect();
     let sides = [program.inputs.iter().collect(), program.outputs.iter().collect(), states];
@@ -93,7 +93,7 @@ pub(crate) fn tensors(program: &RelocatableProgram) -> [Vec<CTensor>; 3] {
     })
 }
 
-/// The type that C has for elements: their bits, where it has no type of them.
+/// The C type of elements: an integer of the same bits if C has no such type.
 fn c_type(element: ElementKind) -> &'static str {
     match element {
         ElementKind::Bool => "uint8_t",
@@ -159,12 +159,12 @@ fn structure(out: &mut String, bundle: &Bundle<'_>, side: Side, tensors: &[CTens
     out.push_str("};\n\n");
 }
 
-/// Text that does not end a comment.
+/// Text that can't end a comment.
 fn comment(text: &str) -> String {
     text.replace("*/", "* /")
 }
 
-/// Where states are in the arena.
+/// The offsets of states in the arena.
 fn state_offsets(out: &mut String, Bundle { program, name, .. }: &Bundle<'_>, states: &[CTensor]) {
     if states.is_empty() {
         return;
@@ -186,7 +186,7 @@ fn state_offsets(out: &mut String, Bundle { program, name, .. }: &Bundle<'_>, st
     out.push('\n');
 }
 
-/// What a run says.
+/// The statuses of a run.
 fn statuses(out: &mut String, Bundle { program, name, place, sizes }: &Bundle<'_>) {
     let _ = write!(out, "/* What a run returns. */\nenum {name}_status {{\n    {name}_OK = 0,\n");
     for (number, fault) in program.faults.iter().enumerate() {
@@ -214,7 +214,7 @@ fn statuses(out: &mut String, Bundle { program, name, place, sizes }: &Bundle<'_
     );
 }
 
-/// Named sizes: the structure of them, the frame, and the functions that ask for either.
+/// Named sizes: their structure, the frame, and the functions that query either.
 fn named_sizes(out: &mut String, bundle: &Bundle<'_>) {
     let Bundle { name, sizes, .. } = bundle;
     let _ = write!(out, "/* The sizes that a run is for. */\nstruct {name}_sizes {{\n");

@@ -1,18 +1,17 @@
-//! What object file is this program? Machine code, frame and kernels for a C linker, and the C text around.
+//! Object files of compiled programs: machine code, frame and kernels for a C linker, with their C text.
 //!
-//! An object file has what a program reaches: generated code, its frame as data whose function words are
-//! addresses for the linker, the machine code of the kernels that the frame names, and functions for C. Of
-//! named sizes it has all frames.
-//! Nothing in it allocates, keeps state, starts threads or calls the system.
+//! An object file contains all that a program reaches: generated code, its frame as data with relocations for
+//! addresses of functions, the machine code of the kernels in the frame, and functions for C. With named
+//! sizes it contains all frames. Its code does not allocate, keep state, start threads or call the system.
 //!
-//! 1. The build script compiles `kernels` a second time, and cuts the result into pieces (`library`).
-//! 2. `frames` keeps the frames of named sizes in few bytes.
-//! 3. `link` adds the program's own pieces, keeps what the functions for C reach, and writes ELF.
-//! 4. `header` and `example` write the C text: what a caller must know, and a program that calls it.
+//! 1. The build script compiles `kernels` a second time, and splits the result into pieces (`library`).
+//! 2. `frames` encodes the frames of named sizes compactly.
+//! 3. `link` adds the program's own pieces, keeps those that the functions for C reach, and writes ELF.
+//! 4. `header` and `example` write the C text: the contract for callers, and a program that calls it.
 //!
-//! A panic in a kernel, which would be a fault of ours, ends the process by an illegal instruction.
+//! A panic in a kernel, which would be our error, ends the process by an illegal instruction.
 //!
-//! Deliberately not here: choices. The program is planned and its code is made before.
+//! This crate deliberately makes no choices. The program is already planned and its code generated.
 
 mod columns;
 mod example;
@@ -32,10 +31,10 @@ use object::Architecture;
 pub use frames::{MOST_COMBINATIONS, SizeRange, SizedFrames};
 pub use link::EXTERNALS;
 
-/// Words before the bytes of inputs and outputs in a frame of named sizes, see `standalone`.
+/// The number of words before the bytes of inputs and outputs in a frame of named sizes, see `standalone`.
 const HEADER_WORDS: usize = 4;
 
-/// Where the weights of a program are.
+/// The place of a program's weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WeightsPlace {
     /// In a file beside the object file, for the caller to load or map.
@@ -47,14 +46,14 @@ pub enum WeightsPlace {
 /// A program for C.
 pub struct Bundle<'p> {
     program: &'p RelocatableProgram,
-    /// What its functions' names begin with.
+    /// The prefix of its functions' names.
     name: String,
     place: WeightsPlace,
     /// Its frames, if it has named sizes.
     sizes: Option<&'p SizedFrames>,
 }
 
-/// Why there is no object file of a program.
+/// The reason why a program has no object file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault(pub String);
 
@@ -66,7 +65,7 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// An input, output or state, as C has it.
+/// An input, output or state in C.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CTensor {
     /// The identifier of its member and of its macros.
@@ -76,27 +75,27 @@ pub struct CTensor {
 }
 
 impl<'p> Bundle<'p> {
-    /// A program whose functions have names that begin like `name`.
+    /// A program whose functions' names are derived from `name`.
     pub fn new(program: &'p RelocatableProgram, name: &str, place: WeightsPlace) -> Bundle<'p> {
         Bundle { program, name: names::identifier(name), place, sizes: None }
     }
 
-    /// The same of named sizes, with its frames; what the program says is of its greatest sizes.
+    /// The same for named sizes, with its frames; `program` is then the one of the greatest sizes.
     #[must_use]
     pub fn with_sizes(self, sizes: &'p SizedFrames) -> Bundle<'p> {
         Bundle { sizes: Some(sizes), ..self }
     }
 
-    /// What the names of its functions, and of its files, begin with.
+    /// The prefix of the names of its functions and files.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The object file: ELF for the architecture that the program is for.
+    /// The object file: ELF for the program's architecture.
     ///
     /// # Errors
-    /// If the program calls what an object file can't have; if this build has no kernels for its
-    /// architecture.
+    /// If the program calls a function that an object file can't contain; if this build has no kernels for
+    /// its architecture.
     pub fn object(&self) -> Result<Vec<u8>, Fault> {
         link::object(self)
     }
@@ -118,7 +117,7 @@ impl<'p> Bundle<'p> {
         names.into_iter().zip(ranges).collect()
     }
 
-    /// The shapes of inputs and outputs as texts of their sizes, if the program has named sizes.
+    /// The shapes of inputs and outputs with their sizes as texts, if the program has named sizes.
     pub fn shapes(&self) -> Option<&[Vec<Vec<String>>; 2]> {
         self.sizes.map(|sizes| &sizes.shapes)
     }
@@ -128,13 +127,13 @@ impl<'p> Bundle<'p> {
         self.sizes.map(SizedFrames::frame_bytes)
     }
 
-    /// The inputs, outputs and states, as C has them.
+    /// The inputs, outputs and states, with their C names and types.
     pub fn tensors(&self) -> [Vec<CTensor>; 3] {
         header::tensors(self.program)
     }
 }
 
-/// The precompiled pieces for each architecture that there are some for, compressed by the build script.
+/// The precompiled pieces for each supported architecture, compressed by the build script.
 static LIBRARIES: &[(&str, Architecture, &[u8])] = &[
     #[cfg(target_arch = "x86_64")]
     ("x86_64", Architecture::X86_64, include_bytes!(concat!(env!("OUT_DIR"), "/library.bin"))),
@@ -144,7 +143,7 @@ static LIBRARIES: &[(&str, Architecture, &[u8])] = &[
     ("aarch64", Architecture::Aarch64, include_bytes!(concat!(env!("OUT_DIR"), "/aarch64.bin"))),
 ];
 
-/// The architectures that this build makes object files for, as Rust calls them.
+/// The architectures of object files that this build makes, under their Rust names.
 pub fn architectures() -> impl Iterator<Item = &'static str> {
     LIBRARIES.iter().map(|library| library.0)
 }
@@ -165,7 +164,7 @@ fn architecture(isa: Isa) -> Result<Architecture, Fault> {
     })
 }
 
-/// That this build makes object files for an instruction set.
+/// Checks that this build makes object files for an instruction set.
 ///
 /// # Errors
 /// If it has no kernels for it.
@@ -173,7 +172,7 @@ pub fn check(isa: Isa) -> Result<(), Fault> {
     architecture(isa).map(drop)
 }
 
-/// The precompiled pieces for an architecture that there are some for.
+/// The precompiled pieces for a supported architecture.
 fn library(architecture: Architecture) -> library::Library {
     let found = LIBRARIES.iter().find(|library| library.1 == architecture).expect("it was asked for");
     let bytes = miniz_oxide::inflate::decompress_to_vec(found.2).expect("the build script compressed them");

@@ -1,24 +1,25 @@
-//! Precompiled machine code in pieces, and how it stands in a file.
+//! A library of precompiled machine code in pieces, and its file format.
 //!
 //! A piece is a section of an object file: a function, its constants, or a table of pointers. The build
-//! script writes a [`Library`] of all that object files may need; each object file takes what it reaches.
+//! script writes a [`Library`] of all pieces that object files may need; each object file takes those that it
+//! reaches.
 //!
 //! ```text
 //! list of symbols (text), list of roots (text, number), list of pieces:
 //!     name (text), section (number), alignment (number), bytes, list of relocations:
 //!         offset, kind, whether the target is a symbol, target (numbers), addend (8 bytes)
 //! ```
-//! A number has 4 bytes, the lowest first. A list, a text and bytes begin with their number of elements.
+//! A number has 4 bytes, the lowest first. A list, a text and bytes are preceded by their number of elements.
 
 use object::{Architecture, elf};
 
-/// Pieces, and the names by which some are known.
+/// Pieces, and the names of some.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Library {
     pub(crate) pieces: Vec<Piece>,
     /// Names that are defined elsewhere.
     pub(crate) symbols: Vec<String>,
-    /// Pieces that are asked for by name.
+    /// Pieces that are looked up by name.
     pub(crate) roots: Vec<(String, u32)>,
 }
 
@@ -32,7 +33,7 @@ pub(crate) struct Piece {
     pub(crate) relocations: Vec<Relocation>,
 }
 
-/// What a piece is.
+/// The section of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
     Code,
@@ -50,23 +51,23 @@ pub(crate) struct Relocation {
     pub(crate) addend: i64,
 }
 
-/// How bytes depend on an address.
+/// The form of a field that depends on an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RelocationKind {
-    /// They are the address, in 8 bytes.
+    /// The address, in 8 bytes.
     Absolute,
-    /// They are its distance, in 4 bytes.
+    /// Its distance, in 4 bytes.
     Relative,
-    /// They are the distance of a function, or of what jumps there: in 4 bytes on x86-64, in instructions in
-    /// the low 26 bits of a call on AArch64.
+    /// The distance of a function, or of a jump to it: in 4 bytes on x86-64, in instructions in the low 26
+    /// bits of a call on AArch64.
     Call,
-    /// They are the same in a jump on AArch64.
+    /// The same in a jump on AArch64.
     Jump,
-    /// They have its distance in pages of 4 KiB, in an ADRP of AArch64.
+    /// Its distance in pages of 4 KiB, in an ADRP of AArch64.
     Page,
-    /// They have its place within a page, in an ADD of AArch64.
+    /// Its offset in a page, in an ADD of AArch64.
     Within,
-    /// They have the same, in an instruction that accesses 1 byte there.
+    /// The same, in an instruction that accesses 1 byte there.
     Within1,
     /// 2 bytes.
     Within2,
@@ -83,7 +84,7 @@ use RelocationKind::{
 };
 
 impl RelocationKind {
-    /// What ELF calls the kinds of an architecture.
+    /// The ELF numbers of the kinds of an architecture.
     pub(crate) fn of_elf(architecture: Architecture) -> &'static [(u32, RelocationKind)] {
         match architecture {
             Architecture::Aarch64 => &[
@@ -104,7 +105,7 @@ impl RelocationKind {
     }
 }
 
-/// What an address is of.
+/// The target of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Target {
     /// A piece, by number.

@@ -1,4 +1,4 @@
-//! Which pieces a program reaches, and what object file they make.
+//! The linker of object files: collects the pieces that a program reaches, and writes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -17,7 +17,7 @@ use crate::library::{Library, Piece, Relocation, RelocationKind, Section, Target
 use crate::near;
 use crate::{Bundle, Fault, WeightsPlace};
 
-/// What an object file may leave to others: functions of C's library that need no system.
+/// The symbols that an object file may leave undefined: functions of the C library that need no system.
 pub const EXTERNALS: [&str; 17] = [
     "bcmp",
     "ceil",
@@ -38,10 +38,10 @@ pub const EXTERNALS: [&str; 17] = [
     "truncf",
 ];
 
-/// The program's own description, which functions for C read.
+/// The program's own description, read by functions for C.
 const PROGRAM: &str = "optc_program";
 
-/// Where addresses are in it: fields of `Program` of the crate `standalone`.
+/// The offsets of addresses in it: fields of `Program` of the crate `standalone`.
 const ENTRY_FIELD: u32 = 0;
 const FRAME_FIELD: u32 = 8;
 const WEIGHTS_FIELD: u32 = 16;
@@ -50,7 +50,7 @@ const MESSAGES_FIELD: u32 = 56;
 const SIZES_FIELD: u32 = 80;
 const CALLEES_FIELD: u32 = 88;
 
-/// The pieces of an object file, numbered on from those of the library.
+/// The pieces of an object file, numbered after those of the library.
 struct Pieces<'p> {
     architecture: Architecture,
     library: Library,
@@ -63,13 +63,13 @@ struct Pieces<'p> {
 /// The object file of a program.
 ///
 /// # Errors
-/// If the program calls what an object file can't have.
+/// If the program calls a function that an object file can't contain.
 pub(crate) fn object(bundle: &Bundle<'_>) -> Result<Vec<u8>, Fault> {
     let architecture = crate::architecture(bundle.program.isa)?;
     linked(bundle, architecture, crate::library(architecture))
 }
 
-/// The same of a library.
+/// The object file, with the pieces of a library.
 fn linked(bundle: &Bundle<'_>, architecture: Architecture, library: Library) -> Result<Vec<u8>, Fault> {
     let mut pieces = Pieces::of(architecture, library, bundle.program);
     bundle.program.images.iter().try_for_each(|image| pieces.add_code(image))?;
@@ -96,7 +96,7 @@ impl<'p> Pieces<'p> {
         self.library.pieces.len() as u32 - 1
     }
 
-    /// What a symbol of generated code is.
+    /// The target of a symbol of generated code.
     fn symbol(&mut self, name: &str) -> Target {
         let isa = self.program.isa;
         let strip = STRIP_FUNCTIONS.iter().position(|strip| strip.name == name);
@@ -154,8 +154,8 @@ impl<'p> Pieces<'p> {
         Ok(())
     }
 
-    /// Adds the frame, with the addresses of the functions that its records call; the program's relocations
-    /// for it and for its entry.
+    /// Adds the frame, with the addresses of the functions that its records call. Returns the program's
+    /// relocations for it and for its entry.
     fn add_frame(&mut self) -> Result<Vec<Relocation>, Fault> {
         let RelocatableFrame { words: frame, callees } = &self.program.frame;
         let mut bytes = words(frame.iter().map(|word| *word as u64));
@@ -171,8 +171,8 @@ impl<'p> Pieces<'p> {
         Ok(vec![address(ENTRY_FIELD, entry), address(FRAME_FIELD, frame)])
     }
 
-    /// Adds what named sizes decide, and the functions that all frames call; the program's relocations for
-    /// them.
+    /// Adds the frames of named sizes, and the functions that they call. Returns the program's relocations
+    /// for them.
     fn add_sizes(&mut self, sizes: &SizedFrames) -> Result<Vec<Relocation>, Fault> {
         let tables = self.add(data("sizes", Section::Constants, sizes.tables()?, Vec::new()));
         let mut relocations = Vec::new();
@@ -213,7 +213,7 @@ impl<'p> Pieces<'p> {
         self.add(data("weights", Section::Constants, bytes, Vec::new()))
     }
 
-    /// Adds what functions for C read: `Program` of the crate `standalone`.
+    /// Adds the data that functions for C read: `Program` of the crate `standalone`.
     fn add_program(&mut self, runs: Vec<Relocation>, weights: Option<u32>) {
         let RelocatableProgram { inputs, outputs, faults, threads, isa, .. } = self.program;
         let buffer = |tensor: &TensorDesc| [tensor.size_bytes as u64, tensor.align as u64];
@@ -263,7 +263,7 @@ impl<'p> Pieces<'p> {
         functions.iter().map(|(end, own)| (format!("{name}_{end}"), piece(own))).collect()
     }
 
-    /// What a target is once all pieces are there.
+    /// The resolved target once all pieces are added.
     fn found(&self, target: Target) -> Target {
         match target {
             Target::Symbol(symbol) => {
@@ -274,7 +274,7 @@ impl<'p> Pieces<'p> {
         }
     }
 
-    /// All that some pieces reach, in order; relocations then point to where symbols are.
+    /// All pieces that the given ones reach, in order. Relocations then point to the targets of symbols.
     fn reached(&mut self, from: impl Iterator<Item = u32>) -> Result<Vec<u32>, Fault> {
         let mut kept = BTreeSet::new();
         let mut waiting: Vec<u32> = from.collect();
@@ -308,7 +308,7 @@ fn table_entry(table: &str, number: usize, isa: Isa) -> String {
     format!("{table}.{number}.{}", isa.path())
 }
 
-/// Data that begins where all data may.
+/// Data with the alignment of all data.
 fn data(name: &str, section: Section, bytes: Vec<u8>, relocations: Vec<Relocation>) -> Piece {
     Piece { name: name.to_owned(), section, align: 64, bytes, relocations }
 }
@@ -322,15 +322,15 @@ fn address(offset: u32, piece: u32) -> Relocation {
     Relocation { offset, kind: RelocationKind::Absolute, target: Target::Piece(piece), addend: 0 }
 }
 
-/// An object file while it is written.
+/// An object file under construction.
 struct Writer<'l> {
     architecture: Architecture,
     library: &'l Library,
-    /// The first piece that is not of the library.
+    /// The first piece that is not from the library.
     generated: Option<u32>,
     object: Object<'static>,
     sections: [SectionId; 3],
-    /// Where each piece is.
+    /// The place of each piece.
     places: BTreeMap<u32, (Section, u64)>,
     externals: BTreeMap<u32, SymbolId>,
 }
@@ -344,7 +344,7 @@ impl<'l> Writer<'l> {
             section(".rodata", SectionKind::ReadOnlyData),
             section(".data.rel.ro", SectionKind::ReadOnlyDataWithRel),
         ];
-        // Nothing of it wants a stack that can be run.
+        // None of its code needs an executable stack.
         section(".note.GNU-stack", SectionKind::Other);
         Writer {
             architecture,
@@ -382,9 +382,9 @@ impl<'l> Writer<'l> {
         self.object.write().expect("all that is written has its place")
     }
 
-    /// Says where instructions are that linkers may change to go round faults of early Cortex-A53 (mapping
-    /// symbols of ELF for the Arm 64-bit Architecture). Generated code has constants among its instructions,
-    /// and no load or store after an ADRP: it is as it should be.
+    /// Marks the instructions that linkers may change to work around errata of early Cortex-A53 (mapping
+    /// symbols of ELF for the Arm 64-bit Architecture). Generated code is marked as data: it has constants
+    /// among its instructions, and needs no change, since it has no load or store after an ADRP.
     fn mark_instructions(&mut self) {
         let generated = self.generated;
         let is_generated = |number: u32| generated.is_some_and(|first| number >= first);
@@ -422,7 +422,7 @@ impl<'l> Writer<'l> {
         });
     }
 
-    /// Writes a distance within a section, and leaves all else to the linker.
+    /// Writes a distance within a section, and leaves all others to the linker.
     fn relocate(&mut self, number: u32, relocation: &Relocation) {
         let (section, start) = self.places[&number];
         let offset = start + u64::from(relocation.offset);
@@ -470,7 +470,7 @@ impl<'l> Writer<'l> {
     }
 }
 
-/// Writes the distance from a field to what it refers to.
+/// Writes the distance from a field to its target.
 fn write_distance(architecture: Architecture, kind: RelocationKind, field: &mut [u8], distance: i64) {
     let bytes = match (architecture, kind) {
         (Architecture::Aarch64, RelocationKind::Call | RelocationKind::Jump) => {

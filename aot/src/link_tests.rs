@@ -1,4 +1,4 @@
-//! Is what is written what a linker takes, and all there?
+//! The linker's object files are complete, and accepted by a linker.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn each_kernel_and_function_has_machine_code_for_each_instruction_set() {
         let tables = [("optc_kernels", kernels::kernel_count()), ("optc_strips", STRIP_FUNCTIONS.len())];
         for (table, count) in tables {
             for number in 0..count {
-                // Of a kernel that no object file may have, there is nothing.
+                // Kernels that are excluded from object files are absent.
                 let is_there = table != "optc_kernels" || !is_for_this_machine(number);
                 for isa in Isa::ALL {
                     let is_found = names.contains(&table_entry(table, number, isa));
@@ -39,7 +39,7 @@ fn nothing_in_the_library_reaches_what_an_object_file_cannot_have() {
     }
 }
 
-/// A library for AArch64 in which each function for C, and what generated code calls, is one instruction.
+/// A library for AArch64 in which each function for C, and each callee of generated code, is one instruction.
 fn small_library() -> Library {
     let mut library = Library { symbols: vec!["floorf".to_owned()], ..Library::default() };
     let code = |name: &str, code: &[u32], relocations| Piece {
@@ -64,7 +64,7 @@ fn small_library() -> Library {
             relocation(12, RelocationKind::Jump, Target::Symbol(0)),
         ],
     ));
-    // The address of what the frame says.
+    // The address of the program's description.
     library.symbols.push(PROGRAM.to_owned());
     library.pieces.push(code(
         "callee",
@@ -116,10 +116,10 @@ fn small_program() -> RelocatableProgram {
     }
 }
 
-/// A file of ELF, as far as it is asked.
+/// An ELF file, as far as the tests need it.
 struct Elf<'a>(&'a [u8]);
 
-/// A section: its name, its bytes, and the number that it has for another section.
+/// A section: its name and its bytes.
 type ElfSection<'a> = (String, &'a [u8]);
 
 impl<'a> Elf<'a> {
@@ -152,7 +152,7 @@ impl<'a> Elf<'a> {
         sections.iter().find(|section| section.0 == name).unwrap_or_else(|| panic!("no {name}")).1
     }
 
-    /// The symbols: name, number of the section, place, and whether others see it.
+    /// The symbols: name, number of the section, offset, and whether it is global.
     fn symbols(&self) -> Vec<(String, usize, usize, bool)> {
         let names = self.section(".strtab");
         let symbol = |entry: &[u8]| {
@@ -162,7 +162,7 @@ impl<'a> Elf<'a> {
         self.section(".symtab").chunks(24).skip(1).map(symbol).collect()
     }
 
-    /// The relocations of a section: where, of which kind, and the distance from their symbol.
+    /// The relocations of a section: offset, kind, and the distance from their symbol.
     fn relocations(&self, name: &str) -> Vec<(usize, u32, usize)> {
         let entry = |entry: &[u8]| {
             let [at, kind, addend] = [(0, 8), (8, 4), (16, 8)].map(|(at, n)| Self::number(entry, at, n));
@@ -189,7 +189,7 @@ fn an_object_file_for_aarch64_has_its_relocations_and_leaves_few_symbols_to_othe
     let left: Vec<&str> = symbols.iter().filter(|symbol| symbol.1 == 0).map(|symbol| &*symbol.0).collect();
     assert_eq!(left, ["floorf"]);
 
-    // Functions stand one after the other: message, run_threads, supported, run, callee; then generated ones.
+    // Functions are in this order: message, run_threads, supported, run, callee; then generated ones.
     let text = elf.section(".text");
     let word = |at: usize| Elf::number(text, at, 4) as u32;
     assert_eq!(word(12), 0x9400_0000 | 4, "a call of what is 16 bytes on");

@@ -1,6 +1,6 @@
-//! What C calls a tensor or a program: identifiers made of any names.
+//! C names of tensors and programs: identifiers made from any names.
 
-/// The words of C and C++ that are no identifiers.
+/// The keywords of C and C++.
 const WORDS: [&str; 66] = [
     "alignas",
     "alignof",
@@ -70,7 +70,7 @@ const WORDS: [&str; 66] = [
     "errno",
 ];
 
-/// An identifier that is like a name: other characters become `_`.
+/// An identifier that resembles a name: other characters become `_`.
 ///
 /// `input.1` => `input_1`, `1x` => `_1x`, `float` => `float_`
 pub(crate) fn identifier(name: &str) -> String {
@@ -85,7 +85,7 @@ pub(crate) fn identifier(name: &str) -> String {
     text
 }
 
-/// Identifiers that are like names, each another.
+/// Distinct identifiers that resemble the names.
 pub(crate) fn identifiers<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for name in names {

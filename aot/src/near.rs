@@ -1,14 +1,14 @@
-//! How generated code that has addresses in it becomes code for object files, which linkers may put anywhere.
+//! Position-independent code: turns generated code with addresses into code for object files.
 
 use object::Architecture;
 
 use crate::Fault;
 use crate::library::{Relocation, RelocationKind, Target};
 
-/// The relocations of an object file for one of generated code, whose bytes may change.
+/// The relocations of an object file for one of generated code. The code's bytes may change.
 ///
 /// # Errors
-/// If there are none.
+/// If the relocation has no such form.
 pub(crate) fn relocations(
     architecture: Architecture,
     bytes: &mut [u8],
@@ -28,8 +28,8 @@ pub(crate) fn relocations(
     }
 }
 
-/// An instruction of x86-64 with an address of 8 bytes in it, as one with a distance: code that linkers may
-/// put anywhere has no addresses.
+/// Replaces an instruction of x86-64 with an address of 8 bytes by one with a distance: position-independent
+/// code has no addresses.
 ///
 /// `movabs $address, %register` => `lea distance(%rip), %register; nop`
 fn on_x86_64(bytes: &mut [u8], relocation: Relocation) -> Relocation {
@@ -44,8 +44,8 @@ fn on_x86_64(bytes: &mut [u8], relocation: Relocation) -> Relocation {
     Relocation { offset, kind: RelocationKind::Call, addend, ..relocation }
 }
 
-/// The same of AArch64, whose code has the address among its instructions. Functions of others are called by
-/// none that an object file keeps: AArch64 has instructions for what they compute.
+/// The same for AArch64, whose code has the address among its instructions. No kept code calls library
+/// functions: AArch64 has instructions for their results.
 ///
 /// `ldr x, address; b over; address: .xword 0; over:` => `adrp x, page; add x, x, within; nop; nop`
 fn on_aarch64(bytes: &mut [u8], relocation: Relocation) -> [Relocation; 2] {

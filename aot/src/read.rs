@@ -1,4 +1,4 @@
-//! How the bytes of a library of pieces are read.
+//! Deserialization of a library of pieces.
 
 use crate::library::{Library, Piece, Relocation, RelocationKind, Section, Target};
 
@@ -6,15 +6,15 @@ use RelocationKind::{
     Absolute, Call, Jump, Page, Relative, Within, Within1, Within2, Within4, Within8, Within16,
 };
 
-/// The kinds of relocations by their numbers.
+/// The kinds of relocations, by number.
 const KINDS: [RelocationKind; 11] =
     [Absolute, Relative, Call, Jump, Page, Within, Within1, Within2, Within4, Within8, Within16];
 
 impl Library {
-    /// The library that the build script made bytes of.
+    /// The library whose bytes the build script wrote.
     ///
     /// # Panics
-    /// On other bytes.
+    /// On malformed bytes.
     pub(crate) fn read(bytes: &[u8]) -> Library {
         let mut reader = Reader { rest: bytes };
         let symbols = reader.list(Reader::text);
@@ -24,7 +24,7 @@ impl Library {
     }
 }
 
-/// The bytes that are still to be read.
+/// The remaining bytes.
 struct Reader<'a> {
     rest: &'a [u8],
 }

@@ -1,11 +1,11 @@
-//! Whether this machine has the instructions of a set: of a level of x86-64, asked of the processor itself.
+//! Detection of instruction sets: levels of x86-64, queried from the processor itself.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 
 use kernels::Isa;
 
-/// Whether the machine has what code for the instruction set `isa` may use.
+/// Whether the machine has the instructions of code for the instruction set `isa`.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn has(isa: u64) -> bool {
     if isa == Isa::Scalar as u64 {
@@ -30,29 +30,29 @@ pub(crate) fn has(isa: u64) -> bool {
     {
         return false;
     }
-    // SAFETY: the bit OSXSAVE says that the instruction is there.
+    // SAFETY: the bit OSXSAVE tells that the instruction exists.
     let saved = unsafe { saved_registers() };
-    // The system keeps the registers of AVX, and of AVX-512.
+    // The system must save the registers of AVX, or of AVX-512.
     match isa == Isa::Avx512 as u64 {
         true => holds(seventh, V4_7) && holds(saved, 0b1110_0110),
         false => holds(saved, 0b110),
     }
 }
 
-/// Other machines run plain code alone, and AArch64 has no levels.
+/// Other machines run only portable code, and AArch64 has no levels.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn has(isa: u64) -> bool {
     isa == Isa::Scalar as u64 || isa == Isa::Aarch64 as u64 && cfg!(target_arch = "aarch64")
 }
 
-/// The registers that the system keeps for a thread.
+/// The registers that the system saves for a thread.
 ///
 /// # Safety
 /// The machine has the instruction XGETBV.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "xsave")]
 unsafe fn saved_registers() -> u32 {
-    // SAFETY: register 0 is always there.
+    // SAFETY: register 0 always exists.
     unsafe { _xgetbv(0) as u32 }
 }
 

@@ -1,7 +1,7 @@
-//! What an object file has besides generated code and kernels: the functions that a C program calls.
+//! Functions for C: the part of an object file besides generated code and kernels.
 //!
-//! This crate is compiled once, with `kernels`, to machine code that `optc` carries; an object file gets what
-//! of it a program reaches. So nothing here allocates, keeps state, starts threads, or calls the system.
+//! This crate is compiled once, with `kernels`, to machine code that `optc` embeds; an object file gets the
+//! parts that a program reaches. So nothing here allocates, keeps state, starts threads, or calls the system.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ops::Range;
@@ -14,7 +14,7 @@ pub mod sized;
 
 use sized::Sizes;
 
-/// The entry of generated code, as `runtime` has it.
+/// The entry of generated code, as in `runtime`.
 type EntryFn = unsafe extern "C" fn(
     threads: *const Threads,
     arena: *mut u8,
@@ -24,7 +24,7 @@ type EntryFn = unsafe extern "C" fn(
     frame: *const i64,
 ) -> i32;
 
-/// A program, as its object file describes it; written by the crate `aot`.
+/// A program, described by its object file; the crate `aot` writes it.
 #[repr(C)]
 pub struct Program {
     entry: EntryFn,
@@ -37,12 +37,12 @@ pub struct Program {
     outputs: u64,
     /// The most threads that scratch is planned for.
     threads: u64,
-    /// What the program's statuses 1, 2, ... mean.
+    /// The messages of the program's statuses 1, 2, ...
     messages: *const *const c_char,
     faults: u64,
     /// The number of the instruction set in [`kernels::Isa::ALL`].
     isa: u64,
-    /// What named sizes decide, if there are some; then the entry and the frame above are null.
+    /// The frames of named sizes, if there are any; then the entry and the frame above are null.
     sizes: *const Sizes,
     /// The functions that frames of named sizes call.
     callees: *const u64,
@@ -67,7 +67,7 @@ pub struct Threads {
     /// all have returned.
     parallel_for: Option<ParallelFor>,
     context: *mut c_void,
-    /// How many tasks there are at most.
+    /// The largest number of tasks.
     count: u32,
 }
 
@@ -75,7 +75,7 @@ type ParallelFor = unsafe extern "C" fn(context: *mut c_void, count: u32, task: 
 
 type Task = unsafe extern "C" fn(job: *mut c_void, index: u32);
 
-/// What a run says of its arguments; positive numbers are the program's own.
+/// The statuses of a run with bad arguments; positive numbers are the program's own.
 const BAD_ARENA: c_int = -1;
 const BAD_WEIGHTS: c_int = -2;
 const BAD_INPUT: c_int = -3;
@@ -87,7 +87,7 @@ const BAD_FRAME: c_int = -7;
 /// `M_run` of a program whose weights are in a file.
 ///
 /// # Safety
-/// The arena, the weights and the buffers are as the header file says.
+/// The arena, the weights and the buffers match the header file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn optc_standalone_run(
     arena: *mut u8,
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn optc_standalone_run(
 /// `M_run_threads` of a program whose weights are in a file.
 ///
 /// # Safety
-/// As for [`optc_standalone_run`]; `threads` is null or says what is true.
+/// As for [`optc_standalone_run`]; `threads` is null or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn optc_standalone_run_threads(
     arena: *mut u8,
@@ -154,7 +154,7 @@ unsafe fn run(
     outputs: *const *mut u8,
     threads: *const Threads,
 ) -> c_int {
-    // SAFETY: as the caller says; the program's table has an entry for each buffer.
+    // SAFETY: by the caller's contract; the program's table has an entry for each buffer.
     unsafe {
         let Program { entry, frame, buffers, .. } = &optc_program;
         let bytes = |index: usize| (*buffers.add(index)).bytes;
@@ -165,10 +165,10 @@ unsafe fn run(
     }
 }
 
-/// What is wrong with the arguments of a run, whose inputs, then outputs have as many bytes as given; or 0.
+/// The error in the arguments of a run, or 0. Inputs, then outputs have the given numbers of bytes.
 ///
 /// # Safety
-/// Inputs and outputs have as many pointers as the program says, or are null.
+/// There is a pointer for each input and output of the program, or the table of pointers is null.
 #[inline(always)]
 unsafe fn check(
     arena: *const u8,
@@ -177,7 +177,7 @@ unsafe fn check(
     threads: *const Threads,
     bytes: impl Fn(usize) -> u64,
 ) -> c_int {
-    // SAFETY: the program's tables have as many entries as it says, and so have the caller's.
+    // SAFETY: the program's tables have the entries that it declares, and so have the caller's.
     unsafe {
         let Program { buffers, inputs: input_count, outputs: output_count, .. } = &optc_program;
         let input_count = *input_count as usize;
@@ -202,10 +202,10 @@ unsafe fn check(
     }
 }
 
-/// Whether the pointers to these buffers are there and aligned, but those to nothing.
+/// Whether the pointers to these buffers are not null and aligned; those of empty buffers are not checked.
 ///
 /// # Safety
-/// There are as many buffers, and as many pointers unless they are null.
+/// There are this many buffers, and pointers unless the table is null.
 #[inline(always)]
 unsafe fn fit(
     pointers: *const *const u8,
@@ -218,7 +218,7 @@ unsafe fn fit(
     }
     let first = which.start;
     for index in which {
-        // SAFETY: as the caller says.
+        // SAFETY: by the caller's contract.
         let (pointer, align) = unsafe { (*pointers.add(index - first), (*buffers.add(index)).align) };
         if bytes(index) > 0 && (pointer.is_null() || !is_aligned(pointer, align)) {
             return false;
@@ -232,10 +232,10 @@ fn is_aligned(pointer: *const u8, align: u64) -> bool {
     pointer as u64 & (align - 1) == 0
 }
 
-/// `M_message`: what a status means.
+/// `M_message`: the meaning of a status.
 ///
 /// # Safety
-/// None: any number is fine.
+/// None: any number is valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn optc_standalone_message(status: c_int) -> *const c_char {
     let text: &CStr = match status {
@@ -269,7 +269,7 @@ pub unsafe extern "C" fn optc_standalone_supported() -> c_int {
     c_int::from(cpu::has(unsafe { optc_program.isa }))
 }
 
-/// A kernel's parts while threads take them.
+/// The state of a kernel's parts while threads take them.
 struct Job {
     kernel: KernelFn,
     desc: *const u8,
@@ -280,10 +280,10 @@ struct Job {
     next: AtomicU32,
 }
 
-/// Runs all parts of a kernel, on the caller's threads if it has some; generated code calls it.
+/// Runs all parts of a kernel, on the caller's threads if there are any; generated code calls it.
 ///
 /// # Safety
-/// `threads` is null, or says what is true; the rest as for [`KernelFn`], with scratch for each of them.
+/// `threads` is null or valid; the rest as for [`KernelFn`], with scratch for each thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn optc_parallel(
     threads: *const Threads,
@@ -295,7 +295,7 @@ pub unsafe extern "C" fn optc_parallel(
     scratch_stride: u64,
 ) {
     let mut job = Job { kernel, desc, ptrs, parts, scratch, scratch_stride, next: AtomicU32::new(0) };
-    // SAFETY: as the caller says. The job lives until all tasks have returned.
+    // SAFETY: by the caller's contract. The job lives until all tasks have returned.
     unsafe {
         match threads.as_ref() {
             Some(Threads { parallel_for: Some(parallel_for), context, count }) => {
@@ -311,7 +311,7 @@ pub unsafe extern "C" fn optc_parallel(
 /// # Safety
 /// `job` is a [`Job`], and no other task has this index.
 unsafe extern "C" fn take_parts(job: *mut c_void, index: u32) {
-    // SAFETY: `optc_parallel` made the job, and waits for this.
+    // SAFETY: `optc_parallel` made the job, and waits for this call.
     unsafe {
         let job = &*job.cast::<Job>();
         let scratch = job.scratch.wrapping_add((u64::from(index) * job.scratch_stride) as usize);
@@ -325,10 +325,10 @@ unsafe extern "C" fn take_parts(job: *mut c_void, index: u32) {
     }
 }
 
-/// Ends the process, where Rust would panic: in an object file there is nobody to tell.
+/// Ends the process instead of a Rust panic: an object file has nowhere to report it.
 #[unsafe(no_mangle)]
 pub extern "C" fn optc_standalone_trap() -> ! {
-    // SAFETY: the instruction does nothing but end the process.
+    // SAFETY: the instruction only ends the process.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         std::arch::asm!("ud2", options(noreturn, nomem, nostack));

@@ -1,55 +1,55 @@
-//! Frames of named sizes: read from tables in the object file, and written where the caller has room.
+//! Frames of named sizes: read from tables in the object file, and written into the caller's memory.
 //!
-//! The tables are those that `aot` writes: a number for each combination of sizes says which layout its frame
-//! has, a template of that and its columns say all words. Distances are in bytes from the start of [`Sizes`].
+//! `aot` writes the tables. A number for each combination of sizes identifies the layout of its frame; the
+//! layout's template and columns give all words. Distances are in bytes from the start of [`Sizes`].
 
 use std::ffi::c_int;
 
 use super::{BAD_FRAME, BAD_SIZES, EntryFn, Program, Threads, check, is_aligned, optc_program};
 
-/// What a frame begins with: the program that bound it, its entry, the number of statuses before its own,
-/// the bytes of its arena. Then come the bytes of each input and output.
+/// The first words of a frame: the program that bound it, its entry, the number of statuses before its own,
+/// the bytes of its arena. They are followed by the bytes of each input and output.
 const PROGRAM: usize = 0;
 const ENTRY: usize = 1;
 const STATUSES: usize = 2;
 const ARENA: usize = 3;
 const HEADER: usize = 4;
 
-/// The layout of sizes that the program can't have.
+/// The layout number of sizes that the program can't have.
 const NONE: u32 = u32::MAX;
 
 /// The kind of a column whose numbers are a polynomial of the sizes.
 const POLYNOMIAL: u64 = 0;
 
-/// What sizes decide.
+/// The tables of named sizes.
 #[repr(C)]
 pub struct Sizes {
-    /// How many named sizes there are.
+    /// The number of named sizes.
     symbols: u64,
-    /// The least and the most of each.
+    /// The least and the greatest value of each size.
     ranges: u64,
-    /// The layout and the row of each combination of them, the last size changing first.
+    /// The layout and the row of each combination of sizes; the last size changes first.
     members: u64,
     layouts: u64,
 }
 
-/// Frames with as many words.
+/// Frames with the same number of words.
 #[repr(C)]
 struct Layout {
     words: u64,
     template: u64,
-    /// The words that are numbers of functions.
+    /// The words that are indices of functions.
     functions: u64,
     function_count: u64,
     columns: u64,
     column_count: u64,
     /// The words of all columns.
     targets: u64,
-    /// The size of each symbol from which polynomials count.
+    /// The origin of each symbol in polynomials.
     origin: u64,
 }
 
-/// Numbers that differ in the frames of a layout.
+/// A number that varies in the frames of a layout.
 #[repr(C)]
 struct Column {
     /// [`POLYNOMIAL`], or the bytes of an entry.
@@ -58,28 +58,28 @@ struct Column {
     scale: i64,
     /// Coefficients or entries.
     data: u64,
-    /// The first of its words in `targets`, and how many there are.
+    /// The index of its first word in `targets`, and the number of its words.
     first: u64,
     count: u64,
 }
 
 impl Sizes {
-    /// What is that number of bytes after the start.
+    /// The data at this number of bytes after the start.
     ///
     /// # Safety
-    /// There is such a thing.
+    /// There is data of this type.
     #[inline(always)]
     unsafe fn at<T>(&self, offset: u64) -> *const T {
-        // SAFETY: as the caller says.
+        // SAFETY: by the caller's contract.
         unsafe { std::ptr::from_ref(self).cast::<u8>().add(offset as usize).cast() }
     }
 
     /// The layout at some sizes, and the row in it; none if the program can't have the sizes.
     ///
     /// # Safety
-    /// There are as many sizes as symbols.
+    /// There is a size for each symbol.
     unsafe fn find(&self, sizes: *const u64) -> Option<(&Layout, usize)> {
-        // SAFETY: the tables are as `aot` writes them, with a member for each combination of sizes.
+        // SAFETY: `aot` wrote the tables, with a member for each combination of sizes.
         unsafe {
             let ranges: *const [u64; 2] = self.at(self.ranges);
             let mut number = 0;
@@ -100,9 +100,9 @@ impl Sizes {
     /// The number of a column in a row, at some sizes.
     ///
     /// # Safety
-    /// The layout has the column and the row, and there are as many sizes as symbols.
+    /// The layout has the column and the row, and there is a size for each symbol.
     unsafe fn number(&self, layout: &Layout, column: &Column, row: usize, sizes: *const u64) -> i64 {
-        // SAFETY: the tables are as `aot` writes them.
+        // SAFETY: `aot` wrote the tables.
         unsafe {
             let entry = match column.kind {
                 POLYNOMIAL => return self.polynomial(layout, self.at(column.data), sizes),
@@ -115,10 +115,11 @@ impl Sizes {
         }
     }
 
-    /// The sum of coefficients times products of `(x - o)` over 0, 1 or 2, one factor for each size x.
+    /// The sum of coefficients times products of binomials `(x - o)` over 0, 1 or 2, one factor for each size
+    /// x.
     ///
     /// # Safety
-    /// There are as many sizes as symbols, and 3 to the power of that coefficients.
+    /// There is a size for each symbol, and 3 to the power of their number coefficients.
     unsafe fn polynomial(&self, layout: &Layout, coefficients: *const i64, sizes: *const u64) -> i64 {
         let symbols = self.symbols as usize;
         let mut count = 1;
@@ -126,7 +127,7 @@ impl Sizes {
             count *= 3;
         }
         let mut sum = 0i64;
-        // SAFETY: as the caller says.
+        // SAFETY: by the caller's contract.
         unsafe {
             let origin: *const u64 = self.at(layout.origin);
             for index in 0..count {
@@ -150,9 +151,9 @@ impl Sizes {
     /// One word of the frame at some sizes; the largest number if the program can't have them.
     ///
     /// # Safety
-    /// All frames have the word, and there are as many sizes as symbols.
+    /// All frames have the word, and there is a size for each symbol.
     unsafe fn word(&self, sizes: *const u64, word: usize) -> u64 {
-        // SAFETY: the tables are as `aot` writes them.
+        // SAFETY: `aot` wrote the tables.
         unsafe {
             let Some((layout, row)) = self.find(sizes) else { return u64::MAX };
             let columns: *const Column = self.at(layout.columns);
@@ -169,12 +170,12 @@ impl Sizes {
         }
     }
 
-    /// Writes the frame at some sizes; whether the program can have them.
+    /// Writes the frame at some sizes. Returns whether the program can have them.
     ///
     /// # Safety
-    /// There is room for the largest frame, and there are as many sizes as symbols.
+    /// There is room for the largest frame, and a size for each symbol.
     unsafe fn bind(&self, sizes: *const u64, frame: *mut u64, callees: *const u64) -> bool {
-        // SAFETY: the tables are as `aot` writes them: all words are of the frame.
+        // SAFETY: `aot` wrote the tables: all words are in the frame.
         unsafe {
             let Some((layout, row)) = self.find(sizes) else { return false };
             std::ptr::copy_nonoverlapping(self.at(layout.template), frame, layout.words as usize);
@@ -197,13 +198,13 @@ impl Sizes {
     }
 }
 
-/// `M_bind`: writes what runs at some sizes into a frame.
+/// `M_bind`: writes the frame for some sizes.
 ///
 /// # Safety
-/// The sizes and the frame are as the header file says.
+/// The sizes and the frame match the header file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn optc_standalone_bind(sizes: *const u64, frame: *mut u64) -> c_int {
-    // SAFETY: as the caller says; the program is of named sizes.
+    // SAFETY: by the caller's contract; the program has named sizes.
     unsafe {
         if frame.is_null() || !is_aligned(frame.cast(), 8) {
             return BAD_FRAME;
@@ -217,7 +218,7 @@ pub unsafe extern "C" fn optc_standalone_bind(sizes: *const u64, frame: *mut u64
     }
 }
 
-/// What the first word of a frame is that this program bound.
+/// The first word of a frame that this program bound.
 #[inline(always)]
 fn own_mark() -> u64 {
     &raw const optc_program as u64
@@ -229,7 +230,7 @@ fn own_mark() -> u64 {
 /// As for [`optc_standalone_bind`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn optc_standalone_arena_bytes(sizes: *const u64) -> u64 {
-    // SAFETY: as the caller says; each frame has the word.
+    // SAFETY: by the caller's contract; each frame has the word.
     unsafe { word(sizes, ARENA) }
 }
 
@@ -239,7 +240,7 @@ pub unsafe extern "C" fn optc_standalone_arena_bytes(sizes: *const u64) -> u64 {
 /// As for [`optc_standalone_bind`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn optc_standalone_input_bytes(sizes: *const u64, index: u32) -> u64 {
-    // SAFETY: as the caller says; each frame has a word for each input.
+    // SAFETY: by the caller's contract; each frame has a word for each input.
     unsafe {
         if u64::from(index) >= optc_program.inputs {
             return u64::MAX;
@@ -254,7 +255,7 @@ pub unsafe extern "C" fn optc_standalone_input_bytes(sizes: *const u64, index: u
 /// As for [`optc_standalone_bind`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn optc_standalone_output_bytes(sizes: *const u64, index: u32) -> u64 {
-    // SAFETY: as the caller says; each frame has a word for each output after those of inputs.
+    // SAFETY: by the caller's contract; each frame has a word for each output after those of inputs.
     unsafe {
         if u64::from(index) >= optc_program.outputs {
             return u64::MAX;
@@ -266,14 +267,14 @@ pub unsafe extern "C" fn optc_standalone_output_bytes(sizes: *const u64, index: 
 /// # Safety
 /// As for [`Sizes::word`]; or the sizes are null.
 unsafe fn word(sizes: *const u64, word: usize) -> u64 {
-    // SAFETY: as the caller says.
+    // SAFETY: by the caller's contract.
     unsafe { if sizes.is_null() { u64::MAX } else { (*optc_program.sizes).word(sizes, word) } }
 }
 
-/// `M_run` of a program of named sizes whose weights are in a file.
+/// `M_run` of a program with named sizes whose weights are in a file.
 ///
 /// # Safety
-/// The frame, the arena, the weights and the buffers are as the header file says.
+/// The frame, the arena, the weights and the buffers match the header file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn optc_standalone_run_sized(
     frame: *const u64,
@@ -286,10 +287,10 @@ pub unsafe extern "C" fn optc_standalone_run_sized(
     unsafe { run(frame, arena, weights, inputs, outputs, std::ptr::null()) }
 }
 
-/// `M_run_threads` of a program of named sizes whose weights are in a file.
+/// `M_run_threads` of a program with named sizes whose weights are in a file.
 ///
 /// # Safety
-/// As for [`optc_standalone_run_sized`]; `threads` is null or says what is true.
+/// As for [`optc_standalone_run_sized`]; `threads` is null or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn optc_standalone_run_threads_sized(
     frame: *const u64,
@@ -303,7 +304,7 @@ pub unsafe extern "C" fn optc_standalone_run_threads_sized(
     unsafe { run(frame, arena, weights, inputs, outputs, threads) }
 }
 
-/// `M_run` of a program of named sizes whose weights are in the object file.
+/// `M_run` of a program with named sizes whose weights are in the object file.
 ///
 /// # Safety
 /// As for [`optc_standalone_run_sized`].
@@ -318,7 +319,7 @@ pub unsafe extern "C" fn optc_standalone_run_sized_embedded(
     unsafe { run(frame, arena, optc_program.weights, inputs, outputs, std::ptr::null()) }
 }
 
-/// `M_run_threads` of a program of named sizes whose weights are in the object file.
+/// `M_run_threads` of a program with named sizes whose weights are in the object file.
 ///
 /// # Safety
 /// As for [`optc_standalone_run_threads_sized`].
@@ -345,7 +346,7 @@ unsafe fn run(
     outputs: *const *mut u8,
     threads: *const Threads,
 ) -> c_int {
-    // SAFETY: as the caller says. A frame that the program bound has all words of its layout.
+    // SAFETY: by the caller's contract. A frame bound by the program has all words of its layout.
     unsafe {
         if frame.is_null() || !is_aligned(frame.cast(), 8) || *frame.add(PROGRAM) != own_mark() {
             return BAD_FRAME;
