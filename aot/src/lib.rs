@@ -80,7 +80,8 @@ impl<'p> Bundle<'p> {
         Bundle { program, name: names::identifier(name), place, sizes: None }
     }
 
-    /// The same for named sizes, with its frames; `program` is then the one of the greatest sizes.
+    /// The same for named sizes, with its frames. All other facts of the program are those of its greatest
+    /// sizes.
     #[must_use]
     pub fn with_sizes(self, sizes: &'p SizedFrames) -> Bundle<'p> {
         Bundle { sizes: Some(sizes), ..self }

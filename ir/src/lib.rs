@@ -89,7 +89,7 @@ pub use diag::{Diagnostic, Severity};
 pub use entities::{Attr, Block, DimExpr, Ident, Location, Op, OpName, Region, Type, Use, Value};
 pub use function::{ConstantElement, FunctionBuilder, OpBuilder};
 pub use location::LocationData;
-/// What elementwise functions compute, to the last bit.
+/// Elementwise functions, defined to the last bit.
 pub use math;
 pub use module::{Aliases, Module, Resource};
 pub use opdef::{

@@ -96,6 +96,7 @@ impl Binding {
 
     /// Enters the code.
     ///
+    /// # Safety
     /// All inputs and outputs were bound, with the descriptors of this code and frame, since the last run,
     /// and are borrowed until this returns. The arena, weights and frame belong to this code.
     pub(crate) unsafe fn enter(&self, run: Entered<'_>) -> Result<(), RunError> {

@@ -13,18 +13,18 @@
 //! on three laws that follow from this:
 //!
 //! 1. *A job is read only while it is valid.* The caller writes the job while the gate is closed and nobody
-//!   is inside, then opens the gate (release). A worker enters by exchanging an open gate for the same gate
-//!   with one more inside (acquire): it sees the job, and the gate can't be drained before it leaves. A
-//!   worker that comes late finds the gate closed.
+//!    is inside, then opens the gate (release). A worker enters by exchanging an open gate for the same gate
+//!    with one more inside (acquire): it sees the job, and the gate can't be drained before it leaves. A
+//!    worker that comes late finds the gate closed.
 //! 2. *All parts are done when `for_each` returns.* The caller leaves when all shares are used up, closes the
-//!   gate (nobody enters any more) and waits until nobody is inside; each leaving is a release, the last look
-//!   of the caller an acquire. The caller does not wait for workers that never came, so a core held by
-//!   another process costs its share and no more.
+//!    gate (nobody enters any more) and waits until nobody is inside; each leaving is a release, the last
+//!    look of the caller an acquire. The caller does not wait for workers that never came, so a core held by
+//!    another process costs its share and no more.
 //! 3. *No wake-up is lost.* A worker holds the lock from before it counts itself asleep until it waits. An
-//!   opening comes either before the counting or after it. In the first case the worker sees it in the gate
-//!   and does not wait. In the second case the opener sees a sleeper in the word that it changes, and takes
-//!   the lock, so the notification comes after the beginning of the wait. The same holds for the caller's
-//!   sleep, with the roles exchanged.
+//!    opening comes either before the counting or after it. In the first case the worker sees it in the gate
+//!    and does not wait. In the second case the opener sees a sleeper in the word that it changes, and takes
+//!    the lock, so the notification comes after the beginning of the wait. The same holds for the caller's
+//!    sleep, with the roles exchanged.
 //!
 //! A panic in a part is caught there, the parts not yet begun are dropped, and the caller panics with the
 //! first payload after the join. (Kernels can't unwind: an `extern "C"` function aborts the process instead.)

@@ -7,8 +7,8 @@
 //!         tensor<i64> {optc.count})
 //!
 //! argument 0 is input 0, `x`; argument 1 is a state; result 0 is its next value
-//! result 1 is output 0, of at most 9 elements; result 2, output 1, is how many there are
 //! result 1 is output 0, of at most 9 elements; result 2, output 1, is their number
+//! ```
 
 use std::collections::BTreeSet;
 
