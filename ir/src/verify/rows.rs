@@ -16,7 +16,7 @@ use crate::opdef::{
 use crate::text::{short_type, type_text};
 use crate::types::{Dim, FloatKind, Signedness, TypeData};
 
-/// All properties that a row without a verifier of its own checks.
+/// All properties on which the checks of a row without a verifier of its own depend.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct RowKey {
     name: OpName,

@@ -1,4 +1,4 @@
-//! Convolution.
+//! Convolution of images, on floats and on 8-bit integers.
 //!
 //! Each sum starts at the bias (or 0) and takes one fused multiply-add per term, in the order row of the
 //! window, column of the window, channel. Terms in the padding are skipped. Internally, images are

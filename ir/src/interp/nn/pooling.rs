@@ -1,4 +1,4 @@
-//! Pooling.
+//! Pooling: the largest element or the mean of each window.
 //!
 //! A window is read row by row. The search for its largest element starts at the least number of its type,
 //! minus infinity for floats: padding never wins, NaN always does. The mean is the sum in reading order,
