@@ -1,13 +1,13 @@
-//! Is a plan right? An independent checker.
+//! Checker of plans: runs the planned program symbolically, independently of the planner.
 //!
-//! It runs the planned program on bytes that remember who wrote them: each step first finds every operand
-//! whole where the plan says it is, then writes scratch and results. A plan under which some operand was
-//! overwritten before its last reader, was never written, or lies where a result of the same step is written,
-//! is refused. The checker shares nothing with the planner: no liveness, no alias sets, no live ranges; it
-//! walks views itself and derives on its own which operands an operation may overwrite while it reads them.
-//! Control flow is run on all ways at once: where ways meet, only what both agree on is known, and loops are
-//! run until nothing more is forgotten. (The idea is that of register-allocation checkers: Rideau and Leroy
-//! 2010, regalloc2's `checker`.) Time O(s log s) for s operands and results.
+//! It tracks which value each byte of memory holds. Each step first finds every operand whole where the plan
+//! puts it, then writes scratch and results. A plan is refused if an operand was overwritten before its last
+//! reader, was never written, or shares bytes with a result of the same step. The checker shares nothing with
+//! the planner: no liveness, no alias sets, no live ranges. It walks views itself and derives on its own
+//! which operands an operation may overwrite while it reads them. Branches and loops are interpreted
+//! abstractly: at a join, only facts that hold on all incoming edges are kept, and loops are run to a
+//! fixpoint. (The idea is that of register-allocation checkers: Rideau and Leroy 2010, regalloc2's
+//! `checker`.) Time O(s log s) for s operands and results.
 
 use ir::plan::attrs;
 use std::collections::BTreeSet;
@@ -47,13 +47,13 @@ mod views_tests;
 #[cfg(test)]
 mod windows_tests;
 
-/// What is said of a step without a place.
+/// The message for a step without a place.
 const UNPLACED: &str = "this step has no `mem.place`";
 
-/// The operands of a step, without weights, each with its number and home.
+/// The operands of a step except weights, each with its index and home.
 type OperandHomes = SmallVec<[(usize, Home); 2]>;
 
-/// Checks the plan of a function; empty means right.
+/// Checks the plan of a function; returns its faults, so an empty list means that it is right.
 pub fn check(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
     let Some(block) = body.entry(body.root()) else { return Vec::new() };
     let read = memory_pools::ranges(ctx, body).and_then(|pools| Ok((pools, ir::states::states(ctx, body)?)));
@@ -89,17 +89,18 @@ struct PlanChecker<'a> {
     pools: Vec<ir::memory_pools::MemoryPool>,
     states: Vec<ir::states::StateArgument>,
     output_bytes: Vec<u64>,
-    /// Bytes of each input; none for those that the caller keeps.
+    /// The size of each donated input; none for inputs that the caller keeps.
     donated_bytes: Vec<Option<u64>>,
     memory: CheckedMemory,
-    /// Where the results of steps and the arguments are.
+    /// The homes of the results of steps and of the arguments.
     homes: Homes,
-    /// For each part that a concatenation found at its place, which operand of which one it is.
+    /// For each operand in place in a concatenation, once that has run: the concatenation and the operand's
+    /// index.
     part_of: SecondaryMap<Value, Option<(Op, usize)>>,
     faults: Vec<Diagnostic>,
-    /// What was said already: loops are run several times.
+    /// The faults reported so far, since loops are run several times.
     said: BTreeSet<(Op, String)>,
-    /// What was read last of places, which the next step often has, too.
+    /// The last parsed places; the next step often has the same.
     read_last: Option<(places::PlaceAttrs, places::StepHomes)>,
 }
 
@@ -182,7 +183,7 @@ impl PlanChecker<'_> {
         }
     }
 
-    /// Where an operand is; says so if its bytes are no longer there.
+    /// The home of an operand; reports a fault if its bytes have been overwritten.
     fn find(&mut self, op: Op, index: usize) -> Option<Home> {
         let Located { home, content } = match self.locate(self.body.operand(op, index)) {
             Ok(found) => found,
@@ -263,7 +264,8 @@ impl PlanChecker<'_> {
         self.check_kept_states(op);
     }
 
-    /// The value whose bytes a value is, through views without a place of their own, and from which byte on.
+    /// The value that owns a value's bytes, through views without a place of their own, and the offset in it
+    /// in bytes.
     fn source(&self, value: Value) -> (Value, u64) {
         let (mut value, mut offset) = (value, 0);
         while self.homes.get(value).is_none() {
@@ -273,7 +275,7 @@ impl PlanChecker<'_> {
         (value, offset)
     }
 
-    /// The operand that a dense view is a window on, and the byte where the window begins.
+    /// The operand of a dense view, and the byte at which the view begins in it.
     fn view_source(&self, value: Value) -> Option<(Value, u64)> {
         let op = self.body.at(self.ctx, self.body.defining_op(value)?);
         let Kind::View(View::OfOperand(layout)) = op.kind() else { return None };
@@ -295,8 +297,8 @@ impl PlanChecker<'_> {
         Some((op.operand(0), offset * elem_bytes))
     }
 
-    /// Whether `op` reads each element of an operand before, and only for, the element of the result at the
-    /// same place.
+    /// Whether `op` reads each element of an operand only for the result's element at the same position, and
+    /// before it writes that.
     fn may_overwrite(&self, op: Op, result: usize, operand: usize) -> bool {
         let op_ref = self.body.at(self.ctx, op);
         let same_size = || op_ref.operand_shape(operand) == op_ref.result_shape(result);
@@ -307,8 +309,8 @@ impl PlanChecker<'_> {
         }
     }
 
-    /// Whether the body of a group reads an argument only elementwise, or as an operation does that may
-    /// overwrite it by its row, in the shape of the result, and so all the way to the result.
+    /// Whether a group's body reads an argument only through operations that may overwrite it and whose
+    /// results have its shape, all the way to the group's result.
     fn is_read_at_the_end(&self, group: Op, operand: usize) -> bool {
         let body = self.body;
         let Some(block) = body.regions(group).first().and_then(|region| body.entry(*region)) else {

@@ -1,4 +1,5 @@
-//! How the checker runs branches and loops: on all ways, keeping where they meet what all ways agree on.
+//! How the checker interprets control flow: it follows all edges, and at joins keeps what all of them agree
+//! on.
 
 use ir::plan::attrs;
 use std::collections::{BTreeMap, VecDeque};
@@ -11,7 +12,7 @@ use super::memory::{CheckedMemory, Home};
 use super::{PlanChecker, UNPLACED};
 
 impl PlanChecker<'_> {
-    /// Runs the function's blocks until what is known where each begins does not change.
+    /// Runs the function's blocks until the memory known at each block's entry no longer changes.
     pub(super) fn run(&mut self) {
         let blocks = self.body.blocks(self.body.root()).to_vec();
         let lists = self.body.own_attr(self.ctx, self.ctx.ident(attrs::MEM_ARGS));
@@ -43,7 +44,7 @@ impl PlanChecker<'_> {
         body.ops(block).for_each(|op| self.step(op));
     }
 
-    /// Where control goes after a block, with what memory holds then.
+    /// The successors of a block, each with the contents of memory on that edge.
     fn ways(&mut self, block: Block) -> Vec<(Block, CheckedMemory)> {
         let body = self.body;
         let Some(end) = body.last_op(block) else { return Vec::new() };
@@ -62,7 +63,7 @@ impl PlanChecker<'_> {
         ways
     }
 
-    /// An `if` or a loop.
+    /// Checks an `if` or a loop.
     pub(super) fn control(&mut self, op: Op) {
         let (ctx, body) = (self.ctx, self.body);
         let places = self.parse_places(op, &body.at(ctx, op).decisions());
@@ -117,7 +118,7 @@ impl PlanChecker<'_> {
         self.memory = met.expect("there are two ways");
     }
 
-    /// Runs a block and hands the operands of its terminator, from `first` on, to `targets`.
+    /// Runs a block and passes the operands of its terminator, from `first` on, to `targets`.
     fn region(&mut self, block: Block, first: usize, targets: &[Value]) {
         self.ops(block);
         let end = self.body.last_op(block);
@@ -167,7 +168,7 @@ impl PlanChecker<'_> {
         self.leave(op, &passed);
     }
 
-    /// The results of a loop are what it carried, in the same bytes.
+    /// The results of a loop are the values it carries, in the same bytes.
     fn leave(&mut self, op: Op, carried: &[Value]) {
         for (index, arg) in carried.iter().enumerate() {
             let result = self.body.result(op, index);
@@ -188,14 +189,14 @@ impl PlanChecker<'_> {
         }
     }
 
-    /// Operand `index` is read: unless it is a weight, its bytes must be there.
+    /// Checks a read of operand `index`: unless it is a weight, its bytes must be there.
     fn need(&mut self, op: Op, index: usize) {
         if !self.weights.contains(self.body.operand(op, index)) {
             self.find(op, index);
         }
     }
 
-    /// Hands operands of `op`, from `first` on, to `targets`, all at once.
+    /// Passes operands of `op`, from `first` on, to `targets`, as one parallel move.
     fn hand(&mut self, op: Op, first: usize, targets: &[Value]) {
         let scratch = match self.scratch_of(op) {
             Ok(scratch) => scratch,
@@ -233,14 +234,14 @@ impl PlanChecker<'_> {
         }
     }
 
-    /// The scratch that an operation hands values on with.
+    /// The scratch of an operation's parallel move.
     fn scratch_of(&mut self, op: Op) -> Result<Option<Home>, String> {
         let places = self.parse_places(op, &self.body.at(self.ctx, op).decisions())?;
         Ok(places.and_then(|(_, scratch)| scratch))
     }
 }
 
-/// The scratch that handing values from `sources` (none for weights) to `targets` at once takes.
+/// The bytes of scratch for a parallel move from `sources` (none for weights) to `targets`.
 fn needed_bytes(sources: &[Option<Home>], targets: &[Home]) -> u64 {
     let sizes: Vec<u64> = targets.iter().map(|home| home.bytes.end - home.bytes.start).collect();
     let source = |index: usize| sources.get(index).and_then(Option::as_ref);

@@ -1,4 +1,4 @@
-//! That places are held to the bytes of the caller's buffers, and that what a step says counts for it alone.
+//! Places must lie within the caller's buffers, and the attributes of a step count for that step alone.
 
 use super::tests::{faults, refuses};
 
@@ -50,7 +50,7 @@ fn a_value_may_lie_anywhere_in_a_buffer_but_not_beyond_it() {
     refuses(EARLY, &from, &rows(1), "129 bytes do not fit the caller's buffer 0");
 }
 
-/// An input that the caller gives away, and one that it keeps.
+/// An input that is donated, and one that is not.
 const DONATED: &str = r#"func.func @main(%x: tensor<16xf32> {optc.donated}, %k: tensor<16xf32>)
     -> tensor<16xf32> attributes {optc.arena = 64 : i64} {
   %0 = nn.neg %x {mem.place = [["arena", 0, 64]]} : tensor<16xf32>
@@ -82,7 +82,7 @@ fn an_input_is_overwritten_only_if_it_is_donated_and_read_before() {
     refuses(&kept, other, &tied.replace("%x", "%k"), "result 0 is tied to operand 0");
 }
 
-/// Two steps whose places are written alike.
+/// Two steps with the same places.
 const ALIKE: &str = r#"func.func @main(%x: tensor<16xf32>, %y: tensor<8xf32>)
     -> tensor<16xf32> attributes {optc.arena = 192 : i64} {
   %0 = nn.abs %x {mem.place = [["arena", 0, 64], ["arena", 64, 64]], mem.scratch = 64 : i64} : tensor<16xf32>
@@ -107,7 +107,7 @@ fn equal_words_are_read_by_the_type_and_the_scratch_of_their_step() {
     refuses(ALIKE, ", mem.scratch = 64", ", mem.scratch = 0", "`mem.place` has 2 entries");
 }
 
-/// A loop over a value that grows by one from outside, until a number is large enough.
+/// A loop that adds a value from outside until a number is large enough.
 const WHILE: &str = r#"func.func @main(%n: f32, %z: f32, %x: tensor<16xf32>)
     -> tensor<16xf32> attributes {optc.arena = 320 : i64} {
   %y = nn.neg %x {mem.place = [["arena", 192, 64]]} : tensor<16xf32>
@@ -142,7 +142,7 @@ fn what_a_conditional_loop_needs_again_is_kept_on_all_ways() {
     refuses(WHILE, second, "],", "`mem.args` has 0 places for 2 arguments of a block");
 }
 
-/// Values without elements, in places of no bytes.
+/// Values without elements, in places of 0 bytes.
 const EMPTY: &str = r#"func.func @main(%x: tensor<4x0xf32>) -> tensor<4x0xf32>
     attributes {optc.arena = 128 : i64} {
   %0 = nn.neg %x {mem.place = [["arena", 0, 0]]} : tensor<4x0xf32>
@@ -158,7 +158,7 @@ fn what_has_no_bytes_is_tied_wherever_it_lies() {
     refuses(EMPTY, "array<i64: 0>", "array<i64: 1>", "result 0 is tied to operand 1 but placed elsewhere");
 }
 
-/// A computed condition, and a value that is made after it; then a branch or a choice.
+/// A computed condition, and a value computed after it; then a branch or an `if`.
 fn chosen(place: u64, ways: &str) -> String {
     format!(
         r#"func.func @main(%p: f32, %q: f32, %x: tensor<16xf32>) -> tensor<16xf32>
@@ -200,7 +200,7 @@ fn the_condition_of_a_loop_is_kept_until_it_is_asked() {
     assert_eq!(faults(WHILE, asked, &after(128)), [lost]);
 }
 
-/// A square that is handed on to a block in the order of its columns.
+/// A transposed square that is passed to a block.
 const TURNED: &str = r#"func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32>
     attributes {mem.args = [[], [["arena", 64, 64]]], optc.arena = 128 : i64} {
   %0 = nn.neg %x {mem.place = [["arena", 0, 64]]} : tensor<4x4xf32>
@@ -219,7 +219,7 @@ fn what_is_handed_on_stands_in_its_own_order() {
     assert_eq!(faults(TURNED, "array<i64: 1, 0>", "array<i64: 0, 1>"), [""; 0]);
 }
 
-/// The first row of two is a part of a concatenation whose other part is copied over the second row.
+/// The first row of two is in place in a concatenation, whose other operand is copied over the second row.
 const HALF: &str = r#"func.func @main(%x: tensor<2x4xf32>, %y: tensor<1x4xf32>)
     -> tensor<1x4xf32> attributes {optc.arena = 128 : i64} {
   %0 = nn.neg %x {mem.place = [["arena", 0, 32]]} : tensor<2x4xf32>

@@ -1,8 +1,8 @@
-//! Whether a group that runs row by row, in turns, has room for the rows between its steps.
+//! Does the scratch of a group that streams rows hold its line buffers?
 //!
-//! Derived tap by tap: when a step makes a row, all rows that its window touches lie in scratch, and each
-//! image between two steps has bytes of its own there. What the windows of the target take besides is for it
-//! to ask for.
+//! Derived tap by tap: when a step computes a row, all rows that its window touches must be in scratch, and
+//! each image between two steps has bytes of its own there. The target requests any further scratch for its
+//! kernels itself.
 
 use ir::body::OpRef;
 use ir::plan::attrs;
@@ -13,7 +13,7 @@ use super::memory::Home;
 use super::rows::touched_rows;
 
 impl PlanChecker<'_> {
-    /// Says so if scratch can't hold the rows between the steps of a group with `mem.lines`.
+    /// Reports a fault if scratch can't hold the line buffers of a group with `mem.lines`.
     pub(super) fn check_lines(&mut self, op: Op, scratch: Option<&Home>) {
         let op_ref = self.body.at(self.ctx, op);
         if self.body.regions(op).is_empty() || op_ref.attr(attrs::MEM_LINES).is_none() {
@@ -34,8 +34,8 @@ impl PlanChecker<'_> {
         }
     }
 
-    /// The bytes of the rows that the steps of a group read of each other for a row; none if one does not
-    /// read the one before, and nothing else of what is made there, as an image.
+    /// The bytes of all line buffers of a group: the rows of each step that the next one reads for one of its
+    /// rows. None unless each step is read as an image, and only by the next one.
     fn bytes_between(&self, group: OpRef<'_>) -> Option<u64> {
         let block = self.body.entry(*self.body.regions(group.op).first()?)?;
         let steps: Vec<Op> =

@@ -1,9 +1,9 @@
 //! What the bytes of all pools hold while the checker runs a program.
 //!
-//! A *run* is rows of bytes at one distance that hold rows of one value; what has no gaps is one row. Runs
-//! whose hulls meet (the parts of a concatenation) are kept together, by their first byte: so a write costs
-//! O(log runs) where nothing is interleaved. Where rows of two distances meet, what lies between the rows is
-//! forgotten too: then more is refused than need be, never less.
+//! A *run* is rows of bytes at one pitch that hold rows of one value; bytes without gaps are one row. Runs
+//! whose hulls meet (the operands of a concatenation) are kept together, by their first byte. So a write
+//! costs O(log runs) where nothing is interleaved. If rows of two pitches meet, the bytes between the rows
+//! are forgotten too: the checker may then refuse a correct plan, but never accepts a wrong one.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,8 +13,7 @@ use ir::Value;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-/// Bytes of one pool: one that is planned (0 is the arena), one of the caller's inputs, or one of its
-/// outputs.
+/// A memory: a pool of the plan (0 is the arena), one of the caller's inputs, or one of its outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum MemorySpace {
     Planned(usize),
@@ -22,29 +21,28 @@ pub(super) enum MemorySpace {
     Output(usize),
 }
 
-/// Where something is said to be: rows of bytes at one distance from each other.
+/// The place of a value in memory: rows of bytes at one pitch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Home {
     pub(super) pool: MemorySpace,
-    /// From the first byte to the last, with what lies between the rows.
+    /// From the first byte to the last, including the gaps between rows.
     pub(super) bytes: Range<u64>,
-    /// The bytes of a row: all, if there are no gaps.
+    /// The bytes of a row; all bytes if there are no gaps.
     pub(super) row: u64,
-    /// From the beginning of a row to that of the next.
+    /// The distance between the first bytes of consecutive rows.
     pub(super) pitch: u64,
-    /// Whether the elements that are here stand in another order than their bytes, or have others between
-    /// them.
+    /// Whether the elements are permuted in these bytes, or have others between them.
     pub(super) is_turned: bool,
 }
 
 impl Home {
-    /// Bytes without gaps.
+    /// A home without gaps.
     pub(super) fn dense(pool: MemorySpace, bytes: Range<u64>) -> Home {
         let row = bytes.end - bytes.start;
         Home { pool, bytes, row, pitch: row, is_turned: false }
     }
 
-    /// `count` rows from a byte on; without gaps between them they are one.
+    /// `count` rows that begin at byte `start`; without gaps between them they become one row.
     pub(super) fn of_rows(pool: MemorySpace, start: u64, count: u64, row: u64, pitch: u64) -> Home {
         if count <= 1 || row == pitch {
             Home::dense(pool, start..start + count * row)
@@ -57,12 +55,12 @@ impl Home {
         self.bytes.end - self.bytes.start == self.row
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(super) fn count(&self) -> u64 {
         (self.bytes.end - self.bytes.start).div_ceil(self.pitch.max(1))
     }
 
-    /// Where each row begins.
+    /// The first byte of each row.
     fn starts(&self) -> impl Iterator<Item = u64> + use<> {
         self.bytes.clone().step_by(self.pitch.max(1) as usize)
     }
@@ -80,13 +78,13 @@ impl Home {
         start < self.bytes.end && start < row.end
     }
 
-    /// `count` rows of a value that is here, the first of which begins at its byte `first`; none if they are
-    /// no rows here.
+    /// `count` rows of the value that has this home, the first of them from its byte `first` on; none if they
+    /// are not rows at one pitch here.
     pub(super) fn rows_within(&self, first: u64, count: u64, row: u64, pitch: u64) -> Option<Home> {
         if count <= 1 || row == pitch {
             return self.part(first, count * row);
         }
-        // A row that has gaps here is several.
+        // A row that is interrupted by a gap here would be several rows.
         let begin = |at: u64| Some(self.part(at, row).filter(Home::is_dense)?.bytes.start);
         let start = begin(first)?;
         let next = begin(first + pitch)?;
@@ -95,7 +93,7 @@ impl Home {
         is_even.then(|| Home::of_rows(self.pool, start, count, row, next - start))
     }
 
-    /// The bytes `from..from + count` of a value that is here; none if they are no rows.
+    /// The bytes `from..from + count` of the value that has this home; none if they are not whole rows.
     pub(super) fn part(&self, from: u64, count: u64) -> Option<Home> {
         let (skipped, first) = (from / self.row.max(1), from % self.row.max(1));
         let start = self.bytes.start + skipped * self.pitch + first;
@@ -107,10 +105,10 @@ impl Home {
     }
 }
 
-/// Where each value is; equal homes are kept once.
+/// The home of each value; equal homes are stored once.
 #[derive(Default)]
 pub(super) struct Homes {
-    /// For each value, the number of its home, from 1 on.
+    /// For each value, the index of its home plus 1; 0 for none.
     numbers: SecondaryMap<Value, u32>,
     homes: Vec<Home>,
     known: FxHashMap<Home, u32>,
@@ -133,7 +131,7 @@ impl Homes {
     }
 }
 
-/// Bytes of a value: `from..`, and for each further row `step` bytes later.
+/// Rows of a value's bytes: the first begins at its byte `from`, each further one `step` bytes later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ValueBytes {
     pub(super) value: Value,
@@ -151,7 +149,7 @@ struct ByteRun {
     content: ValueBytes,
 }
 
-/// What is left of a run.
+/// The pieces of a run that are left after a write.
 type RemainingRuns = SmallVec<[ByteRun; 4]>;
 
 impl ByteRun {
@@ -164,7 +162,7 @@ impl ByteRun {
         self.end - self.start == self.row
     }
 
-    /// Bytes without gaps, that hold `value` from byte `from` of it on.
+    /// Bytes without gaps, holding `value` from its byte `from` on.
     fn dense(bytes: Range<u64>, value: Value, from: u64) -> ByteRun {
         let row = bytes.end - bytes.start;
         ByteRun {
@@ -183,7 +181,7 @@ impl ByteRun {
         ByteRun { start, end: self.end - self.row + first + width, row: width, content, ..*self }
     }
 
-    /// Rows `first..` of it, `count` many.
+    /// `count` rows, from row `first` on.
     fn rows(&self, first: u64, count: u64) -> ByteRun {
         let start = self.start + first * self.pitch;
         let content = ValueBytes { from: self.content.from + first * self.content.step, ..self.content };
@@ -197,7 +195,7 @@ impl ByteRun {
         if self.is_dense() { 1 } else { (self.end - self.start - self.row) / self.pitch + 1 }
     }
 
-    /// What is left if `home` is written.
+    /// The pieces that are left after `home` is written.
     fn without(&self, home: &Home) -> RemainingRuns {
         let Range { start, end } = home.bytes;
         if end <= self.start || self.end <= start || self.is_missed(home) {
@@ -214,7 +212,7 @@ impl ByteRun {
         }
     }
 
-    /// Whether a home lies in the gaps between rows, as one row there or as many at the same distance.
+    /// Whether a home lies in the gaps between rows, as one row or as rows at the same pitch.
     fn is_missed(&self, home: &Home) -> bool {
         if self.is_dense() {
             return false;
@@ -228,7 +226,7 @@ impl ByteRun {
         home.pitch == self.pitch && shift >= self.row && shift + home.row <= self.pitch
     }
 
-    /// Of bytes without gaps, those outside a range.
+    /// The pieces outside a range; for runs without gaps.
     fn outside(&self, bytes: &Range<u64>) -> RemainingRuns {
         let ranges = [self.start..self.end.min(bytes.start), self.start.max(bytes.end)..self.end];
         let ranges = ranges.into_iter().filter(|range| range.start < range.end);
@@ -239,7 +237,7 @@ impl ByteRun {
             .collect()
     }
 
-    /// Of bytes without gaps, those around and between the rows of a home among them.
+    /// The pieces around and between the rows of a home; for runs without gaps.
     fn between_rows(&self, home: &Home) -> RemainingRuns {
         let mut pieces = self.outside(&home.bytes);
         let (first, gap) = (home.bytes.start + home.row, home.pitch - home.row);
@@ -249,8 +247,8 @@ impl ByteRun {
         pieces
     }
 
-    /// Of rows, the columns beside those of a home with equally many rows at the same distance; none if it is
-    /// not so.
+    /// The columns on both sides of a home, if that has the same number of rows at the same pitch; none
+    /// otherwise.
     fn beside(&self, home: &Home) -> Option<RemainingRuns> {
         let (a, b) = (self.start, home.bytes.start);
         let shift = a.abs_diff(b);
@@ -275,7 +273,7 @@ impl ByteRun {
         Some(pieces)
     }
 
-    /// Of rows, those that have no byte in a range.
+    /// The rows that have no byte in a range.
     fn rows_outside(&self, bytes: &Range<u64>) -> RemainingRuns {
         let count = self.row_count();
         let before = (bytes.start + self.pitch).saturating_sub(self.start + self.row) / self.pitch;
@@ -290,7 +288,7 @@ impl ByteRun {
         pieces
     }
 
-    /// Whether all of a home is in it and holds `content`.
+    /// Whether it contains all of a home and holds `content` there.
     fn holds(&self, home: &Home, content: ValueBytes) -> bool {
         let Range { start, end } = home.bytes;
         if start < self.start || self.end < end || self.content.value != content.value {
@@ -309,7 +307,7 @@ impl ByteRun {
             && content.from == self.content.from + skipped * self.content.step + column
     }
 
-    /// What both runs hold alike; where their rows differ, nothing.
+    /// The bytes that both runs hold alike; none if their rows differ.
     fn meet(&self, other: &ByteRun) -> Option<ByteRun> {
         if self.is_dense() && other.is_dense() {
             let start = self.start.max(other.start);
@@ -336,14 +334,14 @@ struct Area {
     runs: RemainingRuns,
 }
 
-/// For each pool, runs of bytes by the first byte of their area.
+/// For each pool, its areas by their first byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CheckedMemory {
     pools: BTreeMap<MemorySpace, BTreeMap<u64, Area>>,
 }
 
 impl CheckedMemory {
-    /// What is known on both of two ways: the bytes that hold the same.
+    /// The meet of two edges: bytes that hold the same on both.
     pub(super) fn meet(&self, other: &CheckedMemory) -> CheckedMemory {
         let mut both = CheckedMemory::default();
         for (pool, areas) in &self.pools {
@@ -362,7 +360,7 @@ impl CheckedMemory {
         both
     }
 
-    /// Whether a home holds the bytes of `value`, from byte `from` of it on.
+    /// Whether a home holds the bytes of `value`, from its byte `from` on.
     pub(super) fn holds(&self, home: &Home, value: Value, from: u64) -> bool {
         self.holds_content(home, ValueBytes { value, from, step: home.row })
     }
@@ -377,7 +375,7 @@ impl CheckedMemory {
         area.is_some_and(|(_, area)| area.runs.iter().any(|run| run.holds(home, content)))
     }
 
-    /// Writes the bytes of `value` (or garbage) to a home.
+    /// Writes the bytes of `value`, or garbage if none, to a home.
     pub(super) fn write(&mut self, home: &Home, value: Option<Value>) {
         if home.bytes.is_empty() {
             return;
@@ -412,7 +410,7 @@ fn touched<'a>(
     areas.range(before..bytes.end.max(before)).filter(move |(_, area)| area.end > start)
 }
 
-/// Adds runs that meet no area, those whose hulls meet together.
+/// Adds runs that meet no area; those whose hulls meet form one area.
 fn insert(areas: &mut BTreeMap<u64, Area>, mut runs: RemainingRuns) {
     runs.sort_unstable_by_key(|run| run.start);
     let mut open: Option<(u64, Area)> = None;

@@ -1,5 +1,4 @@
-//! Whether pools are ranges of memory that do not meet, within their capacity, and whether results lie where
-//! they are to.
+//! Are the memory pools disjoint and within their capacity, and is each result in the pool that it requests?
 
 use ir::memory_pools::{ARENA, MemoryPool as Range, pools};
 use ir::plan::attrs;
@@ -12,7 +11,7 @@ use super::memory::{Home, MemorySpace};
 /// The pools of a function, the arena first, each a range of its memory.
 ///
 /// # Errors
-/// What is wrong with them.
+/// A message if they overlap, exceed the memory or their capacity, or are not aligned.
 pub(super) fn ranges(ctx: &Context, body: &Body) -> Result<Vec<Range>, String> {
     let all = body.own_attr(ctx, ctx.ident(attrs::OPTC_ARENA)).and_then(|attr| ctx.int_value(attr));
     let all = all.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0);
@@ -35,7 +34,7 @@ pub(super) fn ranges(ctx: &Context, body: &Body) -> Result<Vec<Range>, String> {
 }
 
 impl PlanChecker<'_> {
-    /// Where bytes from `offset` on, `span` of them, are in a pool.
+    /// The memory and first byte of `span` bytes at `offset` of a pool.
     pub(super) fn in_pool(&self, name: &str, offset: u64, span: u64) -> Result<(MemorySpace, u64), String> {
         let index = self.pools.iter().position(|pool| pool.name == name);
         let index = index.ok_or_else(|| format!("there is no pool `{name}`"))?;
@@ -50,7 +49,8 @@ impl PlanChecker<'_> {
         Ok((MemorySpace::Planned(index), offset))
     }
 
-    /// That results lie in the pools that they ask for; in the caller's memory only what asks for the arena.
+    /// Checks that results are in the pools that they request. Only a result that requests the arena may be
+    /// in the caller's memory.
     pub(super) fn check_pools(&mut self, op: Op, asked: Option<Attr>, results: &[Home]) {
         let asked = asked.and_then(|names| self.ctx.array_value(names)).unwrap_or(&[]);
         for (result, home) in results.iter().enumerate() {
@@ -66,14 +66,15 @@ impl PlanChecker<'_> {
         }
     }
 
-    /// Whether a pool may hold what asks for another: a state's place may hold what asks for the arena, as a
-    /// donated input may.
+    /// Whether a pool may hold a result that requests pool `asked`: a state's place may hold one that
+    /// requests the arena, as a donated input may.
     fn holds_what_asks_for(&self, index: usize, asked: &str) -> bool {
         let name = &self.pools[index].name;
         name == asked || (name == STATE && asked == ARENA)
     }
 
-    /// That rows begin at multiples of their pool's pitch; those of a part are the whole's.
+    /// Checks that rows begin at multiples of their pool's pitch. An operand in place in a concatenation has
+    /// the rows of its result.
     fn check_pitch(&mut self, op: Op, result: usize, home: &Home) {
         let MemorySpace::Planned(index) = home.pool else { return };
         let pitch = self.pools[index].pitch;
@@ -86,7 +87,7 @@ impl PlanChecker<'_> {
         }
     }
 
-    /// Whether something with the bytes of a value stands at its place in a concatenation.
+    /// Whether a value, or one that shares its bytes, is in place in a concatenation.
     fn is_part(&self, value: Value) -> bool {
         self.body.uses(value).any(|used| {
             let user = self.body.at(self.ctx, used.op);
@@ -97,7 +98,7 @@ impl PlanChecker<'_> {
         })
     }
 
-    /// That scratch, or an argument of a block, is in the arena or the caller's memory.
+    /// Checks that scratch, or an argument of a block, is in the arena or the caller's memory.
     pub(super) fn is_in_arena(&self, home: &Home) -> Result<(), String> {
         match home.pool {
             MemorySpace::Planned(index) if !self.holds_what_asks_for(index, ARENA) => {

@@ -1,4 +1,4 @@
-//! That memory knows of each byte what it holds, interleaved rows too.
+//! `CheckedMemory` knows what each byte holds, with interleaved rows too.
 
 use super::*;
 
@@ -88,7 +88,7 @@ fn rows_beside_rows_stay() {
     assert!(memory.holds_content(&rows(0, 4), left) && memory.holds_content(&rows(12, 8), right));
 }
 
-/// Rows come one by one and then all at once, as those of a concatenation of which a part is copied.
+/// Rows are written one by one and then all at once, as in a concatenation with one operand copied.
 #[test]
 fn rows_stay_whole_where_others_are_written_between_them() {
     let [x, y, z] = values();
@@ -120,7 +120,7 @@ fn a_whole_holds_the_rows_of_its_parts() {
     assert!(memory.holds_content(&home(0, 12), ValueBytes { value: x, from: 0, step: 12 }));
 }
 
-/// Every write and question against an array of bytes.
+/// Compares each write and query with an array of bytes.
 #[test]
 fn it_knows_no_byte_that_an_array_of_bytes_does_not() {
     let mut state = 7u64;
@@ -158,12 +158,12 @@ fn it_knows_no_byte_that_an_array_of_bytes_does_not() {
     }
 }
 
-/// The addresses of a home's bytes, in their order.
+/// The addresses of a home's bytes, in ascending order.
 fn addresses(home: &Home) -> Vec<u64> {
     home.starts().flat_map(|start| start..(start + home.row).min(home.bytes.end)).collect()
 }
 
-/// Homes of few rows.
+/// Homes with few rows.
 fn small_homes() -> Vec<Home> {
     let rows = (0..3 * 4 * 4 * 4u64).map(|number| {
         let (row, gap) = (1 + number / 3 % 4, number / 12 % 4);
@@ -220,7 +220,7 @@ fn parts_and_rows_of_a_home_have_the_bytes_that_they_say() {
     }
 }
 
-/// Numbers that look random, from a least to a greatest one.
+/// Pseudorandom numbers between two bounds, both included.
 fn numbers() -> impl FnMut(u64, u64) -> u64 {
     let mut state = 11u64;
     move |low, high| {
@@ -266,7 +266,7 @@ fn two_ways_agree_on_bytes_without_gaps_wherever_both_know_them() {
         for number in 0..10 {
             let value = Value::from_u32(number % 4);
             let start = random(0, 3) * 20;
-            // Now and then a value is elsewhere on one of the ways, or not there at all.
+            // Now and then a value is elsewhere on one of the edges, or absent.
             for way in &mut ways {
                 let at = start + if random(0, 4) == 0 { 4 } else { 0 };
                 if random(0, 4) > 0 {
@@ -287,7 +287,7 @@ fn two_ways_agree_on_bytes_without_gaps_wherever_both_know_them() {
     }
 }
 
-/// Columns of three rows of 20 bytes that are written one over the other.
+/// Columns of three rows of 20 bytes that overwrite each other.
 #[test]
 fn of_rows_at_one_distance_it_knows_each_byte_that_an_array_of_bytes_does() {
     let mut random = numbers();

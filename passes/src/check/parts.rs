@@ -1,4 +1,4 @@
-//! How the checker treats concatenations whose operands stand at their place in the result.
+//! How the checker treats concatenations with operands in place.
 
 use ir::opdef::{Strided, View};
 use ir::{Attr, Kind, Op, size};
@@ -6,7 +6,7 @@ use ir::{Attr, Kind, Op, size};
 use super::memory::{Home, ValueBytes};
 use super::{OperandHomes, PlanChecker};
 
-/// The rows of its result that an operand of a concatenation is, in bytes.
+/// The rows that an operand of a concatenation has in the result, in bytes.
 pub(super) struct ConcatRows {
     pub(super) first: u64,
     pub(super) row: u64,
@@ -14,9 +14,9 @@ pub(super) struct ConcatRows {
 }
 
 impl PlanChecker<'_> {
-    /// Looks whether the operands that `mem.parts` says are in place are there. The operands that are read
-    /// where the result is written: all, but for a concatenation that has parts in place those under the
-    /// copies of its other operands.
+    /// Checks that the operands listed in `mem.parts` are in place. Returns the operands that must not meet
+    /// the result: all, or for a concatenation with operands in place, those under the copies of its other
+    /// operands.
     pub(super) fn check_parts(
         &mut self,
         op: Op,
@@ -47,7 +47,7 @@ impl PlanChecker<'_> {
         operands.into_iter().filter(|(_, home)| is_under(home)).collect()
     }
 
-    /// Rows with gaps are what kernels are told by `mem.pitch`.
+    /// Checks that `mem.pitch`, which kernels read, has the rows and pitch of each result with gaps.
     pub(super) fn check_rows(&mut self, op: Op, told: Option<Attr>, results: &[Home]) {
         if told.is_none() && results.iter().all(Home::is_dense) {
             return;
@@ -64,14 +64,15 @@ impl PlanChecker<'_> {
         }
     }
 
-    /// Where an operand is if it stands at its place in a result that is at `whole`.
+    /// The home of an operand in place in a result with the home `whole`.
     fn place_of_part(&self, op: Op, index: usize, whole: &Home) -> Option<Home> {
         let ConcatRows { first, row, pitch } = self.rows_of_part(op, index)?;
         let bytes = size::tensor_bytes(self.ctx, self.body.ty(self.body.operand(op, index)))?;
         whole.rows_within(first, bytes / row, row, pitch)
     }
 
-    /// Whether a home holds what is said, or the rows of a whole that this is a part of.
+    /// Whether a home holds `content`, or the corresponding rows of a concatenation in which that is in
+    /// place.
     pub(super) fn holds(&self, home: &Home, content: ValueBytes) -> bool {
         let mut content = Some(content);
         while let Some(held) = content {
@@ -83,8 +84,8 @@ impl PlanChecker<'_> {
         false
     }
 
-    /// The rows of a concatenation's result that rows of one of its parts are; none if it is no part, or they
-    /// are cut.
+    /// The rows of a concatenation's result that are these rows of one of its operands; none if the value is
+    /// not in place, or rows are cut.
     fn in_whole(&self, home: &Home, part: ValueBytes) -> Option<ValueBytes> {
         let (op, index) = self.part_of[part.value]?;
         let ConcatRows { first, row, pitch } = self.rows_of_part(op, index)?;
@@ -99,7 +100,7 @@ impl PlanChecker<'_> {
         Some(ValueBytes { value: self.body.result(op, 0), from, step })
     }
 
-    /// Reads the layout that the row of the concatenation (or padding) gives an operand.
+    /// Derives an operand's rows from the layout in the concatenation's (or padding's) `OpDef`.
     fn rows_of_part(&self, op: Op, index: usize) -> Option<ConcatRows> {
         let op = self.body.at(self.ctx, op);
         let whole = Strided::row_major(0, op.result_shape(0)?);

@@ -1,4 +1,4 @@
-//! Where a plan says that things are: `mem.place` and `mem.args`, read strictly.
+//! Parser of places: `mem.place` and `mem.args`, read strictly.
 
 use ir::body::Decisions;
 use ir::{Attr, Block, Op, Type, size};
@@ -13,7 +13,7 @@ pub(super) type ResultHomes = SmallVec<[Home; 1]>;
 /// The homes of a step's results, and of its scratch.
 pub(super) type StepHomes = (ResultHomes, Option<Home>);
 
-/// What is said of the places of an operation with one result: equal words mean equal homes.
+/// The key of cached places, for an operation with one result: equal keys mean equal homes.
 #[derive(PartialEq, Eq)]
 pub(super) struct PlaceAttrs {
     place: Attr,
@@ -22,7 +22,7 @@ pub(super) struct PlaceAttrs {
 }
 
 impl PlanChecker<'_> {
-    /// Homes of the results, and of scratch if the step has some; none if no place was given.
+    /// The homes of the results, and of scratch if there is some; none without a `mem.place`.
     pub(super) fn parse_places(&mut self, op: Op, decided: &Decisions) -> Result<Option<StepHomes>, String> {
         let Some(place) = decided.place else { return Ok(None) };
         let said = self.said_of(op, place, decided.scratch);
@@ -36,7 +36,7 @@ impl PlanChecker<'_> {
         }
     }
 
-    /// What the homes of an operation with one result follow from.
+    /// The key that determines the homes of an operation with one result.
     fn said_of(&self, op: Op, place: Attr, scratch: Option<Attr>) -> Option<PlaceAttrs> {
         let mut results = self.body.results(op);
         let result = results.next().filter(|_| results.next().is_none())?;

@@ -1,4 +1,4 @@
-//! That plans with values in wrong pools, and pools that are no ranges of memory, are refused.
+//! Plans are refused if a value is in the wrong pool, or a pool is no range of memory.
 
 use super::tests::{faults, refuses};
 
@@ -117,7 +117,7 @@ fn arguments_of_blocks_lie_in_the_arena() {
     refuses(HANDED, r#"["arena", 0, 64]"#, r#"["bank", 0, 64]"#, expected);
 }
 
-/// A value in a pool of 128 bytes, where it and the arena begin at these bytes.
+/// A value in a pool of 128 bytes; the pool and the arena begin at the given bytes.
 fn beginning(bank: u64, arena: u64) -> String {
     format!(
         r#"func.func @main(%x: tensor<16xf32>) -> tensor<16xf32> attributes {{optc.arena = 256 : i64,
@@ -151,7 +151,7 @@ fn what_has_no_rows_may_lie_in_a_pool_with_a_pitch() {
     assert_eq!(faults(flat, "neg", "neg"), [""; 0]);
 }
 
-/// A value in rows of a concatenation, and what overwrites it there.
+/// A value in place in a concatenation, and one that overwrites it there.
 const OVER_PART: &str = r#"func.func @main(%x: tensor<1x2x3x5xf32>) -> tensor<1x2x6x5xf32>
     attributes {optc.arena = 256 : i64, optc.pools = {arena = {bytes = 256 : i64, pitch = 64 : i64}}} {
   %0 = nn.neg %x {mem.pitch = array<i64: 60, 120>,

@@ -1,7 +1,8 @@
-//! Whether a result that is written in bands of rows never reaches rows that are still to be read.
+//! Does a result written in bands of rows overwrite only rows that are no longer read?
 //!
-//! Derived tap by tap from the window: for each row of the result, which rows of the image its window
-//! touches; then band by band, which bytes are written, and which are needed by this band and all later ones.
+//! Derived tap by tap from the window: first the rows of the image that the window touches for each row of
+//! the result; then, band by band, the bytes that are written and those that this and all later bands still
+//! read.
 
 use ir::plan::attrs;
 use std::ops::Range;
@@ -14,7 +15,7 @@ use super::PlanChecker;
 use super::memory::Home;
 
 impl PlanChecker<'_> {
-    /// Whether `op` says that it writes result 0 in bands of rows over operand `index`, and may.
+    /// Whether `op` is marked to write result 0 in bands of rows over operand `index`, and this is safe.
     pub(super) fn follows_rows(
         &self,
         op: Op,
@@ -52,15 +53,14 @@ impl PlanChecker<'_> {
             let from = touched.iter().map(|rows| rows.start).min().unwrap_or(0) * in_row;
             let to = touched.iter().map(|rows| rows.end).max().unwrap_or(in_rows) * in_row;
             let needed = operand.bytes.start + from..operand.bytes.start + to;
-            // From the first byte to the last, with what lies between pixels.
+            // From the first byte to the last, with the gaps between pixels.
             let written = result.part(first * out_row, (end - first) * out_row).map(|band| band.bytes);
             written.is_some_and(|written| written.start >= needed.end || needed.start >= written.end)
         })
     }
 
-    /// The operation whose window slides over an operand, if nothing else reads it: `op` itself, or the one
-    /// in its body that alone is reached from the operand, through elementwise operations of the image's
-    /// shape.
+    /// The operation whose window slides over an operand, if it is the only reader: `op` itself, or one in
+    /// its body that is reached from the operand through elementwise operations of the image's shape.
     pub(super) fn image_reader<'o>(&'o self, op: OpRef<'o>, index: usize) -> Option<OpRef<'o>> {
         let Kind::Group = op.kind() else { return (index == 0).then_some(op) };
         let block = self.body.entry(*self.body.regions(op.op).first()?)?;
@@ -85,8 +85,8 @@ impl PlanChecker<'_> {
     }
 }
 
-/// For each row of the result of a window over a channels-last image, the rows of the image from the first
-/// one that it touches to the last one; none where it lies in the padding.
+/// For each row of the result of a window over a channels-last image, the range of the image's rows that it
+/// touches; none if some row has all its taps in the padding.
 pub(super) fn touched_rows(op: OpRef<'_>) -> Option<Vec<Range<u64>>> {
     if op.text("layout") != Some("NHWC") {
         return None;

@@ -1,5 +1,5 @@
-//! That a result which is written over rows of its operand is accepted at the proved distance, and refused at
-//! any other.
+//! A result that is written over rows of its operand is accepted at the proved distance, and refused if it is
+//! nearer.
 
 use std::sync::Arc;
 
@@ -109,7 +109,8 @@ fn a_group_reads_its_image_through_a_prologue_only() {
     assert_eq!(faults(GROUP, &residual), ["result 0 overwrites operand 2 while it is read"]);
 }
 
-/// A pool whose result is a part of rows of 256 bytes: two rows of its operand make one.
+/// A pooling whose result is in place in rows of 256 bytes of a concatenation: two rows of its operand make
+/// one.
 const PART: &str = r#"func.func @main(%x: tensor<1x8x8x4xf32>, %y: tensor<1x4x4x12xf32>) -> tensor<1x4x4x16xf32> attributes {optc.arena = 1280 : i64} {
   %0 = nn.neg %x {mem.place = [["arena", 256, 1024]]} : tensor<1x8x8x4xf32>
   %1 = nn.max_pool2d %0 {kernel = array<i64: 2, 2>, layout = "NHWC", mem.overlap = array<i64: 0, 1>, mem.pitch = array<i64: 16, 64>, mem.place = [["arena", 0, 256, 48, 16, 64]], strides = array<i64: 2, 2>} : (tensor<1x8x8x4xf32>) -> tensor<1x4x4x4xf32>
@@ -127,7 +128,7 @@ fn a_part_of_wider_rows_follows_the_rows_that_were_read() {
     assert_eq!(faults(PART, &[("0, 1>, mem.pitch", "0, 4>, mem.pitch")]), [REFUSED]);
 }
 
-/// A window of 3 rows of 64 bytes between two steps that run in turns.
+/// A line buffer of 3 rows of 64 bytes between two streamed steps.
 const LINES: &str = r#"func.func @main(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> attributes {optc.arena = 1408 : i64} {
   %w = nn.constant dense<0.5> : tensor<4x4x1x1xf32>
   %0 = nn.neg %x {mem.place = [["arena", 0, 512]]} : tensor<1x8x4x4xf32>

@@ -1,4 +1,4 @@
-//! Whether each state is where its signature says, and holds its next value where the function returns.
+//! Is each state where its signature says, and does it hold its next value when the function returns?
 
 use ir::states::{STATE, StateArgument};
 use ir::{Op, Value};
@@ -7,7 +7,8 @@ use super::PlanChecker;
 use super::memory::Home;
 
 impl PlanChecker<'_> {
-    /// The home of an argument that is a state; none for an input. Says so if the pool does not hold it.
+    /// The home of an argument that is a state; none for an input. Reports a fault if the pool does not hold
+    /// it.
     pub(super) fn home_of_state(&mut self, arg: Value) -> Option<Home> {
         let StateArgument { offset, size_bytes, index, .. } =
             *self.states.iter().find(|state| state.value == arg)?;
@@ -28,7 +29,7 @@ impl PlanChecker<'_> {
         Some(Home::dense(pool, start..start + state.size_bytes))
     }
 
-    /// That states without a next value are as they were.
+    /// Checks that states without a next value are unchanged.
     pub(super) fn check_kept_states(&mut self, end: Op) {
         let kept: Vec<StateArgument> =
             self.states.iter().filter(|state| state.result.is_none()).copied().collect();

@@ -1,4 +1,4 @@
-//! That plans which lose a state are refused.
+//! Plans that lose a state are refused.
 
 use super::tests::{faults, refuses};
 

@@ -1,4 +1,4 @@
-//! That plans of branches and loops which lose a value are refused, with what is lost.
+//! Plans of branches and loops that lose a value are refused, with a message that names it.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ const LOOP: &str = r#"func.func @main(%n: index, %c: i1, %x: tensor<16xf32>) -> 
   return %t : tensor<16xf32>
 }"#;
 
-/// Two values that change places at each round of a loop of blocks.
+/// Two values that are swapped in each iteration of a loop of blocks.
 const BLOCKS: &str = r#"func.func @main(%c: i1, %x: tensor<16xf32>) -> tensor<16xf32> attributes {mem.args = [[], [["arena", 0, 64], ["arena", 64, 64]], [["out", 0, 64]]], optc.arena = 256 : i64} {
   %y = nn.neg %x {mem.place = [["arena", 0, 64]]} : tensor<16xf32>
   cf.br ^bb1(%y, %x : tensor<16xf32>, tensor<16xf32>)
@@ -36,7 +36,7 @@ const BLOCKS: &str = r#"func.func @main(%c: i1, %x: tensor<16xf32>) -> tensor<16
   return %d : tensor<16xf32>
 }"#;
 
-/// The faults of a plan in which the first `from` reads `to`.
+/// The faults of a plan in which the first `from` is replaced by `to`.
 pub(super) fn faults(text: &str, from: &str, to: &str) -> Vec<String> {
     assert!(text.contains(from), "{from} is in the plan");
     let ctx = Arc::new(Context::new());
@@ -174,7 +174,7 @@ fn what_a_round_of_blocks_overwrites_is_lost_for_the_next() {
     refuses(BLOCKS, from, &from.replace("128", "0"), "operand 2 are overwritten");
 }
 
-/// Two parts in place in a concatenation that is a part of another, read before and after.
+/// Two operands in place in a concatenation that is itself in place in another, read before and after.
 const PARTS: &str = r#"func.func @main(%x: tensor<2x2xf32>) -> tensor<2x8xf32> attributes {optc.arena = 64 : i64} {
   %0 = nn.neg %x {mem.pitch = array<i64: 8, 32>, mem.place = [["arena", 0, 16, 0, 8, 32]]} : tensor<2x2xf32>
   %1 = nn.abs %0 {mem.pitch = array<i64: 8, 32>, mem.place = [["arena", 0, 16, 8, 8, 32]]} : tensor<2x2xf32>
@@ -222,7 +222,7 @@ fn rows_are_read_strictly() {
     refuses(PARTS, "mem.pitch = array<i64: 8, 32>, ", "", "`mem.pitch` is");
 }
 
-/// A value, and an argument, whose size may be unknown.
+/// A value and an argument whose sizes may be unknown.
 const SIZES: &str = r#"func.func @main(%c: i1, %x: tensor<16xf32>) -> tensor<16xf32> attributes {mem.args = [[], [["arena", 64, 64]]], optc.arena = 256 : i64} {
   %y = nn.neg %x {mem.place = [["arena", 0, 64]]} : tensor<16xf32>
   cf.br ^bb1(%y : tensor<16xf32>)

@@ -1,8 +1,8 @@
 //! Where the checker finds the elements of a view.
 //!
-//! A view without gaps is bytes of its operand. One that is marked (`mem.view`) lies as its row says: the
-//! checker follows the rows from the value that has a place to the view, and looks for rows of bytes that
-//! have all elements and, where the elements are no rows, what lies between them too.
+//! A view without gaps is a range of its operand's bytes. A view marked `mem.view` has strides: the checker
+//! composes the layouts from the value that has a place to the view, and looks for rows of bytes with all
+//! elements. If the elements are not rows at one pitch, the range then includes the gaps between them.
 
 use ir::opdef::{Strided, View};
 use ir::plan::attrs;
@@ -12,17 +12,17 @@ use super::PlanChecker;
 use super::memory::{Home, ValueBytes};
 use super::parts::ConcatRows;
 
-/// Where something was written, and what must still be there.
+/// The home of a value, and the content that its bytes must have.
 pub(super) struct Located {
     pub(super) home: Home,
     pub(super) content: ValueBytes,
 }
 
 impl PlanChecker<'_> {
-    /// Where the elements of a value are.
+    /// The home of a value's elements.
     ///
     /// # Errors
-    /// Why that is not known.
+    /// Why the home is not known.
     pub(super) fn locate(&self, value: Value) -> Result<Located, &'static str> {
         let (source, offset) = self.source(value);
         let bytes = size::tensor_bytes(self.ctx, self.body.ty(value)).ok_or("has an unknown size")?;
@@ -32,7 +32,7 @@ impl PlanChecker<'_> {
         Ok(Located { home, content })
     }
 
-    /// Where the elements of a view are that lie apart.
+    /// The home of a view with gaps or permuted axes.
     fn locate_apart(&self, value: Value) -> Result<Located, &'static str> {
         let (source, layout) = self.apart(value).ok_or("has no place")?;
         let base = self.homes.get(source).ok_or("has no place")?;
@@ -45,7 +45,7 @@ impl PlanChecker<'_> {
         Ok(Located { content: ValueBytes { value: source, from: rows.first, step }, home })
     }
 
-    /// The value with a place that a view is of, and how the view's elements lie among that one's.
+    /// The value with a place that a view is based on, and the view's strides in it.
     fn apart(&self, value: Value) -> Option<(Value, Strided)> {
         if self.homes.get(value).is_some() {
             let shape = size::static_extents(self.ctx, self.body.ty(value))?;
@@ -60,7 +60,7 @@ impl PlanChecker<'_> {
         Some((source, layout(op, 0, &from)?))
     }
 
-    /// Whether a value is marked as a view that is read where its operand lies.
+    /// Whether a value is marked as a view that is read in place.
     pub(super) fn is_marked(&self, value: Value) -> bool {
         let op = self.body.defining_op(value).map(|op| self.body.at(self.ctx, op));
         op.is_some_and(|op| {
@@ -69,7 +69,8 @@ impl PlanChecker<'_> {
     }
 }
 
-/// Rows around elements, how many, and whether they are not just the elements in their order.
+/// Rows that contain all elements, the number of rows, and whether elements are permuted or have gaps within
+/// a row.
 fn around(layout: &Strided, elem: u64) -> Option<(ConcatRows, u64, bool)> {
     if layout.shape.contains(&0) {
         return Some((ConcatRows { first: 0, row: 0, pitch: 0 }, 1, false));

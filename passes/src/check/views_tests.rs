@@ -1,4 +1,4 @@
-//! That views are found where their operands lie, to the byte, and that what is written over one is refused.
+//! Views are found in their operand's bytes, to the byte, and a value written over one is refused.
 
 use super::tests::{faults, refuses};
 
@@ -16,7 +16,7 @@ const ROWS: &str = r#"func.func @main(%x: tensor<8x16xf32>, %y: tensor<1x16xf32>
   return %3 : tensor<2x16xf32>
 }"#;
 
-/// A text with a change, which must be one.
+/// A text with one replacement, which must occur in it.
 #[track_caller]
 fn changed(text: &str, from: &str, to: &str) -> String {
     assert!(text.contains(from), "{from} is in the plan");
@@ -56,10 +56,10 @@ fn a_window_on_a_window_keeps_no_more_than_it_shows() {
     refuses(SECOND, written, r#"["arena", 256, 64]"#, LOST);
 }
 
-/// What the window on the rows is given.
+/// The attributes of the window on the rows.
 const WINDOW: &str = "sizes = array<i64: 2, 16>, starts = array<i64: 3, 0>";
 
-/// Another window, of that many rows and columns.
+/// Another window, with this number of rows and columns.
 fn sliced(attrs: &str, [rows, columns]: [u64; 2]) -> String {
     let ty = format!("tensor<{rows}x{columns}xf32>");
     let place = format!(r#"["out", 0, {}]"#, rows * columns * 4);
@@ -99,7 +99,7 @@ fn a_copy_of_a_window_is_read_where_it_is_placed() {
     assert_eq!(faults(&copy(512), r#"["arena", 512, 64]"#, r#"["arena", 192, 64]"#), [""; 0]);
 }
 
-/// All elements in another shape, although views are to be copied.
+/// A reshape of all elements, marked to be copied.
 const RESHAPED: &str = r#"func.func @main(%x: tensor<8x16xf32>) -> tensor<2x64xf32>
     attributes {optc.arena = 576 : i64} {
   %0 = nn.neg %x {mem.place = [["arena", 0, 512]]} : tensor<8x16xf32>
@@ -115,7 +115,7 @@ fn the_elements_in_another_shape_have_no_place_of_their_own() {
     refuses(RESHAPED, "{mem.copy,", place, "this view has the bytes of its operand and no place of its own");
 }
 
-/// Columns 8 to 15 of six rows of 16, and columns of all rows that are written beside them before.
+/// Columns 8 to 15 of six rows of 16, and the other columns of all rows, which are overwritten before.
 const COLUMNS: &str = r#"func.func @main(%x: tensor<8x16xf32>, %y: tensor<8x8xf32>)
     -> tensor<6x8xf32> attributes {optc.arena = 512 : i64} {
   %0 = nn.neg %x {mem.place = [["arena", 0, 512]]} : tensor<8x16xf32>
@@ -140,7 +140,7 @@ fn what_lies_between_the_rows_of_a_marked_view_is_not_kept() {
     refuses(&from(7), "neg", "neg", LOST);
 }
 
-/// A square that is read in the order of its columns, and a copy of what is read.
+/// A transposed square that is read in place, and a copy of it.
 const TURNED: &str = r#"func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32>
     attributes {optc.arena = 128 : i64} {
   %0 = nn.neg %x {mem.place = [["arena", 0, 64]]} : tensor<4x4xf32>
@@ -174,7 +174,7 @@ fn what_is_repeated_is_read_where_it_is_once() {
     refuses(row, r#"["arena", 64, 64]"#, r#"["arena", 0, 64]"#, LOST);
 }
 
-/// A group in whose bytes its first operand is.
+/// A group that overwrites its first operand.
 const GROUP: &str = r#"func.func @main(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>)
     -> tensor<4x4xf32> attributes {optc.arena = 64 : i64} {
   %0 = nn.neg %x {mem.place = [["arena", 0, 64]]} : tensor<4x4xf32>
@@ -188,7 +188,7 @@ const GROUP: &str = r#"func.func @main(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>)
   return %2 : tensor<4x4xf32>
 }"#;
 
-/// The group with another operation in the place of its first, which makes the sums of rows, or its second.
+/// The group with these operations instead of its two.
 fn group(first: &str, second: &str) -> String {
     let text = changed(GROUP, "%3 = nn.relu %a : tensor<4x4xf32>", first);
     changed(&text, "%4 = nn.add %3, %b : tensor<4x4xf32>", second)
@@ -224,7 +224,7 @@ fn whatever_else_a_group_reads_in_the_same_bytes_is_looked_at() {
     refuses(&product, "relu", "relu", "result 0 overwrites operand 1 while it is read");
 }
 
-/// A part of a cube that is no rows at one distance, and a value that is written before it is read.
+/// A slice of a cube whose elements are not rows at one pitch, and a value that is written before it is read.
 const CUBE: &str = r#"func.func @main(%x: tensor<4x4x4xf32>, %y: tensor<1xf32>)
     -> tensor<2x2x2xf32> attributes {optc.arena = 256 : i64} {
   %0 = nn.neg %x {mem.place = [["arena", 0, 256]]} : tensor<4x4x4xf32>

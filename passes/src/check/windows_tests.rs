@@ -1,12 +1,11 @@
-//! That results are written over rows of their operands no nearer than their windows let them, and that rows
-//! between streamed steps all have room.
+//! Results may be written over rows of their operands only at the distance that their windows allow, and line
+//! buffers must have room for all rows.
 
 use super::tests::{faults, refuses};
 
 const REFUSED: &str = "result 0 overwrites operand 0 while it is read";
 
-/// A convolution over 8 rows of 64 bytes, whose result has as many rows of `columns` pixels as are given, and
-/// where both are.
+/// A convolution over 8 rows of 64 bytes to `rows` rows of `columns` pixels, with the places of both.
 fn conv(attrs: &str, [rows, columns]: [u64; 2], [input, output]: [u64; 2], bands: i64) -> String {
     let bytes = rows * columns * 16;
     let end = (input + 512).max(output + bytes).next_multiple_of(64);
@@ -23,7 +22,7 @@ fn conv(attrs: &str, [rows, columns]: [u64; 2], [input, output]: [u64; 2], bands
     )
 }
 
-/// Where one of the two may be, from a least distance on, if the other begins at 0.
+/// Checks the least distance between the two, if the one written over begins at 0.
 #[track_caller]
 fn check(attrs: &str, sizes: [u64; 2], bands: i64, least: u64) {
     let places = |distance: u64| if bands > 0 { [distance, 0] } else { [0, distance] };
@@ -65,7 +64,7 @@ fn a_window_without_padding_above_begins_with_its_row() {
     check(attrs, [8, 4], -1, 64);
 }
 
-/// Three steps that run in turns: 2 rows of 64 bytes lie between the first two, 3 of 32 between the others.
+/// Three streamed steps: 2 rows of 64 bytes lie between the first two, 3 of 32 between the others.
 const TURNS: &str = r#"func.func @main(%x: tensor<1x8x4x4xf32>) -> tensor<1x4x2x4xf32>
     attributes {optc.arena = 896 : i64} {
   %w = nn.constant dense<0.5> : tensor<4x4x1x1xf32>
