@@ -1,21 +1,21 @@
-//! What the best placement so far is, and what ends the search for a better one.
+//! The best placement so far, and the condition that ends the search for a better one.
 
 use super::{BufferId, Placement, Problem, Watch, lower_bound};
 use cranelift_entity::PrimaryMap;
 
-/// The best placement so far and what ends the search for a better one.
+/// The best placement so far, and the size that ends the search.
 pub(super) struct Best {
     pub(super) offsets: PrimaryMap<BufferId, u64>,
     pub(super) size_bytes: u64,
     pub(super) lower_bound_bytes: u64,
     pub(super) planner: &'static str,
     target_bytes: u64,
-    /// Who is told of each better placement, and of each better bound.
+    /// Called with each better placement and each better bound.
     watch: Option<Watch>,
 }
 
 impl Best {
-    /// Nothing placed yet.
+    /// No placement yet.
     pub(super) fn new(problem: &Problem) -> Self {
         let lower_bound_bytes = lower_bound(problem);
         Self {
@@ -28,7 +28,7 @@ impl Best {
         }
     }
 
-    /// Tells of what there is, and from now on of what is better.
+    /// Calls `watch` with the current placement, and with each better one from now on.
     pub(super) fn watch(&mut self, watch: Watch) {
         self.watch = Some(watch);
         self.tell();
@@ -40,7 +40,7 @@ impl Best {
         }
     }
 
-    /// What was found before.
+    /// Begins with a placement that was found before.
     pub(super) fn of(problem: &Problem, found: Placement) -> Self {
         let Placement { offsets, size_bytes, lower_bound_bytes, planner, .. } = found;
         let target_bytes = lower_bound_bytes.max(problem.capacity.unwrap_or(0));
@@ -57,7 +57,7 @@ impl Best {
         self.target_bytes
     }
 
-    /// Notes that no placement has `size_bytes` or fewer, where all sizes are multiples of `grain`.
+    /// Records that no placement has `size_bytes` or fewer, if all sizes are multiples of `grain`.
     pub(super) fn prove_above(&mut self, size_bytes: u64, grain: u64) {
         self.lower_bound_bytes = self.lower_bound_bytes.max((size_bytes / grain + 1) * grain);
         self.target_bytes = self.target_bytes.max(self.lower_bound_bytes);
@@ -72,7 +72,7 @@ impl Best {
         }
     }
 
-    /// [`Best::offer`] for a placement that is copied only if it is taken.
+    /// Like [`Best::offer`], but the placement is copied only if it is taken.
     pub(super) fn offer_ref(
         &mut self,
         offsets: &PrimaryMap<BufferId, u64>,

@@ -1,7 +1,7 @@
 //! Lower bounds of placements.
 //!
-//! At every step the live buffers must fit, so the largest sum of live bytes is a bound (*max-live*). It is
-//! swept over births and deaths in O(n log n) and sharpened three ways, each of them sound:
+//! At every step the live buffers must fit, so the largest sum of live bytes is a bound (*max-live*). A sweep
+//! over births and deaths finds it in O(n log n). Three sound refinements sharpen it:
 //!
 //! - **Alignment.** Let `g` divide every alignment. Live buffers stand at multiples of `g`, so each but the
 //!   topmost takes its size rounded up to `g`; the topmost is unknown, so the largest rounding is left off.
@@ -10,7 +10,7 @@
 //!   intersections.
 //! - **Single buffers.** The arena holds its largest buffer and every pin.
 //!
-//! Not used: fragmentation arguments over several steps. They are left to the exact search.
+//! Fragmentation arguments over several steps are not used; they are left to the exact search.
 
 use cranelift_entity::EntityRef;
 
@@ -54,7 +54,7 @@ fn single_buffer_bound(problem: &Problem) -> u64 {
     problem.buffers.values().map(|buffer| buffer.pin.unwrap_or(0) + buffer.size_bytes).max().unwrap_or(0)
 }
 
-/// What happens to the sum of live bytes at a step.
+/// A change of the sum of live bytes at a step.
 enum LiveEvent {
     Birth(BufferId),
     Death(BufferId),
@@ -62,7 +62,7 @@ enum LiveEvent {
     SavingEnds(u64),
 }
 
-/// A pair's largest saving and the steps at which both of the pair live.
+/// The largest saving of a pair, and the steps at which both buffers are live.
 struct PairSaving {
     first: u32,
     last: u32,
@@ -112,7 +112,7 @@ fn forget(roundings: &mut BTreeMap<u64, usize>, rounding: u64) {
     }
 }
 
-/// All events with their steps; a death counts at the step after the last.
+/// All events with their steps; a death counts at the step after the last one.
 fn events_of(problem: &Problem, savings: &[PairSaving]) -> Vec<(u64, LiveEvent)> {
     let mut events = Vec::with_capacity(2 * (problem.buffers.len() + savings.len()));
     for (id, buffer) in problem.buffers.iter().filter(|(_, buffer)| buffer.size_bytes > 0) {
@@ -126,7 +126,7 @@ fn events_of(problem: &Problem, savings: &[PairSaving]) -> Vec<(u64, LiveEvent)>
     events
 }
 
-/// What divides every offset.
+/// The greatest common divisor of all alignments, which divides every offset.
 fn grain(problem: &Problem) -> u64 {
     problem.buffers.values().filter(|b| b.size_bytes > 0).fold(0, |g, b| gcd(g, b.align)).max(1)
 }

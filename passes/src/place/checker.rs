@@ -1,9 +1,9 @@
 //! The checker of placements.
 //!
-//! The checker knows the problem and the offsets, and nothing of how a planner works: it shares no code with
-//! them. It sweeps over births and deaths, and keeps the live buffers in a tree over their offsets, each node
-//! with the highest end below it; so all live buffers that share bytes with a newcomer are found in
-//! O((1 + found) log n). Every violation is listed, in the order of the buffers' births.
+//! The checker knows only the problem and the offsets: it shares no code with the planners. It sweeps over
+//! births and deaths, and keeps the live buffers in a tree over their offsets, each node with the highest end
+//! below it. So it finds all live buffers that share bytes with a newcomer in O((1 + found) log n). Every
+//! violation is listed, in the order of the buffers' births.
 
 use super::{Buffer, BufferId, Placement, Problem};
 use std::collections::HashMap;
@@ -14,16 +14,16 @@ use std::fmt;
 pub enum Violation {
     /// Offsets for more or fewer buffers than the problem has.
     WrongCount {
-        /// How many offsets there are.
+        /// The number of offsets.
         found: usize,
-        /// How many buffers there are.
+        /// The number of buffers.
         expected: usize,
     },
     /// Two buffers alive at one step share bytes, and no overlap allows it.
     SharedBytes {
-        /// The one born first.
+        /// The one with the earlier first step.
         first: BufferId,
-        /// The one born while the first lived.
+        /// The other one, born while the first is alive.
         second: BufferId,
     },
     /// An overlap allows the two to share bytes, but only farther apart.
@@ -41,7 +41,7 @@ pub enum Violation {
     Misaligned(BufferId),
     /// The offset is not the pinned one.
     NotAtItsPin(BufferId),
-    /// A buffer without bytes stands elsewhere than at 0.
+    /// A buffer without bytes is not at offset 0.
     EmptyNotAtZero(BufferId),
     /// The buffer ends above the capacity.
     AboveCapacity(BufferId),
@@ -52,7 +52,7 @@ pub enum Violation {
         /// The highest end of a buffer.
         expected: u64,
     },
-    /// The stated size is below the stated bound: one of the two is wrong.
+    /// The stated size is below the stated bound, so one of the two is wrong.
     BelowBound,
 }
 
@@ -109,7 +109,7 @@ pub fn check_placement(problem: &Problem, placement: &Placement) -> Vec<Violatio
     violations
 }
 
-/// The first byte above the buffer. An offset near the end of the number range counts as one that reaches it.
+/// The first byte above the buffer; saturates for an offset near the end of the number range.
 fn end(buffer: &Buffer, offset: u64) -> u64 {
     if buffer.size_bytes == 0 { 0 } else { offset.saturating_add(buffer.size_bytes) }
 }
@@ -170,7 +170,7 @@ fn check_pairs(problem: &Problem, placement: &Placement, violations: &mut Vec<Vi
     }
 }
 
-/// Two live buffers share bytes: is that allowed, and are they far enough apart?
+/// Whether two live buffers that share bytes violate the rules: no overlap allows it, or they are too close.
 fn check_shared(
     distances: &Distances,
     placement: &Placement,
@@ -199,8 +199,8 @@ struct LiveEnds {
     offsets: Vec<u64>,
     /// The leaf of each buffer.
     leaf_of: HashMap<BufferId, usize>,
-    /// The highest end below each node; 0 where nothing lives. Node 1 is the root, the children of `i` are
-    /// `2 i` and `2 i + 1`, and leaf `i` is node `width + i`.
+    /// The highest end below each node; 0 if no live buffer is below it. Node 1 is the root, the children of
+    /// `i` are `2 i` and `2 i + 1`, and leaf `i` is node `width + i`.
     highest: Vec<u64>,
     width: usize,
 }
@@ -223,7 +223,7 @@ impl LiveEnds {
         }
     }
 
-    /// Calls `visit` for every live buffer with a byte in `offset..end`, from below.
+    /// Calls `visit` for every live buffer with a byte in `offset..end`, in ascending order of offsets.
     fn for_each_meeting(&self, offset: u64, end: u64, mut visit: impl FnMut(BufferId)) {
         let below_end = self.offsets.partition_point(|&start| start < end);
         let mut stack = vec![(1, 0, self.width)];
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(check_placement(&problem, &placement), [BelowBound]);
     }
 
-    /// The law itself, word for word and in O(n^2): the oracle of the sweep.
+    /// The rule itself, word for word and in O(n^2): the oracle of the sweep.
     fn pairs_that_share(problem: &Problem, placement: &Placement) -> Vec<(BufferId, BufferId)> {
         let ids: Vec<BufferId> = problem.buffers.keys().collect();
         let mut pairs = Vec::new();
@@ -371,7 +371,8 @@ mod tests {
         assert!(rejected > 2000, "only {rejected} corrupted plans were tried");
     }
 
-    /// Moves a buffer onto each buffer that lives with it; returns how many such plans there were.
+    /// Moves a buffer onto each buffer that is alive with it. Returns the number of such placements, all
+    /// rejected.
     fn reject_moves(problem: &Problem, good: &Placement, victim: BufferId) -> u32 {
         let mut count = 0;
         for (other, _) in &problem.buffers {
@@ -391,7 +392,7 @@ mod tests {
         count
     }
 
-    /// Lets a buffer grow, or live, into a neighbour after it was placed.
+    /// Extends a buffer's size or live range after it was placed, so that it meets a neighbour.
     fn reject_growth(problem: &Problem, good: &Placement, victim: BufferId) -> u32 {
         let mut count = 0;
         let mut longer = problem.clone();

@@ -1,6 +1,6 @@
 //! Placement problems as comma-separated values.
 //!
-//! The form is minimalloc's (Moffitt, *MiniMalloc*, ASPLOS 2023): a header, then a row a buffer, with
+//! The format is minimalloc's (Moffitt, *MiniMalloc*, ASPLOS 2023): a header, then one row per buffer, with
 //! half-open live ranges `[lower, upper)`; a solution has a column `offset`.
 //!
 //! ```text
@@ -10,9 +10,9 @@
 //! ```
 //!
 //! The columns may come in any order and under minimalloc's other names (`buffer`, `start`; `end` is the last
-//! step itself, `upper - 1`). Beyond minimalloc there are three columns, written only where a problem needs
-//! them: `alignment`, `pin`, and `overlaps`, a list of `INPUT:DISTANCE` separated by `;`, in the row of the
-//! output. There is no quoting: an id is any text without comma and line break (and without `:` and `;` if it
+//! step itself, `upper - 1`). There are three further columns, written only if a problem needs them:
+//! `alignment`, `pin`, and `overlaps`, a list of `INPUT:DISTANCE` separated by `;`, in the row of the output.
+//! There is no quoting: an id is any text without comma and line break (and without `:` and `;` if it
 //! overlaps).
 
 use super::{Buffer, BufferId, Overlap, Placement, Problem, Step};
@@ -48,7 +48,7 @@ impl fmt::Display for CsvError {
     }
 }
 
-/// What a column of the header means.
+/// The meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Id,
@@ -62,7 +62,7 @@ enum Column {
     Offset,
 }
 
-/// The names of the columns; the first name of each meaning is the one that is written.
+/// The names of the columns; the first name of each meaning is the one written.
 const COLUMNS: &[(&str, Column)] = &[
     ("id", Column::Id),
     ("buffer", Column::Id),
@@ -78,7 +78,7 @@ const COLUMNS: &[(&str, Column)] = &[
     ("offset", Column::Offset),
 ];
 
-/// A field of a line, with where it stands.
+/// A field of a line, with its position.
 #[derive(Clone, Copy)]
 struct CsvField<'t> {
     text: &'t str,
@@ -105,7 +105,7 @@ impl CsvField<'_> {
     }
 }
 
-/// A row as it was read, before names are resolved.
+/// A row before its names are resolved.
 struct CsvRow<'t> {
     name: CsvField<'t>,
     buffer: Buffer,
@@ -116,8 +116,8 @@ struct CsvRow<'t> {
 /// Reads a table.
 ///
 /// # Errors
-/// All that is wrong, in the order of the lines: an unknown or missing column, a row with too few or too many
-/// fields, a field that is no number, an empty live range, an id used twice, an overlap with an unknown id.
+/// All errors in the order of the lines: an unknown or missing column, a row with too few or too many fields,
+/// a field that is no number, an empty live range, an id used twice, an overlap with an unknown id.
 pub fn read(text: &str) -> Result<NamedProblem, Vec<CsvError>> {
     let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
     let header = lines.by_ref().find(|(_, line)| !line.trim().is_empty());
@@ -235,7 +235,7 @@ fn read_row<'t>(columns: &[Column], fields: &[CsvField<'t>]) -> Result<CsvRow<'t
     Ok(CsvRow { name, buffer: Buffer { first, last, size_bytes, align, pin }, overlaps, offset })
 }
 
-/// The names, each once, and the overlaps between them.
+/// The names, which must be unique, and the overlaps between them.
 fn resolve(rows: &[CsvRow<'_>], errors: &mut Vec<CsvError>) -> (Vec<String>, Vec<Overlap>) {
     let mut ids: HashMap<&str, BufferId> = HashMap::new();
     for (index, row) in rows.iter().enumerate() {
@@ -265,7 +265,7 @@ fn resolve(rows: &[CsvRow<'_>], errors: &mut Vec<CsvError>) -> (Vec<String>, Vec
     (rows.iter().map(|row| row.name.text.to_owned()).collect(), overlaps)
 }
 
-/// Writes a problem, and its solution as the last column if given. `names` has an id for each buffer.
+/// Writes a problem; its solution, if given, is the last column. `names` has an id for each buffer.
 pub fn write(problem: &Problem, names: &[String], placement: Option<&Placement>) -> String {
     let aligned = problem.buffers.values().any(|buffer| buffer.align != 1);
     let pinned = problem.buffers.values().any(|buffer| buffer.pin.is_some());

@@ -1,6 +1,6 @@
-//! How the default planner does on ten families of random problems.
+//! The quality of the default planner on ten families of random problems.
 //!
-//! Two laws: it is never above the best of the classical orders, and it meets the bound wherever an
+//! Two laws: the planner is never above the best of the classical orders, and it meets the bound whenever an
 //! exhaustive search of a problem of at most twelve buffers does. The full table (1,000 problems of each
 //! family) is printed by
 //!
@@ -16,14 +16,14 @@ use super::testing::Family;
 use super::{BufferId, PlannerOptions, Problem, lower_bound, place};
 use cranelift_entity::SecondaryMap;
 
-/// How many offsets the exhaustive search tries before it gives up.
+/// The number of offsets that the exhaustive search tries before it gives up.
 const MOST_TRIES: u64 = 100_000;
 
-/// Whether a problem can be placed in `size_bytes`; none if that takes too long to find out.
+/// Whether a problem can be placed in `size_bytes`; none if the search gives up.
 ///
-/// A placement whose offsets have the smallest sum can't be changed by lowering one buffer: each stands at 0
-/// or right above another one, and so is reached by placing the buffers one by one. Without overlaps what a
-/// buffer stands on begins below it: then the search goes up the offsets.
+/// In a placement with the smallest sum of offsets, no single buffer can be lowered: each is at 0 or right
+/// above another one. So placing the buffers one by one reaches it. Without overlaps a buffer begins above
+/// the one it stands on: then the search goes up the offsets.
 fn fits(problem: &Problem, size_bytes: u64) -> Option<bool> {
     let mut search =
         Search { problem, size_bytes, offsets: SecondaryMap::new(), waiting: Vec::new(), tries: 0 };
@@ -47,7 +47,7 @@ struct Search<'p> {
 }
 
 impl Search<'_> {
-    /// Whether the buffers that wait can be placed, none below `floor`.
+    /// Whether the waiting buffers can be placed, none below `floor`.
     fn extend(&mut self, floor: u64) -> Option<bool> {
         let end = |id: &BufferId| floor + self.problem.buffers[*id].size_bytes;
         if self.waiting.iter().any(|id| end(id) > self.size_bytes || !self.has_room(*id, floor)) {
@@ -75,8 +75,7 @@ impl Search<'_> {
         Some(false)
     }
 
-    /// Without overlaps: whether all bytes that are needed above the floor, when a buffer begins to live, fit
-    /// there.
+    /// Without overlaps: whether the bytes above the floor that are live when this buffer begins fit there.
     fn has_room(&self, id: BufferId, floor: u64) -> bool {
         let step = self.problem.buffers[id].first;
         let lives =
@@ -88,7 +87,7 @@ impl Search<'_> {
         !self.problem.overlaps.is_empty() || floor + bytes.sum::<u64>() <= self.size_bytes
     }
 
-    /// Where a buffer can stand: on the ground or right above another.
+    /// The possible offsets of a buffer: 0 or right above another.
     fn candidates(&self, id: BufferId, floor: u64) -> Vec<u64> {
         let this = &self.problem.buffers[id];
         let placed = self.problem.buffers.keys().filter(|other| self.offsets[*other].is_some());
@@ -103,7 +102,7 @@ impl Search<'_> {
         offsets
     }
 
-    /// How far above `below` a buffer stands at the least.
+    /// The least distance of `above` from `below`, if it is above.
     fn distance(&self, below: BufferId, above: BufferId) -> i64 {
         let size = self.problem.buffers[below].size_bytes as i64;
         let allowed =
@@ -122,20 +121,20 @@ impl Search<'_> {
     }
 }
 
-/// What was found of one family.
+/// The results for one family.
 #[derive(Default, Debug)]
 struct Row {
-    /// How many problems met their bound.
+    /// The problems that met their bound.
     at_bound: usize,
-    /// How many were proved best without meeting the bound of the largest live bytes.
+    /// The problems proved best without meeting max-live.
     proved: usize,
-    /// How many were shown by exhaustive search to have no placement at their bound.
+    /// The problems without a placement at their bound, as an exhaustive search showed.
     unreachable: usize,
-    /// How many have a placement at their bound that was not found.
+    /// The problems with a placement at their bound that was not found.
     missed: usize,
-    /// How many of up to twelve buffers took exhaustive search too long, and were not proved best either.
+    /// The problems of up to twelve buffers that were neither decided by exhaustive search nor proved best.
     unknown: usize,
-    /// How many of more buffers are above their bound.
+    /// The larger problems above their bound.
     large: usize,
     /// The largest gap.
     worst: f64,
@@ -173,7 +172,7 @@ impl Row {
     }
 }
 
-/// Problems of a family: most of up to twelve buffers, each tenth larger.
+/// Problems of a family: nine in ten have up to twelve buffers, the others more.
 fn problems(family: Family, count: u64) -> impl Iterator<Item = (String, Problem)> {
     (0..count).map(move |seed| {
         let n = if seed % 10 == 9 { 13 + seed as u32 % 80 } else { 1 + (seed as u32 * 7) % 12 };
@@ -181,7 +180,7 @@ fn problems(family: Family, count: u64) -> impl Iterator<Item = (String, Problem
     })
 }
 
-/// Tries a family and says what came out.
+/// Places the problems of a family and returns the results.
 fn try_family(family: Family, count: u64) -> Row {
     let mut row = Row::default();
     let options = PlannerOptions::default();

@@ -1,13 +1,12 @@
-//! Where a buffer goes when the buffers are placed one after another and never moved.
+//! Greedy placement: buffers are placed one after another and never moved.
 //!
-//! An [`GreedyOrder`] says who comes first, a [`Fit`] which of the free gaps is taken. Both are the classical
+//! A [`GreedyOrder`] says which buffer comes first, a [`Fit`] which free gap is taken. Both are the classical
 //! ones (Pisarchyk and Lee, *Efficient Memory Management for Deep Neural Net Inference*, 2020; Sekiyama et
-//! al.,
-//! *Profile-guided memory optimization for deep neural networks*, 2018).
+//! al., *Profile-guided memory optimization for deep neural networks*, 2018).
 //!
-//! The placed buffers are kept in a list by offset; a buffer walks up the list past those that are alive with
-//! it. O(n) a buffer with a small constant, and first fit stops at the first gap. Where few buffers are alive
-//! together, a buffer looks at those alone ([`Neighbours`]).
+//! The placed buffers are kept in a list by offset; a new buffer walks up the list past those that are alive
+//! with it. This takes O(n) for each buffer with a small constant, and first fit stops at the first gap. If
+//! few buffers are alive together, only those are visited ([`Neighbours`]).
 
 use super::neighbours::Neighbours;
 use super::separations::Separations;
@@ -15,21 +14,21 @@ use super::{Buffer, BufferId, Problem, Step};
 use cranelift_entity::PrimaryMap;
 use std::cmp::Reverse;
 
-/// Which of the gaps that are large enough is taken.
+/// The choice among the gaps that are large enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fit {
     /// The lowest.
     First,
-    /// The one that leaves the fewest bytes free; the lowest of these.
+    /// The one that leaves the fewest bytes free; the lowest of equal ones.
     Best,
 }
 
-/// Which buffer is placed first.
+/// The order in which buffers are placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GreedyOrder {
-    /// The largest; of these that with the longest live range.
+    /// The largest first; of equal ones that with the longest live range.
     Size,
-    /// The largest; of these that with the most live bytes at some step of its live range.
+    /// The largest first; of equal ones that with the most live bytes at some step of its live range.
     SizeBreadth,
     /// The largest product of size and live range.
     Area,
@@ -41,24 +40,25 @@ pub(super) enum GreedyOrder {
     Death,
     /// The most buffers alive with it.
     Degree,
-    /// The most live bytes at some step of its live range; of these the largest.
+    /// The most live bytes at some step of its live range; of equal ones the largest.
     Breadth,
-    /// The same; of these that with the longest live range.
+    /// Like `Breadth`; of equal ones that with the longest live range.
     BreadthLife,
-    /// Those alive at a step with the most live bytes by birth, then the others by size. What is stacked at
-    /// the peak is freed from the top as one moves to earlier steps, so the room left there is in one piece.
+    /// Those alive at a peak step by birth, then the others by size. Buffers stacked at the peak become free
+    /// from the top at earlier steps, so the room left there is in one piece.
     PeakBirth,
-    /// The same, those at the peak by live range.
+    /// Like `PeakBirth`, with those at the peak by live range.
     PeakLife,
-    /// The same, those at the peak by death.
+    /// Like `PeakBirth`, with those at the peak by death.
     PeakDeath,
 }
 
-/// What an order compares, the larger first.
+/// The key of an order; larger keys come first.
 type GreedyKey = (bool, u64, u64, u64);
 
 impl GreedyOrder {
-    /// The buffers that have bytes and no pin, in this order; ties by size, then live range, then index.
+    /// The buffers that have bytes and no pin, in this order; equal keys are ordered by size, then live
+    /// range, then index.
     pub(super) fn sort(self, problem: &Problem) -> Vec<BufferId> {
         let movable = |(_, buffer): &(BufferId, &Buffer)| buffer.size_bytes > 0 && buffer.pin.is_none();
         let mut order: Vec<BufferId> = problem.buffers.iter().filter(movable).map(|(id, _)| id).collect();
@@ -118,8 +118,8 @@ fn life(buffer: &Buffer) -> u64 {
     u64::from(buffer.last.as_u32() - buffer.first.as_u32()) + 1
 }
 
-/// For each buffer, how many are alive with it (itself included): those born by its end, less those dead
-/// before it.
+/// For each buffer, the number of buffers alive with it (itself included): those born by its end, less those
+/// dead before it.
 fn degrees(problem: &Problem) -> PrimaryMap<BufferId, GreedyKey> {
     let mut births: Vec<_> = problem.buffers.values().map(|buffer| buffer.first).collect();
     let mut deaths: Vec<_> = problem.buffers.values().map(|buffer| buffer.last).collect();
@@ -167,7 +167,7 @@ pub(super) fn breadths(problem: &Problem) -> PrimaryMap<BufferId, u64> {
     problem.buffers.values().map(breadth).collect()
 }
 
-/// A buffer that has its place.
+/// A buffer with an offset.
 #[derive(Clone, Copy)]
 struct PlacedBuffer {
     offset: u64,
@@ -187,8 +187,8 @@ impl PlacedBuffer {
     }
 }
 
-/// Places the buffers of `order` one after another, the pinned ones before; `None` as soon as the size would
-/// reach `limit`. Buffers outside `order` that are not pinned stay at 0.
+/// Places the pinned buffers, then those of `order` one after another; `None` as soon as the size would reach
+/// `limit`. Buffers in neither stay at 0.
 pub(super) fn greedy(
     problem: &Problem,
     separations: &Separations,
@@ -220,7 +220,7 @@ pub(super) fn greedy(
     Some((offsets, size_bytes))
 }
 
-/// Places the buffers of one problem in one order after another.
+/// Places the buffers of one problem in any number of orders.
 pub(super) struct Greedy<'p> {
     problem: &'p Problem,
     separations: Separations,
@@ -232,7 +232,7 @@ impl<'p> Greedy<'p> {
         Greedy { problem, separations: Separations::new(problem), neighbours: Neighbours::of(problem) }
     }
 
-    /// What [`greedy`] does.
+    /// Like [`greedy`], with the fastest method for this problem.
     pub(super) fn place(
         &self,
         order: &[BufferId],
@@ -245,7 +245,7 @@ impl<'p> Greedy<'p> {
         }
     }
 
-    /// The same, where each buffer looks at those that are alive with it, and at no others.
+    /// Like [`greedy`], but each buffer looks only at those alive with it.
     fn place_by_lists(
         &self,
         neighbours: &Neighbours,
@@ -277,7 +277,7 @@ impl<'p> Greedy<'p> {
     }
 }
 
-/// Walks the gaps from below: obstacles come in the order of their lower edges.
+/// Walks the gaps from below: obstacles are passed in the order of their lower edges.
 struct GapWalk {
     align: i64,
     fit: Fit,
@@ -310,7 +310,7 @@ impl GapWalk {
         false
     }
 
-    /// The offset after a walk past all of some obstacles, which are in no order.
+    /// The offset after all of some unsorted obstacles.
     fn through(mut self, obstacles: &mut [(i64, i64)]) -> u64 {
         obstacles.sort_unstable();
         obstacles.iter().any(|(low, high)| self.pass(*low, *high));
@@ -322,7 +322,7 @@ impl GapWalk {
     }
 }
 
-/// The least multiple of an alignment from a number on.
+/// Rounds a number up to a multiple of an alignment.
 pub(super) fn round_up(value: i64, align: i64) -> i64 {
     // Divisions are slow, and nearly every alignment is a power of two.
     match align & (align - 1) {
@@ -343,7 +343,7 @@ fn fit_ordinary(problem: &Problem, placed: &[PlacedBuffer], id: BufferId, fit: F
     walk.offset()
 }
 
-/// The same for a buffer with overlaps, whose obstacles do not come sorted by their lower edges.
+/// Like `fit_ordinary` for a buffer with overlaps, whose obstacles are not sorted by their lower edges.
 fn fit_special(
     problem: &Problem,
     separations: &Separations,

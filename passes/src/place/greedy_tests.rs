@@ -1,4 +1,4 @@
-//! In which order are buffers placed, and where does each go?
+//! The orders in which buffers are placed, and the gaps that they are placed in.
 
 use super::super::testing::{Family, aligned, buffer, problem};
 use super::super::{Overlap, lower_bound};
@@ -8,8 +8,8 @@ fn id(index: u32) -> BufferId {
     BufferId::from_u32(index)
 }
 
-/// Most bytes are live at step 2, at which the first three are alive. The last two are not placed: one is
-/// pinned, and one has no bytes.
+/// The peak is step 2, at which the first three are alive. The last two are not placed: one is pinned, and
+/// one has no bytes.
 fn six() -> Problem {
     let mut six = problem(&[
         buffer(0, 3, 10),
@@ -112,7 +112,7 @@ fn offsets_are_rounded_up_to_any_alignment() {
     }
 }
 
-/// Where a buffer of 4 bytes goes that is alive with pinned ones at these offsets, with these sizes.
+/// The offset of a buffer of 4 bytes that is alive with pinned ones of these offsets and sizes.
 fn beside(pins: &[(u64, u64)], align: u64, fit: Fit) -> u64 {
     let pinned = pins.iter().map(|(offset, size)| Buffer { pin: Some(*offset), ..buffer(0, 9, *size) });
     let buffers: Vec<Buffer> = pinned.chain([aligned(3, 4, 4, align)]).collect();
@@ -156,11 +156,11 @@ fn two_that_may_share_bytes_are_kept_as_far_apart_as_either_order_wants() {
         found.0[id(1)]
     };
     assert_eq!(offsets(&[]), 100);
-    // The second is the output: it may begin above the first one's begin by as much as is below 0.
+    // The second is the output: its begin may be above the first one's by a negative distance.
     assert_eq!(offsets(&[(0, 1, 30)]), 100);
     assert_eq!(offsets(&[(0, 1, 0)]), 0);
     assert_eq!(offsets(&[(0, 1, -10)]), 0);
-    // The second is the input: it stands above the first, by that distance.
+    // The second is the input: it is above the first, at that distance.
     assert_eq!(offsets(&[(1, 0, 30)]), 30);
     assert_eq!(offsets(&[(1, 0, 30), (1, 0, 20)]), 20, "what any of them allows");
     assert_eq!(offsets(&[(1, 0, 20), (1, 0, 30)]), 20);

@@ -86,8 +86,8 @@ fn every_planner_returns_at_once_when_told_to_stop() {
     }
 }
 
-/// The smallest size of all placements, found by placing the buffers in every order at the lowest offset that
-/// is free. That reaches every placement in which no buffer can be lowered, so one of the smallest.
+/// The smallest size of all placements, found by placing the buffers in every order at the lowest free
+/// offset. That reaches every placement in which no buffer can be lowered, so also a smallest one.
 pub(super) fn brute_force(problem: &Problem) -> u64 {
     let mut state = BruteForce {
         problem,
@@ -149,7 +149,7 @@ impl BruteForce<'_> {
     }
 }
 
-/// Problems that the exact search models: without pins and overlaps.
+/// Problems that the exact search models, those without pins and overlaps.
 fn is_plain(problem: &Problem) -> bool {
     problem.overlaps.is_empty() && problem.buffers.values().all(|buffer| buffer.pin.is_none())
 }

@@ -11,7 +11,7 @@
 //! c       ###     4
 //! ```
 //!
-//! Everything here is a pure function on numbers; nothing knows of operations or types. Two buffers may be
+//! All functions here are pure functions on numbers and know neither operations nor types. Two buffers may be
 //! allowed to share bytes at a minimum distance ([`Overlap`]): an operation that has consumed the first rows
 //! of its input may write its first rows of output over them.
 //!
@@ -56,12 +56,12 @@ pub use placer::Placer;
 pub use registry::{PLANNERS, Planner, planner};
 pub use validate::ProblemFault;
 
-/// A buffer of a [`Problem`], by its position in the problem's table.
+/// A buffer of a [`Problem`], by its index in the problem's table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BufferId(u32);
 entity_impl!(BufferId, "buffer");
 
-/// A point of time: the index of an operation in the order of execution.
+/// A point in time: the index of an operation in the order of execution.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Step(u32);
 entity_impl!(Step, "step");
@@ -100,7 +100,7 @@ pub struct Problem {
     pub buffers: PrimaryMap<BufferId, Buffer>,
     /// Pairs that may share bytes; several entries for a pair allow what any of them allows.
     pub overlaps: Vec<Overlap>,
-    /// The arena's size where it is fixed: a planner stops at the first placement that fits.
+    /// The arena's size if it is fixed: a planner stops at the first placement that fits.
     pub capacity: Option<u64>,
 }
 
@@ -149,11 +149,11 @@ impl Default for PlannerOptions {
     }
 }
 
-/// Places `problem` as well as the limit of nodes allows: the best of several orders, then a search for a
-/// smaller placement. It is [`sketch`], then [`finish`].
+/// Places `problem` as well as the limit of nodes allows: takes the best of several orders, then searches for
+/// a smaller placement. It is [`sketch`], then [`finish`].
 ///
 /// # Panics
-/// Where [`Problem::validate`] finds a fault.
+/// If [`Problem::validate`] finds a fault.
 pub fn place(problem: &Problem, options: &PlannerOptions) -> Placement {
     place_until(problem, options, &|| false)
 }
@@ -162,18 +162,18 @@ pub fn place(problem: &Problem, options: &PlannerOptions) -> Placement {
 /// depends on time, so does the result.
 ///
 /// # Panics
-/// Where [`Problem::validate`] finds a fault.
+/// If [`Problem::validate`] finds a fault.
 pub fn place_until(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>) -> Placement {
     let mut best = portfolio::begin(problem, options, stop);
     improve(problem, options, stop, &mut best);
     best.into_placement()
 }
 
-/// Like [`place_until`], and tells `watch` of each better placement: its size, and the lower bound that is
-/// proved so far.
+/// Like [`place_until`], and calls `watch` with each better placement: its size, and the lower bound proved
+/// so far.
 ///
 /// # Panics
-/// Where [`Problem::validate`] finds a fault.
+/// If [`Problem::validate`] finds a fault.
 pub fn place_watched(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>, watch: Watch) -> Placement {
     let mut best = portfolio::begin(problem, options, stop);
     best.watch(watch);
@@ -181,19 +181,19 @@ pub fn place_watched(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>
     best.into_placement()
 }
 
-/// A placement that is found fast, for comparing problems.
+/// A placement found fast, for comparing problems.
 pub fn sketch(problem: &Problem) -> Placement {
     portfolio::begin(problem, &PlannerOptions::default(), &|| false).into_placement()
 }
 
-/// The result of [`place`] for a problem, from that of [`sketch`].
+/// The result of [`place`], computed from that of [`sketch`].
 pub fn finish(problem: &Problem, sketch: Placement) -> Placement {
     let mut best = Best::of(problem, sketch);
     improve(problem, &PlannerOptions::default(), &|| false, &mut best);
     best.into_placement()
 }
 
-/// Searches for what is smaller than the sketch.
+/// Searches for a placement smaller than the sketch.
 fn improve(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>, best: &mut Best) {
     if problem.buffers.len() > MANY {
         peak::improve(problem, options, stop, best);
@@ -205,10 +205,10 @@ fn improve(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>, best: &m
     reorder::improve(problem, options, stop, best);
 }
 
-/// From how many buffers on the search is confined to the peak steps.
+/// For more buffers than this, the search is confined to the peak steps.
 const MANY: usize = 4_000;
 
-/// Told of a placement's size, and of the lower bound.
+/// Called with a placement's size and the lower bound.
 pub type Watch = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// Called now and then by a planner; true stops the search.

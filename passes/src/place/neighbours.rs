@@ -1,7 +1,7 @@
 //! Lists of the buffers that are live together.
 //!
-//! Whoever places a buffer need look only at those that are alive with it. In a long function these are few:
-//! lists of them take O(n + pairs) memory, and a placement O(pairs log n) time in place of O(n^2).
+//! Placing a buffer depends only on the buffers alive with it. In a long function these are few: lists of
+//! them take O(n + pairs) memory, and a placement O(pairs log n) time instead of O(n^2).
 
 use cranelift_entity::EntityRef;
 
@@ -10,10 +10,10 @@ use super::{BufferId, Problem, Step};
 /// For fewer buffers, looking at all of them is faster than keeping lists.
 const LEAST_BUFFERS: usize = 256;
 
-/// Lists pay if they hold at most this share of all pairs: one in this many.
+/// Lists pay off if they hold at most 1 / `SHARE` of all pairs.
 const SHARE: usize = 16;
 
-/// The most entries of all lists together: 128 MiB.
+/// The limit of all lists' entries: 128 MiB.
 const MOST_ENTRIES: usize = 1 << 25;
 
 /// The buffers that are alive with each buffer; those without bytes are in no list.
@@ -25,7 +25,7 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
-    /// The lists, if they pay.
+    /// The lists, if they pay off.
     pub(super) fn of(problem: &Problem) -> Option<Neighbours> {
         let count = problem.buffers.len();
         if count < LEAST_BUFFERS {
@@ -39,14 +39,14 @@ impl Neighbours {
         Some(Neighbours::listed(problem, &births, entries))
     }
 
-    /// The lists, whether they pay or not.
+    /// The lists, whether they pay off or not.
     #[cfg(test)]
     pub(super) fn all(problem: &Problem) -> Neighbours {
         let births = births(problem);
         Neighbours::listed(problem, &births, 2 * pairs(problem, &births))
     }
 
-    /// The lists of buffers that are given in the order in which they begin.
+    /// The lists of the buffers, which are given in order of their first steps.
     fn listed(problem: &Problem, births: &[BufferId], entries: usize) -> Neighbours {
         let mut starts = vec![0; problem.buffers.len() + 1];
         for_each_pair(problem, births, |a, b| {
@@ -73,7 +73,7 @@ impl Neighbours {
     }
 }
 
-/// The buffers that have bytes, in the order in which they begin.
+/// The buffers that have bytes, in order of their first steps.
 fn births(problem: &Problem) -> Vec<BufferId> {
     let mut births: Vec<BufferId> =
         problem.buffers.keys().filter(|id| problem.buffers[*id].size_bytes > 0).collect();
@@ -81,7 +81,7 @@ fn births(problem: &Problem) -> Vec<BufferId> {
     births
 }
 
-/// How many pairs are alive together: each buffer, and those that are alive when it begins.
+/// The number of pairs alive together: for each buffer, those alive when it begins.
 fn pairs(problem: &Problem, births: &[BufferId]) -> usize {
     let mut deaths: Vec<Step> = births.iter().map(|id| problem.buffers[*id].last).collect();
     deaths.sort_unstable();

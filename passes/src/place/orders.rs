@@ -1,11 +1,11 @@
-//! Orders of placing that were good at other sizes.
+//! Orders of placement that were good at other sizes are tried first.
 //!
-//! At each choice of sizes, the orders that were best at others are tried first, then a few of the classical
-//! ones, each by first fit, until one meets the most bytes that are live at a step, or comes [near](NEAR) it.
-//! Only where none is [good enough](ENOUGH), the whole portfolio is asked. As a rule one order is enough.
-//! Which buffers are alive together is known before, so that each looks at those only.
+//! For each choice of sizes, first come the orders that were best at other sizes, then a few of the classical
+//! ones, each by first fit. The search stops when one meets the peak of live bytes, or comes [near](NEAR) it.
+//! The whole portfolio is tried only if none is [good enough](ENOUGH). As a rule one order suffices. The
+//! pairs of buffers alive together are known in advance, so each buffer looks only at its own.
 //!
-//! Each placement is checked before it is given: buffers that are alive at one step share no byte.
+//! Each placement is checked before it is returned: buffers alive at one step share no byte.
 
 use cranelift_entity::PrimaryMap;
 
@@ -23,23 +23,23 @@ pub const ENOUGH: u64 = 25;
 /// The most orders that are kept.
 const MOST_ORDERS: usize = 8;
 
-/// After this number of orders, [near](NEAR) is enough.
+/// After this number of orders, a placement [near](NEAR) the bound is accepted.
 const PATIENCE: usize = 1;
 
 /// The classical orders that are tried.
 const CLASSICAL: [GreedyOrder; 3] = [GreedyOrder::Size, GreedyOrder::PeakBirth, GreedyOrder::PeakLife];
 
-/// The most pairs of buffers that are alive together of which a list is kept.
+/// A list of pairs alive together is kept up to this number.
 const MOST_PAIRS: usize = 1 << 20;
 
-/// How much work a placement may take.
+/// Limits of the work for a placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// A few orders are tried.
+    /// Tries a few orders.
     Little,
-    /// All that planners can do, where a few orders are not good enough.
+    /// Runs all planners if a few orders are not good enough.
     AsNeeded,
-    /// All that planners can do.
+    /// Runs all planners.
     Full,
 }
 
@@ -47,18 +47,18 @@ pub enum Effort {
 pub struct KnownOrders {
     /// The live ranges; all sizes are 0.
     problem: Problem,
-    /// The buffers in the order in which they begin.
+    /// The buffers in order of their first steps.
     births: Vec<BufferId>,
     /// Orders that were good at some sizes.
     orders: Vec<Vec<BufferId>>,
-    /// The buffers that are alive with each, if these are not too many.
+    /// The buffers alive with each, unless there are too many pairs.
     neighbours: Option<PrimaryMap<BufferId, Vec<BufferId>>>,
 }
 
 /// The placement of buffers at some sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoundedPlacement {
-    /// The first byte of each.
+    /// The offset of each buffer.
     pub offsets: PrimaryMap<BufferId, u64>,
     /// The highest end.
     pub size_bytes: u64,
@@ -82,7 +82,7 @@ impl KnownOrders {
 
     /// Remembers the order of a good placement at some sizes for other sizes.
     pub fn learn(&mut self, sizes: &PrimaryMap<BufferId, u64>, placed: &BoundedPlacement) {
-        // What has no bytes here may have some elsewhere.
+        // Buffers without bytes here may have some at other sizes.
         let mut order = self.births.clone();
         order.sort_by_key(|id| (sizes[*id] == 0, placed.offsets[*id]));
         if self.orders.len() < MOST_ORDERS && !self.orders.contains(&order) {
@@ -90,7 +90,7 @@ impl KnownOrders {
         }
     }
 
-    /// Places buffers of these sizes, some of which may share bytes. Stops once the size is at most
+    /// Places buffers of these sizes; pairs in `overlaps` may share bytes. Stops once the size is at most
     /// `max(enough, bound)`.
     ///
     /// # Panics
@@ -117,10 +117,10 @@ impl KnownOrders {
         }
     }
 
-    /// Places buffers of these sizes by first fit in this order; some may share bytes.
+    /// Places buffers of these sizes by first fit in this order; pairs in `overlaps` may share bytes.
     ///
     /// # Panics
-    /// If two others that are live together share a byte.
+    /// If two buffers that are live together share a byte without an overlap.
     pub fn place_in_order(
         &self,
         sizes: &PrimaryMap<BufferId, u64>,
@@ -167,7 +167,7 @@ impl KnownOrders {
         for (tried, order) in self.orders.iter().enumerate() {
             let order: Vec<BufferId> = order.iter().copied().filter(has_bytes).collect();
             least = attempt(&order);
-            // Where some may share bytes, how few are possible is not known.
+            // With overlaps, no lower bound is known.
             let wanted = match (has_bound, tried < PATIENCE) {
                 (true, true) => enough,
                 (true, false) | (false, true) => near,
@@ -184,7 +184,7 @@ impl KnownOrders {
         self.checked(&problem, sizes, offsets, bound_bytes)
     }
 
-    /// What [`greedy`] makes of an order by first fit.
+    /// The result of [`greedy`] for an order by first fit.
     fn first_fit(
         &self,
         problem: &Problem,
@@ -197,7 +197,7 @@ impl KnownOrders {
         };
         let count = problem.buffers.len();
         let mut offsets: PrimaryMap<BufferId, u64> = std::iter::repeat_n(0, count).collect();
-        // Where those end that have a place.
+        // The ends of the buffers placed so far.
         let mut ends: PrimaryMap<BufferId, u64> = offsets.clone();
         let (mut size_bytes, mut obstacles) = (0, Vec::new());
         for &id in order {
@@ -229,8 +229,8 @@ impl KnownOrders {
         Some((offsets, size_bytes))
     }
 
-    /// A placement of the rounded sizes, checked; what is left of the highest buffer's last multiple of its
-    /// alignment is not counted.
+    /// A checked placement of the rounded sizes. The padding of the highest buffer to its alignment is not
+    /// counted.
     fn checked(
         &self,
         problem: &Problem,
@@ -258,8 +258,8 @@ impl KnownOrders {
         problem
     }
 
-    /// Whether buffers that are alive at one step share no byte that they may not: each newcomer is compared
-    /// with all that are alive.
+    /// Whether buffers alive at one step share no byte unless allowed: each newcomer is compared with all
+    /// that are alive.
     fn is_right(&self, problem: &Problem, offsets: &PrimaryMap<BufferId, u64>, size_bytes: u64) -> bool {
         let mut alive: Vec<BufferId> = Vec::new();
         self.births.iter().filter(|id| problem.buffers[**id].size_bytes > 0).all(|&id| {
@@ -302,12 +302,12 @@ fn neighbours(
     Some(neighbours)
 }
 
-/// The most bytes that are live at a step.
+/// The peak of live bytes.
 fn most_live(problem: &Problem) -> u64 {
     super::live_bytes(problem).into_iter().max().unwrap_or(0)
 }
 
-/// Whether an overlap is of these two, and they are as far apart as it wants.
+/// Whether an overlap is of these two, and they keep its distance.
 fn may_share(overlap: &Overlap, pair: [BufferId; 2], offsets: &PrimaryMap<BufferId, u64>) -> bool {
     let Overlap { input, output, min_distance_bytes } = *overlap;
     (pair == [input, output] || pair == [output, input])
@@ -371,7 +371,7 @@ mod tests {
         assert!(!is_right(&[12, 4, 8]), "a third shares some bytes, as far apart");
     }
 
-    /// Some buffers' live ranges, each at most five steps after it begins.
+    /// Random live ranges, of at most six steps.
     fn lives(random: &mut Random, count: usize) -> Vec<(u32, u32)> {
         let life = |_| {
             let first = random.range(0, 20) as u32;

@@ -1,4 +1,4 @@
-//! Which orders are kept for other sizes, and when is one of them good enough?
+//! Which orders are kept for other sizes, and which placements are good enough.
 
 use cranelift_entity::EntityRef;
 
@@ -51,8 +51,8 @@ fn few_orders_are_kept() {
     }
 }
 
-/// Buffers of 200, 400 and 600 bytes, of which an order is known that leaves a gap: it takes 1200 bytes, and
-/// the best one 1000, which is the bound.
+/// Buffers of 200, 400 and 600 bytes with a known order that leaves a gap: it takes 1200 bytes; the best one
+/// takes 1000, the bound.
 fn with_a_gap(enough: u64, effort: Effort) -> u64 {
     let mut orders = three();
     let bytes = sizes(&[200, 400, 600]);

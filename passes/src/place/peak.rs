@@ -1,9 +1,9 @@
-//! Which placement of the peak steps leaves room for everything else.
+//! Exact placement of the peak steps, with all other buffers placed around it.
 //!
-//! With thousands of buffers only a small part of the time is hard: the steps at which nearly all of the
-//! arena is live. The buffers alive there are placed by the exact search, all others fill the rest greedily.
-//! (Compare idealloc, Lamprou et al., 2024, which boxes buffers of like live ranges for the same purpose: it
-//! decides first what cannot be decided later.)
+//! With thousands of buffers only a small part of the steps is hard: those at which nearly all of the arena
+//! is live. The buffers alive there are placed by the exact search, and all others greedily in the remaining
+//! space. (Compare idealloc, Lamprou et al., 2024, which for the same purpose boxes buffers with similar live
+//! ranges, and so decides the hardest part first.)
 //!
 //! ```text
 //! live bytes        _#_ _
@@ -17,10 +17,10 @@ use super::greedy::{Fit, Greedy, GreedyOrder, breadths};
 use super::portfolio::try_orders;
 use super::{Placement, PlannerOptions, Problem, Stop};
 
-/// From how many per mille of the bound on a step counts as full, in the order of trial.
+/// A step counts as a peak step from this per mille of the bound on; in the order of trial.
 const SHARES: [u64; 4] = [900, 800, 950, 980];
 
-/// The most members of sections that the search of the full steps takes on: at this size it takes a second.
+/// The limit of members of sections for the search of the peak steps: at this size it takes a second.
 const MAX_MEMBERS: usize = 400_000;
 
 /// The portfolio, then [`improve`].

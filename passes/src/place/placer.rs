@@ -13,7 +13,7 @@ pub struct Placer {
 }
 
 impl Placer {
-    /// By the planner of a name of [`super::PLANNERS`]; none if there is no such planner.
+    /// The planner of this name in [`super::PLANNERS`]; none if there is none.
     pub fn named(name: &str) -> Option<Placer> {
         let named = planner(name)?;
         Some(Placer { named: (named.name != BEST).then_some(named) })

@@ -1,9 +1,9 @@
-//! Which of the classical greedy placements is the smallest, and what a short walk makes of it.
+//! The portfolio: the smallest of the classical greedy placements, improved by a short walk.
 //!
 //! Every order is tried with every fit until one meets the bound (or the capacity, if one is given). An
-//! attempt ends as soon as it reaches the best size so far. Where none meets it, a short walk through other
-//! orders follows: the overlaps of a few pairs fit into none of the classical ones, and a few hundred moves
-//! find one into which they do.
+//! attempt ends as soon as it reaches the best size so far. If none meets it, a short walk through other
+//! orders follows: the overlaps of a few pairs may suit none of the classical orders, and a few hundred moves
+//! find a better one.
 
 use super::best::Best;
 use super::greedy::{Fit, Greedy, GreedyOrder};
@@ -13,8 +13,7 @@ use std::slice::SliceIndex;
 /// A greedy placement, with its name.
 pub(super) type Attempt = (&'static str, GreedyOrder, Fit);
 
-/// The orders and fits in the order of trial, each with its name: those that most often are the best come
-/// first.
+/// The orders and fits in the order of trial, each with its name; the most successful come first.
 pub(super) const ATTEMPTS: [Attempt; 24] = [
     ("size-first", GreedyOrder::Size, Fit::First),
     ("peak-birth-first", GreedyOrder::PeakBirth, Fit::First),
@@ -42,13 +41,13 @@ pub(super) const ATTEMPTS: [Attempt; 24] = [
     ("death-best", GreedyOrder::Death, Fit::Best),
 ];
 
-/// How long the walk after the orders is, in nodes: milliseconds for hundreds of buffers.
+/// The length of the walk in nodes: milliseconds for hundreds of buffers.
 const WALK_NODES: u64 = 2_000;
 
-/// The most buffers for which a walk of that length leads anywhere.
+/// The limit of buffers for the walk; with more it is too short to help.
 const WALK_BUFFERS: usize = 1_000;
 
-/// The best of [`ATTEMPTS`], the first of equals, or what is reached from there in [`WALK_NODES`].
+/// The best of [`ATTEMPTS`], the first of equals, improved by a walk of [`WALK_NODES`].
 pub(super) fn portfolio(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>) -> Placement {
     let mut best = Best::new(problem);
     try_orders(problem, &mut best, stop, ..);
@@ -64,7 +63,8 @@ pub(super) fn reorder(problem: &Problem, options: &PlannerOptions, stop: Stop<'_
     best.into_placement()
 }
 
-/// [`portfolio`] without the orders that seldom are the best if each takes long: where a search may be faster.
+/// Like [`portfolio`], but for many buffers without the orders that are seldom the best: a search may be
+/// faster there.
 pub(super) fn begin(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>) -> Best {
     let mut best = Best::new(problem);
     let orders = if problem.buffers.len() > MANY { GOOD_ATTEMPTS } else { ATTEMPTS.len() };
@@ -80,10 +80,10 @@ fn walk(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>, best: &mut 
     }
 }
 
-/// How many of [`ATTEMPTS`] are tried before a search that could be faster than the others.
+/// The number of [`ATTEMPTS`] to try before a search that may be faster than the others.
 pub(super) const GOOD_ATTEMPTS: usize = 6;
 
-/// Tries a range of [`ATTEMPTS`] until one is enough or `stop` says so; one at least is run to its end.
+/// Tries a range of [`ATTEMPTS`] until one is enough or `stop` returns true; at least one is completed.
 pub(super) fn try_orders(
     problem: &Problem,
     best: &mut Best,
@@ -100,7 +100,7 @@ pub(super) fn try_orders(
     }
 }
 
-/// One order and one fit, named as a planner of its own.
+/// One order and one fit, as a planner of its own.
 pub(super) fn single(problem: &Problem, name: &'static str, order: GreedyOrder, fit: Fit) -> Placement {
     let mut best = Best::new(problem);
     best.offer(Greedy::new(problem).place(&order.sort(problem), fit, u64::MAX), name);

@@ -63,7 +63,7 @@ pub const PLANNERS: &[Planner] = &[
     },
 ];
 
-/// The planner of that name.
+/// The planner with this name.
 pub fn planner(name: &str) -> Option<&'static Planner> {
     PLANNERS.iter().find(|planner| planner.name == name)
 }

@@ -1,9 +1,9 @@
-//! Which order of placing is better than the classical ones.
+//! Local search for a better order of placement than the classical ones.
 //!
 //! Squeaky wheel optimization (Joslin and Clements, 1999): the buffer that ends on top was placed too late.
-//! It, or a buffer alive with it, moves to an earlier place in the order, and everything is placed again by
-//! first fit. A change that makes nothing worse is kept, so the walk can cross plateaus. It knows of no bound
-//! and proves nothing, but works with pins and overlaps, which the exact search does not model.
+//! It, or a buffer alive with it, moves to an earlier position in the order, and everything is placed again
+//! by first fit. A change is kept unless the result is worse, so the walk can cross plateaus. The walk uses
+//! no bound and proves nothing, but works with pins and overlaps, which the exact search does not model.
 
 use super::best::Best;
 use super::greedy::{Fit, Greedy, GreedyOrder};
@@ -11,14 +11,14 @@ use super::random::Random;
 use super::{BufferId, PlannerOptions, Problem, Stop};
 use cranelift_entity::PrimaryMap;
 
-/// Placing a buffer again costs about this part of a node of the exact search.
+/// The number of buffers placed again at the cost of one node of the exact search.
 const PLACED_PER_NODE: u64 = 16;
 
 /// The orders from which the walks start.
 const STARTS: [GreedyOrder; 4] =
     [GreedyOrder::Size, GreedyOrder::PeakLife, GreedyOrder::BreadthLife, GreedyOrder::Area];
 
-/// Walks from each of [`STARTS`] until a placement is enough, the nodes are used up, or `stop` says so.
+/// Walks from each of [`STARTS`] until a placement is enough, the nodes are used up, or `stop` returns true.
 pub(super) fn improve(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>, best: &mut Best) {
     let greedy = Greedy::new(problem);
     let moves = options.max_nodes.saturating_mul(PLACED_PER_NODE) / (problem.buffers.len() as u64).max(1);
@@ -45,7 +45,7 @@ pub(super) fn improve(problem: &Problem, options: &PlannerOptions, stop: Stop<'_
     }
 }
 
-/// An order and the placement it leads to.
+/// An order and its placement.
 struct Walk<'p> {
     problem: &'p Problem,
     greedy: &'p Greedy<'p>,
@@ -56,7 +56,7 @@ struct Walk<'p> {
 }
 
 impl Walk<'_> {
-    /// Moves one buffer to an earlier place, if that makes nothing worse.
+    /// Moves one buffer to an earlier position, unless the result is worse.
     fn step(&mut self) {
         let late = self.pick();
         if late == 0 {

@@ -1,17 +1,17 @@
-//! How far apart two buffers must stand when one is above the other.
+//! The minimum distance of two buffers when one is above the other.
 
 use super::{BufferId, Overlap, Problem};
 use cranelift_entity::SecondaryMap;
 
-/// What a buffer that has overlaps allows towards another one.
+/// The distance that an overlap allows a buffer from another one.
 #[derive(Clone, Copy, Debug)]
 struct Allowed {
     other: BufferId,
-    /// `D(this, other)`: how far above this one `other` must start at the least, if above.
+    /// `D(this, other)`: the least distance of `other` above this one.
     above: i64,
 }
 
-/// The distances `D(a, b)`: `offset(b) - offset(a) >= D(a, b)` holds if `b` stands above `a`.
+/// The distances `D(a, b)`: `offset(b) - offset(a) >= D(a, b)` holds if `b` is above `a`.
 #[derive(Debug, Default)]
 pub(super) struct Separations {
     /// By buffer; empty for most.
@@ -36,7 +36,7 @@ impl Separations {
         separations
     }
 
-    /// Whether any distance from or to this buffer is not the ordinary one.
+    /// Whether this buffer is part of an overlap, so that some distance may not be the ordinary one.
     pub(super) fn is_special(&self, buffer: BufferId) -> bool {
         self.special[buffer]
     }
@@ -47,8 +47,8 @@ impl Separations {
         found.map_or(problem.buffers[below].size_bytes as i64, |entry| entry.above)
     }
 
-    /// The offsets of `buffer` that `placed`, standing at `offset`, forbids: those strictly between the two
-    /// numbers. Nothing is forbidden where the first is not below the second.
+    /// The offsets of `buffer` that are forbidden by `placed` at `offset`: those strictly between the two
+    /// numbers. Nothing is forbidden if the first is not below the second.
     pub(super) fn forbidden(
         &self,
         problem: &Problem,

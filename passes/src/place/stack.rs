@@ -1,14 +1,14 @@
-//! Which placement is the smallest where buffers are pinned or may overlap, and are few?
+//! Exhaustive search for the smallest placement of a few buffers with pins or overlaps.
 //!
-//! A placement whose offsets have the smallest sum can't be changed by lowering one buffer: each stands at 0
-//! or as low as another one below it lets it. So all such placements are found by placing the buffers one by
-//! one, each at 0 or right above one that is placed. Of the orders that lead to one placement only one is
-//! tried: where every distance is at least 0 the one that goes up the offsets; else the one in which
-//! neighbours that do not stand on each other are in the order of the table. Without overlaps, a step at
-//! which what waits does not fit above the last offset ends the attempt.
+//! In a placement with the smallest sum of offsets, no single buffer can be lowered: each is at 0 or as low
+//! as another one below it allows. So placing the buffers one by one, each at 0 or right above a placed one,
+//! finds all such placements. Of the orders that lead to one placement only one is tried. If every distance
+//! is at least 0, it is the order of ascending offsets; otherwise, consecutive buffers that do not stand on
+//! each other are in the order of the table. Without overlaps, an attempt ends if at some step the waiting
+//! buffers do not fit above the last offset.
 //!
-//! First asks for the bound, then for ever smaller sizes, so what it finds may be proved best. Exponential;
-//! bounded by nodes.
+//! The first target is the bound, then ever smaller sizes than the best so far, so the result may be proved
+//! best. Exponential, but bounded by nodes.
 
 use super::best::Best;
 use super::portfolio::try_orders;
@@ -16,10 +16,10 @@ use super::separations::Separations;
 use super::{BufferId, Placement, PlannerOptions, Problem, Stop};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 
-/// The most buffers with bytes that the search takes on.
+/// The limit of buffers with bytes.
 const MOST_BUFFERS: usize = 24;
 
-/// Offsets that are tried for a node of the exact search.
+/// The number of offsets tried per node of the exact search.
 const TRIES_PER_NODE: u64 = 8;
 
 /// The portfolio, then [`improve`].
@@ -30,8 +30,8 @@ pub(super) fn stack(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>)
     best.into_placement()
 }
 
-/// Searches for smaller placements until one is enough or proved best, the nodes are used up, or `stop` says
-/// so.
+/// Searches for smaller placements until one is enough or proved best, the nodes are used up, or `stop`
+/// returns true.
 pub(super) fn improve(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>, best: &mut Best) {
     let count = problem.buffers.values().filter(|buffer| buffer.size_bytes > 0).count();
     if count > MOST_BUFFERS {
@@ -71,11 +71,11 @@ struct StackSearch<'p> {
     separations: Separations,
     size_bytes: u64,
     offsets: SecondaryMap<BufferId, Option<u64>>,
-    /// Those that have an offset, pinned ones first.
+    /// The buffers that have an offset, pinned ones first.
     placed: Vec<BufferId>,
-    /// Those that have none yet.
+    /// The buffers that have none yet.
     waiting: Vec<BufferId>,
-    /// Whether what a buffer stands on always begins below it.
+    /// Whether a buffer never begins below the one that it stands on.
     goes_up: bool,
     tries: u64,
     stop: Stop<'p>,
@@ -95,7 +95,7 @@ impl<'p> StackSearch<'p> {
         StackSearch { problem, separations, size_bytes, offsets, placed, waiting, goes_up, tries, stop }
     }
 
-    /// Places those that wait, none below `floor`; `previous` was placed last.
+    /// Places the waiting buffers, none below `floor`; `previous` was placed last.
     fn extend(&mut self, floor: u64, previous: Option<BufferId>) -> Answer {
         if self.waiting.is_empty() {
             return Answer::Found;
@@ -124,7 +124,7 @@ impl<'p> StackSearch<'p> {
         Answer::None
     }
 
-    /// Whether what waits fits above the floor, at each step at which something that waits begins to live.
+    /// Whether the waiting buffers fit above the floor, at each step at which one of them begins to live.
     fn has_room(&self, floor: u64) -> bool {
         let buffers = &self.problem.buffers;
         let end = |id: &BufferId| floor + buffers[*id].size_bytes;
@@ -149,7 +149,7 @@ impl<'p> StackSearch<'p> {
         self.waiting.iter().all(room)
     }
 
-    /// Where a buffer can stand, from below: at 0 or right above one that is placed.
+    /// The possible offsets of a buffer, ascending: 0 or right above a placed one.
     fn candidates(&self, id: BufferId, floor: u64, previous: Option<BufferId>) -> Vec<u64> {
         let this = &self.problem.buffers[id];
         let supports = self.placed.iter().filter_map(|other| {

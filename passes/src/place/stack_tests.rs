@@ -1,4 +1,4 @@
-//! What does the search through stacks try, and when does it give up?
+//! The offsets that the search through stacks tries, and the cases in which it gives up.
 
 use super::super::testing::{aligned, buffer, problem};
 use super::super::{Buffer, Overlap};
@@ -14,7 +14,7 @@ fn search(problem: &Problem, size_bytes: u64) -> StackSearch<'_> {
     StackSearch::new(problem, size_bytes, u64::MAX, &NEVER)
 }
 
-/// Three buffers of which two are alive at a time, beside one of these that is pinned.
+/// Three buffers, two of them alive at a time, and optionally a pinned one.
 fn chain(pinned: Option<(u64, u64)>) -> Problem {
     let mut buffers = vec![buffer(0, 1, 4), buffer(1, 2, 6), buffer(2, 3, 5)];
     if let Some((offset, size)) = pinned {
@@ -38,7 +38,7 @@ fn what_waits_must_fit_above_the_floor_at_each_step() {
     assert!(!has_room(7), "one alone does not fit");
 }
 
-/// Where a buffer may stand that is alive with a pinned one of 4 bytes at 0.
+/// The possible offsets of a buffer that is alive with a pinned one of 4 bytes at 0.
 fn candidates(align: u64, size_bytes: u64, floor: u64) -> Vec<u64> {
     let mut pair = problem(&[buffer(0, 9, 4), aligned(0, 9, 6, align)]);
     pair.buffers[id(0)].pin = Some(0);
@@ -74,8 +74,8 @@ fn of_the_orders_of_neighbours_that_do_not_touch_one_is_tried() {
     assert!(on_ground(&pair, 0, 1));
 }
 
-/// A buffer of 5 bytes that does not fit below a pinned one, and a small one that is alive later: the
-/// smallest placement has 13 bytes, 9 are live.
+/// A buffer of 5 bytes that does not fit below a pinned one, and a small one alive later: the smallest
+/// placement has 13 bytes, and the peak has 9.
 fn blocked(capacity: Option<u64>) -> Problem {
     let mut pair = problem(&[buffer(0, 1, 4), buffer(0, 1, 5), buffer(5, 6, 1)]);
     pair.buffers[id(0)].pin = Some(4);

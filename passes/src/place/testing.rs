@@ -1,4 +1,4 @@
-//! What the tests of this folder share: short constructors and a source of random problems.
+//! Helpers of this folder's tests: short constructors and a source of random problems.
 
 use super::random::Random;
 use super::{Buffer, BufferId, Overlap, Problem, Step};

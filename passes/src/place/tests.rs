@@ -1,4 +1,4 @@
-//! Do bounds, the best so far, named planners, faults of problems and tables of problems hold what they say?
+//! Bounds, the best placement so far, named planners, faults of problems, and tables of problems.
 
 use std::sync::Mutex;
 
@@ -189,7 +189,7 @@ fn a_named_planner_is_asked_once_and_the_best_one_twice() {
     assert!(Placer::named("aut").is_none() && planner("area").is_some_and(|found| found.name == "area"));
 }
 
-/// A problem of two buffers, the first of which is changed.
+/// A problem of two buffers, with the first one changed.
 fn changed(change: impl FnOnce(&mut Buffer)) -> Problem {
     let mut problem = problem(&[aligned(2, 4, 8, 4), buffer(3, 5, 8)]);
     change(&mut problem.buffers[id(0)]);
@@ -244,7 +244,7 @@ fn an_overlap_is_of_two_buffers_that_there_are() {
 #[test]
 fn all_numbers_together_stay_below_two_to_the_62() {
     const MOST: u64 = 1 << 62;
-    // The other buffer takes 8 bytes, at an alignment of 1, this one has an alignment of 4.
+    // The other buffer takes 8 bytes at an alignment of 1; this one has an alignment of 4.
     let sized = |size_bytes, pin| {
         changed(move |buffer| {
             buffer.size_bytes = size_bytes;

@@ -40,7 +40,7 @@ impl fmt::Display for ProblemFault {
 
 impl Problem {
     /// All errors of the problem, in the order of its tables. Colliding pins are not among them: then every
-    /// placement is wrong, which the checker reports.
+    /// placement is wrong, and the checker reports that.
     pub fn validate(&self) -> Vec<ProblemFault> {
         let mut faults = Vec::new();
         let mut total = 0u64;

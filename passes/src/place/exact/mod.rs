@@ -1,4 +1,4 @@
-//! The smallest placement, found and proved by search.
+//! Exact placement: a search that finds the smallest placement and proves it.
 //!
 //! The search asks whether everything fits below a *target*: first the lower bound; if that is too hard,
 //! sizes between the bound and the best placement so far. A target without placement raises the bound, so
@@ -21,7 +21,7 @@ use cranelift_entity::PrimaryMap;
 use model::PlacementModel;
 use race::{Verdict, race};
 
-/// The most members of sections in all that the search takes on; it keeps three lists of each.
+/// The limit of members of sections in all; the search keeps three lists of each.
 const MAX_MEMBERS: usize = 4_000_000;
 
 /// The best greedy placement, then the search; see the module's documentation.
@@ -51,7 +51,8 @@ pub(super) fn fit(
     best.is_enough().then(|| best.into_placement())
 }
 
-/// Searches for smaller placements until one is enough, `options.max_nodes` are used up, or `stop` says so.
+/// Searches for smaller placements until one is enough, `options.max_nodes` are used up, or `stop` returns
+/// true.
 pub(super) fn improve(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>, best: &mut Best) {
     if best.is_enough() || !is_plain(problem) {
         return;
@@ -94,8 +95,8 @@ impl Descent<'_, '_> {
         self.best.is_enough() || self.nodes_left == 0 || (self.stop)()
     }
 
-    /// Tries the bound with `nodes`; if that is too hard, halves the gap above it again and again, with fewer
-    /// nodes. Returns whether more nodes could lead further.
+    /// Tries the bound with `nodes`; if that is too hard, repeatedly halves the gap above it, with fewer
+    /// nodes. Returns whether more nodes could improve the result.
     fn cycle(&mut self, nodes: u64) -> bool {
         let grain = self.model.grain;
         let mut verdict = self.ask(self.best.target(), nodes);
@@ -115,7 +116,7 @@ impl Descent<'_, '_> {
         !self.is_over()
     }
 
-    /// Whether everything fits below `target`; a better placement or bound is kept.
+    /// Whether everything fits below `target`; keeps a better placement or bound.
     fn ask(&mut self, target: u64, nodes: u64) -> Verdict {
         let nodes = nodes.min(self.nodes_left);
         let (verdict, used) = race(self.model, target, nodes, self.options.threads, self.stop);

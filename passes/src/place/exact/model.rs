@@ -1,4 +1,4 @@
-//! What the exact search knows of a problem before it starts.
+//! The model of a problem for the exact search: its items and sections.
 //!
 //! A *section* is a maximal set of buffers alive at once. Two buffers conflict if and only if a section holds
 //! both (live ranges are intervals, and intervals that meet pairwise have a point in common), and each buffer
@@ -26,7 +26,7 @@ pub(super) struct ItemFacts {
     pub(super) id: BufferId,
     pub(super) size: u64,
     pub(super) align: u64,
-    /// The first section, and the one after the last.
+    /// The first section, and the one after the last one.
     pub(super) from: u32,
     pub(super) to: u32,
     /// The steps of its live range.
@@ -49,7 +49,7 @@ pub(super) struct PlacementModel {
     pub(super) items: PrimaryMap<PlacementItem, ItemFacts>,
     /// The items of each section.
     pub(super) sections: PrimaryMap<Section, Vec<PlacementItem>>,
-    /// What divides every size and alignment, so every size of an arena that is worth trying.
+    /// The greatest common divisor of all sizes and alignments, which divides every arena size worth trying.
     pub(super) grain: u64,
     neighbours: Vec<PlacementItem>,
     /// The items of each kind.
@@ -88,7 +88,7 @@ impl PlacementModel {
             let start = self.neighbours.len();
             for section in range_of(&self.items[item]) {
                 let members = &self.sections[section];
-                // A neighbour counts in the first section that holds both.
+                // A neighbour is listed at the first section that holds both.
                 let new = members.iter().filter(|&&other| {
                     other != item && self.items[other].from.max(self.items[item].from) == section.as_u32()
                 });
@@ -127,7 +127,7 @@ pub(super) fn range_of(facts: &ItemFacts) -> impl Iterator<Item = Section> + use
     (facts.from..facts.to).map(Section::from_u32)
 }
 
-/// Sweeps over the steps: a set is maximal if a death follows a birth.
+/// Finds the sections by a sweep over the steps: a set is maximal if a death follows a birth.
 fn sections(
     problem: &Problem,
     items: &PrimaryMap<PlacementItem, ItemFacts>,

@@ -1,7 +1,7 @@
-//! Which parts are known to have no solution.
+//! Nogoods: hashes of parts that are known to have no solution.
 
-/// Hashes of parts. A slot holds one, the newest; so the memory is bounded and nothing is ever wrong, but a
-/// nogood may be forgotten.
+/// A hash table in which each slot keeps only its newest entry. So the memory is bounded; a nogood may be
+/// lost, which costs only time.
 pub(super) struct Nogoods {
     slots: Vec<u128>,
     stored: usize,

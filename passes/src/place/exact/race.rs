@@ -1,9 +1,9 @@
-//! Which strategy decides first whether everything fits below a target.
+//! A race of search strategies for whether everything fits below a target.
 //!
-//! The strategies search in turns. Each round lets more of them run, and gives each twice the nodes of the
-//! round before; a search goes on where it stopped. The answer is that of the first in the order of (round,
-//! strategy), whatever the number of threads: a thread takes the next strategy in order, and one that has run
-//! to its end halts only those after it.
+//! The strategies take turns. Each round lets more of them run, and gives each twice the nodes of the round
+//! before; a search resumes where it stopped. The answer is the first in the order of (round, strategy), at
+//! any number of threads: a thread takes the next strategy in order, and a strategy that has found its answer
+//! halts only those after it.
 
 use super::super::{BufferId, Stop};
 use super::model::PlacementModel;
@@ -12,24 +12,24 @@ use super::strategy::strategies;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a race came to.
+/// The result of a race.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// The offset of each item, in the order of the model's items.
     Fits(Vec<(BufferId, u64)>),
     /// There is no such placement.
     Impossible,
-    /// The nodes were too few.
+    /// The nodes did not suffice.
     Unknown,
 }
 
-/// The strategies that run in the first round; every later round takes in as many more.
+/// The number of strategies in the first round, and of those added in each later round.
 const WIDTH: usize = 8;
 
 /// The nodes of a strategy in the first round, for each item.
 const NODES_PER_ITEM: u64 = 4;
 
-/// Runs the strategies against each other, with `nodes` in all. Returns the verdict and the nodes used.
+/// Races the strategies with `nodes` in all. Returns the verdict and the nodes used.
 pub(super) fn race(
     model: &PlacementModel,
     target: u64,

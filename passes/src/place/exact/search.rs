@@ -1,18 +1,18 @@
-//! Which offsets fit all items into a capacity.
+//! Depth-first search for offsets that fit all items into a capacity.
 //!
-//! Depth first over one kind of decision: an item that stands lowest among its open neighbours is *placed*
-//! there, or it is *lifted*, which means that it rests on an open neighbour. Every placement that cannot be
-//! pushed down further (the canonical ones of MiniMalloc, Moffitt, ASPLOS 2023) is reached by exactly one
-//! sequence of such decisions; unlike there, the next item may be chosen in any section.
+//! There is one kind of decision: the item that is lowest among its open neighbours is *placed* there, or it
+//! is *lifted*, which means that it rests on an open neighbour. Every placement that cannot be pushed down
+//! further (the canonical ones of MiniMalloc, Moffitt, ASPLOS 2023) is reached by exactly one sequence of
+//! such decisions. Unlike MiniMalloc, this search may choose the next item in any section.
 //!
-//! - **Parts.** Where the open items fall into parts that share no section, each is solved on its own: a part
+//! - **Parts.** If the open items split into parts that share no section, each is solved on its own: a part
 //!   without solution fails at once, without trying the other parts' alternatives.
 //! - **Nogoods.** Whether a part can be solved depends only on its open items and their positions. The hashes
 //!   (128 bits) of parts without solution are kept, whatever decisions led there.
 //! - **Twins.** Items of the same sections, size, and alignment are interchangeable: they have the same hash,
-//!   and what is ruled out for one is ruled out for all that have its position.
+//!   and a position ruled out for one is ruled out for all.
 //!
-//! The search is a machine with an explicit stack: it can be halted after any node and resumed.
+//! The search has an explicit stack, so that it can be halted after any node and resumed.
 
 use super::model::{PlacementItem, PlacementModel, Section};
 use super::nogoods::Nogoods;
@@ -21,14 +21,14 @@ use super::strategy::{Focus, Rank, choose};
 use cranelift_entity::PrimaryMap;
 use std::ops::Range;
 
-/// What a run of the search came to.
+/// The outcome of a run of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SearchOutcome {
     /// All items are placed.
     Solved,
     /// No placement fits.
     Impossible,
-    /// The nodes are used up, or it was halted; running on continues where it stopped.
+    /// The nodes are used up, or it was halted; the next run resumes it.
     Unfinished,
 }
 
@@ -36,7 +36,7 @@ pub(super) enum SearchOutcome {
 type ItemRange = Range<usize>;
 
 enum SearchFrame {
-    /// The item was placed, or (after that failed, or as it floats) lifted.
+    /// The item was placed; or it was lifted, because that failed or it floats.
     Decision { item: PlacementItem, mark: usize, list: ItemRange, key: u128, alternative: Alternative },
     /// All parts have to be solved; those before `next` are, or are being solved above this frame.
     Parts { mark: usize, parts: Vec<ItemRange>, next: usize },
@@ -80,7 +80,7 @@ impl<'m> PlacementSearch<'m> {
         }
     }
 
-    /// All nodes so far.
+    /// The number of nodes visited so far.
     pub(super) fn nodes(&self) -> u64 {
         self.nodes
     }
@@ -90,7 +90,7 @@ impl<'m> PlacementSearch<'m> {
         self.state.positions[item].low
     }
 
-    /// Visits up to `nodes` more nodes; `halt` is asked every 64.
+    /// Visits up to `nodes` more nodes; calls `halt` every 64 nodes.
     pub(super) fn run(&mut self, nodes: u64, halt: &dyn Fn() -> bool) -> SearchOutcome {
         let limit = self.nodes + nodes;
         loop {
@@ -115,7 +115,7 @@ impl<'m> PlacementSearch<'m> {
         }
     }
 
-    /// Draws conclusions and takes a decision.
+    /// Propagates constraints and takes a decision.
     fn enter(&mut self, list: ItemRange) -> NextMove {
         self.nodes += 1;
         if self.state.propagate().is_err() {
@@ -166,7 +166,7 @@ impl<'m> PlacementSearch<'m> {
         if result.is_ok() { NextMove::Enter(list) } else { NextMove::Fail }
     }
 
-    /// Takes back the last decision and tries its alternative.
+    /// Undoes the last decision and tries its alternative.
     fn fail(&mut self) -> Option<NextMove> {
         match self.frames.pop()? {
             SearchFrame::Parts { mark, parts, .. } => {
@@ -190,7 +190,7 @@ impl<'m> PlacementSearch<'m> {
         }
     }
 
-    /// The current part is solved: on to the next one of the innermost split.
+    /// Continues with the next part of the innermost split, now that the current one is solved.
     fn next_part(&mut self) -> Option<NextMove> {
         loop {
             match self.frames.last_mut()? {
@@ -213,7 +213,7 @@ impl<'m> PlacementSearch<'m> {
         start..self.lists.len()
     }
 
-    /// Splits a list into lists that share no section.
+    /// Splits a list into parts that share no section.
     fn split(&mut self, list: ItemRange) -> Vec<ItemRange> {
         let model = self.state.model;
         let items = &self.lists[list.clone()];

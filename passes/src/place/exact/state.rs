@@ -1,16 +1,17 @@
-//! What a partial placement forbids, and how it is undone.
+//! Constraint propagation on a partial placement, and its undoing.
 //!
-//! Items are placed so that every open neighbour of a placed item is above it. So a state is only this: which
-//! items are open, and from which offset on each may stand (`low`). All conclusions are drawn a section at a
-//! time, where the open items form a one-machine scheduling problem with release dates (`low`), processing
+//! Items are placed so that every open neighbour of a placed item is above it. So a state consists of the
+//! open items and the lowest possible offset (`low`) of each. Constraints are propagated one section at a
+//! time. There the open items form a one-machine scheduling problem with release dates (`low`), processing
 //! times (sizes), and one deadline (the capacity):
 //!
 //! - **Makespan.** Items stacked in the order of `low` must end within the capacity (exact for one machine).
 //! - **Not first** (Carlier and Pinson, *An algorithm for solving the job-shop problem*, 1989). If an item at
-//!   `low` with all those above it that cannot end below `low` does not fit, one of these must go below it.
+//!   `low`, stacked with all those that cannot end below `low`, does not fit, one of these must go below it.
 //!
-//! An item raised by such an argument *floats*: nothing placed ends at its `low`. As every placement can be
-//! pushed down until each item rests on another one or on the floor, it has to rest on an open neighbour.
+//! An item raised by such an argument *floats*: no placed item ends at its `low`. Every placement can be
+//! pushed down until each item rests on another one or on the floor, so a floating item has to rest on an
+//! open neighbour.
 
 use super::model::{PlacementItem, PlacementModel, Section, range_of};
 use cranelift_entity::PrimaryMap;
@@ -19,7 +20,7 @@ use cranelift_entity::PrimaryMap;
 #[derive(Debug)]
 pub(super) struct Dead;
 
-/// One step to be undone.
+/// A change to be undone.
 #[derive(Clone, Copy)]
 enum UndoStep {
     Raised(PlacementItem, Position),
@@ -27,23 +28,23 @@ enum UndoStep {
     Refilled(Section, Fill),
 }
 
-/// From where on an item may stand.
+/// The possible offsets of an item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Position {
     /// The lowest offset of an open item; the offset of a placed one.
     pub(super) low: u64,
-    /// Nothing placed ends at `low`.
+    /// Whether no placed item ends at `low`.
     pub(super) floats: bool,
 }
 
-/// How full a section is.
+/// The load of a section.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fill {
     /// The lowest `low` of an open item; `u64::MAX` if none is open.
     pub(super) floor: u64,
-    /// The room that is left when the open items are stacked in the order of `low`.
+    /// The room left when the open items are stacked in the order of `low`.
     pub(super) slack: u64,
-    /// The open items are among this many at the front of the section's lists.
+    /// The length of the front of the section's lists that contains all its open items.
     front: usize,
 }
 
@@ -53,17 +54,17 @@ pub(super) struct SearchState<'m> {
     pub(super) positions: PrimaryMap<PlacementItem, Position>,
     pub(super) open: PrimaryMap<PlacementItem, bool>,
     pub(super) fills: PrimaryMap<Section, Fill>,
-    /// How often a section was found to be overfull, plus one.
+    /// For each section, how often it was overfull, plus one.
     pub(super) weights: PrimaryMap<Section, u64>,
-    /// How many open items span a section and the next.
+    /// The number of open items that span a section and the next.
     pub(super) cuts: PrimaryMap<Section, u32>,
-    /// Whether a cut has come to 0 since this was last reset.
+    /// Whether a cut has become 0 since this was last reset.
     pub(super) severed: bool,
     capacity: u64,
     trail: Vec<UndoStep>,
     dirty: Vec<Section>,
     is_dirty: PrimaryMap<Section, bool>,
-    /// The items of each section, sorted by `low` when it was last looked at.
+    /// The items of each section, sorted by `low` at the last visit.
     by_low: PrimaryMap<Section, Vec<PlacementItem>>,
     /// The same, by `low + size`.
     by_end: PrimaryMap<Section, Vec<PlacementItem>>,
@@ -71,7 +72,7 @@ pub(super) struct SearchState<'m> {
 }
 
 impl<'m> SearchState<'m> {
-    /// Nothing placed.
+    /// Nothing is placed.
     pub(super) fn new(model: &'m PlacementModel, capacity: u64) -> Self {
         let ground = Position { low: 0, floats: false };
         let mut state = Self {
@@ -102,7 +103,7 @@ impl<'m> SearchState<'m> {
         state
     }
 
-    /// The point to which [`SearchState::undo`] can return.
+    /// The current state, for [`SearchState::undo`].
     pub(super) fn mark(&self) -> usize {
         self.trail.len()
     }
@@ -124,12 +125,12 @@ impl<'m> SearchState<'m> {
         }
     }
 
-    /// Where the item would end if it stood as low as possible.
+    /// The end of an item at its lowest offset.
     pub(super) fn end(&self, item: PlacementItem) -> u64 {
         self.positions[item].low + self.model.items[item].size
     }
 
-    /// Puts an open item at its lowest offset. No open neighbour may be able to end below that.
+    /// Places an open item at its lowest offset. No open neighbour may be able to end below that.
     pub(super) fn place(&mut self, item: PlacementItem) {
         let model = self.model;
         self.trail.push(UndoStep::Placed(item));
@@ -154,7 +155,7 @@ impl<'m> SearchState<'m> {
         }
     }
 
-    /// Rules out that an open item stands at its lowest offset on what is placed: it rests on an open
+    /// Rules out that an open item at its lowest offset rests on a placed one: it has to rest on an open
     /// neighbour.
     pub(super) fn lift(&mut self, item: PlacementItem) -> Result<(), Dead> {
         let facts = &self.model.items[item];
@@ -191,7 +192,7 @@ impl<'m> SearchState<'m> {
         }
     }
 
-    /// Draws all conclusions from the sections that changed.
+    /// Propagates the constraints of all sections that changed.
     pub(super) fn propagate(&mut self) -> Result<(), Dead> {
         while let Some(section) = self.dirty.pop() {
             self.is_dirty[section] = false;
@@ -242,7 +243,7 @@ impl<'m> SearchState<'m> {
         Ok(total)
     }
 
-    /// Raises the open items of a section that cannot be first among those above them.
+    /// Raises the open items of a section that cannot be the lowest.
     fn find_not_first(
         &mut self,
         by_low: &[PlacementItem],
@@ -295,7 +296,7 @@ impl<'m> SearchState<'m> {
     }
 }
 
-/// Sorts a list that is nearly sorted.
+/// Sorts a nearly sorted list.
 fn insertion_sort(items: &mut [PlacementItem], key: impl Fn(PlacementItem) -> u64) {
     for i in 1..items.len() {
         let item = items[i];

@@ -1,35 +1,35 @@
-//! Which item the search decides on next.
+//! Search strategies: the choice of the item to decide on next.
 //!
-//! A strategy is a focus (in which section) and a rank (on which of the items that stand lowest there). None
-//! is the best for all problems, and the same problem takes one strategy 300 nodes and another 10^7; so the
-//! search runs many of them in turns.
+//! A strategy is a focus (a choice of the section) and a rank (a choice among its lowest items). None is the
+//! best for all problems, and one strategy may need 300 nodes where another needs 10^7; so the search runs
+//! many of them in turns.
 
 use super::model::{PlacementItem, PlacementModel, Section, range_of};
 use super::state::SearchState;
 use cranelift_entity::PrimaryMap;
 use std::cmp::Reverse;
 
-/// In which section the next decision is taken.
+/// The choice of the section for the next decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Focus {
-    /// Wherever the lowest item is (as in MiniMalloc).
+    /// The section of the lowest item (as in MiniMalloc).
     Lowest,
-    /// Where the least room is left.
+    /// The section with the least room.
     Tightest,
-    /// Where most bytes are still open.
+    /// The section with the most open bytes.
     Fullest,
-    /// Between the two.
+    /// Between `Tightest` and `Fullest`.
     TightAndFull,
-    /// Where least room is left for one failure (dom/wdeg: Boussemart et al., *Boosting systematic search by
-    /// weighting constraints*, ECAI 2004).
+    /// The section with the least room per failure (dom/wdeg: Boussemart et al., *Boosting systematic search
+    /// by weighting constraints*, ECAI 2004).
     TightestByFailures,
-    /// Where most bytes are open and most failures happened.
+    /// The section with the most open bytes, weighted by failures.
     FullestByFailures,
-    /// Where most failures happened.
+    /// The section with the most failures.
     Failures,
 }
 
-/// Which of the lowest items in a section comes first: that of the largest key.
+/// The choice among the lowest items of a section: the one with the largest key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rank {
     Area,
@@ -42,7 +42,7 @@ pub(super) enum Rank {
     Total,
 }
 
-/// All strategies, those that solve most problems in few nodes first.
+/// All strategies; first those that solve the most problems in few nodes.
 pub(super) fn strategies() -> Vec<(Focus, Rank)> {
     let mut strategies = vec![
         (Focus::FullestByFailures, Rank::Sections),
@@ -105,8 +105,8 @@ impl Rank {
     }
 }
 
-/// Chooses an open item of `list`, a part that shares no section with other open items: one that no open
-/// neighbour can end below.
+/// Chooses an open item of `list`, a part that shares no section with other open items. No open neighbour can
+/// end below the chosen item.
 pub(super) fn choose(
     state: &SearchState<'_>,
     list: &[PlacementItem],

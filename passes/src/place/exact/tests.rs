@@ -1,5 +1,4 @@
-//! Do the parts of the exact search do what they say: the model, the conclusions of a state, the strategies,
-//! one search, and a race of searches?
+//! Tests of the exact search: the model, the propagation in a state, the strategies, one search, and a race.
 
 use cranelift_entity::PrimaryMap;
 
@@ -30,12 +29,12 @@ fn numbers(items: &[PlacementItem]) -> Vec<u32> {
     items.iter().map(|item| item.as_u32()).collect()
 }
 
-/// From where on each item may stand, and whether nothing placed ends there.
+/// The lowest offset of each item, and whether it floats.
 fn positions(state: &SearchState<'_>) -> Vec<(u64, bool)> {
     state.positions.values().map(|position| (position.low, position.floats)).collect()
 }
 
-/// How many seeds of small problems have some whose smallest size is above the bound.
+/// Enough seeds that some small problems have a smallest size above the bound.
 const MANY_SEEDS: u64 = 40;
 
 /// Small problems that the search models, with the smallest size of each.
@@ -132,7 +131,7 @@ fn what_does_not_fit_one_on_the_other_is_dead() {
     assert_eq!(state.weights[section], 2, "the section failed once");
 }
 
-/// The positions after an item of 2 bytes was placed, on which one of 4 stands that is alive with two others.
+/// The positions after placing an item of 2 bytes, with one of 4 on it that is alive with two others.
 fn above_two(capacity: u64, align: u64, others: [u64; 2]) -> Option<Vec<(u64, bool)>> {
     let buffers =
         [buffer(0, 1, 2), aligned(1, 5, 4, align), buffer(2, 5, others[0]), buffer(2, 5, others[1])];
@@ -290,7 +289,7 @@ fn an_item_is_chosen_that_no_open_neighbour_can_end_below() {
     assert_eq!(chosen(6, Rank::Life), 2);
 }
 
-/// Where a search put the items.
+/// The placement that a search found.
 fn solution(problem: &Problem, model: &PlacementModel, search: &PlacementSearch<'_>) -> Placement {
     let mut offsets: PrimaryMap<BufferId, u64> = problem.buffers.values().map(|_| 0).collect();
     let mut size_bytes = 0;
@@ -341,7 +340,7 @@ fn a_search_goes_on_where_it_stopped() {
     }
 }
 
-/// A problem, and the same again after it.
+/// A problem, repeated once at later steps.
 fn twice(one: &Problem) -> Problem {
     let end = one.buffers.values().map(|buffer| buffer.last.as_u32() + 1).max().unwrap_or(0);
     let later = |step: Step| Step::from_u32(step.as_u32() + end);
