@@ -1,15 +1,15 @@
-//! In-place updates: which results overwrite an operand that dies.
+//! In-place updates: results that overwrite a dying operand.
 //!
 //! ```text
 //! %2 = nn.add %0, %1    =>    %2 = nn.add %0, %1 {mem.tie = array<i64: 0>}
 //! ```
 //!
-//! Decided before anything is placed, in text order, on alias roots. A result takes the bytes of an operand
-//! if the pair is declared (see [`access`]), the operand's root is read by nothing later, no other operand
-//! reads the same bytes (unless at the same index), the sizes are proved equal, and the root is neither a
-//! weight, nor a caller's input that was not donated. Before that, the parts of concatenations and paddings
-//! get their place in the whole ([`parts`](crate::parts)), and views are read where their operand lies
-//! (`views`). Each refusal of a declared pair is a remark that names what stands in the way.
+//! Ties are decided before placement, in text order, on alias roots. A result takes the bytes of an operand
+//! if the pair is declared (see [`access`]), the operand's root has no later reader, no other operand reads
+//! the same bytes (unless at the same index), the sizes are proved equal, and the root is neither a weight
+//! nor an input that the caller keeps. Before that, operands of concatenations and paddings are put in place
+//! ([`parts`](crate::parts)), and views are read in place (`views`). Each refusal of a declared pair is a
+//! remark that names the obstacle.
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::AliasSets;
@@ -34,11 +34,11 @@ use crate::views::{Live, place_views, turned_views};
 /// The results of the pass.
 #[derive(Default)]
 pub struct InplaceOutcome {
-    /// How many operations overwrite an operand.
+    /// The number of operations that overwrite an operand.
     pub ties: usize,
-    /// How many operands are in place in a concatenation.
+    /// The number of operands in place in a concatenation.
     pub parts: usize,
-    /// How many views are read in place, although they have gaps or another order.
+    /// The number of views read in place although they have gaps or permuted axes.
     pub views: usize,
     /// A remark for each declared pair that was refused, for each operand of a concatenation or padding that
     /// is copied, and for each view that is.
@@ -66,8 +66,8 @@ pub fn inplace(ctx: &Context, target: &dyn Target, body: &mut Body, changes: &Ch
     InplaceOutcome { ties: ties + placed_ties, parts, views, remarks }
 }
 
-/// Does the same as [`inplace`] on a copy, and looks at the arena that `plan` would then place; none if a
-/// size is not known.
+/// Does the same as [`inplace`] on a copy, and calls `look` with the arena that `plan` would then place; none
+/// if a size is not known.
 pub(crate) fn in_trial<R>(
     ctx: &Context,
     target: &dyn Target,
@@ -96,16 +96,17 @@ fn tied(ctx: &Context, target: &dyn Target, body: &Body) -> (Body, AliasSets) {
     (trial, aliases)
 }
 
-/// Writes concatenation operands in place, with what their makers overwrite, unless that raises the peak
-/// compared with two alternatives: the overwritten values lie beside, or all operands are copied. (A copy can
-/// be better where the result is returned, and its buffer could hold another value before.)
+/// Puts operands of concatenations in place, with the values that their producers overwrite, unless the peak
+/// is lower with one of two alternatives: the overwritten values have bytes of their own, or all operands are
+/// copied. (A copy can be better if the result is returned, because its buffer could hold another value
+/// before.)
 fn place_all_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> PlacedOperands {
     if !has_open_parts(ctx, body) {
         return PlacedOperands::default();
     }
     let given = body.clone();
     let mut placed = place_parts(ctx, target, body, Overwritten::InPlace);
-    // No more than the outputs have can lie in their buffers before.
+    // At most the outputs' bytes can be saved by values that use their buffers before.
     let may_lend = output_bytes(ctx, body) >= placed.whole_bytes / LEAST_SHARE;
     if placed.parts == 0 || (placed.ties == 0 && !may_lend) {
         return placed;
@@ -128,10 +129,10 @@ fn place_all_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> Place
     placed
 }
 
-/// Outputs with fewer bytes than this share of a whole could hold are no reason to copy its parts.
+/// Outputs smaller than 1 / `LEAST_SHARE` of the largest result are no reason to copy operands.
 const LEAST_SHARE: u64 = 100;
 
-/// Bytes of all that a function returns.
+/// The bytes of all outputs of a function.
 fn output_bytes(ctx: &Context, body: &Body) -> u64 {
     let ends = body.blocks(body.root()).iter().filter_map(|block| body.last_op(*block));
     let ends = ends.filter(|op| body.at(ctx, *op).has(Traits::RETURN));
@@ -139,8 +140,8 @@ fn output_bytes(ctx: &Context, body: &Body) -> u64 {
     values.filter_map(|value| tensor_bytes(ctx, body.ty(value))).sum()
 }
 
-/// Ties results to dying operands. Returns how many operations, and a remark for each declared pair that was
-/// refused.
+/// Ties results to dying operands. Returns the number of operations with ties, and a remark for each refused
+/// pair.
 fn tie(ctx: &Context, target: &dyn Target, body: &mut Body, changes: &Changes) -> (usize, Vec<Diagnostic>) {
     let kept = kept_inputs(ctx, body);
     let mut chosen = TieChooser::choose(ctx, target, body, kept.clone());
@@ -158,7 +159,7 @@ fn tie(ctx: &Context, target: &dyn Target, body: &mut Body, changes: &Changes) -
             }
         }
     }
-    // Each tie was chosen with those before it in place, and needs none after it.
+    // Each tie was chosen with the earlier ones in place, and is independent of the later ones.
     chosen.ties.retain(|(op, _)| {
         changes.allow(|| format!("{} overwrites an operand", body.at(ctx, *op).describe()))
     });
@@ -171,7 +172,7 @@ fn write_ties(ctx: &Context, body: &mut Body, ties: &Ties) {
     ties.iter().for_each(|(op, operands)| setter.set(body, *op, *operands));
 }
 
-/// What is live in the arena with these ties.
+/// The peak of live bytes in the arena with these ties.
 fn bytes_with(ctx: &Context, body: &Body, ties: &Ties) -> u64 {
     let mut trial = body.clone();
     write_ties(ctx, &mut trial, ties);
@@ -179,8 +180,8 @@ fn bytes_with(ctx: &Context, body: &Body, ties: &Ties) -> u64 {
     ArenaProblem::of(ctx, &trial, &aliases).map_or(u64::MAX, |arena| lower_bound(&arena.problem))
 }
 
-/// What is live in the arena once results are tied to operands, and which of `values` lie there when most is;
-/// none if a size is not known.
+/// The peak of live bytes in the arena once results are tied to operands, and which of `values` are live at
+/// it; none if a size is not known.
 fn live(ctx: &Context, target: &dyn Target, body: &Body, values: &[Value]) -> Option<Live> {
     let (tied, aliases) = tied(ctx, target, body);
     let arena = ArenaProblem::of(ctx, &tied, &aliases).ok()?;
@@ -193,12 +194,12 @@ type TiedOperands = SmallVec<[i64; 4]>;
 /// Operations with their `mem.tie`.
 type Ties = Vec<(Op, Attr)>;
 
-/// What was chosen.
+/// The chosen ties.
 struct Chosen {
     ties: Ties,
     /// Inputs that are donated, without states.
     donated: Vec<Value>,
-    /// Those of them in whose bytes a result of the function is made: it must be copied from there to the
+    /// Those of them whose bytes hold a result of the function at its end, so that it must be copied to the
     /// caller's output.
     returned: Vec<Value>,
     remarks: Vec<Diagnostic>,
@@ -210,17 +211,17 @@ struct TieChooser<'a> {
     body: &'a Body,
     weights: WeightSet,
     aliases: &'a AliasSets,
-    /// What shares bytes, as ties are chosen.
+    /// The values that share bytes, with the ties chosen so far.
     classes: AliasClasses<'a>,
     /// Whether a value is an input that the caller keeps.
     kept: SecondaryMap<Value, bool>,
-    /// The attributes that were made for ties.
+    /// The attributes made for ties, cached.
     made: FxHashMap<TiedOperands, Attr>,
     remarks: Vec<Diagnostic>,
 }
 
 impl<'a> TieChooser<'a> {
-    /// Chooses ties where no input that is `kept` is overwritten.
+    /// Chooses ties that overwrite no `kept` input.
     fn choose(
         ctx: &'a Context,
         target: &'a dyn Target,
@@ -256,7 +257,7 @@ impl<'a> TieChooser<'a> {
         inputs.iter().copied().filter(is_donated).collect()
     }
 
-    /// The donated inputs in whose bytes another value is returned.
+    /// The donated inputs whose bytes hold another value when that is returned.
     fn returned(&self, donated: &[Value]) -> Vec<Value> {
         if donated.is_empty() {
             return Vec::new();
@@ -295,7 +296,7 @@ impl<'a> TieChooser<'a> {
 
     fn may_tie(&mut self, step: Step, op: Op, result: usize, operand: usize) -> bool {
         let access = access(self.ctx, self.target, self.body, op, result, operand);
-        // What stands at its place in a whole was tied, or refused, there.
+        // For an operand in place, the tie was chosen or refused with its concatenation.
         let new = self.body.result(op, result);
         if access == Access::Never || self.aliases.root(new) != new {
             return false;
@@ -315,7 +316,7 @@ impl<'a> TieChooser<'a> {
         }
     }
 
-    /// What stands in the way of `result` overwriting `operand`, a declared pair.
+    /// The obstacle to `result` overwriting `operand`, a declared pair.
     fn obstacle(&self, step: Step, op: Op, result: usize, operand: usize) -> Option<TieObstacle> {
         let value = self.body.operand(op, operand);
         if self.weights.contains(value) {
@@ -349,7 +350,7 @@ impl<'a> TieChooser<'a> {
             .map(|_| TieObstacle::new("another operand reads the same bytes in another order"))
     }
 
-    /// The obstacle that the bytes of a class are read after a step.
+    /// The obstacle: the bytes of a class are read after a step.
     fn later_read(&self, step: Step, class: Value) -> TieObstacle {
         match self.classes.last_reader(class) {
             Some((last, user)) if last > step => {
@@ -360,7 +361,7 @@ impl<'a> TieChooser<'a> {
     }
 }
 
-/// Why a declared pair is refused.
+/// The reason why a declared pair is refused.
 struct TieObstacle {
     reason: &'static str,
     user: Option<Op>,

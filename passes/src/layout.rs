@@ -7,15 +7,16 @@
 //!                                       %2 = nn.transpose %c [0, 3, 1, 2]
 //! ```
 //!
-//! One walk in text order. An operation with a choice of layout is put between two transposes; a transpose on
-//! an operand of an operation whose row lets axes be permuted moves after it, if more bytes come transposed
-//! than not (at nominal sizes, where sizes are named: either is right); a transpose of a transpose becomes
-//! one, and nothing where they cancel. So in a convolutional network two transposes are left: at the input
-//! and at the output. One that only moves axes of size 1 becomes a reshape, which is free: those made here at
-//! the end, because few operations move before a reshape.
+//! One walk in text order. An operation with a choice of layout is put between two transposes. A transpose of
+//! an operand moves after its reader if that supports permuted axes and more than half of the bytes it reads
+//! are transposed (at nominal sizes for named ones; either choice is correct). Transposes of transposes are
+//! merged, and removed if they cancel. So in a convolutional network two transposes are left: at the input
+//! and at the output. A transpose that only moves axes of size 1 becomes a reshape, which is free. Those made
+//! by this pass become reshapes at the end, because few operations can move before a reshape.
 //!
 //! A reshape that only adds or drops axes of size 1, as around a convolution of rows, moves before a
-//! transpose and after an operation on single elements: so neither keeps a convolution from what follows it.
+//! transpose and after an elementwise operation, so that neither separates a convolution from the operations
+//! after it.
 
 use ir::builder::InsertPoint;
 use ir::dims::{self, Bindings};
@@ -36,7 +37,7 @@ const TO_NHWC: [usize; 4] = [0, 2, 3, 1];
 /// Changes the operations of a function to the target's layouts.
 ///
 /// # Errors
-/// If an operation can't be rebuilt in another layout, which means that its row declares a wrong fact.
+/// If an operation can't be rebuilt in another layout, which means that its `OpDef` is wrong.
 pub fn layout(
     ctx: &Context,
     target: &dyn Target,
@@ -58,7 +59,7 @@ pub fn layout(
     if faults.is_empty() { Ok(()) } else { Err(faults) }
 }
 
-/// Makes a reshape of each transpose that only moves axes of size 1.
+/// Replaces each transpose that only moves axes of size 1 by a reshape.
 fn reshape_ones(ctx: &Context, body: &mut Body) {
     let ops: Vec<Op> = blocks(ctx, body).into_iter().flat_map(|block| body.ops(block)).collect();
     for op in ops {
@@ -70,7 +71,8 @@ fn reshape_ones(ctx: &Context, body: &mut Body) {
     }
 }
 
-/// The operand of a transpose by a reshape, made before it, if it only moves axes of size 1.
+/// The result of a transpose as a reshape of its operand, inserted before it, if it only moves axes of size
+/// 1.
 fn reshaped_ones(ctx: &Context, body: &mut Body, op: Op, permutation: &[usize]) -> Option<Value> {
     let source = body.operand(op, 0);
     let shape = ctx.type_data(body.ty(source)).tensor_shape()?.to_vec();
@@ -96,7 +98,7 @@ impl LayoutChooser<'_> {
         }
         if op_ref.def().is_some_and(|def| def.attr("layout").is_some()) {
             return match (op_ref.text("layout"), self.target.layout(op_ref)) {
-                // What the target wants is no choice: there is no code for anything else.
+                // The target's choice is fixed: no other layout has code.
                 (Some("NCHW"), Some("NHWC")) => self.turn_to_nhwc(op),
                 _ => Ok(()),
             };
@@ -130,8 +132,8 @@ impl LayoutChooser<'_> {
         self.changes.allow(|| format!("{} {how}", self.body.at(self.ctx, op).describe()))
     }
 
-    /// Joins a transpose with one before it. One without such that only moves axes of size 1 was the
-    /// program's own, and becomes a reshape.
+    /// Merges a transpose with one before it. A transpose of the program itself that only moves axes of size
+    /// 1 becomes a reshape.
     fn shorten_transpose(&mut self, op: Op, permutation: &[usize]) -> Result<(), InferError> {
         let operand = self.body.operand(op, 0);
         let (source, _) = self.through_transpose(operand, permutation);
@@ -144,7 +146,7 @@ impl LayoutChooser<'_> {
         Ok(())
     }
 
-    /// The shape of the result of an operation that only adds or drops axes of size 1.
+    /// The result shape of an operation that only adds or drops axes of size 1.
     fn shape_of_ones(&self, op: Op) -> Option<Vec<Dim>> {
         self.body.at(self.ctx, op).has(Traits::SAME_ORDER).then_some(())?;
         let ends = [self.body.operand(op, 0), self.body.result(op, 0)];
@@ -170,7 +172,7 @@ impl LayoutChooser<'_> {
         Ok(())
     }
 
-    /// `value` in another shape, through reshapes that it came from; made before `at`.
+    /// `value` in another shape, skipping reshapes that it came from; inserted before `at`.
     fn reshaped(&mut self, value: Value, shape: &[Dim], at: Op) -> Value {
         let mut source = value;
         while let Some(op) = self.body.defining_op(source).filter(|op| self.shape_of_ones(*op).is_some()) {
@@ -179,8 +181,8 @@ impl LayoutChooser<'_> {
         if self.dims(source) == shape { source } else { reshape(self.ctx, self.body, source, shape, at) }
     }
 
-    /// What an operation computes: if it is one on single elements that reads a reshape that adds or drops
-    /// axes of size 1, by a copy before that, and the reshape.
+    /// The result of an operation. If it is elementwise with one operand, a reshape that only adds or drops
+    /// axes of size 1, the operation is copied before the reshape.
     fn before_reshape(&mut self, op: Op) -> Result<Value, InferError> {
         let result = self.body.result(op, 0);
         let is_unary = matches!(self.body.at(self.ctx, op).kind(), Kind::Elementwise(_))
@@ -215,7 +217,7 @@ impl LayoutChooser<'_> {
         self.body.replace_uses(old, new);
     }
 
-    /// `value` with permuted axes, through transposes that it came from; made before `at`.
+    /// `value` with permuted axes, skipping transposes that it came from; inserted before `at`.
     fn transposed(&mut self, value: Value, permutation: &[usize], at: Op) -> Result<Value, InferError> {
         let (source, permutation) = self.through_transpose(value, permutation);
         if permutation.iter().copied().eq(0..permutation.len()) {
@@ -226,7 +228,7 @@ impl LayoutChooser<'_> {
         Builder::before(self.ctx, self.body, at).value("nn.transpose", &[source], &attrs)
     }
 
-    /// What `value` is a transpose of, and by what, when its own axes are then permuted.
+    /// The operand of the transpose that computes `value`, and that permutation composed with `outer`.
     fn through_transpose(&self, value: Value, outer: &[usize]) -> (Value, Vec<usize>) {
         let Some(op) = self.body.defining_op(value) else { return (value, outer.to_vec()) };
         match permutation(self.ctx, self.body, op) {
@@ -235,7 +237,7 @@ impl LayoutChooser<'_> {
         }
     }
 
-    /// The transpose of an operand that should move after `op`: most of the bytes that `op` reads come by
+    /// The permutation that should move after `op`: more than half of the bytes that `op` reads come through
     /// it.
     fn profitable_permutation(&self, op: Op) -> Option<Vec<usize>> {
         let op_ref = self.body.at(self.ctx, op);
@@ -269,12 +271,12 @@ impl LayoutChooser<'_> {
         })
     }
 
-    /// The sizes of a value; none for what is no ranked tensor.
+    /// The sizes of a value; empty unless it is a ranked tensor.
     fn dims(&self, value: Value) -> Vec<Dim> {
         self.ctx.type_data(self.body.ty(value)).tensor_shape().unwrap_or_default().to_vec()
     }
 
-    /// How many of the first operands have their axes permuted with the result's.
+    /// The number of leading operands whose axes are permuted with the result's.
     fn permuted_operands(&self, op: Op) -> usize {
         match self.body.at(self.ctx, op).kind() {
             Kind::Elementwise(_) | Kind::View(View::OfResult(_)) => self.body.operand_count(op),
@@ -314,7 +316,7 @@ impl LayoutChooser<'_> {
         reshape(self.ctx, self.body, value, &full, at)
     }
 
-    /// The inherent attributes of `op` with those that speak of axes speaking of the transpose's operand.
+    /// The inherent attributes of `op`, with axes renumbered to those of the transpose's operand.
     fn permuted_attrs(&self, op: Op, permutation: &[usize]) -> Attr {
         let ctx = self.ctx;
         let op_ref = self.body.at(ctx, op);
@@ -348,7 +350,7 @@ impl LayoutChooser<'_> {
         properties
     }
 
-    /// How the axes that `op` leaves over are permuted when `permutation` no longer is before it.
+    /// The permutation of the axes left by `op` once `permutation` is no longer before it.
     fn remaining_permutation(&self, op: Op, permutation: &[usize]) -> Vec<usize> {
         let dropped = self.body.at(self.ctx, op).ints("axes").unwrap_or_default();
         let kept = (0..permutation.len()).filter(|axis| !dropped.contains(&(*axis as i64)));
@@ -359,19 +361,19 @@ impl LayoutChooser<'_> {
     }
 }
 
-/// The axes of other sizes than 1.
+/// The axes of sizes other than 1.
 fn without_ones(shape: &[Dim]) -> impl Iterator<Item = &Dim> {
     shape.iter().filter(|dim| **dim != Dim::Known(1))
 }
 
-/// A shape, and how its axes are permuted, so that `transpose(reshape(x))` by them is what a reshape to `to`
-/// makes of the transpose of an `x` of the shape `from`. The reshape adds or drops axes of size 1 only: those
-/// that begin `to` come first, and others before the axis that they precede in `to`.
+/// A shape and a permutation for which `transpose(reshape(x))` equals the reshape to `to` of a transposed `x`
+/// of shape `from`. The reshape only adds or drops axes of size 1: those at the beginning of `to` come first,
+/// and others before the axis that they precede in `to`.
 fn raised(from: &[Dim], permutation: &[usize], to: &[Dim]) -> (Vec<Dim>, Vec<usize>) {
     let is_one = |size: &Dim| *size == Dim::Known(1);
     let first = to.iter().position(|size| !is_one(size)).unwrap_or(to.len());
     let mut kept = permutation.iter().rev().filter(|axis| !is_one(&from[**axis]));
-    // Of each axis of `to` from the last one on, the axis of `from` that it is, or before which it comes.
+    // For each axis of `to`, from the last one, its axis of `from`, or the one that it comes before.
     let mut next = from.len();
     let mut places = Vec::new();
     for (axis, size) in to.iter().enumerate().rev() {

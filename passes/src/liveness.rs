@@ -1,13 +1,12 @@
 //! The steps of a function, and the live ranges of alias roots in steps.
 //!
 //! The steps of a function are the points of its [`FlowGraph`]: its operations in text order through all
-//! blocks and regions, and the parallel copies between them; without weights (evaluated when the program is
-//! loaded) and views that need no copy. Live ranges belong to alias roots: a reader of a view keeps the
-//! view's root alive. A returned value is live up to its return.
+//! blocks and regions, and the parallel copies between them. Weights (evaluated at load) and views that need
+//! no copy are not steps. Live ranges belong to alias roots: a reader of a view keeps the view's root alive.
+//! A returned value is live up to its return.
 //!
-//! Roots that are to share bytes are joined to a [class](AliasClasses), if they are never live at the same
-//! moment.
-//! The planner sees the live range of a class as the hull of its spans.
+//! Roots that are to share bytes are joined to a [class](AliasClasses) if they are never live at the same
+//! moment. The planner uses the hull of a class's spans as its live range.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -42,7 +41,7 @@ impl Steps {
         self.events().filter(|(_, event)| event.act == Act::Run).map(|(step, event)| (step, event.op))
     }
 
-    /// What happens at each step.
+    /// The event of each step.
     pub fn events(&self) -> impl Iterator<Item = (Step, Event)> + '_ {
         self.graph.events().map(|(point, event)| (Step::new(point.index()), event))
     }
@@ -56,21 +55,21 @@ impl Steps {
 /// A live range in steps, from the first to the last, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiveRange {
-    /// The step that writes it first.
+    /// The first step that writes it.
     pub first: Step,
-    /// The last step that reads it, or that writes it where nothing reads it.
+    /// The last step that reads it, or the last that writes it if nothing reads it.
     pub last: Step,
 }
 
-/// The alias roots of a function, joined to classes that share their bytes.
+/// The alias roots of a function, joined to classes with shared bytes.
 pub struct AliasClasses<'a> {
     aliases: &'a AliasSets,
     liveness: Liveness,
-    /// The class that a root was joined to; none: it is one of its own.
+    /// The class that a root was joined to; none if it is the class's own name.
     joined: SecondaryMap<Value, PackedOption<Value>>,
     /// The spans of classes of more than one root.
     merged: FxHashMap<Value, Vec<LiveSpan>>,
-    /// The last operation in text order that reads a class, with its step.
+    /// For each class, its last reader in text order, with the step.
     last_reader: SecondaryMap<Value, Option<(Step, Op)>>,
 }
 
@@ -95,7 +94,7 @@ impl<'a> AliasClasses<'a> {
         AliasClasses { aliases, liveness, joined, merged, last_reader }
     }
 
-    /// The roots with a live range, in the order in which they begin.
+    /// The roots with a live range, in order of their first steps.
     pub fn roots(&self) -> &[Value] {
         self.liveness.variables()
     }
@@ -114,7 +113,7 @@ impl<'a> AliasClasses<'a> {
         self.merged.get(&class).map_or(self.liveness.spans(class), Vec::as_slice)
     }
 
-    /// From which step to which a class is kept; none for weights.
+    /// The first and last step of a class; none for weights.
     pub fn live_range(&self, class: Value) -> Option<LiveRange> {
         let spans = self.spans(class);
         let step = |moment: Moment| Step::new(moment.point().index());
@@ -132,8 +131,8 @@ impl<'a> AliasClasses<'a> {
         meet(self.spans(a), self.spans(b), overlap)
     }
 
-    /// Whether two classes are ever needed by the same step; a parallel copy does not count, since it reads
-    /// all before it writes.
+    /// Whether two classes are ever needed by the same step. A parallel copy does not count, since it reads
+    /// everything before it writes.
     pub fn conflict_in_steps(&self, steps: &Steps, a: Value, b: Value) -> bool {
         let is_run = |point: Point| steps.graph().event(point).act == Act::Run;
         let touch = |end: Moment, start: Moment| {
@@ -158,7 +157,7 @@ impl<'a> AliasClasses<'a> {
     }
 }
 
-/// Whether some pair of two sorted lists of spans meets, where `overlap` may hold of spans that touch.
+/// Whether two sorted lists of spans have a pair that meets; for spans that only touch, `overlap` decides.
 fn meet(a: &[LiveSpan], b: &[LiveSpan], overlap: impl Fn(&LiveSpan, &LiveSpan) -> bool) -> bool {
     let (mut i, mut j) = (0, 0);
     while let (Some(left), Some(right)) = (a.get(i), b.get(j)) {

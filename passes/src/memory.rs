@@ -1,4 +1,4 @@
-//! Memory planning for a function of any sizes.
+//! Memory planning of a function at any sizes.
 //!
 //! [`structure`] decides once which values share bytes: ties, operands of concatenations in place, views read
 //! in place. [`buffers`] lists the resulting buffers, with sizes as expressions, and [`assign`] computes

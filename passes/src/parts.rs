@@ -1,4 +1,4 @@
-//! Which operands of a concatenation are written straight to their place in its result.
+//! In-place concatenation: which operands of a concatenation are written directly into its result.
 //!
 //! ```text
 //! %0 = nn.conv2d %x, %w                    %0 = nn.conv2d %x, %w {mem.pitch = array<i64: 64, 192>}
@@ -6,14 +6,15 @@
 //! %2 = nn.concat %0, %1                    %2 = nn.concat %0, %1 {mem.parts = array<i64: 0, 1>}
 //! ```
 //!
-//! This also applies to the operand of a padding, which then writes only the elements around it.
+//! This also applies to the operand of a padding, which then writes only the elements around the operand.
 //!
-//! A part shares the bytes of the whole, as rows at a distance where the axis is not the outermost
-//! (`mem.pitch`: the bytes of a row, and from row to row). Concatenations are looked at from the last to the
-//! first, since a whole may be a part of another; concatenations that begin alike are nested first (`nest`),
-//! so that a block in which each layer reads all that were made before has one buffer. An operand stays a
-//! copy if it is a weight or an argument, is passed to a block, is already a part, or if its producer or some
-//! reader works without gaps only; each refusal is a remark. What would raise the most bytes that are live at
+//! An operand in place shares the result's bytes. Unless the axis is the outermost, it consists of rows with
+//! gaps (`mem.pitch`: the bytes of a row, and the pitch). Concatenations are visited from the last to the
+//! first, since a result may itself be an operand in place. Concatenations with the same first operands are
+//! nested before that (`nest`), so that a block in which each layer reads all earlier results has one buffer.
+//! An operand stays a copy if it is a weight or an argument, is passed to a block, is in place elsewhere, or
+//! if its producer or some reader does not support gaps; each refusal is a remark. Operands in place that
+//! would raise the peak of live bytes are dropped (`peak`). Linear in uses.
 //! one time is not done (`peak`). Linear in uses.
 
 use cranelift_entity::SecondaryMap;
@@ -34,12 +35,12 @@ use crate::readers::{MoveObstacle, check_readers, collect_readers};
 use links::Link;
 use peak::{ConcatValue, Peak};
 
-/// What happens to values that the producers of operands in place may overwrite.
+/// The treatment of values that the producers of operands in place may overwrite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overwritten {
-    /// They are made at the part's place and overwritten there.
+    /// They are computed in the operand's place and overwritten there.
     InPlace,
-    /// They stay where they are, and live beside the part.
+    /// They keep bytes of their own, and are live beside the operand.
     Beside,
 }
 
@@ -50,7 +51,7 @@ pub struct PlacedOperands {
     pub parts: usize,
     /// The number of their producers that overwrite an operand there.
     pub ties: usize,
-    /// Bytes of the largest value with operands in place.
+    /// The bytes of the largest value with operands in place.
     pub whole_bytes: u64,
     /// A remark for each operand that is copied, and for each refused overwriting by a producer.
     pub remarks: Vec<Diagnostic>,
@@ -86,9 +87,9 @@ pub fn copied_parts(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
     remarks
 }
 
-/// Why parts that could stand at their place are copied.
+/// The reason for copying operands that could be in place.
 const RAISES: &str = "that would raise the peak of live bytes";
-/// Why a part can't be rows of its whole.
+/// The reason why an operand can't be rows of the result.
 const CUTS: &str = "a row of it ends inside an axis";
 
 fn refusal(body: &Body, op: Op, operand: usize, reason: &str) -> Diagnostic {
@@ -96,12 +97,12 @@ fn refusal(body: &Body, op: Op, operand: usize, reason: &str) -> Diagnostic {
     Diagnostic::remark(body.location(op), message)
 }
 
-/// Whether there are concatenations or paddings that nobody decided about yet.
+/// Whether there are concatenations or paddings without operands in place that are still to be decided.
 pub(crate) fn has_open_parts(ctx: &Context, body: &Body) -> bool {
     !concatenations(ctx, body).is_empty()
 }
 
-/// The concatenations and paddings that nobody decided about yet, in text order.
+/// The concatenations and paddings that are still to be decided, in text order.
 fn concatenations(ctx: &Context, body: &Body) -> Vec<Op> {
     let mut found = Vec::new();
     flow::walk(ctx, body, |op| {
@@ -116,30 +117,30 @@ fn concatenations(ctx: &Context, body: &Body) -> Vec<Op> {
     found
 }
 
-/// An operand that stands at its place in a whole.
+/// An operand in place.
 #[derive(Clone)]
 struct ConcatOperand {
     /// The concatenation.
     op: Op,
     operand: usize,
-    /// The value whose bytes they are.
+    /// The alias root that owns the operand's bytes.
     root: Value,
-    /// The outermost value that it is a part of, and the rows that it has of that.
+    /// The outermost value that it is in place in, and its rows in that.
     whole: Value,
     window: ByteWindow,
-    /// What its maker overwrites there, and so on.
+    /// The values that its producer overwrites there, and so on.
     links: Vec<Link>,
-    /// What overwrites it, where it is a part of what is overwritten.
+    /// The operation that overwrites it there, if it is in place in an overwritten value.
     overwriter: Option<Op>,
 }
 
 impl ConcatOperand {
-    /// The values that stand in its window, one after the other.
+    /// The values that use its window, one after the other.
     fn roots(&self) -> impl Iterator<Item = Value> + '_ {
         std::iter::once(self.root).chain(self.links.iter().map(|link| link.root))
     }
 
-    /// What overwrites a value that stands in its window.
+    /// The operation that overwrites a value in its window.
     fn overwriter(&self, root: Value) -> Option<Op> {
         let link = self.links.iter().find(|link| link.root == root);
         link.map_or(self.overwriter, |link| Some(link.op))
@@ -154,7 +155,7 @@ struct ConcatChooser<'a> {
     aliases: AliasSets,
     chosen: Vec<ConcatOperand>,
     overwritten: Overwritten,
-    /// For each root, which of the chosen parts it is, or comes to stand with.
+    /// For each root, the chosen operand in place whose window it uses.
     part_of: SecondaryMap<Value, Option<usize>>,
     remarks: Vec<Diagnostic>,
 }
@@ -199,7 +200,7 @@ impl<'a> ConcatChooser<'a> {
         self.remarks.push(refusal(self.body, op, operand, reason));
     }
 
-    /// What an operand becomes if it is written to its place.
+    /// The window of an operand if it is written in place, or the reason why it is copied.
     fn part(&self, op: Op, operand: usize) -> Result<ConcatOperand, String> {
         let value = self.body.operand(op, operand);
         if self.weights.contains(value) {
@@ -240,7 +241,7 @@ impl<'a> ConcatChooser<'a> {
         Ok(ConcatOperand { op, operand, root, whole, window, links: Vec::new(), overwriter })
     }
 
-    /// Refuses a producer that writes without gaps only, and rows that are less than its last axis.
+    /// Refuses a producer that can't write gaps, or rows shorter than its last axis.
     fn check_maker(&self, maker: Op, window: ByteWindow) -> Result<(), String> {
         let op = self.body.at(self.ctx, maker);
         let is_plain = !op.is_structured() && ties(op).next().is_none();
@@ -252,21 +253,21 @@ impl<'a> ConcatChooser<'a> {
         if is_apart && !self.target.writes_strides(op) { Err(CUTS.into()) } else { Ok(()) }
     }
 
-    /// How the elements of a value lie in a window.
+    /// The strides of a value in a window.
     fn layout(&self, value: Value, window: ByteWindow) -> Option<Strided> {
         let shape = static_extents(self.ctx, self.body.ty(value))?;
         let bits = storage_bits(self.ctx, self.ctx.elem(self.body.ty(value)))?;
         Some(Strided { offset: 0, strides: window.strides(&shape, bits)?, shape })
     }
 
-    /// Refuses readers of a value, or of views of it, that read without gaps only; `whole` is the
-    /// concatenation itself.
+    /// Refuses readers of a value, or of views of it, that can't read gaps; `whole` is the concatenation
+    /// itself.
     fn check_readers(&self, whole: Option<Op>, value: Value, window: ByteWindow) -> Result<(), MoveObstacle> {
         let layout = self.layout(value, window).ok_or(CUTS)?;
         check_readers(self.ctx, self.target, self.body, value, &layout, whole)
     }
 
-    /// Drops the parts of wholes that would raise the peak.
+    /// Drops operands in place that would raise the peak.
     fn keep_what_lowers_the_peak(&mut self) {
         let mut wholes: Vec<ConcatValue> = Vec::new();
         for part in &self.chosen {
@@ -287,7 +288,7 @@ impl<'a> ConcatChooser<'a> {
     }
 }
 
-/// Writes the choice into the function, and asks the target again for the kernels that it touches.
+/// Writes the choice into the function, and selects kernels again for the operations that it affects.
 fn apply(ctx: &Context, target: &dyn Target, body: &mut Body, chosen: &[ConcatOperand]) {
     let mut touched: Vec<Op> = Vec::new();
     for part in chosen {

@@ -54,7 +54,7 @@ pub use ir::memory_pools::ALIGN_BYTES;
 /// The content of a buffer of the placement problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferContent {
-    /// An alias root, with everything that shares its bytes.
+    /// An alias root, with all values that share its bytes.
     Root(Value),
     /// The scratch of a step.
     Scratch(Op),
@@ -64,7 +64,7 @@ pub enum BufferContent {
 pub struct ArenaProblem<'a> {
     /// Live ranges and sizes.
     pub problem: Problem,
-    /// What each buffer of the problem holds.
+    /// The content of each buffer of the problem.
     pub contents: PrimaryMap<BufferId, BufferContent>,
     /// The properties of the arena.
     pub pool: MemoryPool,
@@ -74,14 +74,14 @@ pub struct ArenaProblem<'a> {
     aliases: &'a AliasSets,
     classes: AliasClasses<'a>,
     homes: SecondaryMap<Value, Option<Storage<BufferId>>>,
-    /// States, as they are read and as they are next: two classes in one place.
+    /// States: the argument and the next value of each are two classes in one place.
     states: Vec<Value>,
-    /// Bytes of scratch that parallel copies of an operation take.
+    /// Bytes of scratch for an operation's parallel copies.
     handing: SecondaryMap<Op, u64>,
     /// The values that share a place although each has bytes of its own.
     shared: Vec<(Value, Value)>,
-    /// The function with named sizes of which this is the one at some sizes: what shares a place must do so
-    /// at all of them.
+    /// The function with named sizes that this one is specialized from, if any: values may share a place only
+    /// if they may at all sizes.
     all_sizes: Option<SizeRanges<'a>>,
 }
 
@@ -105,7 +105,8 @@ impl<'a> ArenaProblem<'a> {
         ArenaProblem::begin(ctx, body, aliases)?.complete(ctx, body)
     }
 
-    /// The same for a function at some sizes, where values share a place only if they may at all sizes.
+    /// Like [`ArenaProblem::of`] for a function at some sizes; values share a place only if they may at all
+    /// sizes.
     pub(crate) fn at_some_sizes(
         ctx: &Context,
         body: &Body,
@@ -116,7 +117,7 @@ impl<'a> ArenaProblem<'a> {
         arena.complete(ctx, body)
     }
 
-    /// The same where it is decided which values share a place.
+    /// Like [`ArenaProblem::of`], but with the given choice of values that share a place.
     pub(crate) fn sharing(
         ctx: &Context,
         body: &Body,
@@ -130,8 +131,8 @@ impl<'a> ArenaProblem<'a> {
         Ok(arena)
     }
 
-    /// The values that share a place although each has bytes of its own: with what gets them, or in a
-    /// caller's buffer.
+    /// The values that share a place although each has bytes of its own: with the argument or result they are
+    /// passed to, or in a caller's buffer.
     pub(crate) fn shared(&self) -> &[(Value, Value)] {
         &self.shared
     }
@@ -144,7 +145,7 @@ impl<'a> ArenaProblem<'a> {
         Ok(self)
     }
 
-    /// Where a value is; none for weights, and in blocks that control never reaches.
+    /// The storage of a value; none for weights, and in unreachable blocks.
     pub(crate) fn storage(&self, value: Value) -> Option<Storage<BufferId>> {
         self.homes[self.classes.class(value)]
     }
@@ -195,13 +196,13 @@ impl<'a> ArenaProblem<'a> {
         !matches!(self.homes[self.classes.class(value)], None | Some(Storage::Buffer(_)))
     }
 
-    /// Which values lie in the arena at a step at which most bytes are live.
+    /// Whether each of these values is in the arena at a step of the peak.
     pub(crate) fn are_at_peak(&self, values: &[Value]) -> Vec<bool> {
         if values.is_empty() {
             return Vec::new();
         }
         let live_range = |buffer: &Buffer| buffer.first.index()..=buffer.last.index();
-        // First what each step has more than the one before it.
+        // First, the difference of each step's bytes from those of the step before.
         let mut loads = vec![0i128; self.steps.end().index() + 2];
         for buffer in self.problem.buffers.values() {
             loads[*live_range(buffer).start()] += i128::from(buffer.size_bytes);
@@ -218,14 +219,14 @@ impl<'a> ArenaProblem<'a> {
         values.iter().map(is_at_peak).collect()
     }
 
-    /// Lets results share bytes with the operands that they are written over (`mem.overlap`).
+    /// Allows results to share bytes with the operands that they are written over (`mem.overlap`).
     fn add_overlaps(&mut self, ctx: &Context, body: &Body) {
         let bandings = self.steps.iter().filter_map(|(_, op)| Some((op, Banding::of(body.at(ctx, op))?)));
         let overlaps = bandings.filter_map(|(op, banding)| self.overlap(ctx, body, op, banding));
         self.problem.overlaps = overlaps.collect();
     }
 
-    /// How a result may share bytes with an operand.
+    /// The overlap of a result and an operand.
     pub(crate) fn overlap(&self, ctx: &Context, body: &Body, op: Op, banding: Banding) -> Option<Overlap> {
         let Banding { operand, rows, order } = banding;
         let (read, written) = self.pair(body, op, operand)?;
@@ -234,8 +235,9 @@ impl<'a> ArenaProblem<'a> {
         Some(Overlap { input, output, min_distance_bytes })
     }
 
-    /// The buffers of an operand and of result 0 of a step, if each is a whole one (or the result a part of
-    /// each row of one), the operand's is read by nothing else and ends here, and the result's begins here.
+    /// The buffers of an operand and of result 0 of a step, if the operand's value is alone in its buffer,
+    /// has no other reader and dies here, and the result begins here and is alone in its buffer or has a
+    /// piece of each row of it.
     pub(crate) fn pair(&self, body: &Body, op: Op, operand: usize) -> Option<(BufferId, BufferId)> {
         let read = (operand < body.operand_count(op)).then(|| body.operand(op, operand))?;
         let result = body.results(op).next()?;
@@ -247,7 +249,7 @@ impl<'a> ArenaProblem<'a> {
         (is_passed_on && readers == 1 && input != output).then_some((input, output))
     }
 
-    /// The buffer in the arena that holds a value and nothing besides.
+    /// The buffer in the arena that holds a value and nothing else.
     pub(crate) fn whole(&self, value: Value) -> Option<BufferId> {
         let class = self.classes.class(value);
         let Some(Storage::Buffer(id)) = self.homes[class] else { return None };
@@ -256,7 +258,7 @@ impl<'a> ArenaProblem<'a> {
         is_all.then_some(id)
     }
 
-    /// The buffer in the arena in whose rows a value has a part each.
+    /// The buffer in the arena of which a value has a piece of each row.
     pub(crate) fn in_rows(&self, value: Value) -> Option<BufferId> {
         let class = self.classes.class(value);
         let Some(Storage::Buffer(id)) = self.homes[class] else { return None };
@@ -264,7 +266,7 @@ impl<'a> ArenaProblem<'a> {
         (first + row <= pitch && rows * pitch == self.problem.buffers[id].size_bytes).then_some(id)
     }
 
-    /// Inputs and outputs are where the caller says.
+    /// Assigns inputs and outputs to the caller's buffers.
     fn pin(&mut self, ctx: &Context, body: &Body) {
         for (index, arg) in entry_args(body).iter().enumerate() {
             self.homes[*arg] = Some(Storage::Input(index));
@@ -276,7 +278,7 @@ impl<'a> ArenaProblem<'a> {
         }
     }
 
-    /// Lets block arguments and their sources have the same bytes where their live ranges allow it.
+    /// Joins block arguments with the values passed to them, where their live ranges allow it.
     fn join_handed(&mut self, ctx: &Context, body: &Body) {
         let weights = WeightSet::of(ctx, body);
         let kept = kept_inputs(ctx, body);
@@ -294,7 +296,7 @@ impl<'a> ArenaProblem<'a> {
         }
     }
 
-    /// Whether values of equal sizes have equal sizes always.
+    /// Whether values of equal sizes here are of equal sizes at all sizes of the function.
     fn are_as_large(&self, ctx: &Context, [from, root, to]: [Value; 3]) -> bool {
         self.all_sizes.is_none_or(|SizeRanges { body, ranges }| {
             are_as_large(ctx, body, from, to, ranges) && are_as_large(ctx, body, root, to, ranges)
@@ -349,7 +351,7 @@ impl<'a> ArenaProblem<'a> {
             let Some(bytes) = bytes else { continue };
             let live_range = LiveRange { first: step, last: step };
             match self.handing[event.op] {
-                // Ways out of one block are taken one at a time: they share scratch.
+                // Only one edge out of a block is taken at a time, so all of them share scratch.
                 0 => {
                     self.push(live_range, bytes, BufferContent::Scratch(event.op));
                 }
@@ -372,7 +374,7 @@ impl<'a> ArenaProblem<'a> {
         buffer.size_bytes = buffer.size_bytes.max(bytes);
     }
 
-    /// The scratch that doing an event's moves one after the other takes.
+    /// The bytes of scratch for the parallel copy of an event.
     fn handing_bytes(&self, ctx: &Context, body: &Body, event: Event) -> u64 {
         let moves = event.moves(ctx, body);
         let bytes = |value: Value| {
@@ -394,7 +396,7 @@ impl<'a> ArenaProblem<'a> {
     }
 }
 
-/// The scratch that `select` wrote down for an operation, in bytes.
+/// The scratch that `select` chose for an operation, in bytes.
 fn scratch_bytes(ctx: &Context, body: &Body, op: Op) -> Option<u64> {
     attrs::scratch_bytes(body.at(ctx, op)).filter(|bytes| *bytes > 0)
 }
@@ -403,14 +405,14 @@ fn entry_args(body: &Body) -> &[Value] {
     entry(body).map_or(&[], |block| body.args(block))
 }
 
-/// Copies each output that has no bytes of its own or is to lie in a pool, and all where a function returns
-/// at several places. Says who shares bytes with whom after that.
+/// Copies each output that has no bytes of its own or is requested in another pool, and all outputs if a
+/// function has several returns. Returns the alias sets after that.
 pub(crate) fn separate_outputs(ctx: &Context, body: &mut Body) -> AliasSets {
     let ends = returns(ctx, body);
     let aliases = AliasSets::of(ctx, body);
     let weights = WeightSet::of(ctx, body);
     let ranges = Ranges::of_function(ctx, body);
-    // What is wrong with them, `pin_states` says.
+    // `pin_states` reports their faults.
     let states = ir::states::states(ctx, body).unwrap_or_default();
     let mut taken: SecondaryMap<Value, bool> = SecondaryMap::new();
     entry_args(body).iter().for_each(|arg| taken[*arg] = true);

@@ -1,4 +1,4 @@
-//! The rows of the passes that make the canonical pipeline.
+//! The passes of the canonical pipeline: their rows for the registry.
 
 use ir::memory_pools::{MemoryPool, add_pools};
 use ir::{Diagnostic, Location};
@@ -12,7 +12,7 @@ use crate::symbolic::is_symbolic;
 use crate::tradeoff::Goal;
 use crate::variants::guard;
 
-/// Images turn to the layout that the target wants.
+/// Converts images to the layout that the target prefers.
 pub(crate) static LAYOUT: PassDef = PassDef {
     name: "layout",
     doc: "Gives convolutions and pooling the layout that the target prefers, and moves the transposes that \
@@ -38,7 +38,7 @@ pub(crate) static LAYOUT: PassDef = PassDef {
     run: PassRun::Function(|pass, body| crate::layout::layout(pass.ctx, pass.target, body, &pass.changes)),
 };
 
-/// Operations are put into groups that run as one.
+/// Puts operations into groups that run as one.
 pub(crate) static FUSE: PassDef = PassDef {
     name: "fuse",
     doc: "Fuses operations into groups that run as one step: a contraction with its bias, residual and \
@@ -75,7 +75,7 @@ pub(crate) static FUSE: PassDef = PassDef {
     }),
 };
 
-/// Numbers become `bf16`.
+/// Rounds numbers to `bf16`.
 pub(crate) static PRECISION: PassDef = PassDef {
     name: "precision",
     doc: "Lets contractions with weights multiply `bf16`, with sums in `f32`, and stores what lies between \
@@ -113,7 +113,7 @@ pub(crate) static PRECISION: PassDef = PassDef {
     }),
 };
 
-/// Kernels are chosen.
+/// Selects kernels.
 pub(crate) static SELECT: PassDef = PassDef {
     name: "select",
     doc: "Selects for each step a kernel of the target, its scratch for the function's number of threads, \
@@ -146,7 +146,7 @@ pub(crate) static SELECT: PassDef = PassDef {
     }),
 };
 
-/// Results overwrite operands that die.
+/// Lets results overwrite dying operands.
 pub(crate) static INPLACE: PassDef = PassDef {
     name: "inplace",
     doc: "Saves copies before anything is placed: operands are written directly into their concatenation or \
@@ -171,7 +171,7 @@ pub(crate) static INPLACE: PassDef = PassDef {
     stage: StageRule::Is(Stage::Inplace),
     run: PassRun::Function(|pass, body| {
         if is_symbolic(pass.ctx, body) || !guard(pass.ctx, body).is_empty() {
-            // `select` decides at each size, but pools are the same at all.
+            // `select` decides at each size, but pools are the same at all sizes.
             crate::memory_pools::assign(pass.ctx, pass.target, body)?;
             let outcome = structure::decide(pass.ctx, pass.target, body);
             pass.count("ties", outcome.ties as u64);
@@ -194,7 +194,7 @@ pub(crate) static INPLACE: PassDef = PassDef {
     }),
 };
 
-/// Every value gets its place.
+/// Gives each value its place.
 pub(crate) static PLAN: PassDef = PassDef {
     name: "plan",
     doc: "Gives every value that needs storage, and the scratch of every step, a place in one arena (or in \
@@ -250,7 +250,7 @@ pub(crate) static PLAN: PassDef = PassDef {
         let pools = pools.and_then(|pools| add_pools(pass.ctx, body, &pools));
         pools.map_err(|fault| vec![Diagnostic::error(Location::UNKNOWN, fault)])?;
         if is_symbolic(pass.ctx, body) {
-            // `inplace` did so too, if it ran.
+            // `inplace` did this too, if it ran.
             structure::settle(pass.ctx, body);
             crate::plan::separate_outputs(pass.ctx, body);
             let buffers = Buffers::of(pass.ctx, pass.target, body, pass.threads)?;
@@ -260,7 +260,8 @@ pub(crate) static PLAN: PassDef = PassDef {
             return Ok(());
         }
         if !guard(pass.ctx, body).is_empty() {
-            // What is in place was decided for all sizes, and how far rows are apart was not.
+            // The operands in place were decided for all sizes; the pitches of their rows depend on the
+            // sizes.
             structure::write_rows(pass.ctx, body);
         }
         let planner = pass.options.text("planner");
