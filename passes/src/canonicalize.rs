@@ -1,7 +1,7 @@
-//! How a function is brought into the form that other passes expect.
+//! Canonicalization: brings a function into the form that other passes expect.
 //!
-//! All rules that the registry knows are applied until none applies ([`crate::rewrite`]), and blocks that
-//! nothing reaches or that only continue another one are gone:
+//! All registered rules are applied until none applies ([`crate::rewrite`]). Unreachable blocks and blocks
+//! that only continue another one are removed:
 //!
 //! ```text
 //! %0 = arith.constant 1 : i32             %0 = arith.constant 3 : i32
@@ -10,10 +10,9 @@
 //! %3 = arith.addi %2, %x : i32
 //! ```
 //!
-//! These are the laws of one table ([`crate::laws`]) that are exact, and rules for what no pattern says:
-//! blocks, branches and loops. What they make computes the same to the bit as what it replaces, rounding, NaN
-//! and the sign of zero included. Laws that hold for numbers only are left to `simplify`, which applies them
-//! all.
+//! The rules are the exact laws of one table ([`crate::laws`]), and code for transformations that no pattern
+//! expresses: of blocks, branches and loops. A replacement computes the same to the bit, including rounding,
+//! NaN and the sign of zero. Laws that hold only up to rounding are left to `simplify`, which applies all.
 
 mod blocks;
 mod branches;
@@ -27,7 +26,7 @@ use crate::dce::remove_dead;
 use crate::manager::{Example, OptionDef, OptionKind, PassContext, PassDef, PassRun, Stage, StageRule};
 use crate::rewrite::{Driver, RewriteLimits, RewriteOutcome, Rule};
 
-/// The built-in rules written in code: those for every row, and those for control flow.
+/// The built-in rules written in code: general ones, and those for control flow.
 pub static RULES: &[&[Rule]] = &[general::RULES, flow::RULES, branches::RULES];
 
 /// The pass `canonicalize`.
@@ -80,7 +79,7 @@ fn run(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
     Ok(())
 }
 
-/// How many operations a region holds.
+/// The number of operations in a region.
 fn count(body: &Body, region: Region) -> usize {
     let ops = body.blocks(region).iter().flat_map(|block| body.ops(*block));
     ops.map(|op| 1 + body.regions(op).iter().map(|inner| count(body, *inner)).sum::<usize>()).sum()

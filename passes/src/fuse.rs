@@ -8,16 +8,16 @@
 //!                                     optc.yield %3 }
 //! ```
 //!
-//! A group has one result; everything else that its operations make is read inside only, and never stored.
-//! First come the groups around several contractions and other kernels that the target runs as one, such as
-//! attention (`chains.rs`). Then each other contraction (or kernel) takes what its kernel can do after it,
-//! which the target says: a bias, a residual and an activation, or all that rescales the sums of integers;
-//! then, of what is left, a prologue, which it can do before it. Contractions choose in reverse text order,
-//! so that of two that are added the later one gets the sum, and stays where it is, unless fewer bytes are
-//! live if the earlier one gets it (`sums.rs`).
-//! Then elementwise operations of one shape, each read only by the next, form groups. Blocks are looked at
-//! one by one, those in the regions of branches and loops too. A group stands where its last operation stood.
-//! Each operation is looked at a bounded number of times.
+//! A group has one result; all other values that its operations compute are read only inside it, and never
+//! stored. First come groups around several contractions and other kernels that the target runs as one, such
+//! as attention (`chains.rs`). Then each other contraction (or kernel) takes an epilogue that its kernel
+//! supports, as the target says: a bias, a residual and an activation, or the rescaling of integer sums.
+//! After that it takes a prologue from the remaining operations. Contractions choose in reverse text order,
+//! so that of two that are added the later one gets the sum and keeps its position, unless fewer bytes are
+//! live if the earlier one gets it (`sums.rs`). Then elementwise operations of one shape, each read only by
+//! the next, form groups. Blocks are processed one by one, including those in the regions of branches and
+//! loops. A group is inserted at the position of its last operation. Each operation is visited a bounded
+//! number of times.
 
 use ir::dequantized::Dequantized;
 use ir::opdef::Traits;
@@ -34,15 +34,14 @@ use crate::manager::Changes;
 mod chains;
 mod sums;
 
-/// Groups the operations of a function; a group has at most `max_ops` of them. Returns how many groups were
-/// made.
+/// Groups the operations of a function; a group has at most `max_ops` of them. Returns the number of groups.
 pub fn fuse(ctx: &Context, target: &dyn Target, body: &mut Body, max_ops: usize, changes: &Changes) -> usize {
     let left = sums::sums_for_the_earlier(ctx, target, body, max_ops);
     fuse_with(ctx, target, body, (max_ops, changes), &left)
 }
 
-/// [`fuse`], where of two contractions that one of the sums in `left` adds, the later one leaves it to the
-/// earlier.
+/// Like [`fuse`], but for the sums in `left` of two contractions, the later contraction leaves the sum to the
+/// earlier one.
 fn fuse_with(
     ctx: &Context,
     target: &dyn Target,
@@ -62,7 +61,7 @@ fn fuse_with(
     groups.len()
 }
 
-/// Operations that become one, in text order; the last one makes the result.
+/// Operations to be fused, in text order; the last one computes the result.
 struct Group {
     ops: Vec<Op>,
     /// The operation that the group is named after.
@@ -77,16 +76,16 @@ struct FusionChooser<'a> {
     max_ops: usize,
     /// Sums that the later of the two contractions leaves to the earlier.
     left: &'a BTreeSet<Op>,
-    /// The block that is looked at.
+    /// The current block.
     block: Option<Block>,
     /// Its operations that are not weights, in text order.
     steps: Vec<Op>,
-    /// Which group an operation belongs to.
+    /// The group of each operation.
     group_of: BTreeMap<Op, usize>,
     groups: Vec<Group>,
 }
 
-/// What an epilogue may still take, in order.
+/// The operations that an epilogue may still take, in order.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum EpilogueStage {
     Bias,
@@ -110,7 +109,7 @@ impl<'a> FusionChooser<'a> {
         FusionChooser { ctx, target, body, weights, max_ops, left, block: None, steps, group_of, groups }
     }
 
-    /// All groups of more than one operation of a block, in the text order of their results.
+    /// All groups of at least two operations in a block, in the text order of their results.
     fn choose(&mut self, block: Block) -> Vec<Group> {
         self.block = Some(block);
         self.group_of.clear();
@@ -157,7 +156,7 @@ impl<'a> FusionChooser<'a> {
         self.groups.push(Group { ops, root });
     }
 
-    /// Starts a group with a contraction and what its kernel does after it.
+    /// Starts a group with a contraction and its epilogue.
     fn grow_epilogue(&mut self, root: Op) {
         let mut ops = vec![root];
         let mut stage =
@@ -179,13 +178,13 @@ impl<'a> FusionChooser<'a> {
         self.add_group(ops, root);
     }
 
-    /// Whether an operation multiplies integers of 8 bits.
+    /// Whether an operation multiplies 8-bit integers.
     fn is_quantized(&self, op: Op) -> bool {
         matches!(self.body.at(self.ctx, op).kind(), Kind::Contract(contract) if contract.is_quantized())
     }
 
-    /// Starts a group with a quantized contraction and what its kernel does to the sums, up to integers of 8
-    /// bits if it comes to such: they take the least memory.
+    /// Starts a group with a quantized contraction and the rescaling of its sums, up to 8-bit integers if
+    /// they are reached, since these take the least memory.
     fn grow_rescaling(&mut self, root: Op) {
         let mut ops = vec![root];
         let mut last = root;
@@ -211,7 +210,7 @@ impl<'a> FusionChooser<'a> {
         self.add_group(ops, root);
     }
 
-    /// The operations that make the other operand of a sum of integers of 8 bits, if they do so for it alone.
+    /// The operations that compute the other operand of a sum of 8-bit integers, if only the sum reads them.
     fn residual(&self, user: Op, last: Op) -> Vec<Op> {
         let last = self.body.result(last, 0);
         let others = self.body.operands(user).filter(|operand| *operand != last);
@@ -224,7 +223,8 @@ impl<'a> FusionChooser<'a> {
         }
     }
 
-    /// Adds what the kernel of a group's contraction does before it, of what no epilogue took.
+    /// Adds a prologue that the kernel of a group's contraction supports, from operations that no epilogue
+    /// took.
     fn grow_prologue(&mut self, group: usize) {
         let root = self.groups[group].root;
         let mut first = root;
@@ -237,14 +237,14 @@ impl<'a> FusionChooser<'a> {
         }
     }
 
-    /// The one operation that reads a value, if it reads it once and the value is not returned.
+    /// The only operation that reads a value, if it reads it once and is no terminator.
     fn only_user(&self, value: Value) -> Option<Op> {
         let mut uses = self.body.uses(value);
         let only = uses.next()?;
         (uses.next().is_none() && !self.body.at(self.ctx, only.op).has(Traits::TERMINATOR)).then_some(only.op)
     }
 
-    /// What the epilogue may take after `user`, which reads `last`; none if it can't take `user`.
+    /// The next stage of the epilogue after `user`, which reads `last`; none if it can't take `user`.
     fn epilogue_place(&self, root: Op, user: Op, last: Value, stage: EpilogueStage) -> Option<EpilogueStage> {
         let op = self.body.at(self.ctx, user);
         let Kind::Elementwise(scalar) = op.kind() else { return None };
@@ -284,7 +284,7 @@ impl<'a> FusionChooser<'a> {
         is_flat && self.weights.contains(value)
     }
 
-    /// The operation that makes operand 0 of `first`, if the root's kernel can do it while it reads.
+    /// The operation that computes operand 0 of `first`, if the root's kernel can do it while reading.
     fn prologue(&self, root: Op, first: Op) -> Option<Op> {
         let value = self.body.operands(first).next()?;
         let op = self.body.defining_op(value)?;
@@ -297,8 +297,7 @@ impl<'a> FusionChooser<'a> {
             .then_some(op)
     }
 
-    /// Puts `op` into a group with the elementwise operations whose results only it reads, and which have its
-    /// shape.
+    /// Puts `op` into a group with the elementwise operations of its shape whose results only it reads.
     fn join_producers(&mut self, op: Op) {
         let mut ops = vec![op];
         let ty = self.body.at(self.ctx, op).result_type(0);
@@ -322,7 +321,7 @@ impl<'a> FusionChooser<'a> {
     }
 }
 
-/// Moves the operations of a group into the body of an `optc.group` that stands where the last one stood.
+/// Moves the operations of a group into the body of an `optc.group` at the position of the last one.
 fn outline(ctx: &Context, body: &mut Body, group: &Group) {
     let last = *group.ops.last().expect("groups are not empty");
     let made: Vec<Value> = group.ops.iter().flat_map(|op| body.results(*op)).collect();
@@ -338,7 +337,7 @@ fn outline(ctx: &Context, body: &mut Body, group: &Group) {
     builder.location = location;
     let spec = OpSpec { operands: &inputs, results: Some(&results), ..OpSpec::default() };
     let outer = builder.build("optc.group", spec).expect("the types are given");
-    // What is computed on the way is not stored; the result lies where it was to.
+    // Only the result is stored, so the group takes over its pool request.
     if let Some(pools) = body.at(ctx, last).attr(attrs::MEM_POOL) {
         body.set_attr(ctx, outer, attrs::MEM_POOL, pools);
     }

@@ -7,13 +7,13 @@
 //! %4 = add %3, %2                             %4 = add %3, %2
 //! ```
 //!
-//! The order is searched in a model of each block (`model`), in which it is known what may overwrite what;
-//! blocks in regions come before those around them. The model knows of the caller's memory only what the
-//! passes after do with a given order, so both alternate: an order is found, results are tied to operands
-//! and bytes counted in a copy of the function, by the pass `inplace` and the planner's own bound, then the
-//! search is done again with what that showed. An order is taken only if its bytes so counted are fewer than
-//! the given order's: never worse. Operations with effects keep their order; views and arithmetic on weights,
-//! which do not run, stand before what reads them first.
+//! The search uses a model of each block (`model`) that knows which results may overwrite which operands;
+//! blocks in regions are ordered before those around them. Which values are in the caller's memory depends on
+//! later passes for a given order, so both alternate: after a search, results are tied to operands and the
+//! peak is computed on a copy of the function, by `inplace` and the planner's own bound; then the search is
+//! repeated with that knowledge. An order is taken only if its peak computed this way is lower than that of
+//! the given order. Operations with effects keep their order. Views and arithmetic on weights, which do not
+//! run, are put before their first reader.
 //!
 //! Sources: Liu, "An Application of Generalized Tree Pebbling to Sparse Matrix Factorization" (1987), for
 //! decomposition; Ahn et al., "Ordering Chaos: Memory-Aware Scheduling of Irregularly Wired Neural Networks
@@ -38,7 +38,7 @@ use crate::inplace::in_trial;
 use crate::manager::{Example, PassContext, PassDef, PassRun, Stage, StageRule};
 use build::{BlockModel, FunctionFacts, block_model};
 
-/// How often the order is searched with what in-place showed of the last one.
+/// The number of searches, each with the knowledge from `inplace` about the order before.
 const ROUNDS: usize = 3;
 
 /// The pass `schedule`.
@@ -79,13 +79,14 @@ pub static SCHEDULE: PassDef = PassDef {
     }),
 };
 
-/// Each block with its operations, in order.
+/// The operations of each block, in order.
 fn order(ctx: &Context, body: &Body) -> Vec<(Block, Vec<Op>)> {
     blocks(ctx, body).into_iter().map(|block| (block, body.ops(block).collect())).collect()
 }
 
-/// Asks for each operation whether it may stand before those that it was put ahead of. After the first that
-/// may not, operations are in the order that was given, which is right after any beginning of a right order.
+/// Asks for each operation whether it may be moved before those that it was put ahead of. After the first
+/// refusal, the remaining operations keep the given order, which is valid after any beginning of a valid
+/// order.
 fn keep_allowed(pass: &PassContext<'_>, body: &mut Body, given: &[(Block, Vec<Op>)]) {
     for (block, given) in given {
         let block = *block;
@@ -120,11 +121,11 @@ pub struct ScheduleOutcome {
     pub after_bytes: u64,
 }
 
-/// Puts the operations of a function into a better order; none if the given one stays: it is as good as all
-/// that were tried, a size is not known, or results are already tied to operands.
+/// Puts the operations of a function into a better order. None if the given one stays, because no better one
+/// was found, a size is not known, or results are already tied to operands.
 ///
-/// Every order is right, whatever the sizes are. So a function of symbolic sizes has the order that is best
-/// for nominal ones ([`dims::nominal`]), and the outcome's bytes are for those.
+/// Every order is valid at all sizes. So a function with symbolic sizes gets the best order at nominal ones
+/// ([`dims::nominal`]), and the outcome's bytes are for those.
 pub fn schedule(ctx: &Context, target: &dyn Target, body: &mut Body) -> Option<ScheduleOutcome> {
     let sizes = dims::nominal(ctx, body);
     if sizes.is_empty() {
@@ -182,13 +183,13 @@ pub fn max_live_bytes(ctx: &Context, target: &dyn Target, body: &Body) -> Option
     count(ctx, target, body).map(|counted| counted.bytes)
 }
 
-/// A block, and the operations in it that run, in a new order.
+/// A block, and a new order of its operations that run.
 struct BlockOrder {
     block: Block,
     ops: Vec<Op>,
 }
 
-/// The best orders that are found for the blocks whose order changes; none if a size is not known.
+/// The best orders found for the blocks whose order changes; none if a size is not known.
 fn orders(
     ctx: &Context,
     target: &dyn Target,
@@ -215,15 +216,15 @@ fn orders(
     Some(orders)
 }
 
-/// What is known of an order when results are tied to operands.
+/// The result of tying an order's results to operands.
 struct Counted {
-    /// The most bytes of the arena that are live at one time.
+    /// The peak of live bytes in the arena.
     bytes: u64,
-    /// The roots that lie in the caller's memory.
+    /// The roots in the caller's memory.
     outside: SecondaryMap<Value, bool>,
 }
 
-/// What [`in_trial`] shows of the order in which a function stands.
+/// The counts from [`in_trial`] for a function's current order.
 fn count(ctx: &Context, target: &dyn Target, body: &Body) -> Option<Counted> {
     in_trial(ctx, target, body, |_, arena| {
         let mut outside = SecondaryMap::new();
@@ -243,7 +244,7 @@ fn values<'a>(ctx: &Context, body: &'a Body) -> impl Iterator<Item = Value> + 'a
     })
 }
 
-/// Puts what runs in a block into a new order, with what does not run before its first reader.
+/// Puts the operations of a block that run into a new order, and each of the others before its first reader.
 fn put_in_order(ctx: &Context, body: &mut Body, order: &BlockOrder) {
     let given: Vec<Op> = body.ops(order.block).collect();
     let mut rank: SecondaryMap<Op, usize> = SecondaryMap::with_default(order.ops.len());

@@ -1,8 +1,8 @@
 //! Algebraic simplification by equality saturation.
 //!
-//! Equality saturation: the pure operations of a block go into an e-graph, which holds all programs that are
-//! equal to the function's by the laws that the registry knows, ours ([`crate::laws`]) and those of other
-//! crates; the cheapest of them goes back.
+//! The pure operations of a block are added to an e-graph, which represents all programs equal to the
+//! function's by the registered laws: ours ([`crate::laws`]) and those of other crates. The cheapest of these
+//! programs is written back.
 //!
 //! ```text
 //! %1 = nn.conv2d %x, %w                       %k = scale / sqrt(variance + epsilon)       evaluated
@@ -12,15 +12,15 @@
 //!                                             %4 = nn.silu %2
 //! ```
 //!
-//! Laws never weigh whether they pay: that is the cost's part. A batch norm goes into its convolution only
-//! where nothing else reads the convolution, because else the program would hold two of them.
+//! Laws never weigh costs: that is left to the cost model. A batch norm is folded into its convolution only
+//! if nothing else reads the convolution, because otherwise the program would need two of them.
 //!
-//! Growth is bounded in rounds and nodes, never in time, and nothing depends on how handles are numbered: the
-//! same program always becomes the same program. Source: egg (Willsey et al. 2021), of which this uses the
+//! Growth is limited in rounds and nodes, never in time, and nothing depends on the numbering of handles: the
+//! same program always gives the same result. Source: egg (Willsey et al. 2021), of which this uses the
 //! e-graph itself (its union-find, congruence and analyses of classes). Patterns and their matcher are those
-//! of [`crate::rewrite`], shared with `canonicalize`; rounds are those of `saturate.rs`, whose order does not
-//! depend on hashes; and the program is chosen by `extract.rs` at the cost of a DAG, where egg's own
-//! extractor counts what is read twice twice.
+//! of [`crate::rewrite`], shared with `canonicalize`. Rounds are those of `saturate.rs`, whose order does not
+//! depend on hashes. `extract.rs` chooses the program at the cost of a DAG, where egg's own extractor counts
+//! a shared node once per reader.
 
 mod cost;
 mod extract;
@@ -105,7 +105,7 @@ fn run_pass(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>
     Ok(())
 }
 
-/// Refuses names that no law has.
+/// Refuses names that are no laws.
 fn unknown_laws(rules: &RuleSet, names: &[&str]) -> Result<(), Vec<Diagnostic>> {
     let known = || rules.laws().map(Law::name);
     let is_known = |name: &str| known().any(|law| law == name);

@@ -1,4 +1,4 @@
-//! Which blocks are left out or put together.
+//! Simplification of basic blocks: removing and merging them.
 //!
 //! ```text
 //!   cf.br ^bb1(%x)                 %0 = nn.exp %x
@@ -7,9 +7,9 @@
 //!   return %0
 //! ```
 //!
-//! In each region of several blocks: what its entry does not lead to is gone; a block that one branch alone
-//! goes to, which goes nowhere else, continues the block of that branch; an argument for which every way
-//! hands over the same value is that value. Each round costs O(operations).
+//! In each region of several blocks: unreachable blocks are removed; a block with a single predecessor that
+//! is its only successor is merged into it; and an argument that gets the same value on every incoming edge
+//! is replaced by that value. Each round costs O(operations).
 
 use cranelift_entity::EntitySet;
 use ir::dominance::Dominators;
@@ -48,7 +48,7 @@ fn regions(body: &Body) -> Vec<Region> {
     regions
 }
 
-/// Removes the blocks that the entry does not lead to.
+/// Removes the blocks that are unreachable from the entry.
 fn remove_unreachable(body: &mut Body, region: Region) -> bool {
     let dominators = Dominators::of(body, region);
     let blocks = body.blocks(region).to_vec();
@@ -57,7 +57,7 @@ fn remove_unreachable(body: &mut Body, region: Region) -> bool {
     !dead.is_empty()
 }
 
-/// Puts values in the place of arguments that are the same on every way.
+/// Replaces arguments that get the same value on every incoming edge.
 fn join_args(ctx: &Context, body: &mut Body, region: Region, ways: &Ways) -> bool {
     let mut has_changed = false;
     for block in body.blocks(region).to_vec() {
@@ -74,7 +74,8 @@ fn join_args(ctx: &Context, body: &mut Body, region: Region, ways: &Ways) -> boo
     has_changed
 }
 
-/// The value that every way into a block hands over for an argument that is read, if it is one.
+/// The value that every incoming edge passes for an argument, if the argument is read and there is only one
+/// such value.
 fn the_same(body: &Body, ways: &Ways, block: Block, (index, arg): (usize, Value)) -> Option<Value> {
     if !body.is_used(arg) {
         return None;
@@ -90,7 +91,7 @@ fn the_same(body: &Body, ways: &Ways, block: Block, (index, arg): (usize, Value)
     found
 }
 
-/// Puts each block that only continues another one after it.
+/// Merges each block into its only predecessor, if that has no other successor.
 fn merge(ctx: &Context, body: &mut Body, region: Region, ways: &Ways) -> bool {
     let mut gone = EntitySet::new();
     for block in body.blocks(region).to_vec() {
@@ -116,7 +117,7 @@ fn merge(ctx: &Context, body: &mut Body, region: Region, ways: &Ways) -> bool {
     !gone.is_empty()
 }
 
-/// The block that only continues this one, with the branch that goes there.
+/// The successor to merge into this block, with the branch that goes there.
 fn continuation(ctx: &Context, body: &Body, block: Block, ways: &Ways) -> Option<(Op, Block)> {
     let end = body.last_op(block)?;
     let Some(Branch::Always) = branches::branch(ctx, body, end) else { return None };

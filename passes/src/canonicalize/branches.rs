@@ -1,4 +1,4 @@
-//! Branches whose way is known.
+//! Rules for branches with a known target.
 
 use ir::opdef::Branch;
 use ir::{Kind, Op, branch};

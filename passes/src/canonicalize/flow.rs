@@ -1,4 +1,4 @@
-//! Conditions and loops whose way is known.
+//! Rules for conditions and loops with known control flow.
 
 use ir::opdef::RegionFlow;
 use ir::{Block, Op, Region, Value};
@@ -59,7 +59,7 @@ fn only_block(rewriter: &Rewriter<'_>, region: Region) -> Option<Block> {
     }
 }
 
-/// What the terminator of a region's only block hands over.
+/// The values passed on by the terminator of a region's only block.
 fn handed(rewriter: &Rewriter<'_>, region: Region) -> Option<Vec<Value>> {
     let end = rewriter.body().last_op(only_block(rewriter, region)?)?;
     Some(rewriter.body().operands(end).collect())
@@ -86,7 +86,7 @@ fn if_yields_same(rewriter: &mut Rewriter<'_>, op: Op) -> Option<Applied> {
     Some(rewriter.forward(result, value))
 }
 
-/// The bounds and the step of a loop, where they are constants.
+/// The bounds and the step of a loop, if they are constants.
 struct Bounds {
     lower: i128,
     upper: i128,
@@ -94,7 +94,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// Those of a loop. As unsigned numbers, only those are known whose highest bit is not set.
+    /// The bounds of a loop. For an unsigned loop, only numbers whose highest bit is clear count as known.
     fn of(rewriter: &Rewriter<'_>, op: Op) -> Option<Bounds> {
         let number = |index| rewriter.integer(rewriter.body().operand(op, index));
         let bounds = Bounds { lower: number(0)?, upper: number(1)?, step: number(2)? };

@@ -1,4 +1,4 @@
-//! Rules that hold of every row with the traits that they ask for.
+//! Rules for all operations with certain traits.
 
 use ir::{Op, Traits};
 

@@ -1,4 +1,4 @@
-//! Which contractions and other kernels are run as one, with what lies between and around them.
+//! Chains: contractions and other kernels that run as one, with the operations between and around them.
 //!
 //! ```text
 //! %3 = nn.matmul %1, %2                  %6 = optc.group(%a = %1, %b = %2, %c = %5) {
@@ -7,10 +7,11 @@
 //! ```
 //!
 //! A chain begins with a contraction, whose result goes through elementwise operations into a kernel, and
-//! through that into a contraction. If the target runs it as one, it takes views and elementwise operations
-//! around it for as long as the target does, first those after it, then those of its operands, the nearest
-//! first. Reshapes at its ends stay outside: they move no bytes. What is computed in between is never stored,
-//! so each of its values is read once. Linear in the operations, times the length of a chain.
+//! from that into another contraction. If the target runs it as one, it also takes views and elementwise
+//! operations around it as long as the target accepts them: first those after it, then those before its
+//! operands, the nearest first. Reshapes at its ends stay outside: they move no bytes. The values in between
+//! are never stored, so each must have a single reader. Linear in the operations, times the length of a
+//! chain.
 
 use ir::alias::is_free_view;
 use ir::opdef::View;
@@ -19,7 +20,7 @@ use ir::{Kind, Op, Value};
 use super::FusionChooser;
 
 impl FusionChooser<'_> {
-    /// Makes a group of each chain of the block.
+    /// Forms a group of each chain of the block.
     pub(super) fn find_chains(&mut self) {
         for op in self.steps.clone() {
             if self.group_of.contains_key(&op) {
@@ -55,7 +56,7 @@ impl FusionChooser<'_> {
         Some(ops)
     }
 
-    /// The operation of this block that makes a value for `reader` alone, if it makes nothing else.
+    /// The operation in this block that computes a value for `reader` alone, if it has no other result.
     fn private_maker(&self, value: Value, reader: Op) -> Option<Op> {
         let op = self.body.defining_op(value)?;
         let is_free = self.body.block_of(op) == self.block
@@ -70,7 +71,7 @@ impl FusionChooser<'_> {
         ops.len() <= self.max_ops && self.target.runs_as_one(&ops)
     }
 
-    /// A chain with what it takes around it.
+    /// A chain with the operations that it takes around it.
     fn with_surroundings(&self, core: Vec<Op>) -> Vec<Op> {
         let last = core[0];
         let mut ops = core;
@@ -97,7 +98,8 @@ impl FusionChooser<'_> {
         (is_view && !self.group_of.contains_key(&op)) || self.is_free_elementwise(op)
     }
 
-    /// Adds what makes `value` for `reader`, and for that, as long as the target takes it.
+    /// Adds the operation that computes `value` for `reader`, then that of its operand, and so on, as long as
+    /// the target accepts them.
     fn add_makers(&self, ops: &mut Vec<Op>, reader: Op, value: Value) {
         let (mut reader, mut value) = (reader, value);
         let mut kept = ops.len();

@@ -1,4 +1,4 @@
-//! Which of two contractions that are added gets the sum.
+//! Sums of two contractions: which of the two gets the sum in its epilogue.
 //!
 //! ```text
 //! %1 = norm %0                              the later one gets it: %0 lives until then
@@ -7,10 +7,10 @@
 //! %4 = nn.add %2, %3                        overwrites %0, and %2 is added to what %3 left
 //! ```
 //!
-//! Which of the two needs fewer bytes depends on all that lies between, so both are tried on copies of the
-//! function, through kernels and order, sum by sum in text order, and the earlier one gets the sum only where
-//! that is strictly better; at nominal sizes ([`dims::nominal`]), where sizes are named. Linear in the sums,
-//! each at the cost of the pass `schedule`.
+//! The better choice depends on everything in between, so both are tried on copies of the function, with
+//! kernels selected and operations scheduled, sum by sum in text order. The earlier contraction gets the sum
+//! only if that is strictly better; named sizes are replaced by nominal ones ([`dims::nominal`]). Linear in
+//! the sums, each at the cost of the pass `schedule`.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ use crate::manager::Changes;
 use crate::schedule::{max_live_bytes, schedule};
 use crate::select::select;
 
-/// The most sums that are tried.
+/// The limit of sums that are tried.
 const MOST: usize = 24;
 
 /// The sums that the later of two contractions should leave to the earlier.
@@ -61,7 +61,7 @@ pub(super) fn sums_for_the_earlier(
     left
 }
 
-/// Whether the operand `value` of a sum is what the later of its two contractions makes.
+/// Whether the operand `value` of a sum is computed by the later of its two contractions.
 pub(super) fn is_of_the_later(body: &Body, sum: Op, value: Value) -> bool {
     let ends = [0, 1].map(|index| body.defining_op(body.operand(sum, index)));
     match (body.defining_op(value), ends) {
@@ -72,8 +72,8 @@ pub(super) fn is_of_the_later(body: &Body, sum: Op, value: Value) -> bool {
     }
 }
 
-/// Whether an operation adds what two contractions make for it alone, of which the later one makes less than
-/// it reads: only then it may pay to have it run early.
+/// Whether an operation adds the results of two contractions that nothing else reads, and the later one's
+/// result is smaller than its operand: only then may running it early save memory.
 fn is_worth_a_trial(ctx: &Context, body: &Body, op: Op) -> bool {
     let is_sum = matches!(
         body.at(ctx, op).kind(),

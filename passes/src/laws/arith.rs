@@ -51,7 +51,7 @@ pub(super) static LAWS: &[Rule] = &[
         "whether the predicate holds of equal numbers", cmpi_self),
 ];
 
-/// The predicates of `arith.cmpi` that hold of equal numbers: eq, sle, sge, ule, uge.
+/// The predicates of `arith.cmpi` that are true for equal numbers: eq, sle, sge, ule, uge.
 const HOLD_OF_EQUALS: [i64; 5] = [0, 3, 5, 7, 9];
 
 fn cmpi_self(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {

@@ -1,10 +1,10 @@
-//! Which attributes and sizes the tests of laws give to left sides that ask for them.
+//! Attributes and sizes for the tests of laws whose left sides depend on them.
 
 /// A left side whose operations have attributes: the law, the sizes of its variables, and the attributes of
 /// its operations from the outermost one on.
 pub(super) type LawCase = (&'static str, &'static [&'static str], &'static [&'static str]);
 
-/// Left sides that a law may or may not apply to; where it does, both sides compute the same.
+/// Left sides to which a law may or may not apply; if it does, both sides compute the same.
 #[rustfmt::skip]
 pub(super) const CASES: &[LawCase] = &[
     ("cmpi-self", &[""], &["{predicate = 0 : i64}"]),
@@ -165,7 +165,7 @@ pub(super) const CASES: &[LawCase] = &[
     ("reshaped-matmul-with-bias", &["6x4", "4x5", "5"], &["{shape = array<i64: 3, 2, 5>}", "{}"]),
 ];
 
-/// Left sides by their names and variables at which an attribute or a size must keep the law from applying.
+/// Left sides, by their names and variables, with an attribute or size for which the law must not apply.
 #[rustfmt::skip]
 pub(super) const REFUSED: &[LawCase] = &[
     ("scaled-conv", &["1x2x4x4", "3x2x3x3", "1x2"], &["{}", "{}"]),

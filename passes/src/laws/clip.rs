@@ -1,4 +1,4 @@
-//! How clips join, with each other and with relu, and which of them are gates.
+//! Laws of clips: merging with each other and with relu, and recognising gates.
 
 use ir::{Attr, Context};
 
@@ -62,7 +62,7 @@ fn relu(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     terms.make("nn.relu", &[found.vars[0]], &[])
 }
 
-/// A clip to `outer` of a clip to `inner` as one clip; the outer one's bounds hold where they cross.
+/// A clip to `outer` of a clip to `inner` as one clip; if the bounds cross, those of the outer one win.
 fn clip_of_clip(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let outer = bounds(terms, &found.ops[0]);
     let inner = bounds(terms, &found.ops[1]);

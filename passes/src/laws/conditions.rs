@@ -1,8 +1,8 @@
-//! Does every law need each of its conditions, and hold wherever they hold?
+//! Tests that every law needs each of its conditions, and holds whenever they hold.
 //!
-//! Left sides are made at random from the cases of a law, or from common sizes, with other attributes, sizes,
-//! constants and element types. Where the law applies both sides compute the same. Without one of its
-//! conditions there is a left side at which they do not.
+//! Left sides are drawn at random from the cases of a law, or from common sizes, with other attributes,
+//! sizes, constants and element types. If the law applies, both sides must compute the same. Without one of
+//! its conditions, there must be a left side for which they differ.
 
 use ir::{Context, OpDef, Type};
 
@@ -13,14 +13,14 @@ use crate::place::random::Random;
 use crate::rewrite::Law;
 use crate::rewrite::pattern::Pattern;
 
-/// How many left sides of each law are made to see that it holds.
+/// The number of left sides drawn per law to test that it holds.
 const TRIALS: u64 = 400;
-/// How many are made at most to see that a condition is needed.
+/// The limit of left sides drawn to find that a condition is needed.
 const MOST_TRIALS: u64 = 3_000;
 /// The sizes of the variables of laws that have no cases.
 const SIZES: [&str; 8] = ["2x3", "3", "3x3", "1x1", "", "0x3", "2x1", "1x3"];
 
-/// A left side of a law, or one that is nearly that; none if no row takes it.
+/// A left side of a law, or a slight variation of one; none if some `OpDef` refuses it.
 fn left_side(ctx: &Context, law: &Law, seed: u64) -> Option<Program> {
     let mut random = Random(seed);
     let cases: Vec<&LawCase> = CASES.iter().filter(|case| case.0 == law.name()).collect();

@@ -1,4 +1,4 @@
-//! Laws of arithmetic on tensors, and the functions that are spelt out in it.
+//! Laws of arithmetic on tensors, and of functions composed from it.
 
 use crate::rewrite::Rule;
 

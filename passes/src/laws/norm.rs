@@ -1,4 +1,5 @@
-//! How the normalisation of rows is found, and how factors, offsets and reshapes move into that of groups.
+//! Laws of normalisations: recognising those of rows, and moving factors, offsets and reshapes into those of
+//! groups.
 
 use ir::{Context, Dim};
 
@@ -42,7 +43,7 @@ pub(super) static LAWS: &[Rule] = &[
     ]),
 ];
 
-/// A factor or an offset of each channel is one of the norm's.
+/// A factor or offset per channel can become one of the norm's.
 const ALONG_CHANNELS: LawCondition = LawCondition {
     doc: "k differs along the channels only",
     holds: |terms, found| {
@@ -50,7 +51,7 @@ const ALONG_CHANNELS: LawCondition = LawCondition {
     },
 };
 
-/// The mean of rows, beside the rows.
+/// The mean of rows, broadcast over the rows.
 const MEAN_OF_ROWS: LawCondition = LawCondition {
     doc: "the mean is that of the last axis alone, which it keeps",
     holds: |terms, found| {
@@ -64,7 +65,7 @@ const MEAN_OF_ROWS: LawCondition = LawCondition {
     },
 };
 
-/// Which axis, counted from the last one, which is 1, the channels are, and how many they are.
+/// The axis of the channels, counted from the last one as 1, and the number of channels.
 fn channels(terms: &dyn Terms<'_>, norm: &Matched) -> Option<(usize, u64)> {
     let sizes = terms.dims(norm.operands[0])?;
     let axis = terms.input(norm).int("axis")? as usize;
@@ -90,7 +91,8 @@ fn biased(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     terms.make_like(norm, &[norm.operands[0], norm.operands[1], bias])
 }
 
-/// Whether a reshape leaves the first axis and makes of each group's channels and pixels one row or several.
+/// Whether a reshape keeps the first axis and turns each group's channels and pixels into one or several
+/// rows.
 fn joins_channels(terms: &dyn Terms<'_>, found: &LawMatch) -> bool {
     match [found.vars[0], found.ops[1].operands[0]].map(|term| terms.dims(term)) {
         [Some(&[n, Dim::Known(channels), ..]), Some(&[joined_n, Dim::Known(runs), ..])] => {
@@ -100,9 +102,8 @@ fn joins_channels(terms: &dyn Terms<'_>, found: &LawMatch) -> bool {
     }
 }
 
-/// A reshape of the norm of a reshape that joins each group's channels with the pixels, as one norm of what
-/// comes first.
-///
+/// Rewrites the reshape of a norm of a reshape that joins each group's channels with the pixels as one norm
+/// of the original operand.
 /// ```text
 /// norm(reshape(x : NxCxHxW) : NxGxK, s, b) : G groups => norm(x, s for each channel, b likewise) : G groups
 /// ```
@@ -125,7 +126,7 @@ fn of_reshape(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     terms.make_like(outer, &[norm])
 }
 
-/// A vector with each number as often as makes `count` of them.
+/// A vector with each element repeated equally often, `count` elements in all.
 fn repeated(terms: &mut dyn Terms<'_>, vector: Term, count: u64) -> Option<Term> {
     let size = *terms.shape(vector)?.first()?;
     let column = reshaped(terms, vector, &[size, 1])?;
@@ -134,13 +135,13 @@ fn repeated(terms: &mut dyn Terms<'_>, vector: Term, count: u64) -> Option<Term>
     reshaped(terms, table, &[count])
 }
 
-/// A quotient of x and its root mean square along the last axis as a norm about zero.
+/// The quotient of x and its root mean square along the last axis, as a norm about zero.
 fn of_rows(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let &[x, epsilon] = &found.vars[..] else { return None };
     let ctx: &Context = terms.ctx();
     let sizes = terms.dims(x)?;
     let &Dim::Known(channels) = sizes.last()? else { return None };
-    // The norm's vectors are of f32.
+    // The norm's vectors are `f32`.
     if ctx.elem(found.ty) != ctx.f32() {
         return None;
     }
@@ -158,7 +159,7 @@ fn of_rows(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     terms.make("nn.group_norm", &[x, scale, bias], &attrs)
 }
 
-/// A norm, about zero or its mean, of what has the mean of its rows subtracted as the norm about the mean.
+/// A norm, about zero or its mean, of rows minus their mean, as the norm about the mean.
 fn of_centred(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let norm = &found.ops[0];
     let ctx = terms.ctx();

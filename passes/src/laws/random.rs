@@ -1,7 +1,6 @@
-//! Which attributes and sizes left sides of laws are given at random: each row's attributes by their kinds.
+//! Random attributes and sizes for left sides of laws: drawn by the kinds of the attributes.
 //!
-//! A given attribute or size is kept more often than not, so that most of what a law asks for is there and
-//! little of it is not.
+//! A given attribute or size is usually kept, so that most requirements of a law are met and a few are not.
 
 use ir::opdef::{AttrDef, AttrKind};
 use ir::{Attr, Context, OpDef, Type};
@@ -16,8 +15,7 @@ fn one<T: Copy>(random: &mut Random, of: &[T]) -> T {
     of[random.range(0, of.len() as u64 - 1) as usize]
 }
 
-/// The attributes of an operation on operands of these types: those that are given, and others in the place
-/// of some.
+/// The attributes of an operation on operands of these types: the given ones, some of them changed.
 pub(super) fn attributes(
     ctx: &Context,
     def: &'static OpDef,
@@ -41,7 +39,7 @@ pub(super) fn attributes(
     given
 }
 
-/// Another value for an attribute; none if its kind has none that could be right.
+/// Another value for an attribute; none if no other value of its kind is valid.
 fn attribute(
     ctx: &Context,
     row: &AttrDef,
@@ -82,7 +80,7 @@ fn attribute(
     Some(value)
 }
 
-/// The numbers from 0 on in some order, often with only the last two exchanged.
+/// The numbers from 0 on in random order; often only the last two are swapped.
 fn shuffled(count: i64, random: &mut Random) -> Vec<i64> {
     let mut numbers: Vec<i64> = (0..count).collect();
     if count > 1 {
@@ -97,7 +95,7 @@ fn shuffled(count: i64, random: &mut Random) -> Vec<i64> {
     numbers
 }
 
-/// Sizes of as many elements: neighbours joined, ones put in, one split or two exchanged.
+/// Sizes with the same number of elements: adjacent sizes merged, ones inserted, one split, or two swapped.
 fn regrouped(sizes: &[u64], random: &mut Random) -> Vec<i64> {
     let mut sizes: Vec<i64> = sizes.iter().map(|size| *size as i64).collect();
     for _ in 0..random.range(1, 3) {
@@ -119,7 +117,7 @@ fn regrouped(sizes: &[u64], random: &mut Random) -> Vec<i64> {
     sizes
 }
 
-/// Sizes as they are given, with another number, one more or one less now and then.
+/// The given sizes, now and then with a different size, or with one size more or less.
 pub(super) fn sizes(given: &str, random: &mut Random) -> String {
     let mut sizes: Vec<u64> = given.split('x').filter_map(|size| size.parse().ok()).collect();
     for size in &mut sizes {

@@ -1,4 +1,4 @@
-//! How factors and offsets for each channel move into the convolution or product that makes the channels.
+//! Laws that fold factors and offsets per channel into the convolution or product that computes the channels.
 
 use ir::Dim;
 
@@ -61,8 +61,8 @@ fn batch_norm(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     terms.make("nn.add", &[scaled, c], &[])
 }
 
-/// Whether `k`, which is the last variable, differs along one axis only, which is counted from the last one,
-/// which is 1, and has this size. One number differs along none.
+/// Whether `k`, the last variable, differs along at most one axis, of this size; the axis is counted from the
+/// last one as 1. A single number differs along no axis.
 pub(super) fn is_along(
     terms: &dyn Terms<'_>,
     found: &LawMatch,
@@ -82,7 +82,7 @@ pub(super) fn per_channel(terms: &mut dyn Terms<'_>, found: &LawMatch, channels:
     reshaped(terms, k, &[channels][usize::from(is_one)..])
 }
 
-/// A factor or an offset of each output channel is one of each filter.
+/// A factor or offset per output channel can become one per filter.
 const ALONG_FILTERS: LawCondition = LawCondition {
     doc: "k differs along the output channels only",
     holds: |terms, found| {
@@ -90,7 +90,7 @@ const ALONG_FILTERS: LawCondition = LawCondition {
     },
 };
 
-/// A factor or an offset of each column is one of each column of the right matrix.
+/// A factor or offset per column can become one per column of the right matrix.
 const ALONG_COLUMNS: LawCondition = LawCondition {
     doc: "k differs along the columns only",
     holds: |terms, found| {
@@ -98,8 +98,7 @@ const ALONG_COLUMNS: LawCondition = LawCondition {
     },
 };
 
-/// Which axis, counted from the last one, which is 1, a convolution's output channels are, and how many they
-/// are.
+/// The axis of a convolution's output channels, counted from the last one as 1, and the number of channels.
 fn conv_channels(terms: &dyn Terms<'_>, conv: &Matched) -> Option<(usize, u64)> {
     let channels = terms.shape(conv.operands[1])?[0];
     let from_last = terms.input(conv).text("layout")? == "NHWC";

@@ -1,9 +1,9 @@
-//! Do both sides of every law compute the same, and does each law apply and refuse where it should?
+//! Tests that both sides of every law compute the same, and that each law applies and refuses as it should.
 //!
-//! The left side of each row is made from its pattern, with operands of many element types and shapes, and
-//! holds the right side that the law makes of it to the same results in the interpreter: to the bit on NaN,
-//! infinities, zeros of either sign and the ends of integers where the law is exact, else to a few digits.
-//! Laws that ask for attributes are given them by [`CASES`].
+//! The left side of each row is built from its pattern, with operands of many element types and shapes. The
+//! interpreter must compute the same results for the right side: for exact laws to the bit, on NaN,
+//! infinities, zeros of either sign and the limits of integers; otherwise to a few digits. Laws that depend
+//! on attributes get them from [`CASES`].
 
 use ir::builder::infer;
 use ir::interp::element::{Elem, LaneKind};
@@ -21,7 +21,7 @@ use crate::simplify::SIMPLIFY;
 
 pub(super) const FLOATS: [&str; 4] = ["f32", "f64", "f16", "bf16"];
 pub(super) const INTEGERS: [&str; 6] = ["i1", "i8", "i16", "i32", "i64", "index"];
-/// Different inputs for each program.
+/// The number of inputs per program.
 const ROUNDS: u32 = 6;
 
 /// A function that computes the left side of a law and returns it.
@@ -51,7 +51,7 @@ struct Writer<'a> {
 /// Makes an element from a random number.
 pub(super) type Element = fn(Elem, u32) -> f64;
 
-/// A type of these sizes, a number of type `elem` without.
+/// A tensor type of these sizes; without sizes, the type `elem`.
 fn sized(ctx: &Context, sizes: Option<&str>, elem: &str) -> Type {
     let text = match sizes {
         None => elem.to_owned(),
@@ -120,7 +120,7 @@ pub(super) fn written(ctx: &Context, attrs: &[&str], number: usize, elem: &str) 
 }
 
 impl Program {
-    /// The left side with variables of these sizes; none if no row takes it, or it is wrong.
+    /// The left side with variables of these sizes; none if an `OpDef` or the verifier refuses it.
     fn write(
         ctx: &Context,
         (left, elem): (&Pattern, &str),
@@ -132,7 +132,7 @@ impl Program {
         Program::write_with(ctx, (left, elem), (sizes, constants), &mut attrs, weights)
     }
 
-    /// The same with attributes that a function makes.
+    /// Like `write`, with attributes computed by a function.
     pub(super) fn write_with(
         ctx: &Context,
         (left, elem): (&Pattern, &str),
@@ -153,7 +153,7 @@ impl Program {
         Some(Program { body, root })
     }
 
-    /// The same program, which returns what each operation computes.
+    /// The same program, but returning the result of each operation.
     pub(super) fn with_readers(&self) -> Program {
         let mut body = self.body.clone();
         let last = body.last_op(self.block()).unwrap();
@@ -185,7 +185,7 @@ impl Program {
         let args = self.body.args(self.block()).iter().enumerate();
         let input = |(index, arg): (usize, &Value)| {
             let ty = self.body.ty(*arg);
-            // What is scaled or divided by NaN and infinities rounds to them in another order.
+            // Scaling or dividing by NaN and infinities gives other results in another order.
             let is_special = law.is_exact() || index == 0;
             let make = if is_special { special } else { moderate };
             Tensor::new(ctx, ty, elements(ctx, ty, seed * 31 + index as u32, make))
@@ -193,7 +193,7 @@ impl Program {
         args.map(input).collect()
     }
 
-    /// The program with the right side in the place of the left one, if the law applies.
+    /// The program with the right side instead of the left one, if the law applies.
     pub(super) fn rewritten(&self, ctx: &Context, law: &Law) -> Option<Program> {
         let mut body = self.body.clone();
         law.apply(&mut Rewriter::new(ctx, &mut body), self.root)?;
@@ -211,8 +211,8 @@ impl Program {
         Program { body, root: self.root }
     }
 
-    /// Programs that differ from this in one thing that a pattern asks for: an operation or a constant is an
-    /// argument, an argument that is read twice is two.
+    /// Programs that violate one requirement of the pattern: an operation or a constant becomes an argument,
+    /// or an argument that is read twice becomes two.
     fn spoilt(&self) -> Vec<Program> {
         let mut found = Vec::new();
         let last = self.body.last_op(self.block()).unwrap();
@@ -235,7 +235,7 @@ impl Program {
     }
 }
 
-/// A constant all of whose elements are a number, rounded to a float; none if integers do not have it.
+/// A constant filled with a number, rounded to a float; none if an integer type can't represent it.
 fn filled(ctx: &Context, ty: Type, number: f64) -> Option<Attr> {
     let elem = Elem::of(ctx, ty).unwrap();
     let element = match elem.lane() {
@@ -247,7 +247,7 @@ fn filled(ctx: &Context, ty: Type, number: f64) -> Option<Attr> {
     Some(constants::attr(ctx, ty, &element.repeat(count as usize)))
 }
 
-/// The packed elements of a value, each made from a random number.
+/// The packed elements of a value, each computed from a random number.
 fn elements(ctx: &Context, ty: Type, seed: u32, make: Element) -> Vec<u8> {
     let elem = Elem::of(ctx, ty).unwrap();
     let mut state = seed.wrapping_mul(0x9E37_79B9) | 1;
@@ -272,7 +272,7 @@ pub(super) fn moderate(elem: Elem, random: u32) -> f64 {
     }
 }
 
-/// NaN, infinities, zeros, ends of integers, or a number between.
+/// NaN, infinities, zeros, limits of integers, or a number in between.
 pub(super) fn special(elem: Elem, random: u32) -> f64 {
     let between = f64::from(random / 16 % 401) / 50.0 - 4.0;
     match (elem, random % 16) {
@@ -300,7 +300,7 @@ fn numbers(ctx: &Context, value: &Tensor) -> Vec<f64> {
     }
 }
 
-/// Whether two results are the same: to the bit where the law is exact, else to a few digits.
+/// Whether two results agree: to the bit for an exact law, otherwise to a few digits.
 fn agree(ctx: &Context, law: &Law, a: &Tensor, b: &Tensor) -> bool {
     let elem = Elem::of(ctx, a.ty).unwrap();
     if a.ty != b.ty || matches!(elem.lane(), LaneKind::Int) {
@@ -318,12 +318,12 @@ fn agree(ctx: &Context, law: &Law, a: &Tensor, b: &Tensor) -> bool {
     numbers(ctx, a).into_iter().zip(numbers(ctx, b)).all(is_same)
 }
 
-/// All left sides of a law that the rows take: by its cases, or of all shapes.
+/// All valid left sides of a law: from its cases, or with all shapes.
 fn programs(ctx: &Context, law: &Law) -> Vec<Program> {
     programs_of(ctx, law, law.left())
 }
 
-/// The same of another pattern.
+/// Like `programs`, for another pattern.
 fn programs_of(ctx: &Context, law: &Law, left: &Pattern) -> Vec<Program> {
     let is_scalar = law.root().starts_with("arith.");
     let weights = if law.is_exact() { special } else { moderate };
@@ -343,7 +343,7 @@ fn programs_of(ctx: &Context, law: &Law, left: &Pattern) -> Vec<Program> {
             continue;
         }
         let sizes = if is_scalar { [Some("2x3"), None] } else { [Some("2x3"), Some("3")] };
-        // Shapes and numbers that differ are for one element type of each kind.
+        // Mixed shapes are tested with only one element type of each kind.
         if !["f32", "i32"].contains(&elem) {
             found.extend(write(left, elem, &[sizes[0]; 3], sizes[0], &[]));
             continue;
@@ -363,7 +363,7 @@ fn programs_of(ctx: &Context, law: &Law, left: &Pattern) -> Vec<Program> {
     found
 }
 
-/// A pattern with each of its numbers a little off, or quite another.
+/// A pattern with each of its numbers changed slightly, or replaced.
 pub(super) fn other_numbers(pattern: &Pattern) -> Vec<Pattern> {
     match pattern {
         Pattern::Var(_) | Pattern::Weight(_) => Vec::new(),
@@ -387,7 +387,7 @@ pub(super) fn other_numbers(pattern: &Pattern) -> Vec<Pattern> {
     }
 }
 
-/// How many variables a pattern has.
+/// The number of variables of a pattern.
 fn variables(pattern: &Pattern) -> usize {
     match pattern {
         Pattern::Var(index) | Pattern::Weight(index) => index + 1,
@@ -410,7 +410,7 @@ fn both_sides_of_every_law_compute_the_same() {
             for program in [program.with_readers(), program] {
                 let Some(rewritten) = program.rewritten(&ctx, &law) else { continue };
                 applied += 1;
-                // A few e-graphs are enough: they make their right sides by the same code.
+                // A few e-graphs suffice: their right sides come from the same code.
                 let simplified = (applied <= 4).then(|| program.after(&ctx, &law, &SIMPLIFY));
                 let others: Vec<&Program> = [&rewritten].into_iter().chain(&simplified).collect();
                 faults.extend(difference(&ctx, &law, &program, &others));
@@ -423,7 +423,7 @@ fn both_sides_of_every_law_compute_the_same() {
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults[..faults.len().min(40)].join("\n"));
 }
 
-/// Where other programs compute something else than this.
+/// A description of the first difference from other programs' results.
 pub(super) fn difference(ctx: &Context, law: &Law, program: &Program, others: &[&Program]) -> Option<String> {
     for seed in 1..=ROUNDS {
         let inputs = program.inputs(ctx, seed, law);

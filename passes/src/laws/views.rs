@@ -1,4 +1,4 @@
-//! How views, pads and means join with each other, with what reads them and with what makes them.
+//! Laws of views, pads and means: merging them with each other, with their readers and with their producers.
 
 use ir::TypeData;
 
@@ -43,7 +43,7 @@ pub(super) static LAWS: &[Rule] = &[
         "the product of x reshaped", reshaped_matmul).near().only(&[ONE_MATRIX]),
 ];
 
-/// A convolution of a pad does the same by its own padding.
+/// A convolution of a padded image can do the padding itself.
 #[rustfmt::skip]
 const ZEROS_AROUND_IMAGES: &[LawCondition] = &[
     LawCondition { doc: "nothing is cut off", holds: |terms, found| {
@@ -55,17 +55,17 @@ const ZEROS_AROUND_IMAGES: &[LawCondition] = &[
     } },
 ];
 
-/// A transpose of a product's operand is a flag of the product.
+/// A transpose of a product's operand can become a flag of the product.
 const SWAPS_MATRIX: LawCondition =
     LawCondition { doc: "the last two axes change places and no other", holds: swaps_matrix };
 
-/// A reshape of a product is a product of a reshape: each row meets the same matrix.
+/// A reshape of a product equals a product of a reshape, since each row meets the same matrix.
 const ONE_MATRIX: LawCondition = LawCondition {
     doc: "w is one matrix",
     holds: |terms, found| terms.dims(found.vars[1]).is_some_and(|sizes| sizes.len() == 2),
 };
 
-/// Two transposes as one.
+/// Merges two transposes.
 fn transpose_of_transpose(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let outer = terms.input(&found.ops[0]).ints("permutation").ok()?;
     let inner = terms.input(&found.ops[1]).ints("permutation").ok()?;
@@ -74,18 +74,18 @@ fn transpose_of_transpose(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option
     terms.make("nn.transpose", &[found.vars[0]], &[("permutation", joined)])
 }
 
-/// Whether a transpose leaves the order as it is.
+/// Whether a transpose keeps the order of axes.
 fn moves_nothing(terms: &dyn Terms<'_>, found: &LawMatch) -> bool {
     let permutation = terms.input(&found.ops[0]).ints("permutation");
     permutation.is_ok_and(|permutation| permutation.iter().copied().eq(0..permutation.len() as i64))
 }
 
-/// Two reshapes as one.
+/// Merges two reshapes.
 fn reshape_of_reshape(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     terms.make_like(&found.ops[0], &found.vars)
 }
 
-/// Whether a slice takes neighbours in their order.
+/// Whether a slice takes consecutive elements.
 fn has_no_strides(terms: &dyn Terms<'_>, found: &LawMatch) -> bool {
     let strides = terms.input(&found.ops[0]).ints("strides").unwrap_or_default();
     strides.iter().all(|stride| *stride == 1)
@@ -96,18 +96,18 @@ fn pads(terms: &dyn Terms<'_>, pad: &Matched) -> Option<(Vec<i64>, Vec<i64>)> {
     Some((terms.input(pad).ints("low").ok()?, terms.input(pad).ints("high").ok()?))
 }
 
-/// Whether a pad adds and cuts off nothing.
+/// Whether a pad neither adds nor removes elements.
 fn adds_nothing(terms: &dyn Terms<'_>, found: &LawMatch) -> bool {
     pads(terms, &found.ops[0]).is_some_and(|(low, high)| low.iter().chain(&high).all(|size| *size == 0))
 }
 
-/// Whether the result's elements are floats: a mean of integers is cut to one.
+/// Whether the result's elements are floats: a mean of integers is truncated.
 fn is_of_floats(terms: &dyn Terms<'_>, found: &LawMatch) -> bool {
     let ctx = terms.ctx();
     matches!(ctx.type_data(ctx.elem(found.ty)), TypeData::Float(_))
 }
 
-/// The mean of a mean as a mean over the axes of both, where the first keeps its axes.
+/// A mean of a mean as one mean over the axes of both, if the inner one keeps its axes.
 fn mean_of_mean(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let [outer, inner] = &found.ops[..] else { return None };
     let ctx = terms.ctx();
@@ -121,12 +121,12 @@ fn mean_of_mean(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     terms.make("nn.reduce_mean", &[found.vars[0]], &attrs)
 }
 
-/// The axis of a convolution's images that counts rows; columns come next.
+/// The axis of the rows in a convolution's images; the columns are next.
 fn first_image_axis(terms: &dyn Terms<'_>, conv: &Matched) -> usize {
     if terms.input(conv).text("layout") == Some("NHWC") { 1 } else { 2 }
 }
 
-/// A convolution of an image that is padded with zeros as a convolution with more padding.
+/// A convolution of a zero-padded image as a convolution with more padding.
 fn padded_conv(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let [conv, pad] = &found.ops[..] else { return None };
     let ctx = terms.ctx();
@@ -152,7 +152,7 @@ fn swaps_matrix(terms: &dyn Terms<'_>, found: &LawMatch) -> bool {
     permutation.iter().copied().eq(0..rank as i64)
 }
 
-/// The product without its transpose, with a flag turned instead.
+/// The product without its transpose, with a flag toggled instead.
 fn turned(terms: &mut dyn Terms<'_>, found: &LawMatch, flag: &str) -> Option<Term> {
     let (ctx, matmul) = (terms.ctx(), &found.ops[0]);
     let properties = match terms.input(matmul).attr(flag) {
@@ -162,23 +162,23 @@ fn turned(terms: &mut dyn Terms<'_>, found: &LawMatch, flag: &str) -> Option<Ter
     terms.make_op(matmul.name, &found.vars, properties)
 }
 
-/// A product of a transposed left matrix, by the product's own flag.
+/// A product with a transposed left matrix, through the product's own flag.
 fn matmul_of_transposed_left(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     turned(terms, found, "transpose_a")
 }
 
-/// A product with a transposed right matrix, by the product's own flag.
+/// A product with a transposed right matrix, through the product's own flag.
 fn matmul_of_transposed_right(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     turned(terms, found, "transpose_b")
 }
 
-/// A product whose rows are put into another shape, as the product of its left operand in that shape.
+/// A reshape of a product's rows as the product of its reshaped left operand.
 fn reshaped_matmul(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let [_, matmul] = &found.ops[..] else { return None };
     let ctx = terms.ctx();
     let (depth, others) = terms.dims(found.vars[0])?.split_last()?;
     let (_, rows) = ctx.type_data(found.ty).tensor_shape()?.split_last()?;
-    // The product of a vector is another operation than that of a matrix.
+    // A product with a vector is another operation than one with a matrix.
     if others.is_empty() || rows.is_empty() {
         return None;
     }

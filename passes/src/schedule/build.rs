@@ -1,4 +1,5 @@
-//! What the search must know of a block: its items, who waits for whom, and whose bytes they read and write.
+//! Builds the search's model of a block: its items, their dependences, and the bytes that they read and
+//! write.
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use ir::alias::AliasSets;
@@ -14,7 +15,7 @@ use crate::access::access;
 use crate::edit::stands_in;
 use crate::effects::is_pure;
 
-/// What is asked of a function while its blocks are looked at.
+/// The facts about a function for building its blocks' models.
 pub(super) struct FunctionFacts<'a> {
     pub(super) ctx: &'a Context,
     pub(super) target: &'a dyn Target,
@@ -23,9 +24,9 @@ pub(super) struct FunctionFacts<'a> {
     pub(super) weights: WeightSet,
     /// Whether a value is an input that the caller keeps.
     pub(super) kept: SecondaryMap<Value, bool>,
-    /// Roots that are known to lie in the caller's memory.
+    /// The roots that are known to be in the caller's memory.
     pub(super) outside: &'a SecondaryMap<Value, bool>,
-    /// Bytes that the regions of an operation need at most, of those that were looked at.
+    /// The peak of the regions of each operation processed so far, in bytes.
     pub(super) inner_bytes: SecondaryMap<Op, u64>,
 }
 
@@ -110,7 +111,7 @@ impl ModelBuilder<'_> {
         Some(())
     }
 
-    /// The values that an operation reads, those that its regions read included.
+    /// The values that an operation reads, including those read in its regions.
     fn reads(&self, op: Op) -> Vec<Value> {
         let body = self.facts.body;
         let mut values: Vec<Value> = body.operands(op).collect();
@@ -175,7 +176,7 @@ impl ModelBuilder<'_> {
         Some(())
     }
 
-    /// The roots that a result may overwrite if they die, by all that no order changes.
+    /// The roots that a result may overwrite if they die, by the conditions that hold in every order.
     fn overwrites(&self, op: Op, result: usize) -> Vec<RootId> {
         let FunctionFacts { ctx, target, body, aliases, kept, .. } = self.facts;
         let new = body.result(op, result);
@@ -186,7 +187,7 @@ impl ModelBuilder<'_> {
             self.root(value).is_some() && !kept[owner] && sizes.iter().all(|size| *size == sizes[0])
         };
         if body.at(ctx, op).is_structured() {
-            // What a loop carries may begin where its initial value is.
+            // A loop's carried value may be in the bytes of its initial value.
             let carried = (body.operand_count(op) + result).checked_sub(body.result_count(op));
             let is_loop =
                 matches!(body.at(ctx, op).kind(), Kind::Region(RegionFlow::For | RegionFlow::While));

@@ -1,21 +1,21 @@
-//! What an order of a block's operations costs in memory.
+//! The memory model of an order of a block's operations.
 //!
 //! *Items* run one after the other; each reads and writes *roots*, the owners of bytes. Which roots are live
-//! depends only on which items have run, not on their order, because a result that overwrites an operand has
-//! as many bytes as it:
+//! depends only on the set of items that have run, not on their order, because a result has the same size as
+//! an operand that it overwrites:
 //!
 //! ```text
 //! live(done)       roots that some item of `done` wrote (or live on entry), and that another item reads
 //! peak(done, item) live(done) + what the item writes anew and ties to no dying operand + its scratch
 //! ```
 //!
-//! So the best order is a path through the sets of done items that makes the largest peak on it as small as
-//! it can be. An item may overwrite a root under the conditions of the pass `inplace`: those that no order
-//! changes are settled when the model is made, the death of the root is asked here.
+//! So the best order is the path through the sets of done items with the lowest peak on it. An item may
+//! overwrite a root under the conditions of the pass `inplace`: those that hold in every order are evaluated
+//! when the model is built, the death of the root during the search.
 
 use cranelift_entity::{PrimaryMap, entity_impl};
 
-/// Something that runs, by its place in the given order.
+/// An operation that runs, by its position in the given order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct ItemId(u32);
 entity_impl!(ItemId, "item");
@@ -25,16 +25,16 @@ entity_impl!(ItemId, "item");
 pub(super) struct RootId(u32);
 entity_impl!(RootId, "root");
 
-/// Something that runs.
+/// An operation that runs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ScheduleItem {
     /// Items that must run before it, each earlier in the given order.
     pub(super) before: Vec<ItemId>,
-    /// The roots that it reads, each once.
+    /// The roots that it reads, without duplicates.
     pub(super) reads: Vec<RootId>,
-    /// The roots that it writes, each once.
+    /// The roots that it writes, without duplicates.
     pub(super) writes: Vec<RootWrite>,
-    /// What it needs beside them while it runs.
+    /// The scratch that it needs while it runs.
     pub(super) scratch_bytes: u64,
 }
 
@@ -42,20 +42,20 @@ pub(super) struct ScheduleItem {
 #[derive(Clone, Debug)]
 pub(super) struct RootWrite {
     pub(super) root: RootId,
-    /// The roots that it may overwrite where they die, in the order in which they are tried.
+    /// The roots that it may overwrite if they die, in the order of trial.
     pub(super) overwrites: Vec<RootId>,
 }
 
 /// An owner of bytes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Root {
-    /// Bytes of the arena; none where the caller's memory holds it.
+    /// Bytes in the arena; 0 if it is in the caller's memory.
     pub(super) size_bytes: u64,
     pub(super) readers: Vec<ItemId>,
     pub(super) writers: Vec<ItemId>,
-    /// Whether it is there before the first item.
+    /// Whether it is live before the first item.
     pub(super) lives_on_entry: bool,
-    /// Whether it is needed after the last item.
+    /// Whether it is live after the last item.
     pub(super) lives_on: bool,
 }
 
@@ -66,12 +66,12 @@ pub(super) struct ScheduleModel {
     pub(super) roots: PrimaryMap<RootId, Root>,
 }
 
-/// What running an item does to memory.
+/// The memory use of running an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cost {
-    /// Bytes while it runs.
+    /// Live bytes while it runs.
     pub(super) peak_bytes: u64,
-    /// Bytes after it.
+    /// Live bytes after it.
     pub(super) live_bytes: u64,
 }
 
@@ -84,12 +84,12 @@ impl ScheduleModel {
         self.items.push(item)
     }
 
-    /// Bytes before the first item.
+    /// Live bytes before the first item.
     pub(super) fn bytes_on_entry(&self) -> u64 {
         self.roots.values().filter(|root| root.lives_on_entry).map(|root| root.size_bytes).sum()
     }
 
-    /// What running `item` costs where `live_bytes` are live and `is_done` says what has run.
+    /// The cost of running `item` when `live_bytes` are live; `is_done` says which items have run.
     pub(super) fn cost(&self, item: ItemId, live_bytes: u64, is_done: impl Fn(ItemId) -> bool) -> Cost {
         let dies = |root: RootId| {
             let root = &self.roots[root];

@@ -1,17 +1,17 @@
 //! The search for the order of a block's items with the lowest peak.
 //!
-//! The given order falls into *segments* at the items that every other one must precede or follow: all orders
-//! pass through the same states there, so each segment has an answer of its own (series decomposition).
-//! Segments are solved from the highest peak down, as long as that may lower the whole; the others stay as
-//! they are. In a segment:
+//! The given order is cut into *segments* at the items that every other one must precede or follow. All
+//! orders pass through the same states there, so each segment is solved on its own (series decomposition).
+//! Segments are solved from the highest peak down, as long as that may lower the total peak; the others keep
+//! their order. In a segment:
 //!
 //! - **Frontiers.** States are sets of done items. A best-first search by peak visits each state once and is
-//!   exact: the first complete state that it takes has the lowest peak. Where some ready item frees as much
-//!   as it adds, without a new peak, going there first is right, and nothing else is tried; so chains cost
-//!   one state an item.
-//! - **Beam.** Where frontiers are too many, the best few states of each size go on.
+//!   exact: the first complete state that it takes has the lowest peak. If a ready item frees at least as
+//!   many bytes as it adds, without a new peak, running it first is optimal, and no other is tried; so chains
+//!   cost one state per item.
+//! - **Beam.** If there are too many frontiers, only the best few states of each size are kept.
 //!
-//! Work is bounded in looks at items, never in time. An order that is not better than the given one is not
+//! Work is limited in visits of items, never in time. An order that is not better than the given one is not
 //! taken.
 
 use std::cmp::Reverse;
@@ -23,7 +23,7 @@ use smallvec::SmallVec;
 
 use super::model::{Cost, ItemId, ScheduleModel};
 
-/// Looks at items for all segments of a block.
+/// The limit of visits of items for all segments of a block.
 const WORK: usize = 3_000_000;
 /// The most states of one size that a beam keeps.
 const WIDTH: usize = 48;
@@ -34,7 +34,7 @@ pub(super) struct Schedule {
     pub(super) peak_bytes: u64,
 }
 
-/// The order with the lowest peak that was found, the given one where none is lower.
+/// The order with the lowest peak found; the given one if none is lower.
 pub(super) fn best_order(model: &ScheduleModel) -> Schedule {
     let mut segments = segments(model);
     segments.sort_by_key(|segment| (Reverse(segment.peak_bytes), segment.first));
@@ -56,14 +56,14 @@ pub(super) fn best_order(model: &ScheduleModel) -> Schedule {
     Schedule { order, peak_bytes }
 }
 
-/// Items that run after all before `first`, and before all from `end` on.
+/// The items from `first` up to `end`: all earlier items run before them, and all later ones after them.
 struct ItemSegment<'m> {
     model: &'m ScheduleModel,
     first: usize,
     end: usize,
-    /// Bytes before it.
+    /// Live bytes before it.
     live_bytes: u64,
-    /// The largest peak in the given order.
+    /// The peak in the given order.
     peak_bytes: u64,
 }
 
@@ -86,8 +86,8 @@ fn segments(model: &ScheduleModel) -> Vec<ItemSegment<'_>> {
     segments
 }
 
-/// Which items each other one must precede or follow: those that alone have no successor up to themselves, so
-/// that all before lead to them, and alone no predecessor from themselves on.
+/// The items that each other one must precede or follow. Such an item is the only one up to itself without a
+/// successor there, so all before lead to it, and the only one from itself on without a predecessor there.
 fn cuts(model: &ScheduleModel) -> Vec<bool> {
     let count = model.items.len();
     let mut first_after = vec![count; count];
@@ -111,24 +111,24 @@ fn cuts(model: &ScheduleModel) -> Vec<bool> {
     sums(sinks).zip(sums(sources)).take(count).map(|ends| ends == (1, 1)).collect()
 }
 
-/// Which items of a segment have run, as bits.
+/// The items of a segment that have run, as bits.
 type Done = SmallVec<[u64; 2]>;
 
-/// A state: what has run, how that was come to, and what it cost.
+/// A state: the items that have run, the path to it, and its cost.
 struct ScheduleState {
     done: Done,
     live_bytes: u64,
     peak_bytes: u64,
-    /// The state before, and the item that led from there; none at the beginning.
+    /// The previous state, and the item that led from there; none at the beginning.
     from: Option<(usize, ItemId)>,
 }
 
-/// The search has done as much work as it may.
+/// The work limit is reached.
 struct OutOfWork;
 
 impl ItemSegment<'_> {
-    /// An order with a lower peak than the given one, with its peak; none if none was found. `work` is what
-    /// is left of it.
+    /// An order with a lower peak than the given one, with its peak; none if none was found. `work` is the
+    /// remaining work.
     fn solve(&self, work: &mut usize) -> Option<(Vec<ItemId>, u64)> {
         if self.end - self.first < 2 {
             return None;
@@ -151,7 +151,7 @@ impl ItemSegment<'_> {
         at < self.first || at < self.end && done[(at - self.first) / 64] >> ((at - self.first) % 64) & 1 == 1
     }
 
-    /// The items that may run next, with their costs: one alone, if going there first is right.
+    /// The items that may run next, with their costs; only one if running it first is optimal.
     fn steps(
         &self,
         node: &ScheduleState,
@@ -209,8 +209,8 @@ impl ItemSegment<'_> {
         Ok(None)
     }
 
-    /// The search that keeps the best few states of each size; none if it finds no better order than the
-    /// given one.
+    /// The beam search, which keeps the best few states of each size; none if no better order than the given
+    /// one was found.
     fn search_beam(&self, work: &mut usize) -> Option<(Vec<ItemId>, u64)> {
         let count = self.end - self.first;
         let width = (*work / (count * count)).min(WIDTH);

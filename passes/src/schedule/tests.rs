@@ -1,11 +1,11 @@
-//! Whether the search finds the best order, by trying all.
+//! Tests that the search finds the best order, by trying all orders.
 
 use cranelift_entity::EntityRef;
 
 use super::model::{ItemId, Root, RootId, RootWrite, ScheduleItem, ScheduleModel};
 use super::search::best_order;
 
-/// A generator of numbers: splitmix64.
+/// A pseudorandom number generator: splitmix64.
 struct Random(u64);
 
 impl Random {
@@ -18,8 +18,8 @@ impl Random {
     }
 }
 
-/// Items that each write one root, and read some of the last `reach` before; some results may overwrite what
-/// has their size.
+/// Items that each write one root, and read some of the last `reach` roots before; some results may overwrite
+/// roots of their size.
 fn random_model(seed: u64, count: usize, reach: usize) -> ScheduleModel {
     let mut random = Random(seed);
     let mut model = ScheduleModel::default();
@@ -104,7 +104,7 @@ fn large_graphs_are_never_made_worse() {
     }
 }
 
-/// Chains beside each other that grow and shrink, begun together in the given order.
+/// Independent chains that grow and shrink, interleaved in the given order.
 fn chains(count: usize, sizes: &[u64]) -> ScheduleModel {
     let mut model = ScheduleModel::default();
     let mut ends: Vec<Option<(ItemId, RootId)>> = vec![None; count];
@@ -144,12 +144,12 @@ fn no_segment_is_changed_that_is_not_the_highest() {
     assert_eq!(found.peak_bytes, 100);
 }
 
-/// A root of that many bytes.
+/// A root of this size.
 fn root(size_bytes: u64) -> Root {
     Root { size_bytes, ..Root::default() }
 }
 
-/// The root of that number, written over the first of some others that dies.
+/// A write of this root over the first dying one of some others.
 fn write(root: usize, overwrites: &[usize]) -> RootWrite {
     let overwrites = overwrites.iter().map(|owner| RootId::new(*owner)).collect();
     RootWrite { root: RootId::new(root), overwrites }
@@ -161,7 +161,7 @@ fn item(reads: &[usize], writes: Vec<RootWrite>, scratch_bytes: u64) -> Schedule
     ScheduleItem { before: Vec::new(), reads, writes, scratch_bytes }
 }
 
-/// The bytes while each item runs, and after it, in the order in which they are given.
+/// The bytes while each item runs, and after it, in the given order.
 fn costs(roots: Vec<Root>, items: Vec<ScheduleItem>) -> Vec<(u64, u64)> {
     let mut model = ScheduleModel { roots: roots.into_iter().collect(), ..ScheduleModel::default() };
     let order: Vec<ItemId> = items.into_iter().map(|item| model.push(item)).collect();

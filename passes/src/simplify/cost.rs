@@ -1,11 +1,10 @@
-//! What an operation costs, beside its operands.
+//! The cost model: the cost of an operation without its operands.
 //!
 //! The unit is one byte moved to or from memory; a core does about [`FLOPS_PER_BYTE`] operations meanwhile.
-//! What is elementwise is nearly always fused with its neighbours and pays an eighth of its bytes, so that a
-//! batch norm that could not go into its convolution is cheaper than a second convolution; a kernel of its
-//! own stands alone. A weight is computed once, when the program is loaded, and costs next to nothing. Names
-//! of sizes, and sizes without one, count as [`UNKNOWN_SIZE`]: a wrong guess costs time, never the right
-//! result.
+//! Elementwise operations are nearly always fused with their neighbours, so they cost an eighth of their
+//! bytes: a batch norm that could not be folded into its convolution is cheaper than a second convolution.
+//! Other kernels pay in full. A weight is computed once, at load, and costs almost nothing. Sizes that are
+//! named or unknown count as [`UNKNOWN_SIZE`]: a wrong guess costs time, but never correctness.
 
 use ir::opdef::Contract;
 use ir::scalar::{Binary, Scalar, Unary};
@@ -16,7 +15,7 @@ use super::nodes::{ENode, OpHead};
 
 const FLOPS_PER_BYTE: f64 = 8.0;
 const UNKNOWN_SIZE: u64 = 128;
-/// Of starting an operation; a quarter for what is fused.
+/// The cost of starting an operation; a quarter of it for fused ones.
 const START: f64 = 256.0;
 
 /// The cost of a node; 0 for a value from outside.
@@ -55,7 +54,7 @@ fn work(ctx: &Context, op: &OpHead, operands: &[Type], moved: f64) -> f64 {
     }
 }
 
-/// Simple operations for one element.
+/// The number of simple operations per element.
 fn steps(tree: &Scalar) -> f64 {
     match tree {
         Scalar::Arg(_) | Scalar::Attr(_) | Scalar::Const(_) => 0.0,
@@ -76,7 +75,7 @@ fn unary_steps(unary: Unary) -> f64 {
     }
 }
 
-/// A power or remainder is a formula in `f64`.
+/// Power and remainder are formulas in `f64`.
 fn binary_steps(binary: Binary) -> f64 {
     match binary {
         Binary::Pow | Binary::Rem => 64.0,

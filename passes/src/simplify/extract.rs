@@ -1,14 +1,15 @@
-//! Which node of each class the simplified program uses.
+//! Extraction: the node that the simplified program uses for each class.
 //!
-//! Wanted is the cheapest *DAG*: what several operations read is paid once. Exactly that is NP-hard; this is
-//! the method by which circuits are mapped to gates (Manohararajah, Brown, Vranesic 2006; Mishchenko et al.
-//! 2007): first by *area flow*, where a class's cost is shared among its readers, then passes of *exact local
-//! area*, where for each class in use every alternative is tried and pays for just what nothing else uses.
+//! The goal is the cheapest *DAG*, in which a shared node is paid once. An exact solution is NP-hard; this is
+//! the method of technology mapping for circuits (Manohararajah, Brown, Vranesic 2006; Mishchenko et al.
+//! 2007). It begins with *area flow*, where a class's cost is shared among its readers. Then come passes of
+//! *exact local area*: for each class in use, every alternative is tried at the cost of the nodes that only
+//! it uses.
 //!
-//! Every class has a level, and a node may be chosen only if its children's levels are lower, so that no
-//! choice makes a cycle. The level of a value is its place in the text, so that a choice never reads what is
-//! defined only later; a class that laws have made comes as late as the classes that may read it allow. One
-//! pass is O(nodes), but for what exact area walks below an alternative.
+//! Every class has a level, and a node may be chosen only if its children's levels are lower, so no choice
+//! contains a cycle. The level of a class of the original program is its position in the text, so that a
+//! choice never reads a value defined later. A class added by laws is as late as the classes that may read it
+//! allow. One pass is O(nodes), plus the walks of exact area below an alternative.
 
 use egg::Id;
 use rustc_hash::FxHashMap;
@@ -17,26 +18,27 @@ use super::cost::cost;
 use super::graph::LawGraph;
 use super::nodes::ENode;
 
-/// How often each of the two costs is brought up to date.
+/// The number of passes for each of the two costs.
 const PASSES: usize = 2;
 
-/// Where a class stands: a place in the text, then how many made classes after it, or before it if negative.
+/// The level of a class: a position in the text, then the number of added classes after it (before it if
+/// negative).
 type Level = (u32, i32);
 
 const NOWHERE: Level = (u32::MAX, i32::MAX);
-/// After this number of rounds, a level that still sinks is part of a cycle.
+/// A level that still sinks after this number of rounds is part of a cycle.
 const ROUNDS: usize = 64;
 
 /// The chosen nodes.
 pub(super) struct Choice {
-    /// Of each class, by the number that `index` gives it.
+    /// For each class, by its index in `index`.
     nodes: Vec<Option<ENode>>,
     index: FxHashMap<Id, usize>,
     refs: Vec<u32>,
 }
 
 impl Choice {
-    /// The node of a class that the program uses.
+    /// The chosen node of a class in use.
     pub(super) fn node(&self, class: Id) -> &ENode {
         self.nodes[self.index[&class]].as_ref().expect("what is in use has a node")
     }
@@ -47,10 +49,10 @@ impl Choice {
     }
 }
 
-/// Chooses for all classes below `roots`.
+/// Chooses nodes for all classes below `roots`.
 ///
-/// `places` holds the places in the text of the classes that the program has; `originals` its own nodes,
-/// which win where costs are equal.
+/// `places` contains the text positions of the original program's classes; `originals` its own nodes, which
+/// win if costs are equal.
 pub(super) fn extract(
     graph: &LawGraph<'_>,
     roots: &[Id],
@@ -84,7 +86,7 @@ struct Class {
     flow: f64,
 }
 
-/// A node that a class may use.
+/// A candidate node of a class.
 struct NodeOption {
     node: ENode,
     cost: f64,
@@ -94,7 +96,7 @@ struct NodeOption {
 struct Extraction {
     classes: Vec<Class>,
     index: FxHashMap<Id, usize>,
-    /// Classes from the lowest level up.
+    /// The classes in order of their levels.
     order: Vec<usize>,
     refs: Vec<u32>,
     root_refs: Vec<u32>,
@@ -129,7 +131,7 @@ impl Extraction {
         extraction
     }
 
-    /// Gives each made class its level, drops what no level allows, and sorts.
+    /// Assigns a level to each added class, drops nodes that no level allows, and sorts.
     fn find_levels(&mut self) {
         let earliest = self.earliest_levels();
         self.sink_levels(&earliest);
@@ -143,7 +145,7 @@ impl Extraction {
         self.order.sort_by_key(|class| levels[*class]);
     }
 
-    /// The level of each class; of a made one, the lowest that is above the operands of one of its nodes.
+    /// The level of each class; for an added one, the lowest level above the operands of one of its nodes.
     fn earliest_levels(&self) -> Vec<Level> {
         let mut levels: Vec<Level> = self.classes.iter().map(|class| class.level).collect();
         let made: Vec<usize> = (0..levels.len()).filter(|class| levels[*class] == NOWHERE).collect();
@@ -166,8 +168,8 @@ impl Extraction {
         levels
     }
 
-    /// Sinks each made class below those that may read it, but not below its earliest level. Where made
-    /// classes may read each other in a cycle, they come to lie at their earliest levels, which have none.
+    /// Sinks each added class below its possible readers, but not below its earliest level. Added classes
+    /// that may read each other in a cycle end at their earliest levels, which are free of cycles.
     fn sink_levels(&mut self, earliest: &[Level]) {
         let is_made: Vec<bool> = self.classes.iter().map(|class| class.level == NOWHERE).collect();
         loop {
@@ -186,7 +188,7 @@ impl Extraction {
         }
     }
 
-    /// Sinks the made classes that a class may read below it, and notes which went deeper.
+    /// Sinks the added classes that a class may read below it, and records those that moved.
     fn sink_below(&mut self, class: usize, is_made: &[bool], earliest: &[Level], is_sinking: &mut [bool]) {
         let (place, step) = self.classes[class].level;
         let children = self.classes[class].options.iter().flat_map(|option| &option.children);
@@ -200,7 +202,7 @@ impl Extraction {
         }
     }
 
-    /// Chooses what the program has, so that what it shares counts as shared from the first.
+    /// Chooses the original program's nodes, so that its shared values count as shared from the start.
     fn choose_originals(&mut self) {
         for class in &mut self.classes {
             let has_options = !class.options.is_empty();
@@ -208,7 +210,7 @@ impl Extraction {
         }
     }
 
-    /// Chooses by the cost of everything below, each part shared among its readers.
+    /// Chooses by the cost of everything below, with each part shared among its readers.
     fn choose_by_flow(&mut self) {
         for position in 0..self.order.len() {
             let class = self.order[position];
@@ -227,7 +229,7 @@ impl Extraction {
         }
     }
 
-    /// Counts the readers of each class under the present choice.
+    /// Counts the readers of each class under the current choice.
     fn count_refs(&mut self) {
         self.refs.clone_from(&self.root_refs);
         for position in (0..self.order.len()).rev() {
@@ -240,7 +242,7 @@ impl Extraction {
         }
     }
 
-    /// Tries every alternative of every class in use, each for the price of what nothing else uses.
+    /// Tries every alternative of every class in use, at the cost of the nodes that only it uses.
     fn choose_by_area(&mut self) {
         for position in 0..self.order.len() {
             let class = self.order[position];
@@ -261,7 +263,7 @@ impl Extraction {
         }
     }
 
-    /// Counts a node's reads; gives its cost with what came into use by it.
+    /// Counts a node's reads; returns its cost plus that of the nodes that become used by it.
     fn acquire(&mut self, class: usize, option: usize) -> f64 {
         let mut area = 0.0;
         let mut open = vec![(class, option)];
@@ -278,7 +280,7 @@ impl Extraction {
         area
     }
 
-    /// Takes a node's reads back; gives its cost with what went out of use by that.
+    /// Removes a node's reads; returns its cost plus that of the nodes that become unused.
     fn release(&mut self, class: usize, option: usize) -> f64 {
         let mut area = 0.0;
         let mut open = vec![(class, option)];

@@ -1,6 +1,6 @@
-//! Which operations on small constants have a small constant as their result.
+//! Constant folding: operations on small constants with a small constant as their result.
 //!
-//! [`crate::constants`] says which are small.
+//! [`crate::constants`] defines which constants are small.
 
 use ir::interp::{Tensor, constant_value, eval_op};
 use ir::{Attr, Body, Context, Location, Type};
@@ -8,13 +8,13 @@ use ir::{Attr, Body, Context, Location, Type};
 use super::nodes::OpHead;
 use crate::constants::{RESULT_LIMIT, attr, elements, written};
 
-/// The attribute of a constant operation, if its elements are written in the program and few.
+/// The attribute of a constant operation, if its elements are part of the program and few.
 pub(super) fn written_value(ctx: &Context, op: &OpHead) -> Option<Attr> {
     let value = ctx.dict_get(op.properties, ctx.ident("value"))?;
     written(ctx, value, op.ty)
 }
 
-/// The value of an operation on constants, each with its type, if it is small; none where an operand is no
+/// The value of an operation on constants, each with its type, if it is small; none if an operand is not
 /// constant.
 pub(super) fn fold(
     ctx: &Context,

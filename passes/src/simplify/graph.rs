@@ -1,9 +1,9 @@
-//! How a run of pure operations stands in an e-graph.
+//! The e-graph of a run of pure operations.
 //!
-//! A node is a *head* (a row with its attributes and result type, or a value from outside) with child
+//! A node is a *head* (an `OpDef` with attributes and result type, or a value from outside) with child
 //! classes. Heads are numbered in the order of their appearance, so that nothing depends on how the context
-//! numbers its handles. Each class knows its type, whether it is known before the program runs, and, if it is
-//! small, its constant value; a pure operation on such constants joins the class of its value.
+//! numbers its handles. Each class has its type, whether it is a weight, and its constant value if that is
+//! small. A pure operation on such constants joins the class of its value.
 
 use egg::{Analysis, DidMerge, EGraph, Id};
 use indexmap::IndexSet;
@@ -17,20 +17,20 @@ use super::nodes::{ENode, NodeHead, OpHead};
 /// The e-graph of one run of operations.
 pub(super) type LawGraph<'a> = EGraph<ENode, GraphFacts<'a>>;
 
-/// What is shared by all classes.
+/// The data shared by all classes.
 pub(super) struct GraphFacts<'a> {
     pub(super) ctx: &'a Context,
     pub(super) heads: IndexSet<NodeHead, FxBuildHasher>,
 }
 
-/// What is known of a class.
+/// The analysis data of a class.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fact {
     /// Its type.
     pub(super) ty: Type,
     /// Whether it is known before the program runs.
     pub(super) is_weight: bool,
-    /// Its elements, where they are few and written in the program.
+    /// Its elements, if they are few and part of the program.
     pub(super) constant: Option<Attr>,
 }
 

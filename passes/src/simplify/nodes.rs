@@ -1,4 +1,4 @@
-//! What a node of an e-graph is: an operation without its operands, or a value from outside, over classes.
+//! The nodes of an e-graph: operations without their operands, or values from outside, over classes.
 
 use egg::Id;
 use ir::{Attr, OpDef, OpName, Type, Value};
@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 /// An operation, or a value from outside.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ENode {
-    /// Which of the heads, as [`super::graph::GraphFacts`] numbers them.
+    /// The index of its head in [`super::graph::GraphFacts`].
     pub(super) head: u32,
     /// The operands.
     pub(super) children: SmallVec<[Id; 4]>,
@@ -36,7 +36,8 @@ impl egg::Language for ENode {
 /// A node without its children.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum NodeHead {
-    /// A value that the run does not compute, or that an operation with effects or several results does.
+    /// A value that is not computed in the run, or is computed by an operation with effects or several
+    /// results.
     Leaf(Value, Type),
     /// A pure operation of one result.
     Op(OpHead),

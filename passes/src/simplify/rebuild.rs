@@ -1,10 +1,10 @@
-//! How the chosen nodes become operations again.
+//! Rebuilds the function from the chosen nodes.
 //!
-//! The old operations are walked in text order. At each, what it stands for is put in its place: the
-//! operation itself if its node was chosen, another operation of the same node moved here, or a new one, with
-//! new operands before it. So the order of the text is kept as far as it can be. A new operation takes the
-//! location of the old one; where it does the work of a dead operand of that too (a convolution, of its batch
-//! norm), it takes both, the operand's first.
+//! The old operations are walked in text order. Each is replaced by the choice for its class: the operation
+//! itself if its node was chosen, another operation of the same node moved here, or a new one, with new
+//! operands before it. This keeps the text order as far as possible. A new operation takes the location of
+//! the old one. If it also replaces a dead operand (a convolution that absorbed its batch norm), it takes
+//! both locations, the operand's first.
 
 use egg::Id;
 use ir::{Body, Builder, Location, LocationData, Op, Value};
@@ -15,7 +15,7 @@ use super::graph::LawGraph;
 use super::nodes::{ENode, NodeHead};
 use super::run::BlockRun;
 
-/// Writes the choice into the body; gives how many operations it made anew.
+/// Writes the choice into the body; returns the number of new operations.
 pub(super) fn rebuild(graph: &LawGraph<'_>, body: &mut Body, run: &BlockRun, choice: &Choice) -> u64 {
     let mut rebuilding = Rebuilding { graph, run, choice, body, values: FxHashMap::default(), made: 0 };
     for &op in &run.ops {
@@ -40,16 +40,16 @@ struct Rebuilding<'r, 'a> {
     run: &'r BlockRun,
     choice: &'r Choice,
     body: &'r mut Body,
-    /// The values of the classes that have been put.
+    /// The values of the classes that have been written.
     values: FxHashMap<Id, Value>,
     made: u64,
 }
 
-/// What is left to do for a class.
+/// A task for a class.
 enum RebuildStep {
-    /// Put its operands, then itself.
+    /// Write its operands, then the class itself.
     Open(Id),
-    /// Put itself: its operands are there.
+    /// Write the class itself: its operands are written.
     Close(Id),
 }
 
@@ -60,7 +60,7 @@ impl Rebuilding<'_, '_> {
         }
     }
 
-    /// Puts a class, and first what it reads, before an operation unless it is there already.
+    /// Writes a class and its operands before an operation, unless it is already written.
     fn put(&mut self, class: Id, before: Op) {
         let mut open = vec![RebuildStep::Open(class)];
         while let Some(step) = open.pop() {
@@ -85,7 +85,7 @@ impl Rebuilding<'_, '_> {
         }
     }
 
-    /// Puts the operation of a class whose operands are there.
+    /// Writes the operation of a class whose operands are written.
     fn put_one(&mut self, class: Id, before: Op) -> Value {
         let node = self.choice.node(class);
         let operands: Vec<Value> =
@@ -118,7 +118,7 @@ impl Rebuilding<'_, '_> {
         op
     }
 
-    /// Where a new operation called `name` comes from that stands in for `replaced`.
+    /// The location of a new operation called `name` that replaces `replaced`.
     fn location(&self, replaced: Op, name: ir::OpName) -> Location {
         let ctx = self.graph.analysis.ctx;
         let own = self.body.location(replaced);
@@ -136,7 +136,7 @@ impl Rebuilding<'_, '_> {
         }
     }
 
-    /// Makes every reader of an old value read the new one.
+    /// Replaces all uses of old values by the new ones.
     fn replace(&mut self) {
         for &op in &self.run.ops {
             let Some(class) = self.run.class_of(self.graph.analysis.ctx, self.body, op) else { continue };

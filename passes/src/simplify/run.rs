@@ -1,8 +1,8 @@
-//! Which operations of a block are simplified together.
+//! Runs: the operations of a block that are simplified together.
 //!
-//! A run is a stretch of a block, at most [`LENGTH`] operations. Its pure operations of one result and
-//! without regions become nodes; all other values that they read are leaves. What anything else reads of them
-//! must be kept.
+//! A run is a sequence of at most [`LENGTH`] consecutive operations. Its pure operations with one result and
+//! no regions become nodes; all other values that they read are leaves. Values of nodes that are read by
+//! other operations must be kept.
 
 use egg::Id;
 use ir::{Block, Body, Context, Op, Traits, Value};
@@ -12,16 +12,16 @@ use smallvec::SmallVec;
 use super::graph::LawGraph;
 use super::nodes::{ENode, NodeHead, OpHead};
 
-/// Most operations of a run.
+/// The limit of operations of a run.
 const LENGTH: usize = 4096;
 
-/// A stretch of a block in its e-graph.
+/// A run of a block, and its classes in the e-graph.
 pub(super) struct BlockRun {
     /// Its operations, in text order.
     pub(super) ops: Vec<Op>,
-    /// The first operation of each node that the program has.
+    /// The first operation of each node of the original program.
     pub(super) originals: FxHashMap<ENode, Op>,
-    /// The first place in the text of each class that the program has: 0 for what is defined before the run.
+    /// The first text position of each class of the original program: 0 for those defined before the run.
     pub(super) places: FxHashMap<Id, u32>,
     first_ops: FxHashMap<Id, Op>,
     classes: FxHashMap<Value, Id>,
@@ -34,7 +34,7 @@ pub(super) fn runs(body: &Body, block: Block) -> Vec<Vec<Op>> {
 }
 
 impl BlockRun {
-    /// The run of an e-graph that has grown, with classes and nodes by their present names.
+    /// The run of a saturated e-graph, with the current names of classes and nodes.
     pub(super) fn settle(graph: &LawGraph<'_>, entries: GraphEntries) -> BlockRun {
         let GraphEntries { ops, leaves, nodes, mut classes } = entries;
         let mut run = BlockRun {
@@ -79,7 +79,7 @@ impl BlockRun {
         self.first_ops.get(&class).copied()
     }
 
-    /// The classes that something reads which is no node of the run.
+    /// The classes that are read by anything but nodes of the run.
     pub(super) fn roots(&self, ctx: &Context, body: &Body) -> Vec<Id> {
         let inside: FxHashSet<Op> = self.ops.iter().copied().collect();
         let mut roots = Vec::new();
@@ -96,7 +96,7 @@ impl BlockRun {
     }
 }
 
-/// What was put into an e-graph, by the names that it then had.
+/// The entries added to an e-graph, by their names at that time.
 pub(super) struct GraphEntries {
     ops: Vec<Op>,
     leaves: Vec<(Id, u32)>,
@@ -105,7 +105,7 @@ pub(super) struct GraphEntries {
 }
 
 impl GraphEntries {
-    /// Puts operations into an empty e-graph.
+    /// Adds operations to an empty e-graph.
     pub(super) fn new(graph: &mut LawGraph<'_>, body: &Body, ops: Vec<Op>) -> GraphEntries {
         let mut entries = GraphEntries {
             ops: Vec::new(),
@@ -149,7 +149,7 @@ impl GraphEntries {
         self.classes.insert(result, class);
     }
 
-    /// The class of an operand; what is not defined in the run becomes a leaf at its beginning.
+    /// The class of an operand; a value from outside the run becomes a leaf at its beginning.
     fn class(&mut self, graph: &mut LawGraph<'_>, body: &Body, value: Value) -> Id {
         match self.classes.get(&value) {
             Some(class) => *class,

@@ -1,8 +1,9 @@
-//! How an e-graph grows by the laws until none says anything new.
+//! Saturation: growing an e-graph by laws until none adds anything.
 //!
-//! In rounds: matches of all laws are found first, then applied, then congruence is restored. Rounds, nodes
-//! and matches are bounded, time is not, and matches come in the order of classes and laws, so that the same
-//! program always grows the same way. Classes of a known value are not looked into: they are their constant.
+//! In each round, matches of all laws are found first, then applied, then congruence is restored. Rounds,
+//! nodes and matches are limited, time is not, and matches are ordered by classes and laws, so that the same
+//! program always grows the same way. Classes with a known value are not matched: they are represented by
+//! their constant.
 
 use egg::{EClass, Id};
 use rustc_hash::FxHashMap;
@@ -13,24 +14,23 @@ use super::terms::{class, matched};
 use crate::manager::Changes;
 use crate::rewrite::{Law, LawMatch};
 
-/// The least number of matches that a round looks at.
+/// The least value of the limit of matches per round.
 const LEAST_MATCHES: usize = 4096;
-/// The most nodes for each that an e-graph begins with, beside [`LEAST_NODES`]. Those of networks grow to
-/// three times their size; where a product with 1 reads itself there would be no end.
+/// The limit of nodes per initial node, besides [`LEAST_NODES`]. Networks grow about threefold; a product
+/// with 1 that reads itself would grow forever.
 const GROWTH: usize = 64;
 const LEAST_NODES: usize = 2048;
 
-/// How far an e-graph may grow.
+/// Limits on the growth of an e-graph.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SaturationLimits {
-    /// Most rounds.
+    /// The number of rounds.
     pub(super) rounds: usize,
-    /// Most nodes, and most matches that a round looks at; the round that passes it is the last, and stops
-    /// there.
+    /// The number of nodes, and of matches per round; the round that exceeds it is the last, and stops there.
     pub(super) nodes: usize,
 }
 
-/// Applies laws until nothing changes, or a limit is met; gives how often each law joined two classes.
+/// Applies laws until nothing changes or a limit is reached; returns how often each law joined two classes.
 pub(super) fn saturate(
     graph: &mut LawGraph<'_>,
     limits: SaturationLimits,
@@ -62,7 +62,7 @@ pub(super) fn saturate(
     laws.iter().map(|law| law.name()).zip(joined).filter(|entry| entry.1 > 0).collect()
 }
 
-/// Matches, the first `most` of each round: the law, the class and what was found, in the order of classes.
+/// The first `most` matches of a round: the law, the class and the match, in the order of classes.
 fn find(graph: &LawGraph<'_>, laws: &[&Law], most: usize) -> Vec<(usize, Id, LawMatch)> {
     let mut by_root: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
     for (index, law) in laws.iter().enumerate() {
@@ -88,7 +88,7 @@ fn find(graph: &LawGraph<'_>, laws: &[&Law], most: usize) -> Vec<(usize, Id, Law
     out
 }
 
-/// Makes a law's right side and joins it with the left; whether that was news.
+/// Builds a law's right side and joins it with the left; returns whether that joined two classes.
 fn apply(graph: &mut LawGraph<'_>, law: &Law, left: Id, found: &LawMatch) -> bool {
     law.build(graph, found).is_some_and(|right| graph.union(left, class(right)))
 }

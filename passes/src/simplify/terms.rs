@@ -1,4 +1,4 @@
-//! How laws see an e-graph: each class is a term, computed by all of its nodes.
+//! The e-graph as laws see it: each class is a term, computed by all of its nodes.
 
 use egg::Id;
 use ir::builder::infer;
@@ -44,7 +44,7 @@ impl<'a> Terms<'a> for LawGraph<'a> {
 
     fn ops(&self, term: Term, name: &str) -> SmallVec<[Matched; 1]> {
         let class = &self[class(term)];
-        // How a value is computed that is known says nothing more; there are many ways.
+        // Nodes of a class with a known value add no information, and there are many.
         if class.data.constant.is_some() {
             return SmallVec::new();
         }

@@ -1,4 +1,4 @@
-//! Does the cheapest equal program come out?
+//! Tests that the cheapest equal program is found.
 
 use ir::interp::{Tensor, eval_op};
 use ir::{Attr, Body, Builder, Context, OpSpec, Type, Value};
@@ -59,7 +59,7 @@ impl<'a> Program<'a> {
         Builder::at_end(self.ctx, &mut self.body, block).constant(value, ty)
     }
 
-    /// A constant that is written in the program.
+    /// A constant that is part of the program.
     fn number(&mut self, shape: &[u64], number: f64) -> Value {
         let ty = self.ty(shape);
         let value = constants::filled(self.ctx, ty, number).unwrap();
@@ -97,7 +97,8 @@ impl<'a> Program<'a> {
         self.body.operands(last).map(|value| values[&value].to_f32()).collect()
     }
 
-    /// Simplifies, holds the results against those before, and gives the names of what is left but constants.
+    /// Simplifies, compares the results with those before, and checks the names of the remaining operations
+    /// except constants.
     fn check(&mut self, expected: &str) {
         let args = self.body.args(self.block()).to_vec();
         let mut inputs = Vec::new();
@@ -175,7 +176,7 @@ fn what_is_computed_twice_is_computed_once() {
     program.check("exp add");
 }
 
-/// How many nodes an e-graph of a block has after all laws.
+/// The number of nodes in a block's e-graph after all laws.
 fn grown(program: &Program<'_>) -> usize {
     let registry = Registry::new();
     let laws: Vec<&Law> = registry.rules().laws().collect();
