@@ -1,15 +1,16 @@
-//! In which order an operation reads an operand while it writes a result, as its row and the target declare
-//! it.
+//! The order in which an operation reads an operand while it writes a result: declared by its `OpDef` or the
+//! target.
 
 use ir::opdef::Access;
 use ir::size::static_extents;
 use ir::{Body, Context, Kind, Op, Target};
 
-/// The order in which `op` reads `operand` while it writes `result`, and so how the result may overwrite it.
+/// The order in which `op` reads `operand` while it writes `result`, and thus how the result may overwrite
+/// it.
 ///
-/// Elementwise operations, and groups of these, read an operand of the result's own shape and element size at
-/// the index that they write. For other operations their row declares it, for contractions and groups around
-/// them the target.
+/// Elementwise operations, and groups of them, read an operand of the result's own shape and element size at
+/// the index that they write. For other operations their `OpDef` declares the order; for contractions and
+/// groups around them, the target does.
 pub fn access(
     ctx: &Context,
     target: &dyn Target,
@@ -61,8 +62,7 @@ pub fn is_pointwise(ctx: &Context, body: &Body, group: Op) -> bool {
     })
 }
 
-/// Whether the body of a group reads an operand at one place only, converted or not, as what it adds may also
-/// be what it multiplies.
+/// Whether the body of a group reads an operand only once, perhaps converted: an addend may also be a factor.
 fn is_read_once(ctx: &Context, body: &Body, group: Op, operand: usize) -> bool {
     let block = body.regions(group).first().and_then(|region| body.entry(*region));
     let mut value = block.map(|block| body.args(block)[operand]);

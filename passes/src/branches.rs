@@ -59,7 +59,7 @@ pub fn owns_its_args(ctx: &Context, body: &Body, block: Block, ways: &Ways) -> b
     !is_entry && into.all(|(op, _)| branch(ctx, body, *op).is_some())
 }
 
-/// Makes the branches to a block pass nothing for these arguments. `indices` are ascending; the block's
+/// Removes the values that branches pass for these arguments of a block. `indices` are ascending; the block's
 /// arguments are not removed.
 pub fn stop_handing(ctx: &Context, body: &mut Body, block: Block, ways: &Ways, indices: &[usize]) {
     for &(op, number) in ways.get(&block).into_iter().flatten() {
@@ -73,7 +73,7 @@ pub fn stop_handing(ctx: &Context, body: &mut Body, block: Block, ways: &Ways, i
     }
 }
 
-/// Sets the successors of a branch, and their arguments; their number stays.
+/// Sets the successors of a branch and the values passed to them; the number of successors stays.
 pub fn retarget(ctx: &Context, body: &mut Body, op: Op, targets: &[(Block, Vec<Value>)]) {
     let own = body.successors(op)[0].first_operand as usize;
     let mut operands: Vec<Value> = body.operands(op).take(own).collect();

@@ -1,4 +1,4 @@
-//! The call graph: which function calls which, and an order from callees to callers.
+//! The call graph, and an order of functions from callees to callers.
 
 use ir::attrs::AttrData;
 use ir::opdef::{AttrKind, Presence, RegionFlow};
@@ -14,7 +14,7 @@ pub struct CallNode {
     pub scope: BodyIndex,
     /// The body that contains its symbol.
     pub around: BodyIndex,
-    /// Its calls of functions of the graph, in text order, each with the called function's number.
+    /// Its calls of functions of the graph, in text order, each with the called function's index.
     pub calls: Vec<(Op, usize)>,
     /// Its strongly connected component: the group of functions that call each other, directly or not.
     pub group: usize,
@@ -24,7 +24,7 @@ pub struct CallNode {
 pub struct CallGraph {
     /// The functions.
     pub nodes: Vec<CallNode>,
-    /// The functions' numbers, callees before callers except in recursion.
+    /// The functions' indices, callees before callers except in recursion.
     pub callees_first: Vec<usize>,
 }
 
@@ -75,7 +75,7 @@ fn collect_calls(ctx: &Context, body: &Body, region: Region, out: &mut Vec<Op>) 
     }
 }
 
-/// The symbol that a call names by the attribute that its row demands.
+/// The symbol that a call names by its required symbol attribute.
 fn callee_path(ctx: &Context, body: &Body, op: Op) -> Option<Vec<ir::Ident>> {
     let op = body.at(ctx, op);
     let is_callee = |kind, presence| kind == AttrKind::Symbol && presence == Presence::Required;
@@ -88,11 +88,11 @@ fn callee_path(ctx: &Context, body: &Body, op: Op) -> Option<Vec<ir::Ident>> {
     }
 }
 
-/// Tarjan, "Depth-First Search and Linear Graph Algorithms" (1972), with a stack of its own.
+/// Tarjan, "Depth-First Search and Linear Graph Algorithms" (1972), with an explicit stack.
 struct Grouping {
-    /// When a function was entered, from 1; 0 for never.
+    /// The time at which a function was entered, from 1; 0 for never.
     entered: Vec<usize>,
-    /// The earliest function that it leads back to.
+    /// The earliest function reachable from it through open functions.
     low: Vec<usize>,
     is_open: Vec<bool>,
     open: Vec<usize>,
@@ -144,7 +144,7 @@ impl Grouping {
         self.open.push(node);
     }
 
-    /// All calls of a function have been followed; `caller` is where the walk goes back to.
+    /// Finishes a function after all its calls; `caller` is the function to return to.
     fn leave(&mut self, graph: &mut CallGraph, node: usize, caller: Option<usize>) {
         if let Some(caller) = caller {
             self.low[caller] = self.low[caller].min(self.low[node]);

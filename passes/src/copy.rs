@@ -1,4 +1,4 @@
-//! How operations of one body are copied into another.
+//! Copies operations of one body into another.
 
 use ir::{Block, Body, Context, Location, LocationData, Op, Region, Type, Value};
 use rustc_hash::FxHashMap;
@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 pub struct Copying<'b> {
     ctx: &'b Context,
     from: &'b Body,
-    /// Where the copies are said to have been called, if they were.
+    /// The caller in the copies' locations, if any.
     caller: Option<Location>,
     /// The copy of each value, or the value given for it.
     pub values: FxHashMap<Value, Value>,

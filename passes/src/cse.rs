@@ -1,12 +1,13 @@
 //! Common-subexpression elimination.
 //!
-//! A pure operation that has the name, operands, attributes, result types and regions of one that stands
-//! before it on every way is replaced by it: `%b = nn.exp %x` after `%a = nn.exp %x` => `%a`. The operands
-//! of a commutative operation may stand in either order.
+//! A pure operation is replaced by an equal one that dominates it, with the same name, operands, attributes,
+//! result types and regions: `%b = nn.exp %x` after `%a = nn.exp %x` => `%a`. The operands of a commutative
+//! operation may be in either order.
 //!
-//! The blocks of a region are walked down its dominator tree, and the regions of an operation before the
-//! operation itself. An operation that reads a value with few readers finds its like among these, which lie
-//! near in memory; any other, in a table by hash. O(operations + operands), but for comparing regions.
+//! The blocks of a region are visited along its dominator tree, and the regions of an operation before the
+//! operation itself. For an operation that reads a value with few readers, equal operations are searched
+//! among these, which are near in memory; for any other, in a hash table. O(operations + operands), plus
+//! comparisons of regions.
 
 use std::hash::{BuildHasher, BuildHasherDefault};
 
@@ -44,7 +45,7 @@ pub static CSE: PassDef = PassDef {
     run: PassRun::Function(run),
 };
 
-/// A value of at most this number of readers is asked for them; above it, the table is asked.
+/// For a value with at most this number of readers, the readers are searched; otherwise the table.
 const FEW_READERS: usize = 8;
 
 fn run(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
@@ -67,9 +68,9 @@ fn run(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
 struct Sweep<'a> {
     ctx: &'a Context,
     seen: EntitySet<Op>,
-    /// The blocks whose operations stand before the present one on every way, as far as they were seen.
+    /// The visited blocks that dominate the current operation.
     open: EntitySet<Block>,
-    /// Of the operations whose operands have many readers, by hash, the last one that was seen.
+    /// The last visited operation for each hash, for operations whose operands have many readers.
     table: HashTable<(u64, Op)>,
     removed: u64,
     changes: &'a Changes,
@@ -109,7 +110,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// Replaces an operation by an earlier one, or remembers it.
+    /// Replaces an operation by an earlier one, or records it.
     fn op(&mut self, body: &mut Body, op: Op) {
         if !is_pure(self.ctx, body, op) {
             return;
@@ -132,7 +133,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// Whether an operation stands before the present one on every way.
+    /// Whether an operation dominates the current one.
     fn is_before(&self, body: &Body, op: Op) -> bool {
         self.seen.contains(op) && body.block_of(op).is_some_and(|block| self.open.contains(block))
     }
@@ -162,7 +163,7 @@ impl Sweep<'_> {
                 let earlier = entry.get().1;
                 let is_before = self.seen.contains(earlier)
                     && body.block_of(earlier).is_some_and(|b| self.open.contains(b));
-                // What stands on another way will not come back.
+                // An operation that does not dominate this one will not dominate later ones.
                 if !is_before {
                     entry.get_mut().1 = op;
                 }
@@ -172,7 +173,7 @@ impl Sweep<'_> {
     }
 }
 
-/// An operand with few readers, one of which any operation like this one must be.
+/// An operand with few readers: any equal operation must be one of them.
 fn reader_of_few(body: &Body, op: Op) -> Option<Value> {
     body.operands(op).find(|value| body.uses(*value).nth(FEW_READERS).is_none())
 }
@@ -196,7 +197,7 @@ fn is_equal(ctx: &Context, body: &Body, a: Op, b: Op) -> bool {
 struct Twins<'b> {
     ctx: &'b Context,
     body: &'b Body,
-    /// Values that the regions of the second define, with those of the first that they correspond to.
+    /// Values defined in the regions of the second, mapped to those of the first.
     pairs: FxHashMap<Value, Value>,
 }
 
@@ -226,8 +227,8 @@ impl Twins<'_> {
         a.map(|value| self.body.ty(value)).eq(b.map(|value| self.body.ty(value)))
     }
 
-    /// Whether the regions are the same but for the names of what is defined in them. Those of several blocks
-    /// count as different.
+    /// Whether the regions are equal except for the names of values. Regions of several blocks count as
+    /// different.
     fn run_the_same(&mut self, a: Op, b: Op) -> bool {
         let body = self.body;
         let (a, b) = (body.regions(a), body.regions(b));

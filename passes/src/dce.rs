@@ -1,8 +1,8 @@
 //! Dead-code elimination.
 //!
-//! An operation is needed if it has an effect, or if something needed reads a result of it. What a branch
-//! hands to a block is needed only if the argument that takes it is, so that a value which only goes round a
-//! loop of blocks is not; such arguments go too. O(operations + operands).
+//! An operation is needed if it has an effect, or if a needed operation reads one of its results. A value
+//! passed to a block is needed only if the block's argument is needed. So a value that only circulates in a
+//! loop of blocks is dead; such arguments are removed too. O(operations + operands).
 //!
 //! ```text
 //! cf.br ^bb1(%x, %n)                               cf.br ^bb1(%x)
@@ -52,8 +52,8 @@ pub fn remove_dead(ctx: &Context, body: &mut Body) -> u64 {
     remove_dead_within(ctx, body, &Changes::unlimited())
 }
 
-/// The same within a limit: each operation is a change, the last one first, and what only goes round loops of
-/// blocks is one together.
+/// Like [`remove_dead`], within a limit. Each operation is a change, the last one first; all values that only
+/// circulate in loops of blocks are one change together.
 fn remove_dead_within(ctx: &Context, body: &mut Body, changes: &Changes) -> u64 {
     let roots = body.roots().to_vec();
     let ways = branches::ways(body);
@@ -66,7 +66,7 @@ fn remove_dead_within(ctx: &Context, body: &mut Body, changes: &Changes) -> u64 
     roots.iter().for_each(|root| collect_dead(body, &ops, *root, &mut dead));
     let count = dead.len();
     remove_unread(ctx, body, &mut dead, changes);
-    // Blocks in what was dead are gone with it.
+    // Blocks inside dead operations were removed with them.
     dead_args.retain(|(block, _)| body.region_of(*block).is_some());
     let is_done = dead.is_empty() && dead_args.is_empty();
     if is_done || !changes.allow(|| "what only goes round loops of blocks is removed".to_owned()) {
@@ -77,7 +77,7 @@ fn remove_dead_within(ctx: &Context, body: &mut Body, changes: &Changes) -> u64 
         body.set_operands(*op, &[]);
     }
     dead_args.retain(|(block, _)| body.region_of(*block).is_some());
-    // Dead arguments may be handed to each other: all copies to arguments go before the first argument does.
+    // Dead arguments may be passed to each other, so all values passed to them are removed first.
     for (block, indices) in &dead_args {
         branches::stop_handing(ctx, body, *block, &ways, indices);
     }
@@ -88,8 +88,8 @@ fn remove_dead_within(ctx: &Context, body: &mut Body, changes: &Changes) -> u64 
     count as u64
 }
 
-/// Removes those of dead operations whose results nothing reads any more, what reads before what it reads;
-/// leaves the others.
+/// Removes those dead operations whose results have no reader, readers before their operands; keeps the
+/// others in `dead`.
 fn remove_unread(ctx: &Context, body: &mut Body, dead: &mut Vec<Op>, changes: &Changes) {
     dead.reverse();
     loop {
@@ -110,15 +110,15 @@ fn remove_unread(ctx: &Context, body: &mut Body, dead: &mut Vec<Op>, changes: &C
     }
 }
 
-/// What is needed, as far as it is known.
+/// The needed operations and values known so far.
 struct Needs<'b> {
     ctx: &'b Context,
     body: &'b Body,
     ops: EntitySet<Op>,
     values: EntitySet<Value>,
-    /// Needed operations whose operands and regions have not been looked at.
+    /// Needed operations whose operands and regions are not processed yet.
     open: Vec<Op>,
-    /// Needed block arguments, of which the same is true.
+    /// Needed block arguments whose incoming values are not processed yet.
     open_args: Vec<(Block, usize)>,
     ways: &'b Ways,
 }
@@ -136,7 +136,7 @@ impl<'b> Needs<'b> {
         }
     }
 
-    /// What a region runs is needed if it has an effect or ends a block.
+    /// Operations in a region are needed if they have an effect or end a block.
     fn effects_of(&mut self, region: Region) {
         let body = self.body;
         for op in body.blocks(region).iter().flat_map(|block| body.ops(*block)) {
@@ -161,7 +161,7 @@ impl<'b> Needs<'b> {
         }
     }
 
-    /// Goes from what is needed to what that needs, to the end.
+    /// Marks everything that needed operations and arguments depend on.
     fn follow(&mut self) {
         loop {
             if let Some(op) = self.open.pop() {
@@ -189,7 +189,7 @@ impl<'b> Needs<'b> {
     }
 }
 
-/// The arguments that nobody needs of each block that is only entered by branches.
+/// The unneeded arguments of each block that only branches enter.
 fn dead_args(ctx: &Context, body: &Body, ways: &Ways, values: &EntitySet<Value>) -> Vec<(Block, Vec<usize>)> {
     let mut out = Vec::new();
     for block in body.all_blocks() {
@@ -202,7 +202,7 @@ fn dead_args(ctx: &Context, body: &Body, ways: &Ways, values: &EntitySet<Value>)
     out
 }
 
-/// The operations that are not needed, the outermost of each nest only.
+/// The unneeded operations; only the outermost of each nest.
 fn collect_dead(body: &Body, needed: &EntitySet<Op>, region: Region, dead: &mut Vec<Op>) {
     for op in body.blocks(region).iter().flat_map(|block| body.ops(*block)) {
         if needed.contains(op) {

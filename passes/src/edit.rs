@@ -1,4 +1,4 @@
-//! How passes copy, rebuild and remove operations.
+//! Helpers of passes to copy, rebuild and remove operations.
 
 use cranelift_entity::SecondaryMap;
 use ir::builder::{InsertPoint, infer};
@@ -14,7 +14,7 @@ pub fn entry(body: &Body) -> Option<Block> {
     body.entry(body.root())
 }
 
-/// The blocks whose operations run one by one: those of a function, and of the branches and loops in them.
+/// The blocks whose operations run as steps: those of a function, and of the branches and loops in them.
 pub fn blocks(ctx: &Context, body: &Body) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Vec<Block> = body.blocks(body.root()).iter().rev().copied().collect();
@@ -28,8 +28,7 @@ pub fn blocks(ctx: &Context, body: &Body) -> Vec<Block> {
     blocks
 }
 
-/// The arguments that nothing may overwrite: those without `optc.donated` that are no states with a next
-/// value.
+/// The arguments that must not be overwritten: those without `optc.donated`, except states with a next value.
 pub fn kept_inputs(ctx: &Context, body: &Body) -> SecondaryMap<Value, bool> {
     let attrs = body.own_attr(ctx, ctx.ident("arg_attrs")).and_then(|attrs| ctx.array_value(attrs));
     let donated = ctx.ident(attrs::OPTC_DONATED);
@@ -45,7 +44,7 @@ pub fn kept_inputs(ctx: &Context, body: &Body) -> SecondaryMap<Value, bool> {
     kept
 }
 
-/// Sets one discardable attribute on many operations; equal dictionaries are made once.
+/// Sets one discardable attribute on many operations; equal dictionaries are built once.
 pub struct Setter<'a> {
     ctx: &'a Context,
     name: &'static str,
@@ -68,11 +67,11 @@ impl<'a> Setter<'a> {
     }
 }
 
-/// Makes an operation like `op`, with its name, location and discardable attributes, but with new operands
-/// and inherent attributes; result types are inferred. `at` says where it is inserted.
+/// Builds an operation like `op`, with its name, location and discardable attributes, but with new operands
+/// and inherent attributes; result types are inferred. `at` is the insertion point.
 ///
 /// # Errors
-/// If no result types follow.
+/// If the result types can't be inferred.
 pub fn rebuild(
     ctx: &Context,
     body: &mut Body,
@@ -110,7 +109,7 @@ pub fn permutation(ctx: &Context, body: &Body, op: Op) -> Option<Vec<usize>> {
     Some(op.ints("permutation")?.into_iter().map(|axis| axis as usize).collect())
 }
 
-/// `value` in another shape with the same number of elements; `at` says where the operation is inserted.
+/// `value` in another shape with the same number of elements; the operation is inserted before `at`.
 pub fn reshape(ctx: &Context, body: &mut Body, value: Value, shape: &[Dim], at: Op) -> Value {
     let attrs = [("shape", ctx.dims_attr(shape))];
     let spec = OpSpec { operands: &[value], attrs: &attrs, ..OpSpec::default() };

@@ -3,9 +3,9 @@
 use ir::opdef::RegionFlow;
 use ir::{Body, Context, Kind, Op, Traits};
 
-/// Whether an operation only computes its results: it may be removed if nothing reads them, and merged with
-/// an equal one. A condition or a counted loop is pure if its regions are; a call, and a loop that may never
-/// end, are not.
+/// Whether an operation only computes its results, so that it may be removed if unused, and merged with an
+/// equal one. A condition or a counted loop is pure if its regions are. A call is not, nor is a loop that may
+/// never end.
 pub fn is_pure(ctx: &Context, body: &Body, op: Op) -> bool {
     let Some(def) = ctx.def(body.name(op)) else { return false };
     if def.traits.contains(Traits::TERMINATOR) {
@@ -15,7 +15,7 @@ pub fn is_pure(ctx: &Context, body: &Body, op: Op) -> bool {
         || matches!(def.kind, Kind::Region(RegionFlow::If | RegionFlow::For)) && runs_pure_ops(ctx, body, op)
 }
 
-/// Whether all operations in the regions of an operation are pure, terminators apart.
+/// Whether all operations in the regions of an operation are pure, except terminators.
 fn runs_pure_ops(ctx: &Context, body: &Body, op: Op) -> bool {
     let blocks = body.regions(op).iter().flat_map(|region| body.blocks(*region));
     blocks.flat_map(|block| body.ops(*block)).all(|inner| {

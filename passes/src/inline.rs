@@ -5,11 +5,11 @@
 //! %1 = call @f(%x)                                          =>   %1 = nn.exp %x
 //! ```
 //!
-//! Functions are gone through bottom up, so that what is put into a caller has its own calls replaced
-//! already. A call is kept where the callee calls it in turn, or is marked `no_inline`, or holds many
-//! operations, so that a row of functions that each call the next one twice does not double without end;
-//! where the callee stands in another module; and where it has several blocks but the call stands in an
-//! operation whose regions have one. What is copied has the location `callsite(callee at caller)`.
+//! Functions are processed bottom up, so that calls in the inlined code are already inlined. A call is kept
+//! if the callee is recursive, is marked `no_inline`, or is large (otherwise a chain of functions that each
+//! call the next one twice would grow exponentially); if the callee is in another module; and if it has
+//! several blocks but the call is in a region that allows only one. Copied operations have the location
+//! `callsite(callee at caller)`.
 
 use ir::{Body, Context, Diagnostic, Module, Op, Region, Traits, Type, Value};
 
@@ -93,7 +93,7 @@ fn run(cx: &PassContext<'_>, module: &mut Module) -> Result<(), Vec<Diagnostic>>
 
 const RECURSIVE: &str = "the function calls itself, or is called by what it calls";
 
-/// The operations around a body, from the outermost in.
+/// The operations that contain a body, outermost first.
 fn path(symbols: &ModuleSymbols<'_>, scope: BodyIndex) -> Vec<Op> {
     let around = std::iter::successors(symbols.around(scope), |(scope, _)| symbols.around(*scope));
     let mut path: Vec<Op> = around.map(|(_, op)| op).collect();
@@ -109,7 +109,7 @@ fn at_mut<'b>(top: &'b mut Body, path: &[Op]) -> &'b mut Body {
     path.iter().fold(top, |body, op| body.child_mut(*op).expect("the path leads through bodies"))
 }
 
-/// Why a call is kept, if it is.
+/// The reason for keeping a call, if any.
 fn refusal(
     ctx: &Context,
     body: &Body,
@@ -152,7 +152,7 @@ fn refusal(
     }
 }
 
-/// How many operations a region holds.
+/// The number of operations in a region.
 fn count(body: &Body, region: Region) -> usize {
     let ops = body.blocks(region).iter().flat_map(|block| body.ops(*block));
     ops.map(|op| 1 + body.regions(op).iter().map(|inner| count(body, *inner)).sum::<usize>()).sum()
@@ -166,7 +166,7 @@ fn takes_blocks(ctx: &Context, body: &Body, op: Op) -> bool {
     }
 }
 
-/// Puts what a function runs in the place of a call.
+/// Replaces a call by the body of the called function.
 fn inline(ctx: &Context, body: &mut Body, call: Op, callee: &Body) {
     let mut copying = Copying::new(ctx, callee, body.location(call));
     let blocks = callee.blocks(callee.root());
@@ -188,8 +188,8 @@ fn inline(ctx: &Context, body: &mut Body, call: Op, callee: &Body) {
     }
 }
 
-/// The same of a function of several blocks: the call's block ends with its first, and what stood after the
-/// call becomes a block of its own, to which whatever returned goes.
+/// Inlines a function of several blocks: its first block is appended to the call's block, and the operations
+/// after the call become a block of their own, the target of every return.
 fn inline_blocks(ctx: &Context, body: &mut Body, call: Op, mut copying: Copying<'_>, callee: &Body) {
     let before = body.block_of(call).expect("a call stands in a block");
     let region = body.region_of(before).expect("a block stands in a region");

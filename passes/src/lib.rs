@@ -1,7 +1,7 @@
-//! From IR to better IR: the pass manager, analyses, transforms and planners.
+//! Passes on IR: the pass manager, analyses, transforms and planners.
 //!
-//! What passes decide they write into the IR as attributes, where the text shows it: here two results
-//! overwrite the operand that dies, so that both lie in the caller's buffer, and the program needs no arena.
+//! Passes write their decisions into the IR as attributes, visible in the text. Here two results overwrite a
+//! dying operand, so that both are in the caller's buffer, and the program needs no arena.
 //!
 //! ```
 //! use passes::manager::{Pipeline, PlainTarget, Registry, RunOptions};
@@ -23,9 +23,9 @@
 //! ```
 //!
 //! [`manager`] names passes and runs them; [`PASSES`] lists ours. [`liveness`], [`access`] and `ir`'s alias
-//! analysis are what passes ask, [`place`] is the placement problem and its planners, [`check`](mod@check)
-//! checks every plan, and [`rewrite`] is the driver for rules. [`mod@reduce`] makes programs small that
-//! fail.
+//! analysis provide facts for passes. [`place`] is the placement problem and its planners,
+//! [`check`](mod@check) checks every plan, and [`rewrite`] is the driver for rules. [`mod@reduce`] reduces
+//! failing programs.
 
 pub mod access;
 pub mod branches;

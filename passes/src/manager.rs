@@ -9,12 +9,12 @@
 //!   => simplify,func(layout,fuse{max-ops=64},select,inplace),plan{planner=exact}
 //! ```
 //!
-//! Some stages are mandatory: where a later one is named without them, they are inserted (see [`Stage`]).
-//! What a pass reaches is written on each function (`optc.stage`), so that a function is never taken through
-//! a stage twice.
+//! Some stages are mandatory: if a later one is named without them, they are inserted (see [`Stage`]). The
+//! stage that a function has reached is written on it (`optc.stage`), so that it never goes through a stage
+//! twice.
 //!
-//! A pass on functions runs on all of them, in parallel where there are several; diagnostics, remarks and
-//! counts come out in text order, so that the same input gives the same bytes at any number of threads.
+//! A pass on functions runs on all of them, in parallel if there are several. Diagnostics, remarks and counts
+//! come in text order, so that the same input gives the same bytes at any number of threads.
 //!
 //! ```
 //! use std::sync::Arc;

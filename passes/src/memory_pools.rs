@@ -1,19 +1,18 @@
-//! The pools that the target wants results to be in.
+//! Memory pools: assigns results to the pools that the target requests.
 //!
 //! ```text
 //! %0 = nn.conv2d %x, %w    =>    %0 = nn.conv2d %x, %w {mem.pool = ["vtcm"]}
 //! ```
 //!
-//! Runs with the pass `select` (with `inplace` where sizes have names), before anything is decided about
-//! memory. What the text says by itself stays as it is, of operations (`mem.pool`) and of pools
-//! (`optc.pools`).
+//! Runs with the pass `select` (with `inplace` for named sizes), before all decisions about memory. Pools
+//! given in the text are kept: those of operations (`mem.pool`) and those of the function (`optc.pools`).
 
 use ir::memory_pools::{ARENA, add_pools, pools};
 use ir::plan::attrs;
 use ir::weights::WeightSet;
 use ir::{Attr, Body, Context, Diagnostic, Location, Op, Target, flow};
 
-/// Writes the target's pools into a function, and the pool of each result that the target wants in one.
+/// Writes the target's pools into a function, and the requested pool of each result.
 ///
 /// # Errors
 /// If `optc.pools` of the function is malformed.
@@ -41,7 +40,7 @@ pub fn assign(ctx: &Context, target: &dyn Target, body: &mut Body) -> Result<(),
     Ok(())
 }
 
-/// The pool of each result, if the text does not say and some is not the arena.
+/// The pool of each result, unless the text gives them or all are the arena.
 fn names(ctx: &Context, target: &dyn Target, body: &Body, op: Op) -> Option<Attr> {
     let op_ref = body.at(ctx, op);
     if op_ref.attr(attrs::MEM_POOL).is_some() || op_ref.is_structured() {

@@ -1,20 +1,20 @@
-//! Whether all readers of a value accept its layout.
+//! Readers of a value: do they all support its layout?
 //!
-//! A value that lies in rows with gaps, or at other distances, is read by the operations that use it and by
-//! those that use views of it. What hands it on, overwrites it, or has a kernel that does not take such an
-//! operand, stands in the way.
+//! A value with gaps or other strides is read by the operations that use it and by those that use views of
+//! it. The layout is impossible if one of them passes the value on, overwrites it, or has a kernel that does
+//! not support such an operand.
 
 use ir::alias::{is_free_view, ties};
 use ir::opdef::{Strided, View};
 use ir::window::Arrangement;
 use ir::{Body, Context, Kind, Op, Target, Traits, Value};
 
-/// What stands in the way of a value lying elsewhere.
+/// An obstacle to another layout of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MoveObstacle {
-    /// Why not, as a sentence about the value.
+    /// The reason, as a sentence about the value.
     pub(crate) reason: String,
-    /// The operation that is the reason, if it is one.
+    /// The operation that causes it, if any.
     pub(crate) user: Option<Op>,
 }
 
@@ -24,11 +24,10 @@ impl From<&str> for MoveObstacle {
     }
 }
 
-/// Whether all readers of a value, and of views of it, but for `but`, take it as `layout` says that it would
-/// lie.
+/// Whether all readers of a value and of views of it, except `but`, support the layout `layout`.
 ///
 /// # Errors
-/// The first one that does not.
+/// The first obstacle.
 pub(crate) fn check_readers(
     ctx: &Context,
     target: &dyn Target,

@@ -1,8 +1,8 @@
 //! Reduction of a program to the smallest one that still fails.
 //!
 //! Delta debugging on the IR (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input",
-//! 2002; as `mlir-reduce` and `llvm-reduce`): whoever asks says what counts as failing, and gets a program in
-//! which nothing can be left out any more.
+//! 2002; as `mlir-reduce` and `llvm-reduce`): the caller defines failure, and gets a program from which
+//! nothing more can be removed.
 //!
 //! ```text
 //! func.func @main(%x, %y) -> ...          func.func @main(%x: tensor<1xf32>) {
@@ -11,16 +11,16 @@
 //!                                         }
 //! ```
 //!
-//! Each step lists what could go (operations, branches, operands, ...), and tries to do without all of it,
-//! without each half, each quarter, and so on to each one alone. Of `k` operations that must stay among `n`,
-//! about `2 k log n` candidates are tried. The steps go round until a round changes nothing, so that the
-//! result is minimal in all of them: 1-minimal in the words of the paper. The same program and the same
+//! Each step lists candidates for removal (operations, branches, operands, ...), and tries to remove all of
+//! them, then each half, each quarter, and so on down to single ones. If `k` operations of `n` must stay,
+//! about `2 k log n` candidates are tried. The steps are repeated until a round changes nothing, so that the
+//! result is minimal for all of them: 1-minimal in the words of the paper. The same program and the same
 //! answers give the same result.
 //!
-//! What an operation computed is afterwards an operand of it of the same type, an argument of a block around
-//! it, or a new argument of the function. Sizes and element types are changed where the program begins, and
-//! what follows from them is inferred anew. Every candidate that is tried passes the verifier. What is no
-//! module is reduced by [`reduce_by`], with steps of its own.
+//! A removed operation's result is replaced by one of its operands of the same type, an argument of an
+//! enclosing block, or a new argument of the function. Sizes and element types are changed at arguments and
+//! constants, and all other types are inferred again. Every candidate that is tried passes the verifier.
+//! Programs other than modules are reduced by [`reduce_by`], with steps of their own.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -65,7 +65,7 @@ pub use search::{
     ReduceOptions, ReduceProgress, ReduceStep, Reduced, Reducible, Search, op_count, reduce_by,
 };
 
-/// The steps of a round, those that remove most first.
+/// The steps of a round; those that remove the most come first.
 static STEPS: &[(&str, ReduceStep)] = &[
     ("functions", operations::functions),
     ("results", signature::results),
@@ -83,8 +83,8 @@ static STEPS: &[(&str, ReduceStep)] = &[
     ("element types", retype::elements),
 ];
 
-/// Reduces a program that fails. `still_fails` is called with candidates that passed the verifier, and
-/// returns whether a candidate fails as the original does.
+/// Reduces a failing program. `still_fails` is called with candidates that passed the verifier, and returns
+/// whether a candidate fails like the original.
 pub fn reduce(
     module: Module,
     options: &ReduceOptions<'_>,

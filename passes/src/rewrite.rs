@@ -1,6 +1,6 @@
-//! How a function is rewritten by rules until none applies.
+//! Rewriting of functions by rules until none applies.
 //!
-//! A [`Rule`] looks at one operation, its *root*, and puts something simpler in its place. Most are laws of
+//! A [`Rule`] matches one operation, its *root*, and replaces it by something simpler. Most rules are laws of
 //! one line; those that need attributes, regions or blocks are functions:
 //!
 //! ```
@@ -20,21 +20,20 @@
 //! registry.register_rules(RULES);
 //! ```
 //!
-//! A law is *exact* if both sides are equal to the bit for all inputs; one that is not is said to be
-//! [`Rule::near`]. Our own laws stand in one table ([`crate::laws`]), and those of other crates join them
+//! A law is *exact* if both sides are equal to the bit for all inputs; otherwise it is marked as
+//! [`Rule::near`]. Our own laws are in one table ([`crate::laws`]), and other crates can add theirs
 //! ([`Registry::register_rules`](crate::manager::Registry::register_rules)). The pass `canonicalize` applies
-//! all exact laws and all rules that are code, together with two rules that hold of every row: pure
-//! operations on small constants become constants, and what nobody reads goes. The pass `simplify` applies
-//! all laws, exact or not, in an e-graph. Both match them by the same code ([`Terms`]).
+//! all exact laws and all rules in code, together with two general rules: pure operations on small constants
+//! are folded, and dead operations are removed. The pass `simplify` applies all laws, exact or not, in an
+//! e-graph. Both use the same matcher ([`Terms`]).
 //!
-//! The driver ([`Driver`]) keeps a queue of operations to look at: at first all, in text order; then whatever
-//! an application may have brought nearer to another one: the operation's readers, what it read, and what was
-//! made. So nothing depends on the order of handles. How often rules may apply is bounded by the size of the
-//! function: rules that undo each other are told by name.
+//! The driver ([`Driver`]) keeps a queue of operations to visit: at first all, in text order; then those
+//! affected by an application, such as its readers, its operands and the new operations. So nothing depends
+//! on the order of handles. The number of applications is limited by the size of the function: the error for
+//! rules that undo each other names them.
 //!
-//! This is the greedy driver of LLVM's MLIR with a queue in place of a stack: where rules go in a circle,
-//! everything else has come to rest when the bound is met, so that the last rules to apply are those at
-//! fault.
+//! This is MLIR's greedy driver with a queue instead of a stack: if rules form a cycle, everything else has
+//! come to rest when the limit is reached, so that the last applied rules are those at fault.
 
 mod driver;
 mod fold;

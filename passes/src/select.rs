@@ -1,8 +1,8 @@
 //! Selection: the kernel of each operation, and its scratch.
 //!
-//! Operations in the regions of branches and loops are asked for like all others. The target's answers are
-//! written into the IR (`mem.kernel`, `mem.scratch` in bytes, and on the function `optc.target` and
-//! `optc.threads`), so that planning and code generation read them there.
+//! Operations in the regions of branches and loops are included. The target's answers are written into the IR
+//! (`mem.kernel`, `mem.scratch` in bytes, and on the function `optc.target` and `optc.threads`), so that
+//! planning and code generation read them there.
 
 use ir::alias::is_free;
 use ir::plan::attrs;
@@ -47,8 +47,8 @@ pub fn select(ctx: &Context, target: &dyn Target, body: &mut Body, threads: usiz
     slow
 }
 
-/// Selects again for an operation whose operands or result changed their layout; an operation that is no step
-/// any more has no kernel.
+/// Selects again for an operation whose operands or result changed their layout; an operation that is no
+/// longer a step loses its kernel.
 pub fn select_again(ctx: &Context, target: &dyn Target, body: &mut Body, op: Op) {
     let Some(threads) = attrs::threads(ctx, body) else { return };
     if is_free(body.at(ctx, op)) {
@@ -60,11 +60,12 @@ pub fn select_again(ctx: &Context, target: &dyn Target, body: &mut Body, op: Op)
     write(ctx, body, op, choice);
 }
 
-/// All that a target may ask of an operation: name, attributes, and the types and numbers of its values.
+/// Everything that a target may depend on: an operation's name, attributes, and the types and numbers of its
+/// values.
 type OpKey = (OpName, [Attr; 2], SmallVec<[(Type, u32); 6]>);
 
-/// What is the same of operations that get the same kernel; none for one that reads weights, has regions, or
-/// whose values lie otherwise than side by side.
+/// A key that is equal for operations with the same kernel. None for an operation that reads weights, has
+/// regions, or has a value that is not contiguous.
 fn key(ctx: &Context, body: &Body, weights: &WeightSet, op: Op) -> Option<OpKey> {
     let results = body.results(op).collect::<SmallVec<[Value; 2]>>();
     let operands = || body.operands(op).chain(results.iter().copied());
@@ -85,7 +86,7 @@ fn key(ctx: &Context, body: &Body, weights: &WeightSet, op: Op) -> Option<OpKey>
     Some((body.name(op), [body.properties(op), body.attrs(op)], numbered))
 }
 
-/// An earlier answer is no limit for a new one.
+/// Removes an earlier answer, which must not limit a new one.
 fn forget_scratch(ctx: &Context, body: &mut Body, op: Op) {
     if body.at(ctx, op).attr(attrs::MEM_SCRATCH).is_some() {
         body.remove_attr(ctx, op, attrs::MEM_SCRATCH);

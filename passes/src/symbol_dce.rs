@@ -6,10 +6,11 @@
 //! func.func @main() { ... }                       func.func @main() { ... }
 //! ```
 //!
-//! Everything that is no private symbol is needed; what something needed refers to is needed, and so are the
-//! symbols around that. The rest is gone, in nested modules too. O(operations + attributes).
+//! Everything but private symbols is needed, and so are the symbols that needed operations refer to, with the
+//! symbols around those. The rest is removed, in nested modules too. O(operations + attributes).
 //!
-//! A symbol is one change. One that may no longer be removed is needed, with all that it refers to.
+//! Each removed symbol is one change. A symbol that may no longer be removed counts as needed, with all
+//! symbols it refers to.
 
 use std::collections::VecDeque;
 
@@ -51,8 +52,8 @@ fn run(cx: &PassContext<'_>, module: &mut Module) -> Result<(), Vec<Diagnostic>>
     Ok(())
 }
 
-/// The operations that are needed among those that bodies hold directly, with their bodies; so are those that
-/// may not be removed.
+/// The needed operations directly in bodies, with these bodies; symbols that may not be removed count as
+/// needed.
 fn needed(ctx: &Context, top: &Body, changes: &Changes) -> FxHashSet<(BodyIndex, Op)> {
     let symbols = ModuleSymbols::of(ctx, top);
     let mut marking = Marking {
@@ -87,7 +88,7 @@ impl Marking<'_> {
         self.needed.contains(&(around, outermost(self.symbols.body(around), holder)))
     }
 
-    /// Asks for each symbol of a body that is not needed whether it may be removed.
+    /// Asks for each unneeded symbol of a body whether it may be removed.
     fn keep_what_may_not_go(&mut self, scope: BodyIndex, changes: &Changes) {
         let body = self.symbols.body(scope);
         for op in body.roots().iter().flat_map(|root| body.blocks(*root)).flat_map(|block| body.ops(*block)) {
@@ -103,14 +104,14 @@ impl Marking<'_> {
         }
     }
 
-    /// Marks all that what was marked needs.
+    /// Marks everything that marked operations need.
     fn follow(&mut self) {
         while let Some((scope, op)) = self.open.pop_front() {
             self.visit(scope, op);
         }
     }
 
-    /// What a needed body holds is needed, but for private symbols.
+    /// Marks everything in a needed body except private symbols.
     fn body(&mut self, scope: BodyIndex) {
         let body = self.symbols.body(scope);
         for op in body.roots().iter().flat_map(|root| body.blocks(*root)).flat_map(|block| body.ops(*block)) {
@@ -137,7 +138,7 @@ impl Marking<'_> {
         }
     }
 
-    /// Everything in a region of a needed operation is needed.
+    /// Marks everything that the operations in a region refer to or own.
     fn region(&mut self, scope: BodyIndex, body: &Body, region: Region) {
         for op in body.blocks(region).iter().flat_map(|block| body.ops(*block)) {
             self.refer(scope, body, op);
@@ -148,7 +149,7 @@ impl Marking<'_> {
         }
     }
 
-    /// What an operation refers to is needed.
+    /// Marks the symbols that an operation refers to.
     fn refer(&mut self, scope: BodyIndex, body: &Body, op: Op) {
         for attr in [body.properties(op), body.attrs(op)] {
             for path in self.references.of(attr).iter() {
@@ -160,7 +161,7 @@ impl Marking<'_> {
     }
 }
 
-/// Whether nothing outside can refer to a symbol, and it does nothing by itself.
+/// Whether an operation is a symbol without effect of its own that can't be referred to from outside.
 fn is_private(ctx: &Context, body: &Body, op: Op) -> bool {
     let visibility = body.attr(ctx, op, ctx.ident("sym_visibility")).and_then(|attr| ctx.str_value(attr));
     let is_symbol = ctx
@@ -169,7 +170,7 @@ fn is_private(ctx: &Context, body: &Body, op: Op) -> bool {
     visibility == Some("private") && is_symbol
 }
 
-/// Removes what is not needed; `next` is the number of the body in text order.
+/// Removes unneeded operations; `next` is the index of the body in text order.
 fn remove(body: &mut Body, needed: &FxHashSet<(BodyIndex, Op)>, next: &mut BodyIndex) -> u64 {
     let scope = *next;
     *next += 1;
@@ -187,12 +188,12 @@ fn remove(body: &mut Body, needed: &FxHashSet<(BodyIndex, Op)>, next: &mut BodyI
     removed + dead.len() as u64
 }
 
-/// The operation directly in a body that is `op` or surrounds it.
+/// The operation directly in a body that is `op` or contains it.
 fn outermost(body: &Body, op: Op) -> Op {
     std::iter::successors(Some(op), |op| body.parent_op(*op)).last().expect("there is the operation itself")
 }
 
-/// How many bodies there are, this one included.
+/// The number of bodies, including this one.
 fn bodies(body: &Body) -> usize {
     1 + body.children().map(|(_, child)| bodies(child)).sum::<usize>()
 }

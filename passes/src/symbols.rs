@@ -1,7 +1,8 @@
-//! Symbols: which operation a reference names.
+//! Symbols: resolves references to operations.
 //!
-//! A symbol is an operation with a `sym_name`; the body around it holds it. A reference `@a::@b` looks for
-//! `@a` in the nearest body around it that holds such a symbol, and for `@b` in what `@a` holds.
+//! A symbol is an operation with a `sym_name`; it belongs to the body around it. A reference `@a::@b` is
+//! resolved by searching for `@a` in the enclosing bodies from the inside out, and then for `@b` in the body
+//! of `@a`.
 
 use std::rc::Rc;
 
@@ -10,7 +11,7 @@ use ir::types::OpaquePiece;
 use ir::{Attr, Body, Context, Ident, Op, TypeData};
 use rustc_hash::FxHashMap;
 
-/// The number of a body, in text order.
+/// The index of a body, in text order.
 pub type BodyIndex = usize;
 
 /// The bodies of a module, with the symbols in each.
@@ -19,10 +20,10 @@ pub struct ModuleSymbols<'m> {
     bodies: Vec<Held<'m>>,
 }
 
-/// A body and what it holds.
+/// A body and its contents.
 struct Held<'m> {
     body: &'m Body,
-    /// The body around it, and the operation there that owns it.
+    /// The enclosing body, and the operation there that owns this one.
     around: Option<(BodyIndex, Op)>,
     symbols: FxHashMap<&'m str, Op>,
     inside: FxHashMap<Op, BodyIndex>,

@@ -1,9 +1,9 @@
 //! A limit on the changes of a pass, for bisection.
 //!
-//! A pass asks before each optional change (a rule applied, a group, a tie). So changes are counted, and can
-//! be stopped after any number, which finds the wrong one by halving (as LLVM's `-opt-bisect-limit`). A pass
-//! that never asks makes one change: all that it does to a function, or to the module. `select` is such a
-//! pass, because an operation without a kernel does not run.
+//! A pass asks before each optional change (a rule applied, a group, a tie). So changes are counted and can
+//! be stopped after any number, and bisection finds the wrong one (as with LLVM's `-opt-bisect-limit`). A
+//! pass that never asks makes one change: everything it does to a function, or to the module. `select` is
+//! such a pass, because an operation without a kernel does not run.
 
 use std::cell::{Cell, RefCell};
 
@@ -29,7 +29,7 @@ impl Changes {
         Changes::at_most(u64::MAX)
     }
 
-    /// At most this many.
+    /// At most `count` changes.
     pub fn at_most(count: u64) -> Changes {
         Changes { left: Cell::new(count), made: Cell::new(0), last: RefCell::default() }
     }
@@ -53,7 +53,7 @@ impl Changes {
         self.left.get() == 0
     }
 
-    /// How many changes were made.
+    /// The number of changes made.
     pub fn made(&self) -> u64 {
         self.made.get()
     }
@@ -68,7 +68,7 @@ impl ChangeLimit {
     /// Parses `PASS:K`.
     ///
     /// # Errors
-    /// What was expected.
+    /// A message that says what was expected.
     pub fn parse(text: &str) -> Result<ChangeLimit, String> {
         let limit = text.split_once(':').and_then(|(pass, changes)| Some((pass, changes.parse().ok()?)));
         let (pass, changes) = limit.ok_or("expected PASS:K, a pass and a number of changes")?;

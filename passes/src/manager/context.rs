@@ -13,7 +13,7 @@ pub struct PassContext<'a> {
     pub ctx: &'a Context,
     /// The machine that is compiled for.
     pub target: &'a dyn Target,
-    /// How many threads will run the program.
+    /// The number of threads that will run the program.
     pub threads: usize,
     /// The pass's options.
     pub options: &'a PassOptions,
@@ -24,12 +24,12 @@ pub struct PassContext<'a> {
     notes: RefCell<Notes>,
 }
 
-/// What a pass told while it ran.
+/// The remarks, counts and changes of a pass.
 #[derive(Default)]
 pub(super) struct Notes {
     pub(super) remarks: Vec<Diagnostic>,
     pub(super) counts: Vec<(&'static str, u64)>,
-    /// How many changes it made, and the last one, if it may make no more.
+    /// The number of changes, and the last one if the limit was reached.
     pub(super) changes: (u64, Option<String>),
 }
 
@@ -46,12 +46,12 @@ impl<'a> PassContext<'a> {
         PassContext { ctx, target, threads, options, rules, changes, notes: RefCell::default() }
     }
 
-    /// The same, which may make these changes only.
+    /// The same context with a limit on changes.
     pub(super) fn limited(self, changes: Changes) -> PassContext<'a> {
         PassContext { changes, ..self }
     }
 
-    /// Adds a remark, which `--remarks` prints: what was done, or why it was not.
+    /// Adds a remark for `--remarks`: what was done, or why it was not.
     pub fn remark(&self, location: Location, message: impl Into<String>) {
         self.add_remark(Diagnostic::remark(location, message));
     }

@@ -5,7 +5,8 @@
 //! module { ... }
 //! ```
 //!
-//! The module as it was before the pass, under a line that says what ran: enough to see the panic again.
+//! The reproducer contains the module before the pass, under a line with the pipeline: enough to reproduce
+//! the panic.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -18,7 +19,7 @@ use super::{Invocation, RunOptions};
 const HEAD: &str = "// optc crash: --threads=";
 const PASSES: &str = " --passes='";
 
-/// The settings with which a reproducer's text shows the panic again.
+/// The settings that reproduce the panic with a reproducer's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reproducer {
     /// The pipeline.
@@ -35,8 +36,8 @@ impl Reproducer {
     }
 }
 
-/// Runs a pass; if it panics and a reproducer is wanted, that is written before the panic goes on. Else the
-/// user is told how to get one.
+/// Runs a pass. If it panics, writes the reproducer before the panic continues, or tells the user how to get
+/// one if none was requested.
 pub(super) fn guard<R>(
     options: &RunOptions<'_>,
     pass: &Invocation,
@@ -57,7 +58,7 @@ pub(super) fn guard<R>(
     }
 }
 
-/// Writes the reproducer; gives what to tell the user.
+/// Writes the reproducer; returns a message for the user.
 fn written(path: &Path, pass: &Invocation, threads: usize, before: &Module) -> String {
     let content = format!("{HEAD}{threads}{PASSES}{pass}'\n{}", text::print(before));
     match fs::write(path, content) {

@@ -8,10 +8,10 @@ use crate::tradeoff::Goal;
 /// calls can't be compiled.
 pub const BEFORE_STAGES: &str = "inline{max-ops=1000000},symbol-dce,integers,variants";
 
-/// The name of the pipeline among passes. It has the options of the pass `plan`.
+/// The name of the pipeline in lists of passes. It has the options of the pass `plan`.
 pub(super) const DEFAULT: &str = "default";
 
-/// The text of the pipeline for functions that have reached the stage `reached`, or none. With a budget,
+/// The text of the pipeline for functions that have reached the stage `reached`, if any. With a budget,
 /// values are recomputed until the arena has at most that many bytes. With `Precision::Bf16`, numbers are
 /// rounded before kernels are selected. The passes of [`Registry::extend_default`] are inserted after their
 /// stages, or before all.

@@ -1,15 +1,15 @@
 //! Differences between two texts, line by line.
 //!
-//! Histogram differencing, which matches the lines that occur least often first. SSA text consists almost
-//! only of unique lines, and renumbering one value changes every line after it: then the number of
-//! differences is the number of lines, and the shortest edit (Myers) would cost the square of that.
+//! Histogram diff, which matches the rarest lines first. SSA text consists almost only of unique lines, and
+//! renumbering one value changes every line after it. Then the number of differences is the number of lines,
+//! and the shortest edit (Myers) would cost the square of that.
 
 use std::fmt::Write;
 use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 
-/// Lines around a change that are shown.
+/// The number of context lines around a change.
 const CONTEXT: u32 = 3;
 
 /// The difference in unified format, with the file names `before` and `after`; empty if there is none.
@@ -47,7 +47,7 @@ fn write_group(out: &mut String, changes: &[Hunk], before: &[&str], after: &[&st
     write_lines(out, ' ', before, shown..old.end)
 }
 
-/// The number of the first line, from 1; of no lines, that of the line before.
+/// The number of the first line, from 1; for an empty range, that of the line before it.
 fn number(lines: &Range<u32>) -> u32 {
     if lines.is_empty() { lines.start } else { lines.start + 1 }
 }

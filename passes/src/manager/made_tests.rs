@@ -1,4 +1,4 @@
-//! Passes that are made while the program runs, and passes of others in `default`.
+//! Passes created at run time, and passes of other crates in `default`.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -44,7 +44,7 @@ fn a_pass_that_is_a_closure_keeps_its_state_between_runs() {
     });
     let mut module = two();
     let pipeline = Pipeline::parse(&module.ctx, "func(visit),note", &registry).unwrap();
-    // A pipeline keeps the passes that it has.
+    // A pipeline keeps its passes alive.
     drop(registry);
     for _ in 0..2 {
         pipeline.run(&mut module, &RunOptions::new(&PlainTarget)).unwrap();
@@ -79,7 +79,7 @@ fn passes_are_put_into_default_at_their_places() {
         )
     };
     assert_eq!(text("default").ok(), Some(stages("optimize=balanced")));
-    // Options are those of `plan`, also where it is not the last.
+    // `default` has the options of `plan`, even if `plan` is not the last pass.
     assert_eq!(text("default{planner=exact}").ok(), Some(stages("planner=exact")));
     let rest = default_pipeline(&registry, Some(Stage::Fuse), Default::default(), None, Default::default());
     assert_eq!(rest, "select,schedule,inplace,plan{optimize=balanced},symbol-dce");

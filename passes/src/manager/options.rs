@@ -6,9 +6,9 @@ use ir::diag::did_you_mean;
 pub struct OptionDef {
     /// Its name, as in `fuse{max-ops=64}`.
     pub name: &'static str,
-    /// Which values it takes.
+    /// The kind of its values.
     pub kind: OptionKind,
-    /// Its value where none is given, as text.
+    /// Its default value, as text.
     pub default: &'static str,
     /// What it does, with its unit.
     pub doc: &'static str,
@@ -51,7 +51,7 @@ impl OptionKind {
     /// Parses a value.
     ///
     /// # Errors
-    /// What was expected, and perhaps a hint.
+    /// The expected values, and perhaps a hint.
     pub fn parse(self, text: &str) -> Result<OptionValue, (String, Option<String>)> {
         let value = match self {
             OptionKind::Flag => text.parse().ok().map(OptionValue::Flag),
@@ -95,7 +95,7 @@ impl OptionKind {
 
 /// The options of one pass in a pipeline: given values, and defaults.
 ///
-/// Asking for an option that the pass's row lacks, or for another type than the row says, is a defect of the
+/// Reading an option that the pass does not declare, or as another type than declared, is a defect of the
 /// pass.
 #[derive(Clone)]
 pub struct PassOptions {
@@ -109,7 +109,7 @@ impl PassOptions {
         PassOptions { defs, given: vec![None; defs.len()] }
     }
 
-    /// Whether `name` was given, and not left at its default.
+    /// Whether `name` was given explicitly.
     pub fn is_given(&self, name: &str) -> bool {
         self.given[self.index(name)].is_some()
     }
@@ -117,7 +117,7 @@ impl PassOptions {
     /// Sets an option.
     ///
     /// # Errors
-    /// What was expected, and perhaps a hint.
+    /// The expected values, and perhaps a hint.
     pub fn set(&mut self, name: &str, text: &str) -> Result<(), (String, Option<String>)> {
         let index = self.index(name);
         self.given[index] = Some((self.defs[index].kind.parse(text)?, text.to_owned()));

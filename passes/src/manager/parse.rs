@@ -1,4 +1,4 @@
-//! How the text of a pipeline is read.
+//! Parser of a pipeline's text.
 //!
 //! ```text
 //! pipeline := [element {"," element}]
@@ -7,8 +7,8 @@
 //! option   := name ["=" (word | "\"" text "\"")]
 //! ```
 //!
-//! Spaces may stand between any two of these. `builtin.module` and `func.func` are other names of the two
-//! nests. `default` stands for the passes that take a function to its plan, and has the options of `plan`.
+//! Spaces are allowed between any two of these. `builtin.module` and `func.func` are other names of the two
+//! nests. `default` stands for the passes from a function to its plan, and has the options of `plan`.
 
 use ir::diag::did_you_mean;
 use ir::{Context, Diagnostic, Location};
@@ -22,18 +22,18 @@ use super::{
 use crate::precision::Precision;
 use crate::tradeoff::Goal;
 
-/// The option of `plan` that says what a plan is to be best at.
+/// The option of `plan` for the goal of its optimization.
 const OPTIMIZE: &str = "optimize";
 
-/// Nests in nests, at most.
+/// The limit of nesting.
 const DEPTH_LIMIT: usize = 32;
 
 impl Pipeline {
-    /// Reads a pipeline and completes it with the mandatory stages.
+    /// Parses a pipeline and adds the mandatory stages.
     ///
     /// # Errors
-    /// Located in `text`, with a hint: unknown passes and options, values of the wrong type, passes that
-    /// can't run where they are nested, wrong order; all at once. A syntax error ends the reading.
+    /// All errors at once, with locations in `text` and hints: unknown passes and options, values of the
+    /// wrong type, passes that can't run where they are nested, wrong order. A syntax error ends parsing.
     pub fn parse(ctx: &Context, text: &str, registry: &Registry) -> Result<Pipeline, Vec<Diagnostic>> {
         let start = ctx.add_source("--passes", text.to_owned()).start;
         let mut parser = Parser { text, at: 0, start, registry, errors: Vec::new() };
@@ -76,7 +76,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// One element, or those that it stands for; none if it was refused, which is then among the errors.
+    /// One element, or the passes that it stands for; none if it was refused, with an error recorded.
     fn item(&mut self, anchor: Anchor, depth: usize) -> Result<Vec<PipelineItem>, Diagnostic> {
         self.skip_space();
         let at = self.at;
@@ -93,8 +93,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The passes that `default` stands for, which is at this place; so are faults of what a registry puts
-    /// into it.
+    /// The passes of `default`. They have its location, and so do errors in passes that the registry inserts.
     fn default_passes(&mut self, at: usize) -> Result<Vec<PipelineItem>, Diagnostic> {
         let options = self.options(self.registry.of_stage(Stage::Plan).map(|def| &**def))?;
         let goal = options.is_given(OPTIMIZE).then(|| Goal::named(&options.text(OPTIMIZE))).flatten();
@@ -226,7 +225,7 @@ impl<'a> Parser<'a> {
         self.errors.push(error);
     }
 
-    /// A value, with where it begins.
+    /// A value, with its start.
     fn value(&mut self) -> Result<(usize, String), Diagnostic> {
         self.skip_space();
         let at = self.at;

@@ -1,4 +1,4 @@
-//! Pipelines: which passes run, in which order.
+//! Pipelines: the passes to run, and their order.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub struct Pipeline {
 pub enum PipelineItem {
     /// A pass.
     Pass(Invocation),
-    /// `func(...)`: passes on what is inside.
+    /// `func(...)`: passes on the operations inside.
     Nest(Anchor, Vec<PipelineItem>),
 }
 
@@ -42,7 +42,7 @@ pub struct Invocation {
     pub options: PassOptions,
     /// Whether it was given or inserted.
     pub origin: Origin,
-    /// Its place in the pipeline's text, or the reason why it was inserted.
+    /// Its position in the pipeline's text, or the reason why it was inserted.
     pub location: Location,
 }
 
@@ -51,7 +51,7 @@ pub struct Invocation {
 pub enum Origin {
     /// The user named it.
     Named,
-    /// It was inserted where it was missing; it skips functions that have reached its stage.
+    /// It was missing and was inserted; it skips functions that have reached its stage.
     Inserted,
 }
 
@@ -71,17 +71,17 @@ impl Anchor {
 }
 
 impl Pipeline {
-    /// All stages of the registry, in order; a function skips the stages that it has reached.
+    /// All stages of the registry, in order; a function skips the stages that it has already reached.
     pub fn canonical(registry: &Registry) -> Pipeline {
         let defs = Stage::ALL.into_iter().filter_map(|stage| registry.of_stage(stage));
         let items = defs.map(|def| PipelineItem::Pass(inserted(def, Location::UNKNOWN))).collect();
         Pipeline { items, rules: registry.tabled_rules().clone() }
     }
 
-    /// These passes, with the mandatory stages that they lack inserted.
+    /// These passes, with missing mandatory stages inserted.
     ///
     /// # Errors
-    /// If a pass stands after one that must come later.
+    /// If a pass comes after one that must come later.
     pub fn new(mut items: Vec<PipelineItem>, registry: &Registry) -> Result<Pipeline, Vec<Diagnostic>> {
         let mut completion = Completion { registry, reached: None, errors: Vec::new() };
         completion.complete(&mut items);
@@ -97,7 +97,7 @@ impl Pipeline {
         &self.items
     }
 
-    /// The rules that the passes may use: those of the registry of this pipeline.
+    /// The rules for the passes: those of this pipeline's registry.
     pub fn rules(&self) -> &RuleSet {
         self.rules.read()
     }
@@ -124,7 +124,7 @@ fn inserted(def: &PassRow, location: Location) -> Invocation {
     Invocation { def: def.clone(), options, origin: Origin::Inserted, location }
 }
 
-/// Inserts what is missing, and finds what stands in the wrong order.
+/// Inserts missing stages, and reports passes in the wrong order.
 struct Completion<'a> {
     registry: &'a Registry,
     reached: Option<Stage>,
@@ -150,7 +150,7 @@ impl Completion<'_> {
         *items = completed;
     }
 
-    /// The mandatory passes that must run before `pass`, which then counts as run.
+    /// The mandatory passes missing before `pass`, which then counts as run.
     fn missing_before(&mut self, pass: &Invocation) -> Vec<Invocation> {
         if !pass.def.stage.allows(self.reached) {
             let reached = self.reached.expect("every pass may run on what has just been read").name();
@@ -206,7 +206,7 @@ pub(super) fn ends_value(c: char) -> bool {
     c.is_whitespace() || matches!(c, ',' | '}')
 }
 
-/// `name=value`, quoted where the value would not read back.
+/// `name=value`, quoted if the plain value would not parse back.
 fn write_option((name, value): (&str, &str)) -> String {
     let is_plain = !value.is_empty() && !value.contains(ends_value) && !value.contains(['"', '\\']);
     if is_plain {

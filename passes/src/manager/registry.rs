@@ -36,7 +36,7 @@ impl PassDef {
     };
 }
 
-/// A program before and after a pass.
+/// An example: a program before and after a pass.
 pub struct Example {
     /// IR text.
     pub before: &'static str,
@@ -53,9 +53,9 @@ pub type ModulePass = dyn Fn(&PassContext<'_>, &mut Module) -> Result<(), Vec<Di
 /// The implementation of a pass. It returns all its errors at once; the module is then in no defined state.
 #[derive(Clone)]
 pub enum PassRun {
-    /// Each function by itself (not declarations), in parallel where there are several.
+    /// Runs on each function by itself (not declarations), in parallel if there are several.
     Function(fn(&PassContext<'_>, &mut Body) -> Result<(), Vec<Diagnostic>>),
-    /// The whole module.
+    /// Runs on the whole module.
     Module(fn(&PassContext<'_>, &mut Module) -> Result<(), Vec<Diagnostic>>),
     /// As `Function`, with state.
     SharedFunction(Arc<FunctionPass>),
@@ -104,12 +104,12 @@ impl PassRun {
     }
 }
 
-/// A pass in a registry: a row of a static table, or one that was made at run time.
+/// A pass in a registry: a row of a static table, or one created at run time.
 #[derive(Clone)]
 pub enum PassRow {
     /// A row of a table.
     Table(&'static PassDef),
-    /// One that was made.
+    /// A pass created at run time.
     Made(Arc<PassDef>),
 }
 
@@ -124,14 +124,14 @@ impl Deref for PassRow {
     }
 }
 
-/// Passes that stand in the pipeline `default` after one of its stages, or before all.
+/// Passes in the pipeline `default` after one of its stages, or before all.
 #[derive(Clone)]
 struct DefaultPasses {
     after: Option<Stage>,
     passes: String,
 }
 
-/// Rules of tables, read when they are first asked for: by this or by a clone.
+/// Rules of tables, parsed on first use by this set or a clone of it.
 #[derive(Clone, Default)]
 pub(super) struct TabledRules {
     tables: Vec<&'static [Rule]>,
@@ -144,7 +144,7 @@ impl TabledRules {
         self.read = Arc::default();
     }
 
-    /// All of them.
+    /// All of the rules.
     pub(super) fn read(&self) -> &RuleSet {
         self.read.get_or_init(|| {
             let mut set = RuleSet::default();
@@ -163,7 +163,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// No passes and no rules.
+    /// A registry without passes and rules.
     pub fn empty() -> Registry {
         Registry { passes: Vec::new(), rules: TabledRules::default(), extensions: Vec::new() }
     }
@@ -173,8 +173,8 @@ impl Registry {
         self.push(PassRow::Table(def));
     }
 
-    /// Adds a pass that is made at run time, most often a closure ([`PassRun::on_functions`]). It is dropped
-    /// with the last registry or pipeline that has it. A duplicate name is a defect of the caller.
+    /// Adds a pass created at run time, usually a closure ([`PassRun::on_functions`]). It is dropped with the
+    /// last registry or pipeline that contains it. A duplicate name is a defect of the caller.
     pub fn add(&mut self, def: PassDef) {
         self.push(PassRow::Made(Arc::new(def)));
     }
@@ -185,8 +185,8 @@ impl Registry {
     }
 
     /// Inserts passes into the pipeline `default`: directly after a stage, or before all stages. Passes
-    /// inserted at the same place run in the order of these calls. They do not run on a program that has
-    /// reached the stage already.
+    /// inserted at the same position run in the order of these calls. They do not run on a program that has
+    /// already reached the stage.
     ///
     /// ```
     /// use passes::manager::{Pipeline, Registry, Stage};
@@ -216,7 +216,7 @@ impl Registry {
         self.rules.read()
     }
 
-    /// The same, not read yet.
+    /// All rules, not parsed yet.
     pub(super) fn tabled_rules(&self) -> &TabledRules {
         &self.rules
     }

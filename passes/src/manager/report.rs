@@ -62,7 +62,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// A tree, a line for each element: milliseconds, share of the whole, name.
+    /// A tree with one line per element: milliseconds, share of the total, name.
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         self.write_lines(&mut out, 0, self.time);
@@ -87,7 +87,7 @@ impl Timing {
 }
 
 impl Report {
-    /// A line for each statistic: pass, count, name.
+    /// One line per statistic: pass, count, name.
     pub fn statistics_text(&self) -> String {
         let lines = self.statistics.iter();
         lines.map(|line| format!("{:12} {:10} {}\n", line.pass, line.count, line.name)).collect()

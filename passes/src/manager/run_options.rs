@@ -14,13 +14,13 @@ use super::{ChangeLimit, Registry, Report};
 pub struct RunOptions<'a> {
     /// The machine that is compiled for.
     pub target: &'a dyn Target,
-    /// How many threads will run the program; as many compile it.
+    /// The number of threads that will run the program; compilation uses the same number.
     pub threads: usize,
     /// The passes whose remarks are kept.
     pub remarks: Selection,
     /// Checks and output for each pass.
     pub debug: PassDebug,
-    /// Follows the passes.
+    /// The observer of the passes.
     pub observer: &'a dyn PassObserver,
 }
 
@@ -44,19 +44,19 @@ pub struct PassDebug {
     pub reproducer: Option<PathBuf>,
 }
 
-/// Follows passes while they run. A closure on text receives the printed modules; an `AtomicBool` cancels the
+/// An observer of running passes. A closure on text receives the printed modules; an `AtomicBool` cancels the
 /// work.
 pub trait PassObserver {
-    /// A step is about to begin: a pass of this text, or what comes after all passes. `Break` ends the work
-    /// with an error that says why.
+    /// Called before each step: a pass, given as text, or the work after all passes. `Break` ends the work
+    /// with an error that contains the reason.
     fn begins(&self, _step: &str) -> ControlFlow<String> {
         ControlFlow::Continue(())
     }
 
-    /// Gets what [`PassDebug`] prints.
+    /// Called with the output of [`PassDebug`].
     fn prints(&self, _text: &str) {}
 
-    /// A pipeline has run without errors.
+    /// Called after a pipeline without errors.
     fn ends(&self, _ctx: &Context, _report: &Report) {}
 }
 
@@ -66,7 +66,7 @@ impl<F: Fn(&str)> PassObserver for F {
     }
 }
 
-/// Ends the work once it is true, before the next step.
+/// Ends the work before the next step once it is true.
 impl PassObserver for AtomicBool {
     fn begins(&self, _step: &str) -> ControlFlow<String> {
         match self.load(Relaxed) {
@@ -79,7 +79,7 @@ impl PassObserver for AtomicBool {
 /// When a module is verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verify {
-    /// After each pass: what it may have changed.
+    /// After each pass, the parts that it may have changed.
     #[default]
     AfterEach,
     /// Never.
@@ -94,15 +94,15 @@ pub enum Selection {
     None,
     /// All.
     All,
-    /// Those of these names.
+    /// The passes with these names.
     Named(Vec<String>),
 }
 
 impl Selection {
-    /// The passes of these names.
+    /// Selects the passes with these names.
     ///
     /// # Errors
-    /// For each name that no pass has.
+    /// One for each unknown name.
     pub fn named<S: AsRef<str>>(names: &[S], registry: &Registry) -> Result<Selection, Vec<Diagnostic>> {
         let unknown = |name: &str| {
             let message = format!("there is no pass `{name}`");
@@ -126,7 +126,7 @@ impl Selection {
 }
 
 impl<'a> RunOptions<'a> {
-    /// One thread, verified after each pass, nothing printed, no remarks.
+    /// One thread, verification after each pass, no output, no remarks.
     pub fn new(target: &'a dyn Target) -> RunOptions<'a> {
         RunOptions {
             target,

@@ -4,7 +4,7 @@ use ir::plan::attrs;
 use ir::{Body, Context};
 
 /// A stage of the canonical pipeline, in order. The attribute `optc.stage` of a function is the last stage
-/// that it went through; a function without it has just been read.
+/// that it went through; a function that has just been parsed has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
     /// Algebra, folding, dead code.
@@ -48,12 +48,12 @@ impl Stage {
         }
     }
 
-    /// Whether later stages need it, so that it is inserted if it is missing.
+    /// Whether later stages need it, so that it is inserted when missing.
     pub fn is_mandatory(self) -> bool {
         matches!(self, Stage::Layout | Stage::Select | Stage::Plan)
     }
 
-    /// The stage that a function has reached, from its attribute; none if it has just been read.
+    /// The stage that a function has reached, from its attribute; none if it has just been parsed.
     pub fn of(ctx: &Context, func: &Body) -> Option<Stage> {
         let text = ctx.str_value(func.own_attr(ctx, ctx.ident(attrs::OPTC_STAGE))?)?;
         Stage::ALL.into_iter().find(|stage| stage.name() == text)
@@ -65,13 +65,13 @@ impl Stage {
     }
 }
 
-/// Where in the canonical pipeline a pass may run.
+/// The part of the canonical pipeline in which a pass may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StageRule {
     /// It is this stage: functions that it ran on have reached it. It may run again on them, but not after a
-    /// later one.
+    /// later stage.
     Is(Stage),
-    /// Anywhere up to and after this stage, but not after a later one, whose decisions it would spoil.
+    /// Anywhere up to and after this stage, but not after a later one, whose decisions it would invalidate.
     UpTo(Stage),
     /// Anywhere.
     Any,

@@ -1,4 +1,4 @@
-//! Do pipelines read, print, complete and run as they should?
+//! Tests of parsing, printing, completing and running pipelines.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -55,12 +55,12 @@ fn rename(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> 
     Ok(())
 }
 
-/// Can't stand the function `a`, or with `kind=best` the function `b`.
+/// Fails on the function `a`, or with `kind=best` on the function `b`.
 fn refuse(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
     let refused = if cx.options.text("kind") == "first" { "a" } else { "b" };
     match func.symbol(cx.ctx) == Some(refused) {
         true => {
-            // What has failed may keep no law.
+            // A function with errors may violate any law.
             spoil(cx, func)?;
             Err(vec![Diagnostic::error(
                 Location::UNKNOWN,
@@ -97,7 +97,7 @@ fn registry() -> Registry {
     registry
 }
 
-/// Checks what a pipeline is completed to, or the first lines of its errors with the columns.
+/// Checks the completed pipeline of a text, or the first lines of its errors with the columns.
 fn check(text: &str, expected: &str) {
     let ctx = Context::new();
     let found = match Pipeline::parse(&ctx, text, &registry()) {
@@ -181,7 +181,7 @@ fn order_and_nesting_are_checked() {
     check("func(func(visit))", "5: `func(...)` can't stand inside `func(...)`");
 }
 
-/// A module of functions with these names, the odd ones in a nested module.
+/// A module of functions with these names; those at odd positions are in a nested module.
 fn module_of(names: &[&str]) -> Module {
     let ctx = Arc::new(Context::new());
     let mut module = Module::new(ctx.clone());
@@ -333,7 +333,7 @@ fn every_default_is_one_of_its_option_s_values() {
 
 const TEXT: &str = "module {\n  func.func @f() {\n    return\n  }\n}\n";
 
-/// A folder of its own, and empty, for a test.
+/// An empty folder for a test.
 fn folder(name: &str) -> std::path::PathBuf {
     let path = std::env::temp_dir().join(format!("optc-manager-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&path);
@@ -380,8 +380,7 @@ fn only_what_a_pass_changed_is_verified_again() {
         let report = pipeline.run(&mut module, &RunOptions::new(&PlainTarget)).unwrap();
         report.statistics.iter().find(|line| line.pass == "verify").map(|line| line.count)
     };
-    // At first the outermost body, the module and both functions, after the first pass; then `g`, which
-    // `dce` changes.
+    // After the first pass: the outermost body, the module and both functions; then `g`, which `dce` changes.
     assert_eq!(verified(), Some(4 + 1));
     assert_eq!(verified(), Some(0));
 }
@@ -398,7 +397,7 @@ fn the_module_is_printed_before_and_after_what_is_selected() {
     assert_eq!(traced("visit,rename,rename", shown), format!("// ----- after rename\n{after}"));
 }
 
-/// Notes the steps that begin, and ends the work at the one of this name.
+/// Records the steps, and ends the work at the step with this name.
 struct EndsAt(&'static str, std::cell::RefCell<Vec<String>>);
 
 impl PassObserver for EndsAt {

@@ -1,4 +1,4 @@
-//! How a run is followed: the module before and after passes, on the way or as files.
+//! Tracing of a run: prints and dumps the module before and after passes.
 
 use std::fs;
 use std::path::Path;
@@ -7,23 +7,23 @@ use ir::{Diagnostic, Location, Module, text};
 
 use super::{Invocation, RunOptions, unified_diff};
 
-/// Prints and dumps what the options ask for.
+/// Prints and dumps as the options request.
 pub(super) struct Trace<'a> {
     options: &'a RunOptions<'a>,
-    /// How many passes have begun.
+    /// The number of passes that have begun.
     count: usize,
-    /// The module's text before the pass, where a change must be seen.
+    /// The module's text before the pass, if changes are to be detected.
     before: Option<String>,
 }
 
 impl<'a> Trace<'a> {
-    /// What an earlier run left in the folder of the dump goes.
+    /// Removes files of an earlier run from the folder of the dump.
     pub(super) fn new(options: &'a RunOptions<'a>) -> Trace<'a> {
         options.debug.dump_dir.iter().for_each(|dir| remove_dumped(dir));
         Trace { options, count: 0, before: None }
     }
 
-    /// A pass is about to run.
+    /// Called before a pass.
     pub(super) fn before(&mut self, pass: &Invocation, module: &Module) {
         self.count += 1;
         if self.options.debug.print_before.contains(pass.def.name) {
@@ -38,7 +38,7 @@ impl<'a> Trace<'a> {
         };
     }
 
-    /// A pass has run.
+    /// Called after a pass.
     ///
     /// # Errors
     /// If a file of the dump can't be written.
@@ -63,8 +63,8 @@ impl<'a> Trace<'a> {
     }
 }
 
-/// Removes files that a dump wrote into a folder: `0001_fuse.mlir`, `0001_fuse.diff`. What can't be removed
-/// stays.
+/// Removes files that a dump wrote into a folder: `0001_fuse.mlir`, `0001_fuse.diff`. Files that can't be
+/// removed stay.
 fn remove_dumped(dir: &Path) {
     let is_dumped = |name: &str| {
         let number = name.split_once('_').map(|(number, _)| number);

@@ -10,7 +10,7 @@ use super::sites::{self, OpSite, body_at, body_at_mut, mapped};
 /// An attribute of an operation.
 type AttrSite = (OpSite, Ident);
 
-/// Tries to leave out attributes, and to make numbers in others 0, 1, or half of what they are.
+/// Tries to remove attributes, and to replace numbers in others by 0, 1 or -1, or half their value.
 pub(super) fn run(search: &mut Search<'_>) {
     let found = attributes(&search.program, |_, _| true);
     search.halve(found, |module, found| {
@@ -26,7 +26,7 @@ pub(super) fn run(search: &mut Search<'_>) {
     }
 }
 
-/// The attributes that something holds of: those that an operation can do without, and numbers.
+/// The attributes that satisfy a condition: optional ones, and numbers.
 fn attributes(module: &Module, holds: impl Fn(&Context, Attr) -> bool) -> Vec<AttrSite> {
     let ctx = &module.ctx;
     let mut found = Vec::new();

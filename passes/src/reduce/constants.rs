@@ -6,10 +6,10 @@ use super::search::{Search, change_each};
 use super::sites::{self, OpSite, body_at, body_at_mut};
 use crate::constants::{splat, splat_of};
 
-/// What a constant can become; none if that is no simpler.
+/// A simplified constant; none if it would not be simpler.
 type Simpler = fn(&Context, Attr, Type) -> Option<Attr>;
 
-/// Tries to make constants simpler.
+/// Tries to simplify constants.
 pub(super) fn run(search: &mut Search<'_>) {
     let simpler: [Simpler; 3] = [ones, zeros, first];
     for simpler in simpler {
@@ -43,12 +43,12 @@ fn ones(ctx: &Context, _: Attr, ty: Type) -> Option<Attr> {
     splat_of(ctx, ty, 1.0)
 }
 
-/// Zeros are as simple as ones, but simpler than anything else.
+/// Zeros are as simple as ones, but simpler than all other constants.
 fn zeros(ctx: &Context, value: Attr, ty: Type) -> Option<Attr> {
     splat_of(ctx, ty, 0.0).filter(|_| Some(value) != splat_of(ctx, ty, 1.0))
 }
 
-/// The first element in the place of all others.
+/// The first element, repeated for all others.
 fn first(ctx: &Context, value: Attr, ty: Type) -> Option<Attr> {
     if splat(ctx, value, ty).is_some() {
         return None;

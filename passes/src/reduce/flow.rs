@@ -13,7 +13,7 @@ use crate::inline::INLINE;
 use crate::manager::{PassContext, PassOptions, PassRun, PlainTarget};
 use crate::rewrite::{RewriteOutcome, RuleSet};
 
-/// Tries to end blocks with a return, to take one way of a branch always, and to put blocks together.
+/// Tries to end blocks with a return, to make branches unconditional, and to merge blocks.
 pub(super) fn blocks(search: &mut Search<'_>) {
     let branches = branches(&search.program);
     if branches.is_empty() {
@@ -40,8 +40,8 @@ fn branches(module: &Module) -> Vec<OpSite> {
     found
 }
 
-/// Leaves out blocks that nothing reaches any more, and puts together what goes on in one place; whether the
-/// bodies of some branches changed by that, or had changed before.
+/// Removes unreachable blocks and merges the others, in the bodies of these branches; returns true, because
+/// these bodies were changed now or before.
 fn tidy(module: &mut Module, found: &[OpSite]) -> bool {
     let ctx = module.ctx.clone();
     for path in sites::paths_of(found.iter()) {
@@ -51,7 +51,7 @@ fn tidy(module: &mut Module, found: &[OpSite]) -> bool {
     true
 }
 
-/// Makes a branch go one way only.
+/// Makes a branch unconditional.
 fn take(module: &mut Module, site: &OpSite, way: usize) -> bool {
     let ctx = module.ctx.clone();
     let Some(body) = body_at_mut(module, &site.path) else { return false };
@@ -65,7 +65,7 @@ fn take(module: &mut Module, site: &OpSite, way: usize) -> bool {
     true
 }
 
-/// Puts a return in the place of a branch.
+/// Replaces a branch by a return.
 fn end_here(module: &mut Module, site: &OpSite, open: &BTreeSet<BodyPath>) -> bool {
     let ctx = module.ctx.clone();
     let Some(body) = body_at_mut(module, &site.path) else { return false };
@@ -85,7 +85,7 @@ fn end_here(module: &mut Module, site: &OpSite, open: &BTreeSet<BodyPath>) -> bo
     true
 }
 
-/// Tries to put what a region runs in the place of the operation that owns it.
+/// Tries to replace an operation with regions by the contents of one of them.
 pub(super) fn regions(search: &mut Search<'_>) {
     let module = &search.program;
     let open = sites::uncalled(module);
@@ -112,8 +112,8 @@ fn unwrap_region(module: &mut Module, site: &OpSite, region: usize, open: &BTree
     inline_block(&ctx, body, site.op, block, Arguments::of(open, &site.path)).is_some()
 }
 
-/// Moves what a block of an operation runs before the operation, which goes; values of the same type stand
-/// for the block's arguments and for the operation's results.
+/// Moves the operations of a block before its owner, and removes the owner; values of the same type replace
+/// the block's arguments and the owner's results.
 fn inline_block(ctx: &Context, body: &mut Body, op: Op, block: Block, arguments: Arguments) -> Option<()> {
     let mut given: Vec<Value> = body.operands(op).collect();
     for param in body.args(block).to_vec() {
@@ -142,13 +142,13 @@ fn inline_block(ctx: &Context, body: &mut Body, op: Op, block: Block, arguments:
     Some(())
 }
 
-/// The first of some values that has a type, which is then taken.
+/// Removes and returns the first value of this type.
 fn take_of_type(body: &Body, values: &mut Vec<Value>, ty: Type) -> Option<Value> {
     let index = values.iter().position(|value| body.ty(*value) == ty)?;
     Some(values.remove(index))
 }
 
-/// Tries to put what functions run in the place of their calls, if the program has not more operations then.
+/// Tries to inline calls, if that does not increase the number of operations.
 pub(super) fn calls(search: &mut Search<'_>) {
     let PassRun::Module(inline) = &INLINE.run else { return };
     let most = op_count(&search.program);

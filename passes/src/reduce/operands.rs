@@ -10,7 +10,7 @@ use super::retype::infer_again;
 use super::search::{Search, change_each};
 use super::sites::{self, BodyPath, OpSite, body_at, body_at_mut};
 
-/// Tries to leave out operands, and to read arguments in the place of what operations compute.
+/// Tries to remove operands, and to replace computed operands by arguments.
 pub(super) fn run(search: &mut Search<'_>) {
     let may_lack = operands(&search.program, |module, site, _| {
         let body = body_at(module, &site.path).expect("the place was just found");
@@ -19,7 +19,7 @@ pub(super) fn run(search: &mut Search<'_>) {
             && body.at(&module.ctx, site.op).def().is_some_and(|def| def.operands.iter().any(is_open))
     });
     search.halve(may_lack, |module, found| {
-        // The last ones go first, so that the others keep their numbers.
+        // The last ones are removed first, so that the others keep their indices.
         change_each(found.iter().rev(), |(site, index)| leave_out(module, site, *index))
     });
     let computed = operands(&search.program, |module, site, index| {
@@ -32,7 +32,7 @@ pub(super) fn run(search: &mut Search<'_>) {
     });
 }
 
-/// The operands of all operations for which something holds.
+/// The operands of all operations that satisfy a condition.
 fn operands(module: &Module, holds: impl Fn(&Module, &OpSite, usize) -> bool) -> Vec<(OpSite, usize)> {
     let mut found = Vec::new();
     for site in sites::sites(module) {
@@ -55,7 +55,7 @@ fn leave_out(module: &mut Module, site: &OpSite, index: usize) -> bool {
     infer_again(&ctx, body).is_some()
 }
 
-/// Makes an operand one that no operation computes.
+/// Replaces an operand by a value that no operation computes.
 fn cut(module: &mut Module, site: &OpSite, index: usize, open: &BTreeSet<BodyPath>) -> bool {
     let ctx = module.ctx.clone();
     let Some(body) = body_at_mut(module, &site.path) else { return false };

@@ -11,7 +11,7 @@ use super::sites::{self, BodyPath, OpSite, body_at, body_at_mut};
 use crate::constants::splat_of;
 use crate::dce::remove_dead;
 
-/// Tries to leave out operations that own bodies: functions and modules to which nothing refers.
+/// Tries to remove operations with bodies: functions and modules without references.
 pub(super) fn functions(search: &mut Search<'_>) {
     let module = &search.program;
     let owns_body = |site: &OpSite| body_at(module, &site.path).is_some_and(|b| b.child(site.op).is_some());
@@ -19,7 +19,7 @@ pub(super) fn functions(search: &mut Search<'_>) {
     remove_all(search, found);
 }
 
-/// Tries to leave out operations.
+/// Tries to remove operations.
 pub(super) fn run(search: &mut Search<'_>) {
     let module = &search.program;
     let may_go = |site: &OpSite| {
@@ -33,7 +33,7 @@ pub(super) fn run(search: &mut Search<'_>) {
 fn remove_all(search: &mut Search<'_>, found: Vec<OpSite>) {
     let open = sites::uncalled(&search.program);
     search.halve(found, |module, found| {
-        // What an operation reads is settled before what reads it.
+        // Operations come before their readers.
         change_each(found.iter(), |site| remove(module, site, &open))
     });
 }
@@ -56,7 +56,7 @@ fn remove(module: &mut Module, site: &OpSite, open: &BTreeSet<BodyPath>) -> bool
     true
 }
 
-/// Tries to leave out all that nobody reads.
+/// Tries to remove all dead operations.
 pub(super) fn dead(search: &mut Search<'_>) {
     search.attempt(|module| {
         let ctx = module.ctx.clone();
@@ -69,21 +69,20 @@ pub(super) fn dead(search: &mut Search<'_>) {
 /// Whether a function may get new arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arguments {
-    /// It may.
+    /// It may get new ones.
     New,
-    /// Others call it with those that it has.
+    /// It is called elsewhere with its current arguments.
     Given,
 }
 
 impl Arguments {
-    /// Those of the body at a path, where these may be changed.
+    /// The rule for the body at a path: only functions in `open` may get new arguments.
     pub(super) fn of(open: &BTreeSet<BodyPath>, path: &BodyPath) -> Arguments {
         if open.contains(path) { Arguments::New } else { Arguments::Given }
     }
 }
 
-/// What can be read in the place of a result of this type of an operation: an operand of it, or what
-/// [`from_outside`] finds.
+/// A replacement for a result of this type: an operand of the operation, or a value from [`from_outside`].
 pub(super) fn stand_in(
     ctx: &Context,
     body: &mut Body,
@@ -95,8 +94,8 @@ pub(super) fn stand_in(
     operand.or_else(|| from_outside(ctx, body, op, ty, arguments))
 }
 
-/// A value of this type that is there before an operation whatever its block computes: an argument, which is
-/// made if there is none, or else a constant.
+/// A value of this type that does not depend on other operations of the block: an argument (a new one if
+/// there is none), or else a constant.
 pub(super) fn from_outside(
     ctx: &Context,
     body: &mut Body,
@@ -124,7 +123,7 @@ pub(super) fn from_outside(
     }
 }
 
-/// A constant of ones before an operation.
+/// A constant of ones, inserted before an operation.
 fn constant(ctx: &Context, body: &mut Body, op: Op, ty: Type) -> Option<Value> {
     let value = splat_of(ctx, ty, 1.0)?;
     let is_tensor = ctx.type_data(ty).tensor_shape().is_some();

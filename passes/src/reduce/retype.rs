@@ -1,8 +1,8 @@
 //! Types: smaller sizes and simpler element types.
 //!
-//! A size is changed wherever it occurs, in types, in constants and in lists of sizes, or only of one
-//! argument or constant; then the types of all results are inferred anew. What does not fit is no candidate:
-//! inference or the verifier refuses it.
+//! A size is changed everywhere (in types, constants and lists of sizes), or for only one argument or
+//! constant; then the types of all results are inferred again. Inference and the verifier refuse inconsistent
+//! candidates.
 
 use ir::attrs::AttrData;
 use ir::builder::infer;
@@ -16,7 +16,7 @@ use super::sites::{self, BodyPath, body_at, body_at_mut, mapped};
 use crate::constants::{splat, splat_of};
 use crate::edit::write_function_type;
 
-/// Tries to make named sizes numbers, and all sizes smaller.
+/// Tries to replace named sizes by numbers, and all sizes by smaller ones.
 pub(super) fn sizes(search: &mut Search<'_>) {
     search.attempt(|module| {
         let names = dims::symbols_of(module);
@@ -34,8 +34,7 @@ pub(super) fn sizes(search: &mut Search<'_>) {
     }
 }
 
-/// Tries to put a smaller size in the place of one, wherever that or its multiples occur; gives the smaller
-/// one.
+/// Tries to replace a size by a smaller one everywhere, perhaps with its multiples; returns the smaller one.
 fn shrink_everywhere(search: &mut Search<'_>, size: u64) -> Option<u64> {
     smaller_sizes(size).find(|smaller| {
         let exact = |other: u64| if other == size { *smaller } else { other };
@@ -52,7 +51,7 @@ fn shrink_axis(search: &mut Search<'_>, path: &[Op], value: Value, axis: usize) 
     smaller_sizes(size).any(|smaller| search.attempt(|module| resize(module, path, value, axis, smaller)))
 }
 
-/// What is tried in the place of a size, the smallest first.
+/// The sizes to try instead of this one, the smallest first.
 fn smaller_sizes(size: u64) -> impl Iterator<Item = u64> {
     let mut smaller = vec![1, 2, 4, size / 2, size - 1];
     smaller.retain(|smaller| (1..size).contains(smaller));
@@ -82,7 +81,7 @@ fn for_each_type(module: &Module, mut visit: impl FnMut(Type)) {
     }
 }
 
-/// The axes of what programs start from: arguments of functions, and constants.
+/// The axes of arguments of functions and of constants.
 fn sources(module: &Module) -> Vec<(BodyPath, Value, usize)> {
     let mut found = Vec::new();
     for path in sites::bodies(module) {
@@ -104,7 +103,7 @@ fn size_of(module: &Module, path: &[Op], value: Value, axis: usize) -> Option<u6
     module.ctx.type_data(ty).tensor_shape()?.get(axis)?.known()
 }
 
-/// Gives one axis of an argument or constant another size.
+/// Changes the size of one axis of an argument or constant.
 fn resize(module: &mut Module, path: &[Op], value: Value, axis: usize, size: u64) -> bool {
     let ctx = module.ctx.clone();
     let Some(body) = body_at_mut(module, path) else { return false };
@@ -121,7 +120,7 @@ fn resize(module: &mut Module, path: &[Op], value: Value, axis: usize, size: u64
     infer_again(&ctx, body).is_some()
 }
 
-/// Tries to compute with `f32` and `i32` only.
+/// Tries to use only `f32` and `i32`.
 pub(super) fn elements(search: &mut Search<'_>) {
     let ctx = search.program.ctx.clone();
     let mut found: Vec<Type> = Vec::new();
@@ -158,7 +157,7 @@ impl<'a> Retyping<'a> {
         Retyping { ctx, size: None, elem: Some(elem), types: FxHashMap::default() }
     }
 
-    /// Changes a module; whether it has types then.
+    /// Changes a module; returns whether its types are then consistent.
     fn run(mut self, module: &mut Module) -> bool {
         for path in sites::bodies(module) {
             let body = body_at_mut(module, &path).expect("the place was just found");
@@ -181,7 +180,7 @@ impl<'a> Retyping<'a> {
         }
     }
 
-    /// Changes attributes that say types, elements or sizes.
+    /// Changes attributes that contain types, elements or sizes.
     fn op(&mut self, body: &mut Body, op: Op) {
         let ctx = self.ctx;
         let at = body.at(ctx, op);
@@ -206,7 +205,7 @@ impl<'a> Retyping<'a> {
         changed.into_iter().for_each(|(name, new)| body.set_attr(ctx, op, name, new));
     }
 
-    /// A type, or a dictionary with types among its entries.
+    /// Changes a type, or a dictionary with types among its entries.
     fn attr(&mut self, attr: Attr) -> Attr {
         let ctx = self.ctx;
         match ctx.attr_data(attr) {
@@ -247,7 +246,8 @@ impl<'a> Retyping<'a> {
     }
 }
 
-/// A constant as one of another type: with the same number, if all its elements are that, else with ones.
+/// A constant with another type: filled with the same number if all its elements are equal, otherwise with
+/// ones.
 fn retyped_constant(ctx: &Context, value: Attr, old: Type, new: Type) -> Option<Attr> {
     if old == new {
         return None;
@@ -259,7 +259,7 @@ fn retyped_constant(ctx: &Context, value: Attr, old: Type, new: Type) -> Option<
     }
 }
 
-/// Infers the types of all values of a module anew; whether that can be done.
+/// Infers the types of all values of a module again; returns whether that succeeded.
 pub(super) fn infer_all(module: &mut Module) -> bool {
     let ctx = module.ctx.clone();
     sites::bodies(module).iter().all(|path| {
@@ -268,8 +268,8 @@ pub(super) fn infer_all(module: &mut Module) -> bool {
     })
 }
 
-/// Infers the types of a body's values anew from those of its arguments and constants, and says them in the
-/// type of the function; none if an operation's row refuses its operands.
+/// Infers the types of a body's values again from those of its arguments and constants, and updates the
+/// function's type; none if an `OpDef` refuses its operands.
 pub(super) fn infer_again(ctx: &Context, body: &mut Body) -> Option<()> {
     for root in body.roots().to_vec() {
         infer_region(ctx, body, root)?;

@@ -1,4 +1,4 @@
-//! The search of a reduction: which candidates are tried, in which order.
+//! The search of a reduction: the candidates and their order.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
@@ -11,13 +11,13 @@ use super::sites;
 
 /// A program that can be reduced.
 pub trait Reducible: Clone {
-    /// Whether it is valid, and thus a candidate. May complete what follows from the rest of it.
+    /// Whether it is valid, and thus a candidate. May update the parts that follow from others.
     fn is_valid(&mut self) -> bool;
 
-    /// The same for candidates of the same content, and most likely another one for others.
+    /// A hash of the content: equal for equal candidates, and most likely different for others.
     fn content_hash(&self) -> u64;
 
-    /// How large it is, in operations.
+    /// Its size in operations.
     fn op_count(&self) -> usize;
 }
 
@@ -39,16 +39,16 @@ impl Reducible for Module {
 
 /// Options of a reduction.
 pub struct ReduceOptions<'a, P = Module> {
-    /// When to stop with the smallest program so far, if ever.
+    /// The time at which to stop with the smallest program so far, if any.
     pub deadline: Option<Instant>,
-    /// Called after each candidate was tried.
+    /// Called after each candidate.
     pub progress: Option<&'a dyn Fn(&ReduceProgress)>,
     /// Called with each program that is smaller than all before and still fails.
     pub smaller: Option<&'a dyn Fn(Reduced<P>)>,
 }
 
 impl<P> Default for ReduceOptions<'_, P> {
-    /// Until nothing more can be left out; nobody is told.
+    /// Without a deadline and without callbacks.
     fn default() -> Self {
         ReduceOptions { deadline: None, progress: None, smaller: None }
     }
@@ -114,11 +114,11 @@ pub type ReduceStep<P = Module> = fn(&mut Search<'_, P>);
 
 /// A reduction in progress.
 pub struct Search<'a, P = Module> {
-    /// The smallest program so far that fails.
+    /// The smallest failing program so far.
     pub(super) program: P,
     options: &'a ReduceOptions<'a, P>,
     still_fails: &'a mut dyn FnMut(&P) -> bool,
-    /// Hashes of all candidates that were tried.
+    /// Hashes of all candidates tried.
     seen: FxHashSet<u64>,
     progress: ReduceProgress,
     accepted: usize,
@@ -161,7 +161,7 @@ impl<P: Reducible> Search<'_, P> {
     }
 
     /// Tries to apply `change` to all items, then to each half of the refused ones, and so on to single
-    /// items. The last items go first, because readers must be removed before what they read.
+    /// items. The last items come first, because readers must be removed before their operands.
     pub fn halve<T: Clone>(&mut self, items: Vec<T>, change: impl Fn(&mut P, &[T]) -> bool) {
         let mut left = items;
         let mut piece = left.len();
@@ -179,7 +179,7 @@ impl<P: Reducible> Search<'_, P> {
     }
 }
 
-/// Makes a change for each of some items; whether it did anything for one of them.
+/// Applies a change to each item; returns whether it had an effect on any.
 pub(super) fn change_each<T>(items: impl Iterator<Item = T>, mut change: impl FnMut(T) -> bool) -> bool {
     let mut has_changed = false;
     for item in items {

@@ -6,14 +6,14 @@ use super::search::{Search, change_each};
 use super::sites::{self, BodyPath, body_at, body_at_mut};
 use crate::edit::{returns, write_function_type};
 
-/// Tries to leave out results of functions.
+/// Tries to remove results of functions.
 pub(super) fn results(search: &mut Search<'_>) {
     let mut found = Vec::new();
     for path in sites::uncalled(&search.program) {
         found.extend((0..result_count(&search.program, &path)).map(|index| (path.clone(), index)));
     }
     search.halve(found, |module, found| {
-        // The last ones go first, so that the others keep their numbers.
+        // The last ones are removed first, so that the others keep their indices.
         change_each(found.iter().rev(), |(path, index)| remove_result(module, path, *index))
     });
 }
@@ -42,8 +42,7 @@ fn remove_result(module: &mut Module, path: &[Op], index: usize) -> bool {
     true
 }
 
-/// Tries to leave out arguments of functions that nobody reads, and to read an earlier one of the same type
-/// in the place of another.
+/// Tries to remove unused arguments of functions, and to merge arguments of the same type.
 pub(super) fn arguments(search: &mut Search<'_>) {
     let module = &search.program;
     let mut found: Vec<(BodyPath, Value)> = Vec::new();

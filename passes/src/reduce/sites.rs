@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 
 use crate::symbols::References;
 
-/// The operations that own the bodies around a place, outermost first.
+/// The operations that own the enclosing bodies, outermost first.
 pub(super) type BodyPath = Rc<[Op]>;
 
 /// An operation of a module.
@@ -19,17 +19,17 @@ pub(super) struct OpSite {
     pub(super) op: Op,
 }
 
-/// The body at a path, unless it is gone.
+/// The body at a path, unless it was removed.
 pub(super) fn body_at<'m>(module: &'m Module, path: &[Op]) -> Option<&'m Body> {
     path.iter().try_fold(&module.top, |body, op| body.child(*op))
 }
 
-/// The body at a path, unless it is gone.
+/// The body at a path, unless it was removed.
 pub(super) fn body_at_mut<'m>(module: &'m mut Module, path: &[Op]) -> Option<&'m mut Body> {
     path.iter().try_fold(&mut module.top, |body, op| body.child_mut(*op))
 }
 
-/// All bodies below the outermost operation, each before those in it, in text order.
+/// All bodies below the outermost operation, in text order, outer ones before inner ones.
 pub(super) fn bodies(module: &Module) -> Vec<BodyPath> {
     let mut found = Vec::new();
     let mut open: Vec<Vec<Op>> = vec![vec![module.op()]];
@@ -42,7 +42,8 @@ pub(super) fn bodies(module: &Module) -> Vec<BodyPath> {
     found
 }
 
-/// All operations below the outermost one, in text order, but those in a body after those around it.
+/// All operations below the outermost one, in text order; those of an inner body come after those of the body
+/// around it.
 pub(super) fn sites(module: &Module) -> Vec<OpSite> {
     let mut found = Vec::new();
     for path in bodies(module) {
@@ -66,7 +67,7 @@ fn collect(body: &Body, region: Region, found: &mut Vec<Op>) {
     }
 }
 
-/// The bodies of functions to which nothing in the module refers: their arguments may change.
+/// The bodies of functions without references in the module: their arguments may change.
 pub(super) fn uncalled(module: &Module) -> BTreeSet<BodyPath> {
     let ctx = &module.ctx;
     let mut references = References::new(ctx);
@@ -93,12 +94,12 @@ pub(super) fn is_function(module: &Module, path: &[Op]) -> bool {
     body_at(module, around).is_some_and(|body| body.at(&module.ctx, *op).has(Traits::FUNCTION))
 }
 
-/// Whether an operation stands in a block, and so does all that is around it.
+/// Whether an operation is in a block, and all its enclosing operations are too.
 pub(super) fn stands(body: &Body, op: Op) -> bool {
     body.block_of(op).is_some_and(|block| body.region_of(block).is_some())
 }
 
-/// The bodies that some places are in, each once.
+/// The bodies of some sites, without duplicates.
 pub(super) fn paths_of<'s>(sites: impl Iterator<Item = &'s OpSite>) -> Vec<BodyPath> {
     let mut paths: Vec<BodyPath> = sites.map(|site| site.path.clone()).collect();
     paths.dedup();

@@ -1,4 +1,4 @@
-//! Are reduced programs small, and do they still fail?
+//! Tests that reduced programs are small and still fail.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,7 +15,7 @@ fn parse(program: &str) -> Module {
     module
 }
 
-/// What is left of a program in whose text all these words must stand.
+/// The result of reducing a program that fails if its text contains all these words.
 fn kept(program: &str, words: &[&str]) -> Reduced {
     let mut fails = |module: &Module| {
         let text = text::print(module);
@@ -160,7 +160,7 @@ fn named_sizes_and_element_types_become_plain() {
     );
 }
 
-/// A chain of this many operations with two that matter.
+/// A chain of this many operations, two of which matter.
 fn chain(ops: usize) -> String {
     let mut body = String::from("%0 = nn.abs %x : tensor<4x8xf32>\n");
     for op in 1..ops {

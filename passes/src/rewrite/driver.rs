@@ -1,4 +1,4 @@
-//! The rewrite driver: which operation is looked at next, and when to stop.
+//! The rewrite driver: the order of visits, and the limit of applications.
 
 use std::collections::VecDeque;
 
@@ -11,9 +11,9 @@ use super::{Applied, Rewriter, RuleSet};
 use crate::effects::is_pure;
 use crate::manager::Changes;
 
-/// The name under which the removal of what nobody reads is counted.
+/// The name under which removals of dead operations are counted.
 const DEAD: &str = "dead";
-/// How many of the last applications are named where rules do not come to an end.
+/// The number of last applications that the error for non-terminating rules names.
 const LAST: usize = 64;
 
 /// Limits on the number of rule applications.
@@ -24,10 +24,10 @@ pub struct RewriteLimits {
 }
 
 impl RewriteLimits {
-    /// For functions of few operations.
+    /// The base limit, for small functions.
     const LEAST: usize = 1024;
 
-    /// For a function of this number of operations.
+    /// The limit for a function of this number of operations.
     fn total(self, ops: usize) -> usize {
         self.per_op.saturating_mul(ops).saturating_add(Self::LEAST)
     }
@@ -36,7 +36,7 @@ impl RewriteLimits {
 /// Rewrites a body by rules.
 pub struct Driver<'r> {
     rules: &'r RuleSet,
-    /// The rules that look at operations of a name.
+    /// The rules for operations of each name.
     by_name: FxHashMap<OpName, Vec<usize>>,
     counts: Vec<u64>,
     folded: u64,
@@ -62,7 +62,7 @@ impl<'r> Driver<'r> {
     /// Applies rules until none applies, or no more changes are allowed; returns whether any did.
     ///
     /// # Errors
-    /// If they have applied as often as they may: the rules that applied last.
+    /// If the limit of applications is reached: names the rules that applied last.
     pub fn run(
         &mut self,
         ctx: &Context,
@@ -89,13 +89,13 @@ impl<'r> Driver<'r> {
                 return Err(self.endless(rewriter.body()));
             }
             self.left -= 1;
-            // What a rule changed in place may be the root of another.
+            // An operation changed in place may be the root of another rule.
             rewriter.look_at(op);
         }
         Ok(if self.left < before { RewriteOutcome::Changed } else { RewriteOutcome::Unchanged })
     }
 
-    /// How often each rule was applied, in the order of the rules, without those that never were.
+    /// The number of applications of each rule, in the order of the rules, without zeros.
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         let rules = self.rules.iter().map(|rule| rule.name).zip(self.counts.iter().copied());
         let all = [(DEAD, self.dead), (FOLD, self.folded)].into_iter().chain(rules);
@@ -144,7 +144,7 @@ impl<'r> Driver<'r> {
     }
 }
 
-/// Whether anything was changed.
+/// Whether a rewrite changed anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RewriteOutcome {
     /// Something was.
@@ -153,7 +153,7 @@ pub enum RewriteOutcome {
     Unchanged,
 }
 
-/// Has all operations of a region looked at, in text order.
+/// Queues all operations of a region, in text order.
 fn look_at_all(rewriter: &mut Rewriter<'_>, region: Region) {
     for block in rewriter.body().blocks(region).to_vec() {
         let mut next = rewriter.body().first_op(block);

@@ -1,4 +1,4 @@
-//! What an operation on constants is.
+//! Constant folding of operations on small constants.
 
 use ir::interp::eval_op;
 use ir::{Op, Value};
@@ -10,7 +10,7 @@ use crate::effects::is_pure;
 /// The name of the rule.
 pub(super) const FOLD: &str = "fold";
 
-/// Puts constants in the place of a pure operation on small constants.
+/// Replaces a pure operation on small constants by constants.
 pub(super) fn fold(rewriter: &mut Rewriter<'_>, op: Op) -> Option<Applied> {
     let ctx = rewriter.ctx();
     let body = rewriter.body();

@@ -1,9 +1,9 @@
-//! Where the left side of a law stands in a program, and how its right side is made there.
+//! Matching of a law's left side, and construction of its right side.
 //!
-//! A depth-first search over [`Terms`], which knows neither bodies nor e-graphs. Both orders of the operands
-//! of a commutative operation are tried. A number of an exact law stands for exactly that number, with a
-//! zero's sign. In a law that is near, a zero has either sign, and a number that is no `f32`, as 1.41421356,
-//! stands for what agrees with it to 6 digits.
+//! A depth-first search over [`Terms`], independent of bodies and e-graphs. Both orders of the operands of a
+//! commutative operation are tried. A number in an exact law matches exactly that number, including a zero's
+//! sign. In a near law, a zero matches either sign, and a number that is no `f32`, such as 1.41421356,
+//! matches any number equal to 6 digits.
 
 use ir::{Traits, Type};
 
@@ -12,11 +12,11 @@ use super::rule::{Compute, LawCondition, Right, Rule};
 use super::terms::{LawMatch, Matched, Term, TermList, Terms};
 use crate::constants;
 
-/// The most ways in which a law matches at one operation.
+/// The limit of matches of a law at one operation.
 const MOST_MATCHES: usize = 1024;
-/// The most parts of the left side that are compared with terms for the matches at one operation. Where what
-/// is computed equals an operand, as a product with 1 does, classes of an e-graph read themselves, and there
-/// are exponentially many ways through a deep left side.
+/// The limit of comparisons for the matches at one operation. If a result equals an operand, as in a product
+/// with 1, classes of an e-graph contain themselves, and a deep left side has exponentially many paths
+/// through them.
 const MOST_STEPS: usize = 8192;
 
 /// A law, ready to be applied.
@@ -26,13 +26,13 @@ pub struct Law {
     pub rule: &'static Rule,
     left: Pattern,
     right: Made,
-    /// What must hold beside the left side.
+    /// The conditions besides the left side.
     pub(super) conditions: Vec<&'static LawCondition>,
     /// Whether both sides are equal to the bit for all inputs.
     pub(super) is_exact: bool,
 }
 
-/// How a right side is made.
+/// The construction of a right side.
 #[derive(Clone)]
 enum Made {
     Pattern(Pattern),
@@ -40,7 +40,7 @@ enum Made {
 }
 
 impl Law {
-    /// Reads an exact law's sides. A fault in one is a defect of whoever wrote it.
+    /// Parses an exact law's sides. An error in one is a defect of its author.
     pub(super) fn read(rule: &'static Rule, left: &'static str, right: Right) -> Law {
         let mut reader = PatternReader::default();
         let left = reader.read(left);
@@ -73,7 +73,7 @@ impl Law {
         &self.conditions
     }
 
-    /// The law without one of its conditions, which need not hold of its sides.
+    /// The law without one of its conditions, so that it may be wrong.
     #[cfg(test)]
     pub(crate) fn without(&self, condition: usize) -> Law {
         let mut law = self.clone();
@@ -81,12 +81,12 @@ impl Law {
         law
     }
 
-    /// The name of the operations at which its left side may stand.
+    /// The name of the operations at the root of its left side.
     pub(crate) fn root(&self) -> &'static str {
         self.left.root()
     }
 
-    /// All ways in which the left side stands at an operation with a result of this type.
+    /// All matches of the left side at an operation with a result of this type.
     pub(crate) fn matches<'c>(&self, terms: &impl Terms<'c>, op: Matched, ty: Type) -> Vec<LawMatch> {
         let Pattern::Op(_, children) = &self.left else { return Vec::new() };
         let found = LawMatch { ops: Default::default(), vars: Default::default(), ty };
@@ -96,7 +96,7 @@ impl Law {
         search.out
     }
 
-    /// Makes the right side; none where the law does not apply, or its type would be another.
+    /// Builds the right side; none if the law does not apply, or the type would differ.
     pub(crate) fn build<'c>(&self, terms: &mut impl Terms<'c>, found: &LawMatch) -> Option<Term> {
         if !self.conditions.iter().all(|condition| (condition.holds)(terms, found)) {
             return None;
@@ -110,7 +110,7 @@ impl Law {
     }
 }
 
-/// Makes a pattern with the terms that its variables stand for.
+/// Builds a pattern with the terms of its variables.
 fn make<'c>(terms: &mut impl Terms<'c>, pattern: &Pattern, found: &LawMatch) -> Option<Term> {
     match pattern {
         Pattern::Var(index) | Pattern::Weight(index) => Some(found.vars[*index]),
@@ -133,13 +133,13 @@ fn number_of<'c>(terms: &mut impl Terms<'c>, number: f64, ty: Type) -> Option<Te
     terms.make_constant(value, ty)
 }
 
-/// What is yet to match, and what has matched so far.
+/// A match in progress: the remaining goals, and the matches found so far.
 struct MatchSearch<'s, T> {
     terms: &'s T,
     law: &'s Law,
     goals: Vec<(&'s Pattern, Term)>,
     found: LawMatch,
-    /// Parts that were compared.
+    /// The number of comparisons.
     steps: usize,
     out: Vec<LawMatch>,
 }

@@ -1,4 +1,4 @@
-//! How the sides of a law are written.
+//! Patterns: the text form of a law's sides.
 //!
 //! ```text
 //! (nn.mul ?x (nn.sigmoid ?x))   an operation with its operands; the same variable stands for equal values
@@ -12,7 +12,7 @@
 /// One side of a law.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Pattern {
-    /// A variable with its number.
+    /// A variable with its index.
     Var(usize),
     /// A variable that takes weights only.
     Weight(usize),
@@ -32,14 +32,14 @@ impl Pattern {
     }
 }
 
-/// Reads patterns that share variables: the two sides of a law.
+/// Parses patterns that share variables: the two sides of a law.
 #[derive(Default)]
 pub(crate) struct PatternReader {
     names: Vec<&'static str>,
 }
 
 impl PatternReader {
-    /// Reads a side. The tables of laws are ours, so that a fault in one is a defect.
+    /// Parses a side. The tables of laws are ours, so an error in one is a defect.
     pub(crate) fn read(&mut self, text: &'static str) -> Pattern {
         let mut rest = text;
         let pattern = self.pattern(&mut rest);

@@ -1,7 +1,7 @@
 //! The interface by which rules change a body.
 //!
-//! Every change tells the driver which operations to look at again, so rules must change the body through it
-//! only.
+//! Every change queues the affected operations for another visit, so rules must change the body only through
+//! this interface.
 
 use std::collections::VecDeque;
 
@@ -26,7 +26,7 @@ pub struct Rewriter<'r> {
 }
 
 impl<'r> Rewriter<'r> {
-    /// A body of which nothing is to be looked at yet.
+    /// A body with an empty queue.
     pub(crate) fn new(ctx: &'r Context, body: &'r mut Body) -> Rewriter<'r> {
         Rewriter { ctx, body, queue: VecDeque::new(), queued: EntitySet::new() }
     }
@@ -46,7 +46,7 @@ impl<'r> Rewriter<'r> {
         self.body.at(self.ctx, op)
     }
 
-    /// The elements of a constant value, if they are few and part of the program.
+    /// The elements of a constant, if they are few and part of the program.
     pub fn constant(&self, value: Value) -> Option<Tensor> {
         constants::tensor(self.ctx, self.body, value)
     }
@@ -56,16 +56,16 @@ impl<'r> Rewriter<'r> {
         constants::integer(self.ctx, &self.constant(value)?)
     }
 
-    /// Makes an operation before another, with its location; none if result types are not given and can't be
-    /// inferred.
+    /// Inserts an operation before another, with its location; none if result types are not given and can't
+    /// be inferred.
     pub fn build_before(&mut self, before: Op, name: &str, spec: OpSpec<'_>) -> Option<Op> {
         let op = Builder::before(self.ctx, self.body, before).build(name, spec).ok()?;
         self.look_at(op);
         Some(op)
     }
 
-    /// Makes an operation with one result before another, with these inherent attributes; none if its row
-    /// refuses the operands.
+    /// Inserts an operation with one result before another, with these inherent attributes; none if its
+    /// `OpDef` refuses the operands.
     pub fn value_before(
         &mut self,
         before: Op,
@@ -82,8 +82,9 @@ impl<'r> Rewriter<'r> {
         (results.len() == 1).then(|| self.body.result(op, 0))
     }
 
-    /// Makes a constant before an operation: by the operation of a constant among its operands that is a
-    /// tensor too, or none too; else by `nn.constant` for a tensor, and `arith.constant` for anything else.
+    /// Inserts a constant before an operation. Uses the same kind of operation as a constant operand of it,
+    /// if both are tensors or neither is; otherwise `nn.constant` for a tensor, and `arith.constant` for
+    /// other types.
     pub fn constant_before(&mut self, before: Op, value: Attr, ty: Type) -> Option<Value> {
         let name = self.constant_name(before, ty);
         let spec = OpSpec { attrs: &[("value", value)], results: Some(&[ty]), ..OpSpec::default() };
@@ -190,7 +191,7 @@ impl<'r> Rewriter<'r> {
         new
     }
 
-    /// Has an operation looked at (again).
+    /// Queues an operation for a visit.
     pub(super) fn look_at(&mut self, op: Op) {
         if self.queued.insert(op) {
             self.queue.push_back(op);
@@ -215,14 +216,14 @@ impl<'r> Rewriter<'r> {
         readers.into_iter().for_each(|reader| self.look_at(reader));
     }
 
-    /// What an operation reads may be dead when it is gone.
+    /// Queues the operands of an operation, which may be dead once it is removed.
     fn look_at_operands(&mut self, op: Op) {
         let operands: Vec<Op> =
             self.body.operands(op).filter_map(|value| self.body.defining_op(value)).collect();
         operands.into_iter().for_each(|operand| self.look_at(operand));
     }
 
-    /// The same of what its regions read.
+    /// Queues the operands of the operations in its regions likewise.
     fn look_at_captured(&mut self, op: Op) {
         for region in self.body.regions(op).to_vec() {
             for block in self.body.blocks(region).to_vec() {

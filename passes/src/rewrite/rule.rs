@@ -15,16 +15,16 @@ pub struct Rule {
     pub action: Action,
 }
 
-/// Which operations a rule looks at.
+/// The operations that a rule may match.
 #[derive(Clone, Copy, Debug)]
 pub enum Roots {
     /// Those of this name.
     Op(&'static str),
-    /// Those of all these traits.
+    /// Those with all these traits.
     Traits(Traits),
     /// Control flow of this kind through regions.
     Flow(RegionFlow),
-    /// All that end a block and go on in another.
+    /// All branches to other blocks.
     Branch,
 }
 
@@ -33,23 +33,23 @@ pub enum Roots {
 pub enum Action {
     /// Two sides that compute the same.
     Law {
-        /// The pattern that is looked for: see [`Rule::law`].
+        /// The pattern to match: see [`Rule::law`].
         left: &'static str,
-        /// What may stand in its place, if it has the same type.
+        /// Its replacement, used if it has the same type.
         right: Right,
-        /// Whether both sides are equal to the bit for all inputs, infinities and zeros of either sign
-        /// included, and NaN on the same ones.
+        /// Whether both sides are equal to the bit for all inputs, including infinities and zeros of either
+        /// sign, and are NaN on the same inputs.
         exact: bool,
-        /// What must hold beside for the law to apply.
+        /// Further conditions for the law to apply.
         conditions: &'static [LawCondition],
     },
-    /// What a function does to an operation where it stands; only `canonicalize` applies it.
+    /// A function that changes an operation in place; only `canonicalize` applies it.
     Code {
-        /// What it does, in a sentence.
+        /// Its effect, in a sentence.
         doc: &'static str,
-        /// Which operations it looks at.
+        /// The operations that it may match.
         roots: Roots,
-        /// What does it.
+        /// The function.
         apply: RuleFn,
     },
 }
@@ -59,7 +59,7 @@ pub enum Action {
 pub enum Right {
     /// A pattern.
     Pattern(&'static str),
-    /// What a function makes, and in a sentence what that is and where.
+    /// A function that builds it, with a sentence that describes its result and conditions.
     Computed(&'static str, Compute),
 }
 
@@ -72,7 +72,7 @@ pub struct LawCondition {
     pub holds: fn(&dyn Terms<'_>, &LawMatch) -> bool,
 }
 
-/// Makes the right side of a law; none if there is none for this match.
+/// Builds the right side of a law; none if there is none for this match.
 pub type Compute = fn(&mut dyn Terms<'_>, &LawMatch) -> Option<Term>;
 
 /// Applies a rule to its root; returns none, and changes nothing, if it does not apply.

@@ -1,4 +1,4 @@
-//! Which rules look at an operation.
+//! Rule sets, indexed by the operations that rules may match.
 
 use ir::opdef::OpDef;
 use ir::{Kind, Op};
@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 use super::rule::{Action, Roots, Rule, RuleFn};
 use super::{Applied, Law, Rewriter};
 
-/// A set of rules, indexed by the operations that they look at; rules for the same operation apply in the
-/// order in which they were added.
+/// A set of rules, indexed by the operations that they match; rules for the same operation apply in the order
+/// in which they were added.
 #[derive(Clone, Default)]
 pub struct RuleSet {
     rules: Vec<PreparedRule>,
@@ -60,7 +60,7 @@ impl RuleSet {
         })
     }
 
-    /// The numbers of the rules that `canonicalize` tries at operations of a row: exact laws, and code.
+    /// The indices of the rules that `canonicalize` tries for an `OpDef`: exact laws, and code.
     pub(super) fn of(&self, def: &'static OpDef) -> Vec<usize> {
         let named = self.by_name.get(def.name).into_iter().flatten().copied();
         let looks = |index: &&usize| match self.rules[**index] {

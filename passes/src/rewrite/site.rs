@@ -1,4 +1,4 @@
-//! How laws see a body: each value is a term, computed by the operation that defines it.
+//! The body as laws see it: each value is a term, computed by the operation that defines it.
 
 use cranelift_entity::EntityRef;
 use ir::{Attr, Context, Op, OpName, Type, Value};
@@ -8,15 +8,15 @@ use super::terms::{Matched, Term, Terms};
 use super::{Applied, Law, Rewriter};
 use crate::constants;
 
-/// An operation of a body at which laws are tried; what they make stands before it.
+/// An operation of a body to match laws at; new operations are inserted before it.
 struct Site<'s, 'r> {
     rewriter: &'s mut Rewriter<'r>,
     op: Op,
 }
 
 impl Law {
-    /// Applies the law, exact or not, at an operation: to the first match of its left side for which the
-    /// right side can be made. None if there is no such match.
+    /// Applies the law, exact or not, at an operation: uses the first match of its left side whose right side
+    /// can be built. None if there is no such match.
     pub fn apply(&self, rewriter: &mut Rewriter<'_>, op: Op) -> Option<Applied> {
         let mut site = Site { rewriter, op };
         let root = site.matched(op)?;

@@ -1,8 +1,8 @@
-//! What laws are matched in and applied to, whether that is a body of operations or an e-graph.
+//! Terms: the interface between laws and a program, either a body of operations or an e-graph.
 //!
-//! Laws see *terms*: a value of a body is a term that one operation computes; a class of an e-graph is a term
-//! that several operations compute, all with the same result. Both implement [`Terms`], so that patterns are
-//! matched and right sides are made by one code. Only operations of one result are terms' operations.
+//! A value of a body is a term that one operation computes; a class of an e-graph is a term that several
+//! operations compute, all with the same result. Both implement [`Terms`], so that matching and building of
+//! laws have one implementation. Only operations with one result compute terms.
 
 use ir::opdef::InferInput;
 use ir::{Attr, Context, Dim, OpDef, OpName, Type, words};
@@ -47,7 +47,7 @@ pub trait Terms<'c> {
     /// The type of a term.
     fn ty(&self, term: Term) -> Type;
 
-    /// The elements of a term, if they are few and written in the program.
+    /// The elements of a term, if they are few and part of the program.
     fn constant(&self, term: Term) -> Option<Attr>;
 
     /// Whether a term is known before the program runs.
@@ -56,13 +56,13 @@ pub trait Terms<'c> {
     /// The operations of this name that compute a term.
     fn ops(&self, term: Term, name: &str) -> SmallVec<[Matched; 1]>;
 
-    /// Makes a constant; none if it has no row.
+    /// Builds a constant; none if its operation has no `OpDef`.
     fn make_constant(&mut self, value: Attr, ty: Type) -> Option<Term>;
 
-    /// Makes an operation with these inherent attributes; none if its row refuses the operands.
+    /// Builds an operation with these inherent attributes; none if its `OpDef` refuses the operands.
     fn make_op(&mut self, name: OpName, operands: &[Term], properties: Attr) -> Option<Term>;
 
-    /// Makes an operation with these attributes; none if its row refuses the operands.
+    /// Builds an operation with these attributes; none if its `OpDef` refuses the operands.
     fn make(&mut self, name: &str, operands: &[Term], attrs: &[(&str, Attr)]) -> Option<Term> {
         let ctx = self.ctx();
         let properties = ctx.dict(attrs.iter().map(|(key, attr)| (ctx.ident(key), *attr)).collect());
@@ -71,7 +71,7 @@ pub trait Terms<'c> {
         self.make_op(name, operands, properties)
     }
 
-    /// Makes an operation like another with other operands.
+    /// Builds an operation like another, with other operands.
     fn make_like(&mut self, op: &Matched, operands: &[Term]) -> Option<Term> {
         self.make_op(op.name, operands, op.properties)
     }
@@ -86,7 +86,7 @@ pub trait Terms<'c> {
         self.ctx().static_shape(self.ty(term))
     }
 
-    /// The attributes of an operation with their defaults; its operands' types are not there.
+    /// The attributes of an operation with their defaults; the operands' types are missing.
     fn input(&self, op: &Matched) -> InferInput<'c> {
         InferInput { ctx: self.ctx(), def: op.def, operands: &[], properties: op.properties }
     }

@@ -1,4 +1,4 @@
-//! Do rules apply where they should, and come to an end?
+//! Tests that rules apply where they should, and terminate.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use ir::{Context, Module, Op};
 use super::{Applied, Rewriter, Roots, Rule};
 use crate::manager::{Pipeline, PlainTarget, Registry, RunOptions};
 
-/// Checks what `canonicalize` makes of the lines of a function with these rules beside ours, or its error.
+/// Checks the result of `canonicalize` on the lines of a function with these additional rules, or its error.
 fn check(rules: &'static [Rule], lines: &str, expected: &str) {
     let mut registry = Registry::new();
     registry.register_rules(rules);
