@@ -104,6 +104,7 @@ fn joins_channels(terms: &dyn Terms<'_>, found: &LawMatch) -> bool {
 
 /// Rewrites the reshape of a norm of a reshape that joins each group's channels with the pixels as one norm
 /// of the original operand.
+///
 /// ```text
 /// norm(reshape(x : NxCxHxW) : NxGxK, s, b) : G groups => norm(x, s for each channel, b likewise) : G groups
 /// ```
