@@ -1,4 +1,4 @@
-//! Whether buffers from callers outside of Rust overlap where one is written.
+//! Overlap check for buffers from callers outside of Rust, of which some are written.
 
 use std::ops::Range;
 

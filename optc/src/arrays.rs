@@ -1,5 +1,5 @@
-//! Arrays, and numpy's files: `.npz`, a zip archive of `.npy` files, as `numpy.savez` and
-//! `numpy.savez_compressed` write it, and single `.npy` files.
+//! Arrays, and numpy's files: `.npz`, a zip archive of `.npy` files, as written by `numpy.savez` and
+//! `numpy.savez_compressed`, and single `.npy` files.
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
@@ -39,7 +39,7 @@ impl Array {
         Array::of(name, shape, values)
     }
 
-    /// An array with the values of all elements, of any type that Rust has.
+    /// An array with the values of all elements, of any supported Rust type.
     ///
     /// # Panics
     /// If there are more or fewer.
@@ -58,7 +58,7 @@ impl Array {
     /// An array of strings, one for each element.
     ///
     /// # Errors
-    /// If the digest of one is that of another string that has come up (see [`ir::strings`]).
+    /// If a string has the same digest as another one seen before (see [`ir::strings`]).
     ///
     /// # Panics
     /// If there are more or fewer.
@@ -82,12 +82,12 @@ impl Array {
     }
 }
 
-/// A Rust type that elements of arrays may have.
+/// A Rust type of array elements.
 pub trait ArrayElement: ConstantElement {
-    /// Its format.
+    /// The element type.
     const KIND: ElementKind;
 
-    /// The element in as many bytes as it has, least significant first.
+    /// Reads the element from its bytes, least significant first.
     fn read(bytes: &[u8]) -> Self;
 }
 
@@ -124,13 +124,13 @@ impl ArrayElement for bool {
     }
 }
 
-/// The element type that is expected of an array, by name, for types that numpy does not have.
+/// The element type expected for an array, by name, for types that numpy does not have.
 pub type Expected<'a> = &'a dyn Fn(&str) -> Option<ElementKind>;
 
-/// Reads every array of a `.npz` file. Elements that numpy calls raw bytes get the `expected` type.
+/// Reads every array of a `.npz` file. Elements that numpy stores as raw bytes get the `expected` type.
 ///
 /// # Errors
-/// If the file can't be read or is damaged, or an array is of a type that no tensor has.
+/// If the file can't be read or is damaged, or no tensor has the type of an array.
 pub fn read_npz(path: &Path, expected: Expected<'_>) -> Result<Vec<Array>, Failure> {
     let file = MappedFile::open(path).map_err(|error| fault(path, error))?;
     let archive = ZipArchive::from_slice(file.bytes()).map_err(|error| fault(path, error))?;
@@ -146,7 +146,7 @@ pub fn read_npz(path: &Path, expected: Expected<'_>) -> Result<Vec<Array>, Failu
     Ok(arrays)
 }
 
-/// The bytes of a file in an archive, as long and with the check sum that the archive says.
+/// The contents of a file in an archive, checked against the archive's length and checksum.
 fn content<'a>(
     archive: &'a ZipSliceArchive<&[u8]>,
     entry: &ZipFileHeaderRecord,
@@ -174,7 +174,7 @@ fn content<'a>(
 /// Reads the array of a `.npy` file, under the given name; raw bytes get the `expected` type.
 ///
 /// # Errors
-/// If the file can't be read, or the array is of a type that no tensor has.
+/// If the file can't be read, or no tensor has the type of the array.
 pub fn read_npy(path: &Path, name: &str, expected: Expected<'_>) -> Result<Array, Failure> {
     let file = MappedFile::open(path).map_err(|error| fault(path, error))?;
     npy::read(file.bytes(), name, expected(name))
@@ -205,7 +205,7 @@ fn write_archive(to: impl Write, arrays: &[Array]) -> Result<(), rawzip::Error> 
 
 fn append<W: Write>(archive: &mut ZipArchiveWriter<W>, array: &Array) -> Result<(), rawzip::Error> {
     let file_name = format!("{}.npy", array.name);
-    // Verbatim, since a model's names may begin with `/`; the other way says that the name is UTF-8.
+    // Verbatim, since a model's names may begin with `/`; a conformant name is marked as UTF-8.
     let file_name = if file_name.is_ascii() {
         EntryPath::verbatim(file_name.into_bytes())
     } else {

@@ -1,10 +1,9 @@
 //! A compiled program as a file: built once, then loaded by any number of processes, which share its pages.
 //!
-//! An artifact holds the program as it was read and as it is planned (IR as text), the bytes of its
-//! constants, its machine code, and its weights as kernels want them packed. Loading it compiles the planned
-//! IR as always, with all the checks of that, but takes machine code and packed weights from the file where a
-//! compilation would make them ([`Prepared`]). So there is no second way to run a program, and what an
-//! artifact's plan says is what runs.
+//! An artifact contains the program as read and as planned (IR as text), the bytes of its constants, its
+//! machine code, and its weights as packed for the kernels. Loading it compiles the planned IR like any
+//! other, with all checks, but takes machine code and packed weights from the file instead of producing them
+//! ([`Prepared`]). So there is only one way to run a program, and the artifact's plan is the one that runs.
 //!
 //! ```
 //! let text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -60,9 +59,9 @@ pub struct BuiltArtifact {
 pub struct Artifact {
     stored: StoredArtifact,
     header: Header,
-    /// What messages call it.
+    /// Its name in messages.
     name: String,
-    /// Dialects beside the built-in ones.
+    /// Dialects besides the built-in ones.
     dialects: Vec<&'static Dialect>,
 }
 
@@ -73,7 +72,7 @@ pub struct ArtifactOptions {
     pub threads: Option<usize>,
     /// The machine code to run.
     pub code: ArtifactCode,
-    /// The processor with an embedder's own kernels, if the program uses some; the instruction set is that of
+    /// The processor with an embedder's own kernels, if the program uses any; the instruction set is that of
     /// the artifact.
     pub cpu: Option<Cpu>,
 }
@@ -81,10 +80,10 @@ pub struct ArtifactOptions {
 /// The machine code that runs an artifact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ArtifactCode {
-    /// That in the file.
+    /// The code in the file.
     #[default]
     Stored,
-    /// That of a new compilation of the IR in the file, for the processor that this is.
+    /// New code, compiled from the IR in the file for this processor.
     Recompiled,
 }
 
@@ -103,15 +102,15 @@ pub(crate) fn begins_artifact(bytes: &[u8]) -> bool {
     bytes.starts_with(format::MAGIC)
 }
 
-/// The build of this compiler: an artifact's machine code runs only in the one that made it, for code, frames
-/// and kernels know each other's layouts.
+/// The build of this compiler. An artifact's machine code runs only in the build that made it, because code,
+/// frames and kernels depend on each other's layouts.
 pub(crate) const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("OPTC_BUILD"));
 
 impl Artifact {
     /// Compiles a module into an artifact.
     ///
     /// # Errors
-    /// Every fault of the first stage that finds some.
+    /// All errors of the first stage that finds any.
     pub fn build(module: &Module, options: &CompileOptions) -> Result<BuiltArtifact, Failure> {
         let entry = entry(module, options.entry.as_deref())?;
         let body = module.function(&entry).expect("the entry was just found");
@@ -146,7 +145,7 @@ impl Artifact {
             sizes,
             ..Header::default()
         };
-        // What is kept is what compiling the text gives, for that is what loading it does.
+        // The artifact contains the result of compiling the text, because that is what loading does.
         let dialects = module.ctx.dialects();
         let resources = contents.resources.iter().cloned();
         let mut again = parse_stored("plan", contents.plan.clone(), resources, Given::All, dialects)?;
@@ -197,7 +196,7 @@ impl Artifact {
         self.header.threads
     }
 
-    /// Those options that it was built with which a file keeps.
+    /// The options that it was built with, as far as a file keeps them.
     ///
     /// # Errors
     /// If it is damaged.
@@ -206,12 +205,12 @@ impl Artifact {
         self.header.options(&Arc::default())
     }
 
-    /// The function that is the program.
+    /// The name of the entry function.
     pub fn entry(&self) -> &str {
         &self.header.entry
     }
 
-    /// The processor that it is for, as `--target-cpu` names it.
+    /// The processor that it was compiled for, as in `--target-cpu`.
     pub fn cpu(&self) -> &str {
         &self.header.cpu
     }
@@ -224,7 +223,7 @@ impl Artifact {
         self.module(&self.header.plan, "its plan")
     }
 
-    /// The program as it was read.
+    /// The program as read.
     ///
     /// # Errors
     /// If it is damaged, or was left out.
@@ -238,11 +237,11 @@ impl Artifact {
         self.module(source, "its source")
     }
 
-    /// The program with options under which [`crate::compile()`] makes it from the contents of the file.
+    /// The program with options for [`crate::compile()`] that reuse the contents of the file.
     ///
     /// # Errors
-    /// If the file is damaged; where its machine code is to run, if another build of this crate made it, or
-    /// this processor lacks instructions.
+    /// If the file is damaged; for stored machine code, also if another build of this crate made it, or this
+    /// processor lacks instructions.
     pub fn program(&self, options: &ArtifactOptions) -> Result<(Module, CompileOptions), Failure> {
         let threads = options.threads.unwrap_or(self.header.threads);
         if options.code == ArtifactCode::Recompiled {
@@ -269,7 +268,7 @@ impl Artifact {
         Model::compile_for(&mut module, &compile, threads)
     }
 
-    /// That this process can run its machine code.
+    /// Checks that this process can run its machine code.
     fn runs_here(&self) -> Result<(), Failure> {
         let Header { build, architecture, cpu, .. } = &self.header;
         let here = std::env::consts::ARCH;
@@ -340,7 +339,7 @@ impl BuiltArtifact {
         }
     }
 
-    /// The program with options under which [`crate::compile()`] makes it from these contents.
+    /// The program with options for [`crate::compile()`] that reuse these contents.
     ///
     /// # Errors
     /// As for [`Artifact::program`].
@@ -353,13 +352,13 @@ impl BuiltArtifact {
         Ok((module, self.header.options(&prepared)?))
     }
 
-    /// A stripped artifact: without the program as it was read, and without constants that neither loading
-    /// nor running reads, most of which are there as packed weights. It can't be compiled again, for another
-    /// processor or by another build. With named sizes all constants of the plan stay, since a size may need
-    /// another packing.
+    /// A stripped artifact: without the program as read, and without constants that neither loading nor
+    /// running reads, most of which exist as packed weights. It can't be compiled again, for another
+    /// processor or by another build. With named sizes all constants of the plan are kept, since a size may
+    /// need another packing.
     ///
     /// # Errors
-    /// If what is here can't be loaded.
+    /// If the artifact can't be loaded.
     pub fn without_source(mut self) -> Result<BuiltArtifact, Failure> {
         let watched = |(name, blob): (String, Blob)| {
             (name, Arc::new(WatchedConstant { blob, was_read: AtomicBool::new(false) }))
@@ -399,14 +398,14 @@ impl BuiltArtifact {
     /// Writes the artifact's bytes.
     ///
     /// # Errors
-    /// If `to` refuses.
+    /// If writing to `to` fails.
     pub fn write_to(&self, to: &mut dyn Write) -> io::Result<()> {
         format::write(&self.header, &self.contents, to)
     }
 }
 
 impl Header {
-    /// How the planned program is compiled, with what is prepared of it.
+    /// The options for compiling the planned program with its prepared code and weights.
     fn options(&self, prepared: &Arc<Prepared>) -> Result<CompileOptions, Failure> {
         let goal = Goal::named(&self.goal);
         let goal = goal.ok_or_else(|| Failure::input(format!("`{}` is no goal", self.goal)))?;
@@ -425,7 +424,7 @@ impl Header {
     }
 }
 
-/// A module's text without the bytes of its resources, with the names of its values.
+/// A module's text with the names of its values and without the bytes of its resources.
 pub(crate) fn text(module: &Module) -> String {
     let options = PrintOptions {
         locations: Locations::Named,
@@ -435,7 +434,7 @@ pub(crate) fn text(module: &Module) -> String {
     print_with(module, &options)
 }
 
-/// The resources that modules of one context name.
+/// The resources named in modules of one context.
 pub(crate) fn named_blobs(modules: &[&Module]) -> Vec<(String, Blob)> {
     let mut names = indexmap::IndexSet::new();
     modules.iter().for_each(|module| names.extend(named_resources(module)));

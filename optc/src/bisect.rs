@@ -1,14 +1,14 @@
-//! Which pass, and which change of it, first makes a program compute something else?
+//! Bisection: which pass, and which change of it, first makes a program compute something else?
 //!
-//! The interpreter says what the program is to compute. Where the passes make a program of which it computes
-//! something else, the first such pass is found by halving; then its changes are cut off after the first, the
-//! second, ... (see [`passes::manager::Changes`]), and the one that goes wrong is found by halving too.
-//! Memory is nothing to the interpreter: if it computes the same after all passes, but machine code does not,
-//! or if the checker refuses the plan, the passes keep running to the end, and are cut off from the last one
-//! to the first, until the result is right. Then the first that was not cut off is at fault; or code
-//! generation and kernels are, if the result stays wrong.
+//! The interpreter computes the expected results. If the interpreted results differ after some pass,
+//! bisection finds the first such pass. Then its changes are limited to the first, the first two, ... (see
+//! [`passes::manager::Changes`]), and bisection finds the wrong one. The interpreter ignores memory. If the
+//! interpreted results stay the same after all passes, but machine code differs or the checker refuses the
+//! plan, all passes are run, with the changes of the passes from some point on disabled. Bisection finds the
+//! pass whose changes, enabled along with those of all earlier passes, make the result wrong. If the result
+//! is wrong without any optional change, code generation or kernels are at fault.
 //!
-//! That takes about `log2(passes) + log2(changes)` runs. It finds one fault where there are several.
+//! This takes about `log2(passes) + log2(changes)` runs, and finds one of several faults.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -30,7 +30,7 @@ pub struct BisectOptions<'a> {
     pub registry: &'a Registry,
     /// The pipeline.
     pub passes: &'a str,
-    /// How the program is compiled and run; dead memory is poisoned.
+    /// The options for compiling and running the program; dead memory is poisoned.
     pub compile: CompileOptions,
     /// The tolerance for outputs, as a share of their absolute maximum.
     pub tolerance: f64,
@@ -85,11 +85,11 @@ pub struct FaultyValue {
     pub difference: Difference,
 }
 
-/// Finds the pass that makes a program wrong on these inputs; none if it is right. `expected` are its right
-/// outputs, by default those of the interpreter.
+/// Finds the pass that makes a program wrong on these inputs; none if it is right. `expected` contains the
+/// correct outputs, by default those of the interpreter.
 ///
 /// # Errors
-/// If the pipeline is at fault, or the interpreter can't run the program.
+/// If the pipeline is invalid, or the interpreter can't run the program.
 pub fn bisect(
     module: &Module,
     entry: &str,
@@ -162,8 +162,8 @@ impl BisectOptions<'_> {
     }
 }
 
-/// The least number above `right` and up to `wrong` for which something holds, as it does for `wrong`, if it
-/// holds for all above that.
+/// The least number above `right` and up to `wrong` that satisfies `holds`. `wrong` must satisfy it, and so
+/// must all numbers above the least one.
 fn least(right: usize, wrong: usize, holds: impl Fn(usize) -> bool) -> usize {
     let (mut right, mut wrong) = (right, wrong);
     while wrong - right > 1 {
@@ -177,7 +177,7 @@ fn least(right: usize, wrong: usize, holds: impl Fn(usize) -> bool) -> usize {
     wrong
 }
 
-/// A program that is taken through passes again and again.
+/// A program to be run through passes repeatedly.
 struct Trial<'a> {
     module: &'a Module,
     entry: &'a str,
@@ -185,19 +185,19 @@ struct Trial<'a> {
     expected: &'a [Array],
     options: &'a BisectOptions<'a>,
     passes: Vec<Invocation>,
-    /// Whether the interpreter runs what comes out; else machine code is made.
+    /// Whether the interpreter runs the result; otherwise machine code does.
     is_interpreted: bool,
 }
 
-/// What came of it.
+/// The result of a trial.
 struct Tried {
     trouble: Option<Trouble>,
-    /// How many changes each pass made, and the last one, where it was stopped.
+    /// The number of changes of each pass, and the last change if the pass was limited.
     changes: Vec<(u64, Option<String>)>,
 }
 
 impl Trial<'_> {
-    /// What is wrong after the first `count` passes within some limits.
+    /// The fault after the first `count` passes within some limits.
     fn trouble(&self, count: usize, limits: &[ChangeLimit]) -> Tried {
         let mut changes = Vec::new();
         let outputs = self.outputs(self.module, count, limits, &mut changes);
@@ -210,7 +210,7 @@ impl Trial<'_> {
         Tried { trouble, changes }
     }
 
-    /// What a program computes after the first `count` passes.
+    /// The outputs after the first `count` passes.
     fn outputs(
         &self,
         module: &Module,
@@ -257,21 +257,21 @@ impl Trial<'_> {
         Ok((outputs, report.changes.into_iter().map(|pass| (pass.count, pass.last)).collect()))
     }
 
-    /// Limits that leave the passes from one on no change.
+    /// Limits that forbid all changes from one pass on.
     fn without(&self, first: usize) -> Vec<ChangeLimit> {
         let is_before = |name: &str| self.passes[..first].iter().any(|pass| pass.def.name == name);
         let later = self.passes[first..].iter().map(|pass| pass.def.name).filter(|name| !is_before(name));
         later.map(|name| ChangeLimit { pass: name.to_owned(), changes: 0 }).collect()
     }
 
-    /// The pass without whose changes, and those of all after it, the result is right.
+    /// The pass at fault: the result is right without its changes and those of all later passes.
     fn pass_at_fault(&self) -> Bisected {
         let all = self.passes.len();
         let is_wrong = |first: usize| self.trouble(all, &self.without(first)).trouble.is_some();
         if is_wrong(0) {
             let failing = self.trouble(all, &self.without(0));
             let trouble = failing.trouble.expect("it was just seen");
-            // If passes fail, the last of them does.
+            // If the passes fail, the last one is at fault.
             let pass = match (&trouble, self.is_interpreted) {
                 (Trouble::Fails(_), true) => self.passes.last().map(|pass| pass.def.name.to_owned()),
                 _ => None,
@@ -282,7 +282,7 @@ impl Trial<'_> {
         self.change_of(least(0, all, is_wrong) - 1)
     }
 
-    /// Which change of a pass is at fault. Without its changes and those of later passes, all is right.
+    /// The change at fault in a pass. Without its changes and those of later passes, the result is right.
     fn change_of(&self, pass: usize) -> Bisected {
         let all = self.passes.len();
         let name = self.passes[pass].def.name;
@@ -301,7 +301,7 @@ impl Trial<'_> {
             [&limits[..], &[limit]].concat()
         };
         let is_wrong = |number: usize| self.trouble(all, &limited(number)).trouble.is_some();
-        // A pass that failed has not said how many changes it made.
+        // A failed pass has not reported its number of changes.
         let count = count.unwrap_or_else(|| enough(&is_wrong));
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let mut change = None;
@@ -322,13 +322,13 @@ impl Trial<'_> {
         Bisected { pass, change, is_interpreted: self.is_interpreted, trouble, value }
     }
 
-    /// What the last allowed change of a pass is, where a later pass fails.
+    /// The description of a pass's last allowed change, if a later pass fails.
     fn described(&self, pass: usize, limits: &[ChangeLimit]) -> Option<String> {
         let prefix = Trial { passes: self.passes[..=pass].to_vec(), is_interpreted: true, ..*self };
         prefix.trouble(pass + 1, limits).changes.get(pass)?.1.clone()
     }
 
-    /// The first value of the original program that differs if all are outputs too.
+    /// The first value of the original program that differs when all values are outputs too.
     fn value(&self, count: usize, limits: &[ChangeLimit]) -> Option<FaultyValue> {
         let mut module = self.module.clone();
         let shown = intermediates::show(&mut module, self.entry, None).ok()?;
@@ -343,12 +343,12 @@ impl Trial<'_> {
     }
 }
 
-/// A number of changes, a power of two, with which something goes wrong.
+/// A number of changes, a power of two, for which the result is wrong.
 fn enough(is_wrong: &dyn Fn(usize) -> bool) -> u64 {
     (0..24).map(|power| 1u64 << power).find(|count| is_wrong(*count as usize)).unwrap_or(0)
 }
 
-/// What a panic says.
+/// The message of a panic.
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().map(str::to_owned);
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());

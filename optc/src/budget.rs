@@ -1,10 +1,10 @@
-//! Budgets: how a program is made to fit an arena of a given size.
+//! Memory budgets: how a program is made to fit an arena of a given size.
 //!
-//! The ways are tried in the order of what they cost at run time: operations in another order, and what the
-//! goal allows (always); images made and read in turns, results written over rows of their operands
-//! (`--optimize=memory`); values computed again (the pass `recompute`). Where none suffices, the failure
-//! names the smallest arena that was reached, what makes up its peak, and what would save how much:
-//! tried, not estimated.
+//! Ways to save memory are tried in the order of their cost at run time: reordering operations, and
+//! everything that the goal allows (always); row streaming and results written over rows of their operands
+//! (`--optimize=memory`); recomputation (the pass `recompute`). If none suffices, the failure names the
+//! smallest arena found, the values live at its peak, and how much other changes would save, as tried, not
+//! estimated.
 
 use ir::plan::attrs;
 
@@ -17,11 +17,10 @@ use crate::failure::{Failure, Fault};
 use crate::levers::{Advice, changes_beside_budget, levers_of, planned_cost};
 use crate::specialize::AllSizes;
 
-/// Takes a module through the stages that its entry lacks, so that its arena has at most `budget_bytes`.
+/// Runs the stages that a module's entry lacks, so that its arena has at most `budget_bytes`.
 ///
 /// # Errors
-/// Every fault of the first pass that finds some; else, if no way that was tried leads below the budget, what
-/// stands there.
+/// All errors of the first pass that finds any; if the budget can't be met, the message described above.
 pub fn meet(
     module: &mut Module,
     entry: &str,
@@ -51,11 +50,11 @@ pub fn meet(
     Err(Failure::Input(vec![Fault::of(&module.ctx, &fault).with_help(advice)]))
 }
 
-/// Holds the arena that is enough at all sizes to a budget.
+/// Checks the arena that suffices at all sizes against a budget.
 ///
 /// # Errors
-/// If no arena is enough at all sizes, or a larger one is needed: with what is live at the peak at the
-/// greatest sizes.
+/// If no arena suffices at all sizes, or it is larger than the budget; with the values live at the peak at
+/// the greatest sizes.
 pub(crate) fn meet_at_all_sizes(all: &AllSizes, budget_bytes: u64) -> Result<(), Failure> {
     let bound_bytes = match all.bound() {
         Ok(bound) => bound.size_bytes(),
@@ -79,7 +78,7 @@ pub(crate) fn meet_at_all_sizes(all: &AllSizes, budget_bytes: u64) -> Result<(),
     Err(Failure::diagnostics(&planned.ctx, &[fault]))
 }
 
-/// The size of the arena to which a way leads, and the planned module.
+/// Plans a module by one route; returns the size of its arena, and the planned module.
 fn try_way(way: PlanRoute<'_>, module: &Module, entry: &str) -> Result<(u64, Module), Failure> {
     let mut trial = module.clone();
     complete_with(&mut trial, entry, way)?;
@@ -88,7 +87,7 @@ fn try_way(way: PlanRoute<'_>, module: &Module, entry: &str) -> Result<(u64, Mod
     Ok((bytes, trial))
 }
 
-/// The fault, with what is live at the peak of a planned arena.
+/// The fault, with the values live at the peak of a planned arena.
 fn explain(planned: &Module, entry: &str, message: String) -> Result<Diagnostic, Failure> {
     let ctx = &planned.ctx;
     let body = planned.function(entry).expect("the entry was just planned");
@@ -97,10 +96,10 @@ fn explain(planned: &Module, entry: &str, message: String) -> Result<Diagnostic,
     Ok(peak::explain(ctx, body, arena.steps(), &arena.problem, &arena.contents, message))
 }
 
-/// The least arena that is found with all that saves memory, values computed again among it.
+/// The smallest arena found with everything that saves memory, including recomputation.
 ///
 /// # Errors
-/// Every fault of the first pass that finds some.
+/// All errors of the first pass that finds any.
 #[cfg(feature = "cli")]
 pub(crate) fn least_bytes(module: &Module, entry: &str, options: &CompileOptions) -> Result<u64, Failure> {
     Ok(try_way(least_way(options), module, entry)?.0)
@@ -111,7 +110,7 @@ fn least_way(options: &CompileOptions) -> PlanRoute<'_> {
     PlanRoute { goal: Goal::Memory, steps, ..PlanRoute::of(options) }
 }
 
-/// What else would save memory, the most first: a line for each.
+/// Other changes that would save memory, one per line, the largest saving first.
 fn advice(module: &Module, entry: &str, options: &CompileOptions, least_bytes: u64) -> Vec<String> {
     let cost = |options: &CompileOptions| {
         let mut trial = module.clone();

@@ -35,7 +35,7 @@ pub use aot::{EXTERNALS, WeightsPlace, architectures};
 
 /// The files of a program for C.
 pub struct Bundle {
-    /// The files, in the order in which they are written.
+    /// The files, in the order of writing.
     pub files: Vec<BundleFile>,
     summary: String,
 }
@@ -49,13 +49,14 @@ pub struct BundleFile {
 }
 
 impl Bundle {
-    /// Compiles and plans a module for the processor of the options, which need not be this one. Names of
-    /// files and functions begin with `name`. A program of named sizes gets a frame for each combination of
+    /// Compiles and plans a module for the processor of the options, which may differ from this one. Names of
+    /// files and functions begin with `name`. A program with named sizes gets a frame for each combination of
     /// sizes.
     ///
     /// # Errors
-    /// Every fault of the first stage that finds some; if it calls what an object file can't have; if it has
-    /// too many sizes; if this build has no kernels for the processor's architecture ([`architectures`]).
+    /// All errors of the first stage that finds any; if the program calls functions that an object file can't
+    /// contain, or has too many sizes; if this build has no kernels for the processor's architecture
+    /// ([`architectures`]).
     pub fn build(
         module: &mut Module,
         options: &CompileOptions,
@@ -116,10 +117,10 @@ impl Bundle {
         Ok(Bundle { files, summary })
     }
 
-    /// Writes all files into a folder, which is made if it is not there.
+    /// Writes all files into a folder, which is created if it is missing.
     ///
     /// # Errors
-    /// If one can't be written.
+    /// If a file can't be written.
     pub fn write(&self, folder: &Path) -> Result<(), Failure> {
         let failed = |path: &Path, error| Failure::input(format!("{}: {error}", path.display()));
         fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
@@ -130,7 +131,7 @@ impl Bundle {
         Ok(())
     }
 
-    /// A description of the object file, in a line.
+    /// A description of the object file, as one line.
     pub fn summary(&self) -> &str {
         &self.summary
     }
@@ -147,7 +148,7 @@ struct Description {
     name: String,
     target: &'static str,
     max_threads: usize,
-    /// At the sizes that need the most.
+    /// The arena at the sizes that need the most.
     arena_bytes: usize,
     arena_align: usize,
     /// The named sizes, each with the member of the structure of sizes; with them the bytes of a frame.
@@ -184,7 +185,7 @@ struct TensorDescription {
     #[serde(skip_serializing_if = "Option::is_none")]
     dims: Option<Vec<String>>,
     size_bytes: usize,
-    /// Where a state is in the arena.
+    /// The offset of a state in the arena.
     #[serde(skip_serializing_if = "Option::is_none")]
     offset: Option<usize>,
 }

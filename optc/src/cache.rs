@@ -1,9 +1,9 @@
 //! A cache of compiled programs in a folder.
 //!
-//! Each is an artifact ([`crate::artifact`]), named by a hash of all that decides what it is: the program
-//! with the bytes of its constants, the options, and the build of the compiler. Any number of processes may
-//! use a folder at once, and end at any moment: a file appears in it as a whole, by renaming. An embedder's
-//! own kernels are known by their names.
+//! Each program is an artifact ([`crate::artifact`]), named by a hash of everything that determines it: the
+//! program with the bytes of its constants, the options, and the build of the compiler. Any number of
+//! processes may use a folder at once, and may end at any moment: a file appears in it as a whole, by
+//! renaming. An embedder's own kernels are identified by their names.
 
 use std::fs::{self, DirBuilder, File, Metadata};
 use std::hash::Hasher;
@@ -28,19 +28,19 @@ pub struct Cache {
 /// The default limit of a cache's size in bytes.
 pub const MOST_BYTES: u64 = 4 << 30;
 
-/// What a program's file is called after its hash.
+/// The suffix of a program's file name, after its hash.
 const SUFFIX: &str = "optc";
 
-/// A file that was begun so long ago is left from a process that ended.
+/// An unfinished file of this age was left by a process that ended.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
 impl Cache {
-    /// Opens the cache in a folder, which is made if necessary. Above about `most_bytes` bytes, programs that
-    /// were not used for the longest time are removed.
+    /// Opens the cache in a folder, which is created if necessary. Above about `most_bytes` bytes, the least
+    /// recently used programs are removed.
     ///
     /// # Errors
-    /// If it can't be made, or others than its owner, who must be the user of this process, can write to it:
-    /// they could have machine code of theirs run.
+    /// If it can't be created, if its owner is not the user of this process, or if others can write to it:
+    /// they could have their machine code run.
     pub fn open(folder: &Path, most_bytes: u64) -> Result<Cache, Failure> {
         let name = folder.display();
         let fault = |error: std::io::Error| Failure::input(format!("the cache {name}: {error}"));
@@ -56,11 +56,11 @@ impl Cache {
         Ok(Cache { folder: folder.to_owned(), most_bytes })
     }
 
-    /// The planned module, with options under which it is compiled from the cache. A program that is not in
-    /// the cache is compiled and added.
+    /// The planned module, with options to compile it from the cache. A program that is not in the cache is
+    /// compiled and added.
     ///
     /// # Errors
-    /// Every fault of the first stage that finds some; if the folder can't be written to.
+    /// All errors of the first stage that finds any; if the folder can't be written to.
     pub fn program(
         &self,
         module: &Module,
@@ -71,23 +71,23 @@ impl Cache {
         let how = ArtifactOptions { cpu: Some(options.cpu), ..ArtifactOptions::default() };
         let load = || Artifact::open(&path)?.with_dialects(&dialects).program(&how);
         if let Ok(found) = load() {
-            // That it was used now; where that can't be written it goes earlier.
+            // Marks the file as used now; if that fails, it is removed sooner.
             let _ = File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
             return Ok(found);
         }
-        // Only this build on this processor finds it, so nobody compiles what is in it.
+        // Only this build on this processor finds it, so its source is not needed.
         let built = Artifact::build(module, options)?.without_source()?;
         built.write(&path)?;
         self.make_room(&path);
-        // Mapped, it shares its pages with other processes; but one of them may have removed it.
+        // When mapped, it shares its pages with other processes; but one of them may have removed it.
         load().or_else(|_| {
             let (module, compile) = built.program()?;
             Ok((module, CompileOptions { cpu: options.cpu, ..compile }))
         })
     }
 
-    /// Removes programs that were not used the longest, except `newest`, until the others have room; and what
-    /// ended processes left. A file that is in use stays readable for who uses it.
+    /// Removes the least recently used programs, except `newest`, until the rest fits; also files left by
+    /// processes that ended. A file in use stays readable for its users.
     fn make_room(&self, newest: &Path) {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().filter_map(Result::ok);
         let files = entries.filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)));
@@ -115,7 +115,7 @@ impl Cache {
     }
 }
 
-/// A name for all that decides what a module is compiled to.
+/// A name derived from everything that determines the compiled module.
 fn key(module: &Module, options: &CompileOptions) -> Result<String, Failure> {
     let CompileOptions { cpu, threads, donated, goal, precision, budget_bytes, pools, sizes, .. } = options;
     let entry = entry(module, options.entry.as_deref())?;
@@ -149,7 +149,7 @@ mod tests {
         crate::load::parse("test", text, None, &Default::default()).unwrap()
     }
 
-    /// What a program computes by way of the cache, and whether it had to be compiled.
+    /// The results of a program compiled through the cache, and whether it had to be compiled.
     fn run(cache: &Cache, op: &str, options: &CompileOptions) -> (Vec<f64>, bool) {
         let before = names(&cache.folder);
         let (mut module, options) = cache.program(&module(op), options).unwrap();
@@ -224,7 +224,7 @@ mod tests {
         });
     }
 
-    /// What a program computes, where others add and remove files meanwhile.
+    /// The results of a program while others add and remove files.
     fn run_anyway(cache: &Cache, op: &str) -> Vec<f64> {
         let (mut module, options) = cache.program(&module(op), &CompileOptions::default()).unwrap();
         let mut model = Model::compile(&mut module, &options).unwrap();

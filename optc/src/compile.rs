@@ -1,4 +1,4 @@
-//! From a module to a program that runs.
+//! Compilation: from a module to a program that runs.
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, RangeInclusive};
@@ -23,13 +23,13 @@ pub use codegen::{DeadMemory, Prepared, StepTimes};
 pub use passes::precision::Precision;
 pub use passes::tradeoff::Goal;
 
-/// The numbers of threads that a program can be compiled and run for.
+/// The valid numbers of threads.
 const THREADS: RangeInclusive<usize> = 1..=256;
 
-/// The number, if it is one of threads that a program can be compiled and run for (1 to 256).
+/// Checks a number of threads (1 to 256); returns it if it is valid.
 ///
 /// # Errors
-/// A message with the numbers that can be.
+/// A message with the valid numbers.
 pub fn check_threads(count: usize) -> Result<usize, String> {
     match THREADS.contains(&count) {
         true => Ok(count),
@@ -40,18 +40,18 @@ pub fn check_threads(count: usize) -> Result<usize, String> {
 /// Options of compilation.
 #[derive(Clone)]
 pub struct CompileOptions {
-    /// The processor to compile for, with an embedder's own kernels; a partly planned function keeps the
+    /// The processor to compile for, with an embedder's own kernels. A partly planned function keeps the
     /// instruction set of its plan (`optc.target`).
     pub cpu: Cpu,
-    /// The target that passes use; none for the processor itself. It must answer like the processor wherever
-    /// code depends on the answer (kernels, scratch, name), because code is made for the processor.
+    /// The target for passes; none for the processor itself. Wherever code depends on the answer (kernels,
+    /// scratch, name), it must answer like the processor, because code is generated for that.
     pub target: Option<Arc<dyn Target + Send>>,
     /// The registry of passes and rules; none for the built-in ones. Passes inserted into `default`
     /// ([`Registry::extend_default`]) run on the way to the plan.
     pub registry: Option<Arc<Registry>>,
     /// The maximum number of threads that will run the program (1 to 256), which scratch is planned for.
     pub threads: usize,
-    /// The function that is the program; none for the only public one, else `main`.
+    /// The entry function; none for the only public one, or else `main`.
     pub entry: Option<String>,
     /// What happens to memory that no later step reads.
     pub dead: DeadMemory,
@@ -69,20 +69,20 @@ pub struct CompileOptions {
     pub pools: Vec<MemoryPool>,
     /// Checks and output for each pass.
     pub debug: PassDebug,
-    /// Follows the passes and the later steps of compilation, and may cancel them.
+    /// The observer of the passes and the later steps of compilation; it may cancel them.
     pub observer: Option<Arc<dyn PassObserver + Send + Sync>>,
     /// Options about named sizes.
     pub sizes: SizeOptions,
-    /// Code and weights made before, which are reused; new ones are added for others.
+    /// Code and weights made before, which are reused; new ones are added to them.
     pub prepared: Option<Arc<Prepared>>,
 }
 
 /// Options for compiling a program of named sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizeOptions {
-    /// Sample sizes, by name: code is made for them first, so it runs fastest at sizes whose loops are
-    /// similar. Inputs have these sizes until shapes are set. A size without a sample has its nominal number
-    /// for code (see [`ir::dims::nominal`]), and must be set.
+    /// Sample sizes, by name: code is generated for them first, so it is fastest at sizes with similar loops.
+    /// Inputs have these sizes until shapes are set. For a size without a sample, code is generated for its
+    /// nominal number (see [`ir::dims::nominal`]), and the size must be set.
     pub sample: Vec<(String, u64)>,
     /// The ranges of named sizes, in addition to those of the function. If every size has an upper bound, the
     /// arena is allocated at once for all sizes.
@@ -99,7 +99,7 @@ impl Default for SizeOptions {
 }
 
 impl Default for CompileOptions {
-    /// All processors, at most two; dead memory is left as it is.
+    /// All processors, at most two; dead memory is left unchanged.
     fn default() -> Self {
         let threads = runtime::available_threads().min(2);
         CompileOptions {
@@ -124,7 +124,7 @@ impl Default for CompileOptions {
 }
 
 impl CompileOptions {
-    /// The target that passes use.
+    /// The target for passes.
     pub fn target(&self) -> &dyn Target {
         self.target.as_deref().unwrap_or(&self.cpu)
     }
@@ -134,15 +134,15 @@ impl CompileOptions {
         self.registry.clone().unwrap_or_default()
     }
 
-    /// The same, of which nothing is shown on the way: for plans that are only compared.
+    /// The same options without output and observer, for plans that are only compared.
     pub(crate) fn unobserved(&self) -> CompileOptions {
         CompileOptions { debug: PassDebug::default(), observer: None, ..self.clone() }
     }
 
-    /// Says that a step begins which is no pass.
+    /// Tells the observer that a step other than a pass begins.
     ///
     /// # Errors
-    /// Why the work ends here.
+    /// The reason of the observer to end the work.
     pub(crate) fn begins(&self, step: &str) -> Result<(), Failure> {
         match self.observer.as_ref().map(|observer| observer.begins(step)) {
             Some(ControlFlow::Break(why)) => {
@@ -152,7 +152,7 @@ impl CompileOptions {
         }
     }
 
-    /// Runs passes as the options say, and keeps all remarks.
+    /// Runs passes with these options, and keeps all remarks.
     ///
     /// # Errors
     /// As [`run_pipeline`].
@@ -164,7 +164,7 @@ impl CompileOptions {
         run_passes(module, pipeline, &self.passes(), &options)
     }
 
-    /// What code generation is told.
+    /// The options for code generation.
     pub(crate) fn code(&self) -> codegen::CodegenOptions {
         codegen::CodegenOptions {
             threads: self.threads,
@@ -175,7 +175,7 @@ impl CompileOptions {
         }
     }
 
-    /// With the processor that a function is planned for in part, if its plan names one.
+    /// The options with the processor of a partial plan, if the plan names one.
     pub(crate) fn planned(&self, ctx: &Context, body: &Body) -> CompileOptions {
         let named = body.own_attr(ctx, ctx.ident(attrs::OPTC_TARGET)).and_then(|attr| ctx.str_value(attr));
         let isa = named.and_then(Isa::named).unwrap_or(self.cpu.isa());
@@ -183,16 +183,16 @@ impl CompileOptions {
     }
 }
 
-/// What the step after the passes is called.
+/// The name of the step after the passes.
 pub(crate) const MACHINE_CODE: &str = "machine code";
 
-/// Takes a module through the stages that it lacks, and makes machine code for this processor.
+/// Runs the stages that a module lacks, and generates machine code for this processor.
 ///
-/// The module is planned afterwards, and prints as what runs. If its entry has named sizes, everything that
-/// does not depend on them is decided, and the program plans the rest for each combination of sizes.
+/// The module is planned afterwards, and prints as the program that runs. If its entry has named sizes, all
+/// size-independent decisions are made here, and the program plans the rest for each combination of sizes.
 ///
 /// # Errors
-/// Every fault of the first stage that finds some.
+/// All errors of the first stage that finds any.
 pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program, Failure> {
     let entry = entry(module, options.entry.as_deref())?;
     let body = module.function(&entry).expect("the entry was just found");
@@ -206,8 +206,8 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program,
         .map_err(|faults| Failure::diagnostics(&module.ctx, &faults).coded(FaultCode::MachineCode))
 }
 
-/// Plans a module: runs the stages that it lacks, and makes no machine code, so any target will do. A
-/// function of named sizes is planned for all sizes.
+/// Plans a module: runs the stages that it lacks, without machine code, so any target will do. A function
+/// with named sizes is planned for all sizes.
 ///
 /// ```
 /// use optc::prelude::*;
@@ -224,7 +224,7 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program,
 /// ```
 ///
 /// # Errors
-/// Every fault of the first stage that finds some; that a budget can't be met.
+/// All errors of the first stage that finds any; an error if a budget can't be met.
 pub fn plan(module: &mut Module, options: &CompileOptions) -> Result<(), Failure> {
     let entry = entry(module, options.entry.as_deref())?;
     let body = module.function(&entry).expect("the entry was just found");
@@ -236,11 +236,11 @@ pub fn plan(module: &mut Module, options: &CompileOptions) -> Result<(), Failure
     plan_known_sizes(module, &entry, options).map(drop)
 }
 
-/// Takes a function of known sizes through the stages that it lacks, up to its plan. Gives what the passes
-/// remarked, if there is no budget: to meet one, several ways are tried.
+/// Runs the stages that a function of known sizes lacks, up to its plan. Returns the remarks of the passes if
+/// there is no budget: to meet a budget, several routes are tried.
 ///
 /// # Errors
-/// Every fault of the first stage that finds some; that the budget can't be met.
+/// All errors of the first stage that finds any; an error if the budget can't be met.
 pub(crate) fn plan_known_sizes(
     module: &mut Module,
     entry: &str,
@@ -261,7 +261,7 @@ pub(crate) fn plan_known_sizes(
 /// The signature of a module's entry.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A message about what is wrong with it.
 ///
 /// # Panics
 /// If there is no such function.
@@ -290,7 +290,7 @@ pub(crate) fn donate(module: &mut Module, entry: &str, names: &[String]) -> Resu
     Failure::unless_none(faults)
 }
 
-/// That a program has no input of a name, for some purpose.
+/// A message: a program has no input of this name, for some purpose.
 pub(crate) fn no_input<'a>(
     name: &str,
     purpose: &str,
@@ -309,7 +309,7 @@ pub(crate) fn no_input<'a>(
 /// inlined first, so that one arena serves the whole call tree.
 ///
 /// # Errors
-/// Of each function every fault of the first pass that finds some there.
+/// For each function, all errors of the first pass that finds any there.
 pub fn complete(module: &mut Module, entry: &str, threads: usize, goal: Goal) -> Result<Report, Failure> {
     let options = CompileOptions { threads, goal, ..CompileOptions::default() };
     let body = module.function(entry).expect("the entry has a body");
@@ -317,7 +317,7 @@ pub fn complete(module: &mut Module, entry: &str, threads: usize, goal: Goal) ->
     complete_with(module, entry, PlanRoute::of(&options))
 }
 
-/// How a function is taken to its plan.
+/// The route of a function to its plan.
 #[derive(Clone, Copy)]
 pub(crate) struct PlanRoute<'a> {
     pub options: &'a CompileOptions,
@@ -326,23 +326,22 @@ pub(crate) struct PlanRoute<'a> {
 }
 
 impl<'a> PlanRoute<'a> {
-    /// The canonical one, as the options say.
+    /// The canonical route with these options.
     pub(crate) fn of(options: &'a CompileOptions) -> PlanRoute<'a> {
         PlanRoute { options, goal: options.goal, steps: PassSequence::Canonical }
     }
 }
 
-/// Which passes take a function to its plan.
+/// The passes from a function to its plan.
 #[derive(Clone, Copy)]
 pub(crate) enum PassSequence {
     /// Those of the canonical pipeline.
     Canonical,
-    /// The same, and values computed again until the budget suffices.
+    /// The canonical pipeline, with recomputation until the budget suffices.
     Recompute { budget_bytes: u64 },
 }
 
-/// As [`complete`], in this way. A plan that is there already, from a text or a file, is checked as one that
-/// is made here.
+/// Like [`complete`], by this route. An existing plan, from a text or a file, is checked like a new one.
 pub(crate) fn complete_with(module: &mut Module, entry: &str, way: PlanRoute<'_>) -> Result<Report, Failure> {
     let body = module.function(entry).filter(|body| Stage::of(&module.ctx, body) == Some(Stage::Plan));
     let faults = body.map_or_else(Vec::new, |body| passes::check::check(&module.ctx, body));

@@ -46,17 +46,17 @@ pub fn op(def: &OpDef) -> String {
     text
 }
 
-/// The facts that hold of every instance of an operation.
+/// The traits of an operation, in words.
 pub fn traits(def: &OpDef) -> Vec<String> {
     def.traits.iter_names().map(|(name, _)| name.to_lowercase().replace('_', "-")).collect()
 }
 
-/// An attribute of an operation, in a line.
+/// An attribute of an operation, as one line.
 pub fn attr(def: &AttrDef) -> String {
     format!("{} ({}, {}): {}", def.name, attr_kind(def.kind), presence(def.presence), def.doc)
 }
 
-/// What kind of computation an operation is.
+/// The kind of computation of an operation, in words.
 pub fn kind(kind: Kind) -> String {
     match kind {
         Kind::Elementwise(_) => "elementwise".to_owned(),

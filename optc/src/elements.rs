@@ -1,11 +1,11 @@
-//! What the bytes of an array's elements stand for: as numbers, and as the element types of ONNX's files.
+//! Elements of arrays: their bytes as numbers, and the element types of ONNX's files.
 
 use half::{bf16, f16};
 #[cfg(feature = "onnx")]
 use import::onnx::element::Element;
 use runtime::ElementKind;
 
-/// The element types of arrays, and what ONNX calls each.
+/// The element types of arrays, with ONNX's names.
 #[cfg(feature = "onnx")]
 const ELEMENTS: [(ElementKind, Element); 24] = [
     (ElementKind::Bool, Element::Bool),
@@ -34,20 +34,20 @@ const ELEMENTS: [(ElementKind, Element); 24] = [
     (ElementKind::String, Element::String),
 ];
 
-/// What ONNX calls an element type.
+/// ONNX's element type for one of arrays.
 #[cfg(feature = "onnx")]
 pub(crate) fn onnx_element(kind: ElementKind) -> Element {
     let pair = ELEMENTS.iter().find(|(known, _)| *known == kind);
     pair.expect("the table has every element type").1
 }
 
-/// The element type of arrays that ONNX calls so; none for complex numbers.
+/// The element type of arrays for one of ONNX; none for complex numbers.
 #[cfg(feature = "onnx")]
 pub(crate) fn of_onnx(element: Element) -> Option<ElementKind> {
     ELEMENTS.iter().find(|(_, known)| *known == element).map(|(kind, _)| *kind)
 }
 
-/// How many bits an element takes; those of less than eight share bytes, the first in the low bits.
+/// The bits of an element; those of less than eight bits share bytes, the first in the low bits.
 pub(crate) fn bits(kind: ElementKind) -> usize {
     match kind {
         ElementKind::I2 | ElementKind::U2 => 2,
@@ -67,7 +67,7 @@ pub(crate) fn unpacked(bytes: &[u8], bits: usize, count: usize) -> impl Iterator
     (0..count).map(move |index| bytes[index * bits / 8] >> (index * bits % 8) & mask)
 }
 
-/// Elements of less than eight bits as they share bytes, from a byte for each.
+/// Packs elements of less than eight bits, given as a byte each.
 pub(crate) fn packed(elements: &[u8], bits: usize) -> Vec<u8> {
     let mut bytes = vec![0; (elements.len() * bits).div_ceil(8)];
     for (index, element) in elements.iter().enumerate() {
@@ -77,8 +77,8 @@ pub(crate) fn packed(elements: &[u8], bits: usize) -> Vec<u8> {
     bytes
 }
 
-/// Elements as numbers: `count` of them. Integers beyond 2^53 are rounded. Those of strings are equal
-/// where the strings are.
+/// `count` elements as numbers. Integers beyond 2^53 are rounded. Strings are equal as numbers if they are
+/// equal.
 pub(crate) fn numbers(kind: ElementKind, bytes: &[u8], count: usize) -> Vec<f64> {
     let float = |sign: u8, mantissa, bias, end| move |code: u8| small_float(code, sign, mantissa, bias, end);
     match kind {
@@ -117,25 +117,25 @@ fn words<const WIDTH: usize>(bytes: &[u8], number: impl Fn([u8; WIDTH]) -> f64) 
     bytes.as_chunks().0.iter().map(|word| number(*word)).collect()
 }
 
-/// Which codes of a small float are no finite numbers.
+/// The codes of a small float that are not finite numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FloatEnd {
     /// None.
     Numbers,
-    /// The largest code of each sign is no number.
+    /// The largest code of each sign is NaN.
     OneNan,
-    /// The largest exponent is infinity, and with a fraction no number.
+    /// The largest exponent is infinity, or NaN with a fraction.
     Infinity,
-    /// What would be zero with a sign is no number.
+    /// The code of negative zero is NaN.
     NegativeZero,
 }
 
-/// The power of two that a code stands for; the greatest code is no number.
+/// The power of two of a code; the greatest code is NaN.
 fn power(code: u8) -> f64 {
     if code == u8::MAX { f64::NAN } else { f64::from(i32::from(code) - 127).exp2() }
 }
 
-/// The number that a code of at most eight bits stands for; `sign` is the bit of its sign.
+/// The number of a code of at most eight bits; `sign` is the bit of its sign.
 fn small_float(code: u8, sign: u8, mantissa: u32, bias: i32, end: FloatEnd) -> f64 {
     let size = code & (sign - 1);
     let fraction = size & ((1 << mantissa) - 1);
@@ -167,7 +167,7 @@ mod tests {
         }
     }
 
-    /// The greatest, the least and the special codes of each format, by the definitions of the Open Compute
+    /// The greatest, the least and the special codes of each format, from the definitions of the Open Compute
     /// Project and of Graphcore's and AMD's formats.
     #[test]
     fn small_floats_are_the_numbers_of_their_formats() {

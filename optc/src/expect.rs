@@ -1,12 +1,11 @@
 //! Comparison of a program's results with expected ones.
 //!
 //! The expectation is a `.npz` file with an array for each output, or a JSON file: for each output its
-//! `shape`, `mean`, `std`, `absmax`, and samples (`index`, `value`). A result counts as right where every
-//! compared number is within `tolerance * absmax` of the expected one; mean and standard deviation count as
-//! numbers.
+//! `shape`, `mean`, `std`, `absmax`, and samples (`index`, `value`). A result is right if every compared
+//! number is within `tolerance * absmax` of the expected one; mean and standard deviation are compared too.
 //!
-//! Or it is a folder with `output_0.pb`, `output_1.pb`, ..., as ONNX ships its tests. There each element has
-//! a tolerance of its own, see [`elements_agree`].
+//! It may also be a folder with `output_0.pb`, `output_1.pb`, ..., as in ONNX's tests. Then each element has
+//! its own tolerance, see [`elements_agree`].
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +18,7 @@ use crate::arrays::{Array, read_npz};
 use crate::failure::Failure;
 use crate::protobuf::read_folder;
 
-/// What is known of one output.
+/// The expectation for one output.
 #[derive(Deserialize)]
 struct Sampled {
     shape: Vec<u64>,
@@ -30,10 +29,10 @@ struct Sampled {
     value: Vec<f64>,
 }
 
-/// Checks that there is a file or folder with expected results, before long work; a `.json` file is read.
+/// Checks that there is a file or folder with expected results, before long work; a `.json` file is parsed.
 ///
 /// # Errors
-/// If not.
+/// If there is none.
 pub fn check_readable(expected: &Path) -> Result<(), Failure> {
     if expected.extension().is_some_and(|extension| extension == "json") {
         return from_json(expected).map(drop);
@@ -45,8 +44,8 @@ pub fn check_readable(expected: &Path) -> Result<(), Failure> {
 /// Compares outputs with expected results; returns a line for each output.
 ///
 /// # Errors
-/// If the expectation can't be read, or an output is missing, of another shape, or too far off: every such
-/// fault.
+/// If the expectation can't be read; otherwise all outputs that are missing, of another shape, or outside the
+/// tolerance.
 pub fn check(outputs: &[Array], expected: &Path, tolerance: f64) -> Result<Vec<String>, Failure> {
     if expected.is_dir() {
         return check_folder(outputs, expected);
@@ -77,8 +76,8 @@ pub fn check(outputs: &[Array], expected: &Path, tolerance: f64) -> Result<Vec<S
     Ok(lines)
 }
 
-/// Compares outputs with others of the same names: the difference as a share of the absolute maximum, a line
-/// for each.
+/// Compares outputs with others of the same names. Returns a line for each, with the difference as a share of
+/// the absolute maximum.
 ///
 /// # Errors
 /// If an output is missing or of another shape.
@@ -101,7 +100,7 @@ pub fn compare_outputs(outputs: &[Array], others: &[Array]) -> Result<Vec<String
     Ok(lines)
 }
 
-/// All that is known of an array.
+/// The expectation of exactly this array.
 fn sampled(array: &Array) -> Sampled {
     let value = array.to_f64();
     let (mean, std) = mean_and_std(&value);
@@ -127,7 +126,7 @@ fn from_npz(path: &Path, outputs: &[Array]) -> Result<BTreeMap<String, Sampled>,
     Ok(read_npz(path, &element)?.into_iter().map(sampled).collect())
 }
 
-/// Compares outputs with those of a folder, by their order.
+/// Compares outputs with those of a folder, by their positions.
 fn check_folder(outputs: &[Array], folder: &Path) -> Result<Vec<String>, Failure> {
     let expected = read_folder(folder, "output")?;
     if expected.len() != outputs.len() {
@@ -146,7 +145,7 @@ fn check_folder(outputs: &[Array], folder: &Path) -> Result<Vec<String>, Failure
     Ok(lines)
 }
 
-/// The relative and the absolute error that an element may have; none, where bits count.
+/// The relative and the absolute tolerance of an element; none if the bits must be equal.
 fn tolerance_of(element: ElementKind) -> Option<(f64, f64)> {
     match element {
         ElementKind::F32 | ElementKind::F64 => Some((1e-3, 1e-5)),
@@ -186,7 +185,7 @@ pub fn elements_agree(expected: &Array, found: &Array) -> Result<(), String> {
         return Err(format!("{found} at {at}, expected {expected}"));
     }
     match tolerance_of(expected.element) {
-        // Integers that are too large to be told apart as numbers.
+        // Integers that are too large to differ as numbers.
         None if expected.bytes != found.bytes => Err("its elements differ by less than 2^-53 of them".into()),
         _ => Ok(()),
     }
@@ -216,7 +215,7 @@ fn compare(output: &Array, wanted: &Sampled) -> Result<f64, String> {
     Ok(pairs.into_iter().map(|(found, expected)| off(found, expected, wanted.absmax)).fold(0.0, f64::max))
 }
 
-/// The difference of two numbers as a share of an absolute maximum; infinite where one of them is NaN.
+/// The difference of two numbers as a share of an absolute maximum; infinite if one of them is NaN.
 fn off(found: f64, expected: f64, absmax: f64) -> f64 {
     let scale = if absmax > 0.0 && absmax.is_finite() { absmax } else { 1.0 };
     if found == expected || (found.is_nan() && expected.is_nan()) {

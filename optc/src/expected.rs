@@ -1,4 +1,4 @@
-//! Whether a program gives just the diagnostics that its comments announce.
+//! Expected diagnostics: checks that a program gives exactly those that its comments announce.
 //!
 //! ```text
 //! %1 = nn.neg %0 : tensor<4xf32>   // expected-error {{part of the message}}
@@ -6,8 +6,8 @@
 //! // expected-error@unknown {{of no line}}
 //! ```
 //!
-//! Every error, warning and remark must be announced, and every announcement be met; notes are held against
-//! announcements only where there are some.
+//! Every error, warning and remark must be announced, and every announcement must be met; notes are checked
+//! only if some are announced.
 
 use ir::{Context, Diagnostic, Location, LocationData, Severity};
 
@@ -16,7 +16,7 @@ pub(crate) struct Expectation {
     /// Its own line, for messages.
     at: usize,
     kind: &'static str,
-    /// The line that is meant; none for a diagnostic without a line.
+    /// The line of the diagnostic; none for one without a line.
     line: Option<usize>,
     part: String,
 }
@@ -58,7 +58,7 @@ fn announcement(text: &str, at: usize) -> Option<Expectation> {
     Some(Expectation { at, kind, line, part: part.to_owned() })
 }
 
-/// Holds what was told against what was announced.
+/// Compares diagnostics with announcements.
 ///
 /// # Errors
 /// A line for each announcement that was not met, and for each diagnostic that was not announced.
@@ -91,14 +91,14 @@ pub(crate) fn compare(
     if faults.is_empty() { Ok(()) } else { Err(faults) }
 }
 
-/// Strikes out the first announcement that fits.
+/// Removes the first announcement that matches.
 fn meet(open: &mut Vec<&Expectation>, kind: &str, line: Option<usize>, message: &str) -> bool {
     let fits = |open: &&Expectation| open.kind == kind && open.line == line && message.contains(&open.part);
     let found = open.iter().position(fits);
     found.map(|found| open.remove(found)).is_some()
 }
 
-/// The line of a place in the text called `name`.
+/// The line of a location in the text called `name`.
 fn line_of(ctx: &Context, name: &str, location: Location) -> Option<usize> {
     if let Some(offset) = location.source_offset() {
         let source = ctx.source_at(offset).filter(|source| source.name == name)?;

@@ -1,4 +1,4 @@
-//! Explanations of a plan's memory: which values are live when, and where a value is.
+//! Explanations of a plan's memory: live ranges of values, and their places.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -36,9 +36,9 @@ use crate::specialize::{AllSizes, has_named_sizes};
 pub struct Explained {
     /// The program with its plan.
     pub planned: Module,
-    /// The function that is the program.
+    /// The name of the entry function.
     pub entry: String,
-    /// The sizes at which it is planned, if they have names.
+    /// The sizes at which it is planned, for named sizes.
     pub sizes: Vec<(String, u64)>,
     /// Whether these are the greatest sizes.
     pub is_at_greatest: bool,
@@ -46,16 +46,16 @@ pub struct Explained {
     pub remarks: Vec<Remark>,
     /// Its memory, step by step.
     pub memory: ArenaOverTime,
-    /// Its plan. The bytes of weights are those of a compiled program, which this is not: 0.
+    /// Its plan. The bytes of weights are 0, since they exist only in a compiled program.
     pub report: PlanReport,
 }
 
 impl Explained {
-    /// Plans a program. Where sizes have names, these are as `given`, and the others the greatest that they
-    /// can be; if they have no end, those that are taken where none is said.
+    /// Plans a program. Named sizes are as `given`; the others are the greatest possible ones, or the default
+    /// ones if they have no upper bound.
     ///
     /// # Errors
-    /// Every fault of the first stage that finds some, and names among those `given` that no size has.
+    /// All errors of the first stage that finds any; names in `given` that are no sizes.
     ///
     /// # Panics
     /// If there is no such function.
@@ -79,7 +79,7 @@ impl Explained {
         Explained::planned(planned, entry, Vec::new(), remarks)
     }
 
-    /// A program that is decided for all sizes, at these, in the order of its symbols.
+    /// A program planned for all sizes, at these sizes, in the order of its symbols.
     fn at(all: &AllSizes, numbers: &[u64]) -> Result<Explained, Failure> {
         let names = all.symbols().iter().map(|symbol| symbol.name.clone());
         let sizes = names.zip(numbers.iter().copied()).collect();
@@ -101,21 +101,21 @@ impl Explained {
         Ok(Explained { planned, entry: entry.to_owned(), sizes, is_at_greatest, remarks, memory, report })
     }
 
-    /// Which of these changes make the arena smaller; the module is the one that was planned.
+    /// The changes that would make the arena smaller; `module` is the one that was planned.
     #[cfg(feature = "cli")]
     pub(crate) fn levers(&self, module: &Module, changes: Vec<Change>) -> Vec<Advice> {
         levers(module, &self.entry, changes, self.memory.arena_bytes)
     }
 
-    /// What was remarked on operations of the entry's outer block, in the order of steps. Operations that
-    /// stand at one place of a model have the remarks of all of them.
+    /// The remarks on operations of the entry's outer block, in the order of steps. Operations with the same
+    /// location share their remarks.
     pub(crate) fn remarks_by_op(&self) -> Vec<(Op, &Diagnostic)> {
         let body = self.body();
         let mut at: HashMap<Location, Vec<&Diagnostic>> = HashMap::new();
         let remarks = self.remarks.iter().map(|remark| &remark.diagnostic);
         for remark in remarks.filter(|remark| remark.location != Location::UNKNOWN) {
             let known = at.entry(remark.location).or_default();
-            // A variant of a function may have the same one.
+            // A variant of a function may have the same remark.
             if !known.contains(&remark) {
                 known.push(remark);
             }
@@ -153,10 +153,10 @@ fn check_names(given: &[(String, u64)], sizes: &[(String, u64)]) -> Result<(), F
     }))
 }
 
-/// The most plans of a grid.
+/// The limit of plans in a grid.
 const MOST_PLANS: usize = 36;
 
-/// The most points of a named size.
+/// The limit of points of a named size.
 const MOST_POINTS: usize = 12;
 
 /// A named size, with the numbers for which there are plans.
@@ -204,7 +204,7 @@ impl Grid {
     }
 }
 
-/// How many points each of `sizes` sizes has, for [`MOST_PLANS`] in all.
+/// The number of points for each of `sizes` sizes, so that there are at most [`MOST_PLANS`] plans.
 fn points_of_each(sizes: usize) -> usize {
     let is_enough = |points: &usize| points.checked_pow(sizes as u32).is_some_and(|all| all <= MOST_PLANS);
     (1..=MOST_POINTS).take_while(is_enough).last().unwrap_or(1)
@@ -331,8 +331,8 @@ impl ArenaOverTime {
         }
     }
 
-    /// The live bytes of all steps as one line of at most `columns` bars, each as high as the most bytes of
-    /// its steps.
+    /// The live bytes of all steps as one line of at most `columns` bars; the height of each is the maximum
+    /// over its steps.
     pub fn bars(&self, columns: usize) -> String {
         const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
         let most = self.live_bytes.iter().copied().max().unwrap_or(0).max(1);
@@ -346,8 +346,7 @@ impl ArenaOverTime {
     }
 }
 
-/// What an operation is called: its name (of a group, of what it is built around), and the name of the
-/// model's node.
+/// The name of an operation (for a group, that of its main operation), and the name of the model's node.
 pub(crate) fn said(ctx: &Context, body: &Body, op: Op) -> (String, String) {
     let name = body.at(ctx, main_op(ctx, body, op)).name().to_owned();
     (name, ctx.location_name(body.location(op)).unwrap_or("").to_owned())

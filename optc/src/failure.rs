@@ -1,4 +1,4 @@
-//! Failures, for people and for programs: each error with its place, notes and a hint.
+//! Failures, for people and for programs: each error with its location, notes and a hint.
 
 use std::fmt;
 
@@ -7,15 +7,15 @@ use ir::diag::{self, MessagePlace};
 use ir::{Context, Diagnostic, InferError, Severity};
 use runtime::RunError;
 
-/// How the word `error` looks on a terminal: as clap's.
+/// The style of the word `error` on a terminal, as in clap.
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 
-/// Why the command or the library failed.
+/// The reason for a failure of the command or the library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The input is at fault: every fault of the first stage that found some. Exit status 1.
+    /// Errors in the input: all those of the first stage that found any. Exit status 1.
     Input(Vec<Fault>),
-    /// The command was used wrongly. Exit status 2.
+    /// Wrong usage of the command. Exit status 2.
     Usage(String),
 }
 
@@ -23,14 +23,14 @@ pub enum Failure {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FaultCode {
-    /// None of the others: a file, a name, a size, a budget.
+    /// Anything else: a file, a name, a size, a budget.
     #[default]
     Input,
     /// IR text can't be read.
     Text,
     /// A model can't be imported.
     Model,
-    /// A program breaks a law of its operations.
+    /// A program violates a law of its operations.
     Program,
     /// The text of a pipeline is wrong.
     Pipeline,
@@ -148,7 +148,7 @@ impl Failure {
         Failure::Input(diagnostics.iter().map(|diagnostic| Fault::of(ctx, diagnostic)).collect())
     }
 
-    /// The same, found by a stage; faults that say their stage already keep it.
+    /// The same failure with the stage that found it; faults that already have a stage keep it.
     pub(crate) fn coded(mut self, code: FaultCode) -> Failure {
         if let Failure::Input(faults) = &mut self {
             faults
@@ -167,7 +167,7 @@ impl Failure {
         }
     }
 
-    /// That there are none of these faults of the input.
+    /// Fails if there are any of these faults of the input.
     ///
     /// # Errors
     /// All of them.
@@ -177,7 +177,7 @@ impl Failure {
         if faults.is_empty() { Ok(()) } else { Err(Failure::Input(faults)) }
     }
 
-    /// As it is displayed, with colours.
+    /// The displayed text, with colours.
     pub fn styled(&self) -> String {
         match self {
             Failure::Input(faults) => {

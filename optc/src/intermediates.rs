@@ -1,13 +1,13 @@
-//! What does a run compute on the way to its outputs?
+//! Intermediate values: shows what a run computes on the way to its outputs.
 //!
-//! Values that a person asks for become further outputs of the program before anything is decided: then a
-//! real run shows them, with its own kernels, groups and memory. That changes the plan: such a value lies in
-//! the caller's memory for all its life, so that nothing overwrites it, and no group computes it without
-//! storing it. A fault that goes away with that is one of fusion or of shared memory, and the fewer values
-//! are asked for, the nearer is the plan to the program's own.
+//! Requested values become further outputs of the program before it is planned; then a real run shows them,
+//! with its own kernels, groups and memory. That changes the plan: such a value is in the caller's memory for
+//! its whole live range, so that nothing overwrites it, and no group computes it without storing it. A fault
+//! that disappears with that is one of fusion or of shared memory. The fewer values are requested, the closer
+//! is the plan to the program's own.
 //!
-//! A value has the name of the model's node that it comes from (its location), where the node's last
-//! operation makes it; else, or if that has no name, its name in the printed text (`%12`).
+//! A value has the name of the model's node that it comes from (its location), if the node's last operation
+//! computes it. Otherwise, or if the node has no name, it has its name in the printed text (`%12`).
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub struct Intermediate {
 /// Makes values of a function further outputs, after its own, in text order: those with these names, or all.
 ///
 /// # Errors
-/// If a name is none of its values', or the function has several blocks, or its order of steps is decided.
+/// If a name is unknown, the function has several blocks, or its operations are already scheduled.
 pub fn show(
     module: &mut Module,
     entry: &str,

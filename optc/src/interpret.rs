@@ -12,9 +12,8 @@ use crate::open::OpenOutputs;
 
 /// The outputs of a function of known sizes, then the next values of its states, like those of a compiled
 /// program.
-///
 /// # Errors
-/// If an array has not the shape of its argument, or an operation has no result.
+/// If an array does not have the shape of its argument, or an operation can't be evaluated.
 pub fn interpret(module: &Module, entry: &str, inputs: &[Array]) -> Result<Vec<Array>, Failure> {
     let ctx = &module.ctx;
     let Signature { args, results, states } = signature(module, entry)?;

@@ -1,8 +1,8 @@
 //! Shapes of model inputs whose types do not have them: sequences, optionals and tensors of unknown rank.
 //!
-//! A program has an argument for each element of a sequence (`x[0]`, `x[1]`, ...), so how many there are must
-//! be known when the model is read; as must be whether an optional is empty. Here it is taken from the
-//! arrays that the program is to run on, and goes to [`import::onnx::declared::DeclaredSizes::items`].
+//! A program has an argument for each element of a sequence (`x[0]`, `x[1]`, ...), so their number must be
+//! known when the model is read, and so must whether an optional is empty. Both are taken from the arrays
+//! that the program is to run on, and passed to [`import::onnx::declared::DeclaredSizes::items`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -31,7 +31,7 @@ pub fn streams<'a>(model: &ModelProto<'a>) -> BTreeSet<&'a str> {
     inputs(model).map(|(name, _)| name).filter(|name| decoded.contains(name)).collect()
 }
 
-/// Whether an input's type leaves open how many arrays it takes, or of which rank.
+/// Whether an input's type leaves the number of arrays or their rank open.
 fn is_open(ty: &TypeProto<'_>) -> bool {
     matches!(ty, TypeProto::Sequence(_) | TypeProto::Optional(_) | TypeProto::Tensor { shape: None, .. })
 }

@@ -1,4 +1,4 @@
-//! What this machine reaches: what the speed of a step is compared with.
+//! Reference rates of this machine, for comparison with the speed of a step.
 
 use std::time::Instant;
 
@@ -10,12 +10,12 @@ use crate::failure::Failure;
 use crate::load::parse;
 use crate::model::Model;
 
-/// The best rates that programs of one step reach.
+/// The best rates of programs with one step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MachineRates {
-    /// Floating-point operations in a second: of a matrix product whose operands stay in the caches.
+    /// Floating-point operations per second, of a matrix product with operands in the caches.
     pub(crate) flops: f64,
-    /// Bytes that are read and written in a second: of a relu on tensors far larger than the caches.
+    /// Bytes read and written per second, of a relu on tensors far larger than the caches.
     pub(crate) bytes: f64,
 }
 
@@ -25,7 +25,7 @@ const SIDE: u64 = 448;
 const MANY: u64 = 32 << 20;
 
 impl MachineRates {
-    /// Measures them with a processor's kernels on `threads` threads, in some tenths of a second.
+    /// Measures the rates with a processor's kernels on `threads` threads, in some tenths of a second.
     ///
     /// # Errors
     /// If there is no memory for it.

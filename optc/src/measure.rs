@@ -11,11 +11,11 @@ use crate::compile::{CompileOptions, SizeOptions};
 use crate::failure::Failure;
 use crate::model::Model;
 
-/// Runs that warm caches and are not timed.
+/// Untimed runs that warm the caches.
 const WARM_UP_RUNS: usize = 3;
 
-/// Warms a program up, and hands `work` what runs it once, on inputs as they were at first, and says from
-/// when to when.
+/// Warms a program up, then calls `work` with a function that runs it once, on inputs restored to their first
+/// values, and returns the begin and end.
 pub(crate) fn repeat<R>(
     model: &mut Model,
     inputs: &mut [Array],
@@ -35,32 +35,31 @@ pub(crate) fn repeat<R>(
     work(&mut run)
 }
 
-/// Runs in turn of a program with several options.
+/// Alternating runs of a program with several options.
 pub(crate) struct RunsInTurn<'a> {
-    /// The program, as it was read.
+    /// The program as read.
     pub(crate) module: &'a Module,
     pub(crate) inputs: &'a [Array],
     /// The named sizes that the inputs have.
     pub(crate) sizes: &'a [(String, u64)],
-    /// How many runs of each are timed.
+    /// The number of timed runs of each.
     pub(crate) runs: usize,
-    /// How long it may take, if there is a limit.
+    /// The time limit, if any.
     pub(crate) limit: Option<MeasureLimit>,
 }
 
-/// What is not measured, as it would take too long.
+/// Limits beyond which nothing is measured.
 #[derive(Clone, Copy)]
 pub(crate) struct MeasureLimit {
-    /// A program whose first run takes longer.
+    /// The limit of a program's first run.
     pub(crate) run: Duration,
-    /// What is not expected to be done, as compiled and timed as what was before it, after so long in all.
+    /// The limit of the total time; programs that are expected to exceed it are skipped.
     pub(crate) all: Duration,
 }
 
 impl RunsInTurn<'_> {
-    /// How many times as long a run takes with each of `others` as with `options`: the ratio of the medians.
-    /// None where the program can't be compiled with these options, can't be run on these inputs, or is
-    /// beyond the limit.
+    /// The slowdown of each of `others` relative to `options`: the ratio of the median run times. None if the
+    /// program can't be compiled with these options, can't be run on these inputs, or exceeds the limit.
     ///
     /// # Errors
     /// If the program can't be compiled with `options`, or a run fails.
@@ -93,7 +92,7 @@ impl RunsInTurn<'_> {
         Ok(ratios)
     }
 
-    /// How many times as long a run of `other` takes as one of `base`.
+    /// The ratio of the run times of `other` and `base`.
     fn ratio(&self, base: &mut Model, other: &mut Model) -> Result<f64, Failure> {
         let mut times = [Vec::new(), Vec::new()];
         let [mut of_base, mut of_other] = [self.inputs.to_vec(), self.inputs.to_vec()];
@@ -114,7 +113,7 @@ impl RunsInTurn<'_> {
         Ok(other / base)
     }
 
-    /// Whether the inputs have sizes that a program with these options takes.
+    /// Whether a program with these options supports the inputs' sizes.
     fn fits(&self, options: &CompileOptions) -> bool {
         self.sizes.iter().all(|(name, size)| {
             let range = options.sizes.ranges.get(name);
@@ -132,7 +131,7 @@ impl RunsInTurn<'_> {
     }
 }
 
-/// What the inputs that a program overwrites held, by their place among its inputs.
+/// The original contents of overwritten inputs, by input index.
 struct DonatedInputs(Vec<(usize, Vec<u8>)>);
 
 impl DonatedInputs {
@@ -162,7 +161,7 @@ mod tests {
     use super::*;
     use crate::load::parse;
 
-    /// A program of so many hyperbolic tangents, one after the other.
+    /// A program of `count` hyperbolic tangents, one after the other.
     fn program(count: usize) -> Module {
         let ty = "tensor<65536xf32>";
         let mut text = format!("func.func @main(%x0: {ty}) -> {ty} {{\n");

@@ -15,7 +15,7 @@ use crate::open::OpenOutputs;
 
 /// A compiled program, ready to run with arrays.
 ///
-/// Sizes that have names are those of the arrays that it runs on:
+/// Named sizes are taken from the arrays that it runs on:
 ///
 /// ```
 /// use optc::Array;
@@ -33,7 +33,7 @@ use crate::open::OpenOutputs;
 /// # Ok::<(), optc::Failure>(())
 /// ```
 ///
-/// Or they are set before, which says what a run takes: [`Model::set_shape`], [`Model::prepare`].
+/// They can also be set before a run: [`Model::set_shape`], [`Model::prepare`].
 pub struct Model {
     program: Arc<Program>,
     context: RunContext<'static>,
@@ -42,14 +42,13 @@ pub struct Model {
 
 impl Model {
     /// Compiles a module, which is planned afterwards.
-    ///
     /// # Errors
-    /// Every fault of the first stage that finds some.
+    /// All errors of the first stage that finds any.
     pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Model, Failure> {
         Model::compile_for(module, options, options.threads)
     }
 
-    /// The same, run by fewer threads than it is compiled for.
+    /// Like [`Model::compile`], but run by fewer threads than it is compiled for.
     ///
     /// # Errors
     /// As [`Model::compile`].
@@ -64,7 +63,7 @@ impl Model {
         Ok(Model { program, context, open })
     }
 
-    /// The model, if no input or output has strings: for callers that pass memory, in which strings are only
+    /// The model, if no input or output has strings: for callers with raw memory, in which strings are only
     /// digests.
     ///
     /// # Errors
@@ -75,11 +74,11 @@ impl Model {
         Ok(self)
     }
 
-    /// The same program in a context of its own, to run concurrently: on these threads, which other contexts
-    /// may share (while another context uses them, work runs in the caller's thread), and in this arena.
+    /// The same program in its own context, to run concurrently on these threads and in this arena. Other
+    /// contexts may share the threads; while another context uses them, work runs in the caller's thread.
     ///
     /// # Errors
-    /// If the threads are more than the program is planned for, or the arena can't serve it.
+    /// If there are more threads than the program is planned for, or the arena does not suffice.
     pub fn beside(&self, threads: Arc<ThreadPool>, arena: Arena<'static>) -> Result<Model, Failure> {
         let context = self.program.context_in(threads, arena).map_err(failed)?;
         Ok(Model { program: self.program.clone(), context, open: self.open.clone() })
@@ -277,7 +276,7 @@ impl Model {
     }
 }
 
-/// Refuses to pass strings, which are no text in memory.
+/// Refuses to pass strings, whose memory contains digests instead of text.
 pub(crate) fn refuse_strings<'a>(
     mut tensors: impl Iterator<Item = (&'a str, ElementKind)>,
 ) -> Result<(), Failure> {

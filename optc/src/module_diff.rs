@@ -1,14 +1,14 @@
 //! Differences of two programs, or of two plans.
 //!
-//! Operations are matched by what they compute, not by the names of values: first those that are equal with
-//! all that they read; then those that read what corresponds (so that a changed attribute is one change, and
-//! not one of everything after it); then, from the results back, those that are read by what corresponds (so
-//! that an operation put between two is one operation added); then those of the same node of a model; then
-//! those of the same name and types, in text order. A group is transparent: what reads it reads what it
-//! yields, so that fusion adds groups and changes nothing else.
+//! Operations are matched by their computations, not by the names of values, in this order: those that are
+//! equal, including everything that they depend on; those with corresponding operands (so that a changed
+//! attribute is one change, without changes of everything after it); going back from the results, those with
+//! corresponding readers (so that an operation inserted between two is one operation added); those of the
+//! same node of a model; and those of the same name and types, in text order. A group is transparent: its
+//! readers count as readers of the values it yields, so that fusion adds groups and changes nothing else.
 //!
 //! After Falleri et al., "Fine-grained and Accurate Source Code Differencing" (2014): equal subtrees first,
-//! then containers of what is matched. O(operations + operands), but for ties between equal candidates.
+//! then their containers. O(operations + operands), plus ties between equal candidates.
 
 mod matching;
 mod nodes;
@@ -120,7 +120,7 @@ impl ModuleDiff {
         };
         let both = before_names.iter().filter(|name| after_names.contains(name));
         let mut pairs: Vec<(String, String)> = both.map(|name| (name.clone(), name.clone())).collect();
-        // A function that was renamed is the only one that is left on either side.
+        // A single function left on both sides was renamed.
         if let ([old], [new]) = (&diff.removed[..], &diff.added[..]) {
             pairs.push((old.clone(), new.clone()));
             diff.removed = Vec::new();
@@ -189,7 +189,7 @@ impl FunctionDiff {
     }
 }
 
-/// What is another of two operations that correspond, decisions about memory apart.
+/// The changes between two corresponding operations, except decisions about memory.
 fn op_changes(a: &Node, b: &Node, matching: &Matching, nodes: &[FunctionNodes; 2]) -> Vec<String> {
     let mut changes = changed_entries(&a.attrs, &b.attrs);
     if a.types != b.types {
@@ -222,7 +222,7 @@ fn changed_entries(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -
     changes
 }
 
-/// What is compared of a plan.
+/// The plan of a function, for comparison.
 struct PlannedFunction {
     report: PlanReport,
     memory: ArenaOverTime,
@@ -269,7 +269,7 @@ impl PlanDiff {
         diff
     }
 
-    /// Notes what became of a value of both plans.
+    /// Records the changes of a value of both plans.
     fn compare_values(&mut self, op: &Node, old: &ValueReport, new: &ValueReport) {
         let mut changes = Vec::new();
         let [before, after] = [old, new].map(|value| value.last - value.first + 1);
@@ -292,7 +292,7 @@ impl PlanDiff {
         self.values.push(ValueMatch { before: old.name.clone(), after: new.name.clone(), changes });
     }
 
-    /// Matches what no operation makes: inputs by their numbers, scratch by the steps that make what matches.
+    /// Matches values without a defining operation: inputs by index, scratch by matching steps.
     fn match_others(&mut self, plans: [&PlannedFunction; 2], values: &[BTreeMap<&str, &ValueReport>; 2]) {
         let steps = self.values.iter().map(|ValueMatch { before, after, .. }| {
             (values[0][before.as_str()].step, values[1][after.as_str()].step)
@@ -311,7 +311,7 @@ impl PlanDiff {
         }
     }
 
-    /// Notes how the decisions about an operation differ.
+    /// Records differences in the decisions about an operation.
     fn compare(&mut self, a: &Node, b: &Node) {
         let place = |node: &Node| node.decisions.get(attrs::MEM_PLACE).cloned();
         if let (Some(old), Some(new)) = (place(a), place(b))

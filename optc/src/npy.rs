@@ -8,8 +8,8 @@
 //! {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
 //! ```
 //!
-//! Elements in Fortran's order or with the high byte first are put into ours. Records and text are refused.
-//! Elements of types that numpy lacks are raw bytes (`V2`), as the package `ml_dtypes` writes them.
+//! Elements in Fortran order or big-endian are converted. Records and text are refused. Elements of types
+//! that numpy lacks are raw bytes (`V2`), as written by the package `ml_dtypes`.
 
 use std::borrow::Cow;
 use std::iter::repeat;
@@ -23,7 +23,7 @@ use crate::elements::{bits, packed, unpacked};
 /// The first bytes of every file, before the version.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// What the element types of tensors are called in a header, after the order of their bytes.
+/// The names of the element types of tensors in a header, after the byte order.
 const ELEMENTS: [(&str, ElementKind); 12] = [
     ("b1", ElementKind::Bool),
     ("i1", ElementKind::I8),
@@ -86,7 +86,7 @@ pub(crate) fn read(file: &[u8], name: &str, expected: Option<ElementKind>) -> Re
     Ok(Array { name: name.to_owned(), element, shape: header.shape, bytes })
 }
 
-/// What stands before the elements of an array in a `.npy` file.
+/// The bytes before the elements of an array in a `.npy` file.
 pub(crate) fn header(array: &Array) -> Vec<u8> {
     let known = ELEMENTS.iter().find(|(_, element)| *element == array.element);
     let class = match (known, array.to_strings()) {

@@ -1,8 +1,9 @@
-//! Outputs whose size is known only after a run, as the IR declares them.
+//! Outputs with a data-dependent size, as the IR declares them.
 //!
-//! Such an output has the shape of its bound, and says which axis is open and which further output holds its
-//! size (`optc.open` in `res_attrs`, see [`import::onnx`]). What lies beyond that size is no element. Machine
-//! code's outputs are cut by [`runtime`], those of the interpreter here.
+//! Such an output has the shape of its upper bound, and its attributes name the data-dependent axis and a
+//! further output with the actual size (`optc.open` in `res_attrs`, see [`import::onnx`]). Elements beyond
+//! that size are padding. [`runtime`] cuts the outputs of machine code; this module cuts those of the
+//! interpreter.
 
 use ir::Module;
 use runtime::OpenOutput;
@@ -11,19 +12,19 @@ use crate::arrays::Array;
 use crate::compile::signature;
 use crate::failure::Failure;
 
-/// The outputs of a program whose size depends on data.
+/// The data-dependent outputs of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenOutputs {
     open: Vec<OpenOutput>,
-    /// The outputs that are sizes of others.
+    /// The outputs that are sizes of other outputs.
     counts: Vec<usize>,
 }
 
 impl OpenOutputs {
-    /// Those of a function.
+    /// The data-dependent outputs of a function.
     ///
     /// # Errors
-    /// If an axis, or the result that is its size, is not there.
+    /// If an axis, or the result with its size, is missing.
     pub fn of(module: &Module, entry: &str) -> Result<OpenOutputs, Failure> {
         let signature = signature(module, entry)?;
         let counts = signature.outputs().filter(|output| output.is_count).filter_map(|output| output.output);
@@ -36,7 +37,7 @@ impl OpenOutputs {
         self.counts.contains(&output)
     }
 
-    /// Moves together the valid elements of outputs that [`runtime`] has not cut.
+    /// Moves the valid elements together in outputs that [`runtime`] has not cut.
     ///
     /// # Panics
     /// If these are not the outputs of that function.

@@ -7,9 +7,9 @@
 //! header      JSON: what the program is for, and where everything is
 //! sections    each from a multiple of 4096 on: IR, machine code, packed weights, constants
 //! ```
-//! Numbers are little-endian. Hashes are XXH3-64: they find damage, and are no protection against someone who
-//! means harm, as an artifact is machine code. Everything is checked before it is used: header, plan, code
-//! and packed weights when an artifact is opened, the rest when it is read.
+//! Numbers are little-endian. Hashes are XXH3-64: they detect damage, but are no protection against an
+//! attacker, as an artifact is machine code. All parts are checked before use: header, plan, code and packed
+//! weights when an artifact is opened, the rest when it is read.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -22,7 +22,7 @@ use runtime::{CodeImage, ImageFunction, Relocation, RelocationKind, RelocationTa
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
-/// What a file begins with.
+/// The first bytes of a file.
 pub(super) const MAGIC: &[u8; 8] = b"optc art";
 
 /// The version of the format.
@@ -34,40 +34,40 @@ const PREFIX: usize = 24;
 /// Sections begin at multiples of a page.
 const PAGE: usize = 4096;
 
-/// What an artifact says of itself.
+/// The header of an artifact.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Header {
     /// [`VERSION`].
     pub version: u32,
     /// The build of the compiler that made it.
     pub build: String,
-    /// The architecture that its machine code is for.
+    /// The architecture of its machine code.
     pub architecture: String,
-    /// The processor that it is for, as `--target-cpu` names it.
+    /// The processor that it was compiled for, as in `--target-cpu`.
     pub cpu: String,
-    /// The function that is the program.
+    /// The name of the entry function.
     pub entry: String,
-    /// The most threads that may run it.
+    /// The maximum number of threads.
     pub threads: usize,
-    /// What its plan is best at.
+    /// The goal of its plan.
     pub goal: String,
-    /// In which numbers it multiplies and stores.
+    /// The precision of its products and stored values.
     pub precision: String,
-    /// Its named sizes, each with the one that code was made for first.
+    /// Its named sizes, each with the sample for which code was made first.
     pub sizes: Vec<(String, u64)>,
-    /// The program as it was read, unless it was left out.
+    /// The program as read, unless it was left out.
     pub source: Option<FileSection>,
-    /// The program as it is planned.
+    /// The program as planned.
     pub plan: FileSection,
     /// The machine code of functions.
     pub images: Vec<StoredImage>,
-    /// The weights as kernels want them.
+    /// The weights, packed for the kernels.
     pub weights: Vec<StoredWeight>,
-    /// The constants of the program; where a packed weight has the same bytes, they are there once.
+    /// The constants of the program; bytes that are equal to a packed weight are stored once.
     pub resources: Vec<StoredResource>,
 }
 
-/// Bytes of the file, counted from the first page after the header.
+/// A section of the file, counted from the first page after the header.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct FileSection {
     start: u64,
@@ -113,21 +113,21 @@ pub(super) struct StoredResource {
 const KINDS: [RelocationKind; 3] =
     [RelocationKind::Absolute64, RelocationKind::Relative32, RelocationKind::Arm64Call];
 
-/// What is stored beside the header.
+/// The contents besides the header.
 pub(super) struct Contents {
-    /// The program as it was read, if it is to be there.
+    /// The program as read, unless it is left out.
     pub source: Option<String>,
-    /// The program as it is planned.
+    /// The program as planned.
     pub plan: String,
     /// The machine code of functions.
     pub images: Vec<(String, Arc<CodeImage>)>,
-    /// The weights as kernels want them.
+    /// The weights, packed for the kernels.
     pub weights: Vec<PreparedWeight>,
     /// The constants of the program.
     pub resources: Vec<(String, Blob)>,
 }
 
-/// Gives sections their places, one after the other.
+/// Assigns positions to sections, one after the other.
 struct FilePlaces {
     end: u64,
 }
@@ -144,10 +144,10 @@ impl FilePlaces {
     }
 }
 
-/// Bytes of a blob that are held at once.
+/// The bytes of a blob in memory at once.
 const CHUNK: usize = 1 << 20;
 
-/// Hands the bytes of a blob on, piece by piece.
+/// Passes the bytes of a blob to `each`, piece by piece.
 fn for_pieces(blob: &Blob, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     if let Some(bytes) = blob.as_bytes() {
         return each(bytes);
@@ -204,7 +204,7 @@ impl StoredImage {
         }
     }
 
-    /// The image, with the name of the function that it is of.
+    /// The image, with the name of its function.
     fn image(&self, code: &[u8]) -> Option<(String, CodeImage)> {
         let functions = self.functions.iter();
         let functions = functions.map(|(name, start, size)| ImageFunction {
@@ -230,10 +230,10 @@ impl StoredImage {
     }
 }
 
-/// Writes an artifact; `header` says what it is for.
+/// Writes an artifact; `header` describes it.
 ///
 /// # Errors
-/// If `to` refuses.
+/// If writing to `to` fails.
 pub(super) fn write(header: &Header, contents: &Contents, to: &mut dyn Write) -> io::Result<()> {
     let mut places = FilePlaces { end: 0 };
     let source = contents.source.as_ref().map(|source| places.page(source.as_bytes()));
@@ -295,7 +295,7 @@ pub(super) fn write(header: &Header, contents: &Contents, to: &mut dyn Write) ->
     out.to.flush()
 }
 
-/// A writer that knows how far it is.
+/// A writer that counts its bytes.
 struct PaddedWriter<'w> {
     to: &'w mut dyn Write,
     end: u64,
@@ -313,11 +313,11 @@ impl PaddedWriter<'_> {
     }
 }
 
-/// The bytes of an artifact, with what its header says of them.
+/// The bytes of an artifact, readable by its header.
 #[derive(Clone)]
 pub(super) struct StoredArtifact {
     bytes: SharedBytes,
-    /// Where sections begin.
+    /// The start of the sections.
     base: usize,
 }
 
@@ -325,7 +325,8 @@ impl StoredArtifact {
     /// Reads the header of an artifact.
     ///
     /// # Errors
-    /// If the bytes are none, or the header is damaged; if another build of the compiler made it, which.
+    /// If the bytes are no artifact, or the header is damaged; if another build of the compiler made it, a
+    /// message that names the build.
     pub(super) fn open(bytes: SharedBytes) -> Result<(StoredArtifact, Header), String> {
         let all = (*bytes).as_ref();
         let word = |at: usize| {
@@ -348,10 +349,10 @@ impl StoredArtifact {
         Ok((StoredArtifact { bytes, base }, header))
     }
 
-    /// The bytes of a section, which are what they were when they were written.
+    /// The bytes of a section, checked against their hash.
     ///
     /// # Errors
-    /// If they are not, or the file ends before.
+    /// If they are damaged, or the file ends before.
     pub(super) fn section(&self, section: &FileSection, what: &str) -> Result<&[u8], String> {
         let range = self.range(section).ok_or_else(|| format!("it ends within {what}"))?;
         let bytes = &(*self.bytes).as_ref()[range];
@@ -403,7 +404,7 @@ impl StoredArtifact {
         })
     }
 
-    /// The constants, each of which is checked when it is read first.
+    /// The constants, each of which is checked at its first use.
     ///
     /// # Errors
     /// If the file ends before one.
@@ -417,7 +418,7 @@ impl StoredArtifact {
     }
 }
 
-/// A constant that keeps in mind whether it was asked for.
+/// A constant that records whether it was read.
 #[derive(Debug)]
 pub(super) struct WatchedConstant {
     pub(super) blob: Blob,
@@ -440,7 +441,7 @@ impl ConstantSource for WatchedConstant {
     }
 }
 
-/// A constant whose bytes are compared with their hash when they are read first.
+/// A constant whose bytes are checked against their hash at the first use.
 struct CheckedConstant {
     stored: StoredArtifact,
     at: FileSection,

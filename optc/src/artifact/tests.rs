@@ -1,4 +1,4 @@
-//! That what is wrong with an artifact is said, and that nothing else happens.
+//! Damaged artifacts are refused with a message, without any other effect.
 
 use runtime::AlignedBuffer;
 
@@ -41,12 +41,12 @@ fn open(bytes: &[u8]) -> Result<Artifact, Failure> {
     Artifact::from_bytes("m.optc", Arc::new(buffer))
 }
 
-/// What an artifact computes.
+/// The results of running an artifact.
 fn results(bytes: &[u8], options: &ArtifactOptions) -> Result<Vec<Array>, Failure> {
     open(bytes)?.model(options)?.run(&[input()])
 }
 
-/// Why an artifact does not run.
+/// The reason why an artifact does not run.
 fn refusal(built: &BuiltArtifact) -> String {
     results(&bytes(built), &ArtifactOptions::default()).unwrap_err().to_string()
 }
@@ -76,7 +76,7 @@ fn every_damaged_byte_is_found_or_harmless() {
         bad[at] ^= 1 << (at % 8);
         let run = || -> Result<Vec<Array>, Failure> {
             let artifact = open(&bad)?;
-            // Most harmless bytes lie between sections, and are alike.
+            // Most harmless bytes are padding between sections, so a sample of them is run.
             let (mut module, options) = artifact.program(&ArtifactOptions::default())?;
             if at % 16 == 0 {
                 Model::compile(&mut module, &options)?.run(&[input()])
@@ -185,7 +185,7 @@ fn without_its_source_it_is_smaller_and_runs_alike() {
     assert_eq!(options.prepared.unwrap().missed(), Default::default());
     let refused = open(&stripped).unwrap().model(&RECOMPILED).err().unwrap().to_string();
     assert!(refused.contains("source was left out"), "{refused}");
-    // What it does not have is not taken for zeros.
+    // Missing constants are not taken for zeros.
     let plan = open(&stripped).unwrap().plan().unwrap();
     let alone = CompileOptions { threads: 1, ..CompileOptions::default() };
     let fault = Model::compile(&mut plan.clone(), &alone).err().unwrap().to_string();

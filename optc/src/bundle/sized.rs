@@ -1,8 +1,9 @@
-//! A program of named sizes for C: its frame at each combination of them.
+//! Programs with named sizes for C: a frame for each combination of sizes.
 //!
-//! What a size decides are choices of planner and kernels, and C code without either can't make them again.
-//! So all are made here, by what makes them for `optc run`, and an object file has the results
-//! ([`aot::SizedFrames`]): the same bits and the same arena at each size, and nothing to decide at run time.
+//! A size affects choices of the planner and kernels, which C code without either can't repeat. So all frames
+//! are made here, by the same code as for `optc run`, and an object file contains the results
+//! ([`aot::SizedFrames`]): the same bits and the same arena at each size, with nothing left to decide at run
+//! time.
 
 use std::sync::Arc;
 
@@ -15,13 +16,13 @@ use crate::failure::Failure;
 use crate::specializations::Specializations;
 use crate::specialize::AllSizes;
 
-/// The most bytes of weights that follow from sizes.
+/// The limit of bytes of weights that depend on sizes.
 const MOST_SIZED_BYTES: u64 = 1 << 27;
 
-/// A function that was decided for all sizes, without addresses: at its greatest sizes, and all frames.
+/// A function planned for all sizes, without addresses: the program at its greatest sizes, and all frames.
 ///
 /// # Errors
-/// If its sizes are too many, or there are none that it can have; if a state moves in the arena.
+/// If there are too many sizes or none; if a state's offset in the arena depends on the sizes.
 pub(super) fn build(
     all: AllSizes,
     options: &CompileOptions,
@@ -76,16 +77,16 @@ fn shapes(all: &AllSizes, tensors: &[TensorSpec]) -> Vec<Vec<String>> {
     tensors.iter().map(|tensor| tensor.extents.iter().map(text).collect()).collect()
 }
 
-/// A program of named sizes while its frames are made.
+/// A program with named sizes while its frames are made.
 struct SizedProgram<'a, M> {
     made: &'a Specializations<Arc<CodeImage>>,
     frames: SizedFrames,
     weights: WeightFile,
-    /// The most of each tensor and of the arena so far.
+    /// The maximum of each tensor and of the arena so far.
     most: M,
 }
 
-/// The most that sizes ask for.
+/// The maximum over all sizes.
 struct MostBytes {
     arena_bytes: usize,
     inputs: Vec<TensorDesc>,
@@ -110,7 +111,7 @@ impl<'a> SizedProgram<'a, Option<MostBytes>> {
         }
     }
 
-    /// Makes the frame of these sizes; or why `optc run` refuses them.
+    /// Makes the frame for these sizes, or returns the reason why `optc run` refuses them.
     fn at(&mut self, sizes: &[u64]) -> Result<Result<(), Failure>, Failure> {
         let SizedProgram { made, frames, weights, most } = self;
         let frame =

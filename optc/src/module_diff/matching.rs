@@ -1,14 +1,14 @@
-//! Which operations of two functions correspond.
+//! Matching of the operations of two functions.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::nodes::{FunctionNodes, Node, OperandSource};
 
-/// The most rounds in which matches are followed.
+/// The limit of rounds of following matches.
 const ROUNDS: usize = 16;
 
-/// Which nodes correspond.
+/// The correspondence of nodes.
 pub(super) struct Matching {
     /// For each node of the first, that of the second.
     pub(super) to_second: Vec<Option<usize>>,
@@ -34,7 +34,7 @@ impl Matching {
         matching
     }
 
-    /// Whether two operands are the same.
+    /// Whether two operands correspond.
     pub(super) fn corresponds(&self, a: &OperandSource, b: &OperandSource) -> bool {
         match (a, b) {
             (OperandSource::Result(a, i), OperandSource::Result(b, j)) => {
@@ -45,7 +45,7 @@ impl Matching {
         }
     }
 
-    /// How many nodes that correspond stand in another order: those outside of the longest row that keeps it.
+    /// The number of corresponding nodes in another order: those outside of a longest increasing subsequence.
     pub(super) fn reordered(&self) -> usize {
         let mut tails: Vec<usize> = Vec::new();
         let matched: Vec<usize> = self.to_second.iter().flatten().copied().collect();
@@ -64,7 +64,7 @@ impl Matching {
         self.to_first[b] = Some(a);
     }
 
-    /// Matches what is free and has the same key, in text order.
+    /// Matches unmatched nodes with the same key, in text order.
     fn by_key<K: Ord>(&mut self, a: &[Option<K>], b: &[Option<K>]) {
         let mut free: BTreeMap<&K, Vec<usize>> = BTreeMap::new();
         for (index, key) in b.iter().enumerate().rev() {
@@ -80,7 +80,7 @@ impl Matching {
         }
     }
 
-    /// Matches what reads, and what is read by, what is matched, until nothing is found.
+    /// Matches readers and operands of matched nodes until nothing more is found.
     fn follow(&mut self, a: &FunctionNodes, b: &FunctionNodes) {
         for _ in 0..ROUNDS {
             if !self.down(a, b) && !self.up(a, b) {
@@ -89,7 +89,7 @@ impl Matching {
         }
     }
 
-    /// Matches what has the same name and reads what corresponds.
+    /// Matches nodes of the same name with corresponding operands.
     fn down(&mut self, a: &FunctionNodes, b: &FunctionNodes) -> bool {
         let mut by_reads: BTreeMap<(&str, Vec<OperandSource>), Vec<usize>> = BTreeMap::new();
         for (index, node) in b.nodes.iter().enumerate().rev() {
@@ -117,7 +117,7 @@ impl Matching {
         has_found
     }
 
-    /// Matches what has the same name and is read by what corresponds.
+    /// Matches nodes of the same name with corresponding readers.
     fn up(&mut self, a: &FunctionNodes, b: &FunctionNodes) -> bool {
         let mut has_found = false;
         for reader in (0..a.nodes.len()).rev() {
@@ -143,7 +143,7 @@ fn keys<K>(nodes: &FunctionNodes, key: impl Fn(&Node) -> Option<K>) -> Vec<Optio
     nodes.nodes.iter().map(key).collect()
 }
 
-/// A hash of each node with all that it reads and holds.
+/// A hash of each node with everything that it depends on and contains.
 fn cones(nodes: &FunctionNodes) -> Vec<Option<u64>> {
     let mut hashes: Vec<Option<u64>> = Vec::with_capacity(nodes.nodes.len());
     for node in &nodes.nodes {
@@ -151,7 +151,7 @@ fn cones(nodes: &FunctionNodes) -> Vec<Option<u64>> {
         (&node.name, &node.attrs, &node.types).hash(&mut hasher);
         for source in &node.operands {
             match source {
-                // A value of a later block is not hashed yet.
+                // A value of a later block has no hash yet.
                 OperandSource::Result(node, result) => (hashes.get(*node), result).hash(&mut hasher),
                 OperandSource::Arg(name) => name.hash(&mut hasher),
             }

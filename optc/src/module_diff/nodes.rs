@@ -1,4 +1,4 @@
-//! What an operation is, as far as two programs are compared.
+//! Operations as nodes, for the comparison of two programs.
 
 use std::collections::BTreeMap;
 
@@ -11,27 +11,28 @@ use crate::plan_report::names;
 
 /// The operations of a function.
 pub(super) struct FunctionNodes {
-    /// What is in an operation stands before it.
+    /// The nodes in text order; the contents of an operation come before it.
     pub(super) nodes: Vec<Node>,
-    /// Attributes of the function itself, but for what its passes wrote of a plan's places.
+    /// Attributes of the function itself, except for the places of a plan.
     pub(super) own: BTreeMap<String, String>,
 }
 
 /// An operation.
 pub(super) struct Node {
     pub(super) name: String,
-    /// How a person calls it.
+    /// Its name for people.
     describe: String,
     /// The node of a model that it comes from.
     pub(super) location: Option<String>,
-    /// The names of its results in the printed text; of what a group yields, those of the group's results.
+    /// The names of its results in the printed text; for a value that a group yields, that of the group's
+    /// result.
     pub(super) results: Vec<String>,
     pub(super) operands: Vec<OperandSource>,
     pub(super) attrs: BTreeMap<String, String>,
-    /// What passes decided about its memory.
+    /// The decisions of passes about its memory.
     pub(super) decisions: BTreeMap<String, String>,
     pub(super) types: Vec<String>,
-    /// What stands in its regions.
+    /// The nodes in its regions.
     pub(super) inner: Vec<usize>,
 }
 
@@ -61,7 +62,7 @@ impl FunctionNodes {
         for (index, region) in body.roots().iter().enumerate() {
             reader.region(*region, &format!("argument of region {index}"), &[]);
         }
-        // Dictionaries have an order of their own; stage and arena are the plan's.
+        // Dictionaries are sorted by themselves; stage and arena belong to the plan.
         let plans = [attrs::OPTC_ARENA, attrs::OPTC_STAGE, attrs::MEM_ARGS, attrs::OPTC_BUFFERS];
         let mut own = entries(ctx, body.properties, |_| true);
         own.extend(entries(ctx, body.attrs, |name| !plans.contains(&name)));
@@ -92,7 +93,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads a region, whose first block's arguments are `given`, as far as that is known; gives its nodes.
+    /// Reads a region, whose first block's arguments are `given` as far as they are known; returns its nodes.
     fn region(&mut self, region: Region, owner: &str, given: &[OperandSource]) -> Vec<usize> {
         let body = self.body;
         let mut found = Vec::new();
@@ -165,7 +166,7 @@ impl Reader<'_> {
         self.printed.as_ref().map_or_else(String::new, |names| names[value].clone())
     }
 
-    /// What reads the results of a group reads what it yields, which then has their names.
+    /// Makes the readers of a group read the values that it yields, which get the names of its results.
     fn pass_through(&mut self, group: Op) {
         let body = self.body;
         let block = body.regions(group).first().and_then(|region| body.entry(*region));
