@@ -64,7 +64,8 @@ pub fn by_name(model: &ModelProto<'_>, arrays: &[Array]) -> Items {
     items.collect()
 }
 
-/// What a function makes of a model's file; of one that can't be read, nothing: whoever imports it says why.
+/// The result of `make` for a model's file; empty for an unreadable file, since its import reports the
+/// reason.
 pub fn of_file(path: &Path, make: impl Fn(&ModelProto<'_>) -> Items) -> Items {
     let Ok(file) = crate::load::map_file(path) else { return Items::new() };
     match ModelProto::read((*file).as_ref()) {

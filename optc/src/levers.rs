@@ -18,13 +18,13 @@ pub(crate) use changes::{
     SizeToHalve, all_changes, changes_at_named_sizes, levers, levers_at_named_sizes, quick_changes,
 };
 
-/// The most inputs whose donation is tried.
+/// The limit of inputs whose donation is tried.
 const MOST_DONATIONS: usize = 8;
 
-/// The flag that computes in other numbers.
+/// The flag for numbers of 16 bits.
 const HALF_NUMBERS: &str = "--precision=bf16";
 
-/// How the flag of a budget begins.
+/// The first characters of the flag for a budget.
 const BUDGET: &str = "--budget=";
 
 /// A change that makes the arena smaller.
@@ -50,8 +50,8 @@ pub struct Lever {
 }
 
 impl Lever {
-    /// One that adds flags to the command line, for an arena that had `arena_bytes`; none if it is not
-    /// smaller with them.
+    /// A lever that adds flags to the command line, for an arena of `arena_bytes`; none if they do not make
+    /// it smaller.
     pub(crate) fn new(flags: String, arena_bytes: u64, (found, steps): PlanCost) -> Option<Lever> {
         let saved_bytes = arena_bytes.checked_sub(found).filter(|saved| *saved > 0)?;
         let (replaces, run_ratio) = (None, None);
@@ -66,7 +66,7 @@ pub(crate) struct Advice {
     pub(crate) options: CompileOptions,
 }
 
-/// A change of options, with the words of the command line that make it.
+/// A change of options, with its words on the command line.
 pub(crate) struct Change {
     flags: String,
     options: CompileOptions,
@@ -79,13 +79,13 @@ impl Change {
         Change { flags, options }
     }
 
-    /// To one thread, if there are several: each has scratch of its own.
+    /// One thread instead of several, each of which needs its own scratch.
     fn alone(options: &CompileOptions) -> Option<Change> {
         let change = |changed: &mut CompileOptions| changed.threads = 1;
         (options.threads > 1).then(|| Change::new("--threads=1".to_owned(), options, change))
     }
 
-    /// To one with this input donated, for each input that is not.
+    /// For each input that is not donated, the change that donates it.
     fn donations(module: &Module, entry: &str, options: &CompileOptions) -> Vec<Change> {
         let signature = signature(module, entry);
         let inputs = signature.iter().flat_map(|signature| signature.inputs());
@@ -98,15 +98,15 @@ impl Change {
     }
 }
 
-/// The changes that a budget does not make by itself.
+/// The changes that a budget does not try by itself.
 pub(crate) fn changes_beside_budget(module: &Module, entry: &str, options: &CompileOptions) -> Vec<Change> {
     Change::donations(module, entry, options).into_iter().chain(Change::alone(options)).collect()
 }
 
-/// What a plan with some options takes: bytes of the arena, and operations that run.
+/// The cost of a plan: bytes of the arena, and operations that run.
 pub(crate) type PlanCost = (u64, usize);
 
-/// What a planned function takes.
+/// The cost of a planned function.
 pub(crate) fn planned_cost(planned: &Module, entry: &str) -> PlanCost {
     let body = planned.function(entry).expect("the entry was just planned");
     let weights = WeightSet::of(&planned.ctx, body);
@@ -114,8 +114,8 @@ pub(crate) fn planned_cost(planned: &Module, entry: &str) -> PlanCost {
     (attrs::arena_bytes(&planned.ctx, body).unwrap_or(0), steps)
 }
 
-/// Those changes that make an arena smaller than `arena_bytes`, where `cost` says what a plan takes; the one
-/// that saves most first.
+/// Those changes that make an arena smaller than `arena_bytes`, by the costs of their plans; the largest
+/// saving first.
 pub(crate) fn levers_of(
     changes: Vec<Change>,
     arena_bytes: u64,
@@ -131,7 +131,7 @@ pub(crate) fn levers_of(
     };
     let mut all: Vec<Advice> = changes.into_iter().filter_map(advice).collect();
     all.sort_by_key(|advice| Reverse(advice.lever.saved_bytes));
-    // A budget that another change meets by itself, with the same numbers, says nothing new.
+    // A budget that another change meets by itself, with the same precision, adds nothing.
     let is_budget = |lever: &Lever| lever.flags.starts_with(BUDGET);
     let same_numbers = all.iter().map(|advice| &advice.lever).filter(|lever| lever.flags != HALF_NUMBERS);
     let least = same_numbers.filter(|lever| !is_budget(lever)).map(|lever| lever.arena_bytes).min();

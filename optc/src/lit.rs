@@ -1,4 +1,4 @@
-//! How a test that is one file of IR text is run; also for crates with passes and dialects of their own.
+//! Lit tests: a test is one file of IR text. Other crates can use them for their own passes and dialects.
 //!
 //! ```text
 //! // RUN: optc --passes=dce
@@ -12,16 +12,15 @@
 //! // ...
 //! ```
 //!
-//! The first line says what is run on what stands above the output, exactly as on the command line but in
-//! process; the comment after it is all that comes out: first what goes to standard error, then what goes to
-//! standard output. If the input is refused, the diagnostics are the output. A program that comes out must
-//! print as itself when it is read again.
+//! The first line is a command, run in process on the text above the output; the comment at the end is its
+//! entire output: first standard error, then standard output. If the input is refused, the diagnostics are
+//! the output. A printed program must print as itself when it is parsed again.
 //!
-//! `// RUN: optc plan --dim N=4` and `optc run ...` are what these verbs print of the file, without times.
-//! All is compiled for the setup's target, whatever machine the test runs on, unless the line has
+//! For `// RUN: optc plan --dim N=4` and `optc run ...`, the output is what these verbs print for the file,
+//! without times. Everything is compiled for the setup's target, on any machine, unless the line has
 //! `--target-cpu`.
 //!
-//! In the place of the whole output, comments may demand parts of it (see below):
+//! Instead of the entire output, comments may check parts of it (see below):
 //!
 //! ```text
 //! // RUN: optc --passes=fuse
@@ -32,13 +31,13 @@
 //!
 //! # Directives
 //!
-//! They are FileCheck's: `CHECK`, `CHECK-NEXT`, `CHECK-SAME`, `CHECK-NOT`, `CHECK-DAG`, `CHECK-LABEL`, with
-//! `{{expression}}`, `[[NAME:expression]]` and `[[NAME]]` in their patterns. One that is misspelt is an
-//! error, and so is one that can't fail.
+//! The directives are FileCheck's: `CHECK`, `CHECK-NEXT`, `CHECK-SAME`, `CHECK-NOT`, `CHECK-DAG`,
+//! `CHECK-LABEL`, with `{{expression}}`, `[[NAME:expression]]` and `[[NAME]]` in their patterns. A misspelt
+//! one is an error, and so is one that can't fail.
 //!
-//! [`run_folder`] runs every such file in a folder, [`LitMode::Bless`] writes the output into the files.
+//! [`run_folder`] runs every such file in a folder; [`LitMode::Bless`] writes the output into the files.
 //! [`check`] does the same with strings, for tests beside the code. All take a [`Setup`], and the first line
-//! names its tool, so that a crate with passes and dialects of its own tests them in the same way:
+//! names its tool, so that a crate with its own passes and dialects tests them in the same way:
 //!
 //! ```no_run
 //! use optc::lit::{LitMode, run_folder};
@@ -68,7 +67,7 @@ use crate::whole_file::write_whole;
 const RUN: &str = "// RUN: ";
 const OUTPUT: &str = "// ----- output";
 
-/// What happens if a file differs from the actual output.
+/// The reaction to a file that differs from the actual output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LitMode {
     /// The test fails.
@@ -81,7 +80,7 @@ impl LitMode {
     /// [`LitMode::Bless`] if the environment has `OPTC_BLESS=1`.
     ///
     /// # Errors
-    /// If it also has `CI`: there, nobody would look at what is blessed.
+    /// If it also has `CI`: there, nobody would review the blessed output.
     pub fn from_environment() -> Result<LitMode, String> {
         let is_set =
             |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
@@ -93,7 +92,7 @@ impl LitMode {
     }
 }
 
-/// All `.mlir` files in a folder and those in it, sorted.
+/// All `.mlir` files in a folder and its subfolders, sorted.
 ///
 /// # Errors
 /// If a folder can't be read.
@@ -115,7 +114,7 @@ pub fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
 /// Runs the tests in all files of a folder; returns their number.
 ///
 /// # Errors
-/// If the folder can't be read or has no test; else what is wrong with each file that fails.
+/// If the folder can't be read or has no test; otherwise the faults of each failing file.
 pub fn run_folder(setup: &Setup, folder: &Path, mode: LitMode) -> Result<usize, String> {
     let files = files(folder)?;
     if files.is_empty() {
@@ -128,7 +127,7 @@ pub fn run_folder(setup: &Setup, folder: &Path, mode: LitMode) -> Result<usize, 
 /// Runs the test in a file.
 ///
 /// # Errors
-/// If the file is no test, what comes out differs from what it says, or does not read back as itself.
+/// If the file is no test, or its output differs from the expected one, or does not parse back as itself.
 pub fn run_file(setup: &Setup, path: &Path, mode: LitMode) -> Result<(), String> {
     match (difference(setup, path)?, mode) {
         (None, _) => Ok(()),
@@ -141,7 +140,7 @@ pub fn run_file(setup: &Setup, path: &Path, mode: LitMode) -> Result<(), String>
     }
 }
 
-/// A test whose output is not what it says.
+/// A test whose output differs from the expected one.
 pub(crate) struct LitDifference {
     /// The lines that differ, as a unified diff.
     pub(crate) text: String,
@@ -158,16 +157,17 @@ impl LitDifference {
     }
 }
 
-/// Runs the test in a file; gives what differs from what it says, if that is the whole output.
+/// Runs the test in a file; returns the difference from its expected output, if that is the entire output.
 ///
 /// # Errors
-/// If the file is no test, its output does not have what directives demand, or does not read back as itself.
+/// If the file is no test, or its output violates directives or does not parse back as itself.
 pub(crate) fn difference(setup: &Setup, path: &Path) -> Result<Option<LitDifference>, String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     difference_in(setup, path, &name, &path.display().to_string())
 }
 
-/// The same for the test on standard input. Verbs read files, so that it is kept in one as long as it runs.
+/// Like [`difference`] for the test on standard input, which is stored in a file while it runs, because verbs
+/// read files.
 #[cfg(feature = "cli")]
 pub(crate) fn difference_of_stdin(setup: &Setup) -> Result<Option<LitDifference>, String> {
     const STDIN: &str = "<stdin>";
@@ -180,7 +180,7 @@ pub(crate) fn difference_of_stdin(setup: &Setup) -> Result<Option<LitDifference>
     difference_in(setup, file.path(), STDIN, STDIN)
 }
 
-/// What differs from the test in a file, which is called `name` in its output and `shown` in faults.
+/// The difference from the test in a file, which is called `name` in its output and `shown` in faults.
 fn difference_in(
     setup: &Setup,
     path: &Path,
@@ -197,7 +197,7 @@ fn difference_in(
 /// Runs the test in a text; returns the text with the actual output, or unchanged if it has directives.
 ///
 /// # Errors
-/// If the text is no test, its output does not have what directives demand, or does not read back as itself.
+/// If the text is no test, or its output violates directives or does not parse back as itself.
 pub fn run_text(setup: &Setup, name: &str, content: &str) -> Result<String, String> {
     run_in(setup, name, content, None)
 }
@@ -229,8 +229,8 @@ fn run_in(setup: &Setup, name: &str, content: &str, path: Option<&Path>) -> Resu
     Ok(format!("{input}{newline}{OUTPUT}\n{comment}"))
 }
 
-/// The words of a verb, for the CPU that the setup compiles for unless they name one: what comes out is then
-/// the same on every machine.
+/// The words of a verb, with the setup's CPU as target unless they name one, so that the output is the same
+/// on every machine.
 fn for_target(setup: &Setup, mut words: Vec<String>) -> Vec<String> {
     let name = setup.cpu.name();
     if Cpu::named(name).is_ok() && !words.iter().any(|word| word.starts_with("--target-cpu")) {
@@ -259,7 +259,7 @@ fn for_target(setup: &Setup, mut words: Vec<String>) -> Vec<String> {
 /// ```
 ///
 /// # Panics
-/// If something else comes out.
+/// If the result differs.
 pub fn check(setup: &Setup, pipeline: &str, input: &str, expected: &str) {
     let args = OptArgs { passes: pipeline.to_owned(), ..OptArgs::default() };
     let found = output(setup, &args, "input", input).unwrap_or_else(|fault| panic!("{fault}"));
@@ -271,7 +271,7 @@ pub fn check(setup: &Setup, pipeline: &str, input: &str, expected: &str) {
     );
 }
 
-/// All that comes out.
+/// The entire output.
 fn output(setup: &Setup, args: &OptArgs, name: &str, input: &str) -> Result<String, String> {
     let told = RefCell::new(String::new());
     let done = setup.opt_text(args, Source::new(name, input), &|text| told.borrow_mut().push_str(text));
@@ -287,7 +287,7 @@ fn output(setup: &Setup, args: &OptArgs, name: &str, input: &str) -> Result<Stri
     }
 }
 
-/// Demands that each program of an output prints as itself.
+/// Checks that each program of an output prints as itself.
 fn read_back(setup: &Setup, args: &OptArgs, printed: &str) -> Result<(), String> {
     for part in printed.split("// -----\n").filter(|part| !part.is_empty()) {
         let ctx = setup.context();

@@ -31,10 +31,10 @@ use crate::sizes;
 /// Options for loading files.
 #[derive(Clone)]
 pub struct LoadOptions {
-    /// What replaces weights that were stripped from a model.
+    /// The replacement of weights that were stripped from a model.
     #[cfg(feature = "onnx")]
     pub stripped: StrippedWeights,
-    /// How operations of unregistered dialects are treated.
+    /// The treatment of operations of unregistered dialects.
     pub unregistered: ir::text::Unregistered,
     /// Declarations about sizes: symbols, numbers and ranges.
     #[cfg(feature = "onnx")]
@@ -63,7 +63,7 @@ impl LoadOptions {
     }
 }
 
-/// A context that knows dialects beside the built-in ones.
+/// A context with dialects besides the built-in ones.
 pub(crate) fn context_of(dialects: impl IntoIterator<Item = &'static Dialect>) -> Arc<Context> {
     let ctx = Context::new();
     dialects.into_iter().for_each(|dialect| ctx.register(dialect));
@@ -74,7 +74,7 @@ pub(crate) fn context_of(dialects: impl IntoIterator<Item = &'static Dialect>) -
 /// (anything else). `-` is standard input, with IR text or a model.
 ///
 /// # Errors
-/// Every fault that was found in the file.
+/// All errors found in the file.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
     if path.extension().is_some_and(|extension| extension == "onnx") {
         return load_model(path, options);
@@ -103,20 +103,20 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
     Ok(module)
 }
 
-/// A program with what is said of its sizes.
+/// A program with the declarations of its sizes applied.
 #[cfg(feature = "onnx")]
 fn with_sizes(mut module: Module, options: &LoadOptions) -> Result<Module, Failure> {
     sizes::apply(&mut module, &options.sizes)?;
     Ok(module)
 }
 
-/// A program of whose sizes nothing more can be said.
+/// A program without declarations of sizes.
 #[cfg(not(feature = "onnx"))]
 fn with_sizes(module: Module, _: &LoadOptions) -> Result<Module, Failure> {
     Ok(module)
 }
 
-/// Refuses a program with tensors of known sizes whose bytes no memory holds.
+/// Refuses a program with tensors of known sizes that no memory can hold.
 fn check_fits_memory(module: &Module) -> Result<(), Failure> {
     let ctx = &module.ctx;
     let mut faults = Vec::new();
@@ -125,7 +125,7 @@ fn check_fits_memory(module: &Module) -> Result<(), Failure> {
         let ops = body.all_blocks().flat_map(|block| body.ops(block));
         let results = ops.flat_map(|op| body.results(op).map(move |result| (result, body.location(op))));
         let mut values = args.chain(results);
-        // One is enough: the others are most often made from it.
+        // One per function is enough: the others usually depend on it.
         faults.extend(values.find(|(value, _)| !fits_memory(ctx, body.ty(*value))).map(|(value, at)| {
             let ty = type_text(ctx, body.ty(value));
             Diagnostic::error(at, format!("`{ty}` has more elements than memory holds"))
@@ -134,10 +134,10 @@ fn check_fits_memory(module: &Module) -> Result<(), Failure> {
     if faults.is_empty() { Ok(()) } else { Err(Failure::diagnostics(ctx, &faults)) }
 }
 
-/// Parses a program from text. Weights that it takes from a model are found beside `path`.
+/// Parses a program from text. Weights from a model are searched beside `path`.
 ///
 /// # Errors
-/// Every fault that was found in the text.
+/// All errors found in the text.
 pub fn parse(
     name: &str,
     text: String,
@@ -157,7 +157,7 @@ pub fn parse(
     Ok(module)
 }
 
-/// Refuses a text that takes constants from a model.
+/// Refuses a text with constants from a model.
 #[cfg(not(feature = "onnx"))]
 fn refuse_missing(module: &Module, _: Option<&Path>) -> Result<(), Failure> {
     match &missing_blobs(module)[..] {
@@ -166,7 +166,7 @@ fn refuse_missing(module: &Module, _: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-/// What is said where a model is needed that can't be read.
+/// The message if a model is needed in a build that can't read it.
 #[cfg(not(feature = "onnx"))]
 const NO_MODELS: &str = "models are read where optc is built with its feature `onnx`";
 
@@ -179,7 +179,7 @@ fn load_model(path: &Path, _: &LoadOptions) -> Result<Module, Failure> {
 /// Loads an ONNX model from memory; messages call it `name`. Data in other files is not found.
 ///
 /// # Errors
-/// Every fault that was found in the model.
+/// All errors found in the model.
 #[cfg(feature = "onnx")]
 pub fn load_model_bytes(name: &str, bytes: Vec<u8>, options: &LoadOptions) -> Result<Module, Failure> {
     let bytes: SharedBytes = Arc::new(bytes);
@@ -190,11 +190,10 @@ pub fn load_model_bytes(name: &str, bytes: Vec<u8>, options: &LoadOptions) -> Re
     import_model(Path::new(name), &open, options)
 }
 
-/// The program of a model whose file has other bytes than these; data that it keeps in other files is found
-/// beside that.
+/// The program of a model with changed bytes; its data in other files is searched beside the original file.
 ///
 /// # Errors
-/// Every fault that was found in the model.
+/// All errors found in the model.
 #[cfg(all(feature = "jit", feature = "onnx"))]
 pub(crate) fn load_changed_model(
     path: &Path,
@@ -211,20 +210,20 @@ fn load_model(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
     import_model(path, &map_file, options)
 }
 
-/// Which resources of a stored text are given.
+/// Which resources of a stored text are available.
 #[cfg(feature = "jit")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Given {
     /// All that it names.
     All,
-    /// Some: the others can't be evaluated.
+    /// Some; the others can't be evaluated.
     Some,
 }
 
-/// The module that a text says whose resources are omitted, and given here by their names.
+/// Parses the module of a text without resources, which are given here by their names.
 ///
 /// # Errors
-/// Every fault that was found in the text; if a resource that it names is not given, where all should be.
+/// All errors found in the text; if `given` is all, also a named resource that is missing.
 #[cfg(feature = "jit")]
 pub(crate) fn parse_stored(
     name: &str,
@@ -246,8 +245,8 @@ pub(crate) fn parse_stored(
     }
 }
 
-/// Sizes that the model names are numbers before anything is converted; those that are symbolized are symbols
-/// first, so that what a symbol becomes is what the whole compiler made of it.
+/// Named sizes of the model become numbers before any conversion. Symbolized sizes are symbols during the
+/// import and numbers after it, so that the result is the symbolic program at these numbers.
 #[cfg(feature = "onnx")]
 fn import_model(path: &Path, open_file: OpenFile<'_>, options: &LoadOptions) -> Result<Module, Failure> {
     let ctx = options.context();
@@ -307,7 +306,7 @@ fn text_of(name: &str, bytes: Vec<u8>) -> Result<String, Failure> {
     }
 }
 
-/// Finds the constants that the text names but does not hold, in the model that it refers to.
+/// Finds the constants that the text only names, in the model that it refers to.
 #[cfg(feature = "onnx")]
 pub(crate) fn restore_weights(
     module: &Module,
@@ -335,7 +334,7 @@ pub(crate) fn restore_weights(
     restored.map_err(|faults| Failure::diagnostics(ctx, &faults))
 }
 
-/// The model that a text names: as it is, or beside the text.
+/// The path of the model that a text names: as given, or relative to the text.
 #[cfg(feature = "onnx")]
 fn model_path(model: &str, text_path: Option<&Path>) -> PathBuf {
     let plain = PathBuf::from(model);
@@ -355,7 +354,7 @@ fn missing_blobs(module: &Module) -> Vec<String> {
     keys.into_iter().collect()
 }
 
-/// The resources that operations of a module name, in the order in which they do.
+/// The resources that operations of a module name, in the order of first use.
 pub(crate) fn named_resources(module: &Module) -> IndexSet<String> {
     let mut keys = IndexSet::new();
     collect_resources(&module.ctx, &module.top, &mut keys);

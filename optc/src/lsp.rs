@@ -9,9 +9,9 @@
 //! ```
 //!
 //! A document is IR text, or a lit test: its first line is `// RUN: ...`, and lines `// -----` divide it into
-//! programs. Once no further message waits, its faults are told: the functions that changed are read again,
-//! and what calls them is looked at. The parser goes on after a fault, so all faults are told, and names are
-//! known in a text that is at fault; they are looked for, in the whole text, when they are first asked for.
+//! programs. Once no further message waits, its errors are published: changed functions are parsed again, and
+//! their callers are checked. The parser continues after an error, so all errors are reported, and names are
+//! known in a text with errors; they are collected from the whole text when first needed.
 
 mod completion;
 mod document;
@@ -35,17 +35,17 @@ use self::protocol::{
 use crate::failure::Failure;
 use crate::opt::{OptArgs, Setup, Source};
 
-/// The command of the code lenses: what a document is after a pipeline.
+/// The command of the code lenses: shows a document after a pipeline.
 const SHOW_AFTER: &str = "optc.showAfter";
 
-/// What code lenses show a function after: the pass, and what the lens says.
+/// The code lenses of a function: the pipeline, and the lens's title.
 const LENSES: [(&str, &str); 3] =
     [("fuse", "show after fuse"), ("fuse,inplace", "inplace"), ("fuse,inplace,plan", "plan")];
 
 /// Serves an editor on standard input and output, until it ends the session.
 ///
 /// # Errors
-/// If the editor does not keep to the protocol, or goes away.
+/// If the editor violates the protocol, or disconnects.
 pub fn run(setup: &Setup) -> Result<(), Failure> {
     let (connection, threads) = Connection::stdio();
     let done = serve(setup, &connection);
@@ -63,7 +63,8 @@ pub fn serve(setup: &Setup, connection: &Connection) -> Result<(), Failure> {
     connection.initialize(capabilities()).map_err(fault)?;
     let mut server = Server { setup, documents: BTreeMap::new(), stale: Vec::new() };
     loop {
-        // Faults are told once nothing else waits: they are of the last text, not of each letter's.
+        // Errors are published only when no message waits, so they belong to the last text, not to each
+        // keystroke.
         let waiting = connection.receiver.try_recv();
         let message = match waiting {
             Ok(message) => message,
@@ -98,7 +99,7 @@ fn send(connection: &Connection, message: Message) -> Result<(), Failure> {
     connection.sender.send(message).map_err(|_| Failure::input("the editor went away"))
 }
 
-/// What the server can do, as `ServerCapabilities`.
+/// The server's capabilities, as `ServerCapabilities`.
 fn capabilities() -> Value {
     const INCREMENTAL: u8 = 2;
     json!({
@@ -117,15 +118,15 @@ fn capabilities() -> Value {
     })
 }
 
-/// The documents that are open.
+/// The server, with its open documents.
 struct Server<'s> {
     setup: &'s Setup,
     documents: BTreeMap<String, Document>,
-    /// Documents whose faults are to be told.
+    /// Documents whose errors are to be published.
     stale: Vec<String>,
 }
 
-/// What is answered, or why nothing can be.
+/// An answer, or the reason why there is none.
 type LspAnswer = Result<Value, (ErrorCode, String)>;
 
 impl Server<'_> {
@@ -159,7 +160,7 @@ impl Server<'_> {
         Vec::new()
     }
 
-    /// The faults of the documents that changed.
+    /// Messages with the errors of the documents that changed.
     fn tell_faults(&mut self) -> Vec<Message> {
         let mut stale = std::mem::take(&mut self.stale);
         stale.dedup();
@@ -231,7 +232,7 @@ impl Server<'_> {
         }
     }
 
-    /// What is asked at a place of a document.
+    /// Answers a request about a position of a document.
     fn at(
         &mut self,
         request: Request,
@@ -250,7 +251,7 @@ impl Server<'_> {
         answer(setup, document, &place)
     }
 
-    /// What is asked of a document.
+    /// Answers a request about a document.
     fn of(
         &mut self,
         request: Request,
@@ -261,7 +262,7 @@ impl Server<'_> {
         answer(setup, self.document(&asked.text_document.uri)?, &asked.text_document.uri)
     }
 
-    /// A document, read.
+    /// A document, parsed.
     fn document(&mut self, uri: &str) -> Result<&Document, (ErrorCode, String)> {
         let found = self.documents.get_mut(uri);
         let document = found.ok_or_else(|| (ErrorCode::InvalidParams, format!("`{uri}` is not open")))?;
@@ -270,7 +271,7 @@ impl Server<'_> {
     }
 
     /// The text of a part of a document after passes; the arguments are its name, the pipeline and the part's
-    /// number.
+    /// index.
     fn execute(&mut self, command: ExecuteCommand) -> LspAnswer {
         let invalid =
             || (ErrorCode::InvalidParams, format!("`{SHOW_AFTER}` takes a document and a pipeline"));
@@ -289,7 +290,7 @@ impl Server<'_> {
     }
 }
 
-/// A place of a document, and what else is said of it.
+/// A position of a document, with the request's other parameters.
 struct AskedPlace {
     uri: String,
     offset: usize,

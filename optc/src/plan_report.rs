@@ -1,6 +1,6 @@
-//! A plan in numbers: `optc plan --json`, version 1.
+//! The plan report: a plan in numbers, as in `optc plan --json`, version 1.
 //!
-//! It is read from a planned function, so it describes what runs.
+//! It is computed from a planned function, so it describes the program that runs.
 
 use ir::plan::attrs;
 use std::collections::BTreeMap;
@@ -162,7 +162,7 @@ pub fn plan_report(ctx: &Context, body: &Body, weights_bytes: u64) -> Result<Pla
 fn pool_report(pool: &MemoryPool, problem: &place::Problem) -> PoolReport {
     let mut lower_bound_bytes = place::lower_bound(problem);
     if pool.size_bytes > lower_bound_bytes {
-        // The search proves more.
+        // The search proves a higher bound.
         let searched = place::place(problem, &place::PlannerOptions::default());
         lower_bound_bytes = searched.lower_bound_bytes.min(pool.size_bytes);
     }
@@ -189,7 +189,7 @@ struct PlanReader<'a> {
     names: SecondaryMap<Value, String>,
     step_of: BTreeMap<Op, usize>,
     last: SecondaryMap<Value, usize>,
-    /// The alias roots of what the function returns.
+    /// The alias roots of returned values.
     outputs: EntitySet<Value>,
 }
 
@@ -239,8 +239,9 @@ impl<'a> PlanReader<'a> {
             .collect()
     }
 
-    /// What is written over rows of an operand. A result written upwards begins above: then the result is the
-    /// `input` of the relation, since it is the one that must begin at least so far above the other.
+    /// The results written over rows of an operand. A result written upwards begins above the operand: then
+    /// it is the `input` of the relation, which is the one that must begin at least `min_distance_bytes`
+    /// above the other.
     fn overlaps(&self) -> Vec<OverlapReport> {
         let steps = self.steps.iter().filter_map(|(_, op)| {
             let banding = Banding::of(self.body.at(self.ctx, op))?;
@@ -249,7 +250,7 @@ impl<'a> PlanReader<'a> {
                 .map(|value| self.names[value].clone());
             let (input, output) =
                 if banding.order == RowOrder::Down { (read, written) } else { (written, read) };
-            // A part of wider rows begins that far after them.
+            // A result in place in wider rows begins at this offset in them.
             let first = self.aliases.window(self.body.result(op, 0))?.first as i64;
             let sign = if banding.order == RowOrder::Down { -1 } else { 1 };
             let min_distance_bytes = rows.distance(banding.rows, banding.order) + sign * first;
@@ -310,7 +311,7 @@ impl<'a> PlanReader<'a> {
         }
     }
 
-    /// Bytes from the first to the last; of an image in rows at a pitch, with what is left of the last row.
+    /// Bytes from the first to the last; for an image with a pitch, including the padding of the last row.
     fn size_bytes(&self, value: Value) -> u64 {
         let root = self.aliases.root(value);
         let [bytes, all] = [value, root].map(|value| self.aliases.size_bytes(value).unwrap_or(0));
@@ -350,8 +351,8 @@ impl<'a> PlanReader<'a> {
         }
     }
 
-    /// A view lies where its source lies; a concatenation of parts that are in place, where the plan says,
-    /// since its last part.
+    /// A view is at its source's place. A concatenation with operands in place is at the place in the plan,
+    /// and live since its last operand.
     fn add_view(&self, op: Op, values: &mut Vec<ValueReport>) {
         if self.body.at(self.ctx, op).attr(attrs::MEM_PLACE).is_some() {
             let names: Vec<&str> = self.body.operands(op).map(|part| self.names[part].as_str()).collect();
@@ -364,7 +365,7 @@ impl<'a> PlanReader<'a> {
             let first = |value| self.aliases.window(value).map_or(0, |window| window.first);
             let Some(base) = values.iter().find(|value| value.name == self.names[operand]) else { continue };
             let (pool, step) = (base.pool.clone(), base.step);
-            // A view of a view may begin before it: one that walks back.
+            // A view of a view may begin before it, if it goes backwards.
             let offset =
                 if is_planned(&pool) { base.offset + first(result) - first(operand) } else { base.offset };
             values.push(self.entry(result, step, &pool, offset, "result"));
@@ -376,12 +377,12 @@ impl<'a> PlanReader<'a> {
         let number =
             |index: usize| entry.get(index).and_then(|attr| self.ctx.int_value(*attr)).unwrap_or(0) as u64;
         let pool = entry.first().and_then(|attr| self.ctx.str_value(*attr)).unwrap_or("arena");
-        // An output's number is no offset; a part of a value begins that many bytes after it.
+        // An output's index is no offset; an operand in place begins at its own offset.
         (pool, number(1) + if is_planned(pool) { number(3) } else { 0 }, number(2))
     }
 }
 
-/// Whether places in a pool are offsets: in the caller's memory they are numbers of inputs and outputs.
+/// Whether places in a pool are offsets: in the caller's memory they are indices of inputs and outputs.
 fn is_planned(pool: &str) -> bool {
     !["in", "out", "input", "output"].contains(&pool)
 }

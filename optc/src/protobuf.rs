@@ -1,9 +1,10 @@
-//! How arrays are read from and written to files as ONNX ships the data of its tests: a folder with a
-//! `TensorProto` for each input and output, `input_0.pb`, `input_1.pb`, ..., `output_0.pb`, ...
+//! Arrays in ONNX's test data: a folder with a `TensorProto` for each input and output, `input_0.pb`,
+//! `input_1.pb`, ..., `output_0.pb`, ...
 //!
-//! A sequence is a `SequenceProto` there, and an optional an `OptionalProto`; a file does not say which of
-//! the three it is. What is no whole tensor is read as one of the other two: their fields are the same as
-//! far as they hold tensors and sequences of tensors. Their elements are written as files of their own.
+//! A sequence is stored as a `SequenceProto`, and an optional as an `OptionalProto`; a file does not say
+//! which of the three it contains. A file that is no valid tensor is parsed as one of the other two, whose
+//! fields are the same as far as they contain tensors and sequences of tensors. Their elements are written as
+//! separate files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ pub use import::onnx::wire::append_bytes;
 /// The array in the bytes of a file, with its name there.
 ///
 /// # Errors
-/// If the file is damaged, or no array has such elements: complex numbers.
+/// If the file is damaged, or no array has such elements (complex numbers).
 pub fn array_of(file: Vec<u8>) -> Result<Array, String> {
     let weight = tensor_of_file(Arc::new(file))?;
     let name = weight.element.name();
@@ -42,7 +43,7 @@ pub enum HeldArrays {
 }
 
 impl HeldArrays {
-    /// The shapes of its arrays; none of an empty optional.
+    /// The shapes of its arrays; none for an empty optional.
     pub fn shapes(&self) -> Option<Vec<Vec<u64>>> {
         let shapes = |arrays: &[Array]| arrays.iter().map(|array| array.shape.clone()).collect();
         match self {
@@ -73,7 +74,7 @@ pub fn held_in(file: Vec<u8>) -> Result<HeldArrays, String> {
 /// The tensors in a `SequenceProto` or an `OptionalProto`; none if it can't be one. Fields are `name` (1),
 /// `elem_type` (2), a tensor (3) for each element, and a sequence (5) in an optional one.
 fn items_in(file: &[u8]) -> Option<Result<HeldArrays, String>> {
-    /// `SequenceProto.DataType` and `OptionalProto.DataType` where there is no element.
+    /// The value of `SequenceProto.DataType` and `OptionalProto.DataType` without elements.
     const UNDEFINED: i64 = 0;
     let mut kind = None;
     let mut arrays = Vec::new();
@@ -114,8 +115,8 @@ pub fn file_of(array: &Array) -> Vec<u8> {
     file
 }
 
-/// The arrays of the files `PREFIX_0.pb`, `PREFIX_1.pb`, ... of a folder, up to the first number without a
-/// file; of a sequence all its elements.
+/// The arrays of the files `PREFIX_0.pb`, `PREFIX_1.pb`, ... of a folder, up to the first missing file; for a
+/// sequence all its elements.
 ///
 /// # Errors
 /// If there is none, or one can't be read.
@@ -154,7 +155,7 @@ pub fn write_folder(folder: &Path, prefix: &str, arrays: &[Array]) -> Result<(),
     Ok(())
 }
 
-/// Whether a path stands for a folder: one that is there, or by the slash at its end.
+/// Whether a path denotes a folder: it exists as one, or ends with a slash.
 #[cfg(feature = "cli")]
 pub(crate) fn is_folder(path: &Path) -> bool {
     path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/")

@@ -1,8 +1,8 @@
-//! Work whose panics are errors, and are told nowhere else.
+//! Runs work whose panics are treated as errors and not printed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 
-/// What the work returns; none if it panics.
+/// The result of the work; none if it panics.
 pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> Option<T> {
     let hook = take_hook();
     set_hook(Box::new(|_| {}));

@@ -1,10 +1,10 @@
 //! Reduction of an ONNX model to the smallest one that still fails.
 //!
-//! As [`passes::reduce`] does it with IR, by steps for what a model file has: nodes, weights, inputs and
-//! outputs. What a node computed is an input of the model afterwards, of the same name and type; an output
-//! moves up to what its node read. If the original can be imported, so can every candidate, and its outputs
-//! have the types that follow; else every candidate only defines each name before it is read, and what asks
-//! for types is left out.
+//! This works like [`passes::reduce`] for IR, with steps for the parts of a model file: nodes, weights,
+//! inputs and outputs. The result of a removed node becomes an input of the model, of the same name and type;
+//! an output moves up to the node's operand. If the original can be imported, so can every candidate, with
+//! inferred types of its outputs. Otherwise a candidate only has to define each name before its use, and
+//! steps that need types are skipped.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -34,7 +34,7 @@ pub struct ModelCandidate {
     is_typed: bool,
 }
 
-/// Where the model comes from.
+/// The origin of the model.
 struct Original {
     path: PathBuf,
     options: LoadOptions,
@@ -72,7 +72,7 @@ impl ModelCandidate {
         ModelCandidate { parts: self.parts.emptied(), ..self.clone() }
     }
 
-    /// Whether it reads data in other files.
+    /// Whether it has data in other files.
     pub fn has_files_beside(&self) -> bool {
         self.parts.weights.iter().any(|weight| weight.location.is_some())
     }
@@ -80,7 +80,7 @@ impl ModelCandidate {
     /// The program.
     ///
     /// # Errors
-    /// What is wrong with the model; also where the import panics.
+    /// The errors of the model, or a panic of the import.
     pub fn module(&self) -> Result<Module, Failure> {
         let Original { path, options } = &*self.original;
         let import = || load_changed_model(path, self.parts.to_bytes(), options);
@@ -88,7 +88,7 @@ impl ModelCandidate {
         quietly(import).unwrap_or_else(panics)
     }
 
-    /// The types that follow for the outputs; none if the model can't be imported.
+    /// The inferred types of the outputs; none if the model can't be imported.
     fn output_types(&self) -> Option<Types> {
         let mut untyped = self.clone();
         untyped.parts.outputs.iter_mut().for_each(|output| output.ty = ValueType::unknown());
@@ -117,7 +117,7 @@ impl ModelCandidate {
         Some(types)
     }
 
-    /// The types of all values that nodes compute and read, as far as they are known.
+    /// The known types of all values that nodes compute and read.
     fn types(&self) -> Types {
         let ModelParts { inputs, outputs, declared, weights, nodes, .. } = &self.parts;
         let of = |value: &ValueParts| (value.name.clone(), value.ty.clone());
@@ -142,7 +142,7 @@ impl ModelCandidate {
         true
     }
 
-    /// How many nodes, their own graphs and outputs of the model read each name.
+    /// The number of readers of each name: nodes, their subgraphs, and outputs of the model.
     fn readers(&self) -> HashMap<String, usize> {
         let read = self.parts.nodes.iter().flat_map(NodeParts::reads);
         let mut readers = HashMap::new();
@@ -152,7 +152,7 @@ impl ModelCandidate {
         readers
     }
 
-    /// Leaves out those nodes that can be, the last first, and the weights that only they read.
+    /// Removes those nodes that can be removed, the last first, and the weights that only they read.
     fn leave_out(&mut self, keys: &[String], types: &Types) -> bool {
         let keys: HashSet<&str> = keys.iter().map(String::as_str).collect();
         let mut readers = self.readers();
@@ -174,7 +174,7 @@ impl ModelCandidate {
         self.parts.nodes.len() < count
     }
 
-    /// Replaces what a node computed, whose readers that go are gone; false if that can't be.
+    /// Replaces the results of a node to be removed; false if that is impossible.
     fn replace_results(
         &mut self,
         node: &NodeParts,
@@ -214,7 +214,7 @@ impl ModelCandidate {
         true
     }
 
-    /// Leaves out a node of one result, for which others read then what it read first, unless that can't be.
+    /// Removes a node of one result, if possible; its readers then read its first operand.
     fn pass_by(&mut self, result: &str) {
         let ModelParts { nodes, outputs, .. } = &mut self.parts;
         let Some(index) = nodes.iter().position(|node| key(node) == Some(result)) else { return };
@@ -231,14 +231,14 @@ impl ModelCandidate {
         }
     }
 
-    /// Changes each node of these keys; whether that did anything.
+    /// Changes each node with one of these keys; returns whether that had an effect.
     fn change_nodes(
         &mut self,
         sites: &[(String, usize)],
         change: impl Fn(&mut NodeParts, usize) -> bool,
     ) -> bool {
         let mut has_changed = false;
-        // The last first, for what is left out moves what is after it.
+        // The last ones come first, because removing one shifts those after it.
         for (wanted, index) in sites.iter().rev() {
             let node = self.parts.nodes.iter_mut().find(|node| key(node) == Some(wanted));
             has_changed |= node.is_some_and(|node| change(node, *index));
@@ -254,14 +254,14 @@ impl ModelCandidate {
         })
     }
 
-    /// The same, as they are.
+    /// Copies of the sizes of all inputs.
     fn sizes_now(&self) -> Vec<ValueSize> {
         self.clone().sizes().map(|size| size.clone()).collect()
     }
 
-    /// Puts a size in the place of another, in all inputs or the `only` one of them.
+    /// Replaces a size by another, in all inputs or only in input `only`.
     fn resize(&mut self, old: &ValueSize, new: i64, only: Option<usize>) -> bool {
-        // What the file says of other values was so before.
+        // The file's declarations of other values may no longer hold.
         self.parts.declared.clear();
         let mut has_changed = false;
         for (index, size) in self.sizes().enumerate() {
@@ -302,7 +302,7 @@ impl Reducible for ModelCandidate {
     }
 }
 
-/// The steps of a round, those that remove most first.
+/// The steps of a round; those that remove the most come first.
 pub static STEPS: &[(&str, ReduceStep<ModelCandidate>)] = &[
     ("outputs", outputs),
     ("what nobody reads", unread),
@@ -316,7 +316,7 @@ pub static STEPS: &[(&str, ReduceStep<ModelCandidate>)] = &[
     ("element types", elements),
 ];
 
-/// The name of a node that holds in every copy of the model: that of its first result.
+/// A name of a node that is valid in every copy of the model: its first result.
 fn key(node: &NodeParts) -> Option<&str> {
     node.results().next()
 }
@@ -329,7 +329,7 @@ fn names(values: &[ValueParts]) -> Vec<String> {
     values.iter().map(|value| value.name.clone()).collect()
 }
 
-/// Tries to leave out outputs.
+/// Tries to remove outputs.
 fn outputs(search: &mut Search<'_, ModelCandidate>) {
     let all = names(&search.program().parts.outputs);
     search.halve(all, |model, gone| {
@@ -340,7 +340,7 @@ fn outputs(search: &mut Search<'_, ModelCandidate>) {
     });
 }
 
-/// Tries to leave out all that no output needs, and what the file says of values in between.
+/// Tries to remove everything that no output needs, and declarations of intermediate values.
 fn unread(search: &mut Search<'_, ModelCandidate>) {
     search.attempt(|model| {
         let mut readers = model.readers();
@@ -377,14 +377,15 @@ fn unread(search: &mut Search<'_, ModelCandidate>) {
     }
 }
 
-/// Tries to leave out nodes.
+/// Tries to remove nodes.
 fn nodes(search: &mut Search<'_, ModelCandidate>) {
     let types = search.program().types();
     let found = search.program().parts.nodes.iter().filter_map(key).map(str::to_owned).collect();
     search.halve(found, |model, found| model.leave_out(found, &types));
 }
 
-/// Tries to leave out nodes of whose results no types are known: what they read first is read in their place.
+/// Tries to remove nodes whose results have unknown types, and to replace the results by their first
+/// operands.
 fn passed_by(search: &mut Search<'_, ModelCandidate>) {
     if search.program().is_typed {
         return;
@@ -397,7 +398,7 @@ fn passed_by(search: &mut Search<'_, ModelCandidate>) {
     });
 }
 
-/// Tries to make weights inputs.
+/// Tries to turn weights into inputs.
 fn weights(search: &mut Search<'_, ModelCandidate>) {
     let types = search.program().types();
     let found = search.program().parts.weights.iter().map(|weight| weight.name.clone()).collect();
@@ -409,13 +410,13 @@ fn weights(search: &mut Search<'_, ModelCandidate>) {
     });
 }
 
-/// The nodes with a number for each of their parts of one kind.
+/// The nodes with an index for each of their parts of one kind.
 fn sites(model: &ModelCandidate, count: impl Fn(&NodeParts) -> usize) -> Vec<(String, usize)> {
     let nodes = model.parts.nodes.iter().filter_map(|node| Some((key(node)?, count(node))));
     nodes.flat_map(|(key, count)| (0..count).map(move |index| (key.to_owned(), index))).collect()
 }
 
-/// Tries to leave out operands, and to read the first of the same type in the place of others.
+/// Tries to remove operands, and to replace operands by the first one of the same type.
 fn operands(search: &mut Search<'_, ModelCandidate>) {
     if !search.program().is_typed {
         return;
@@ -446,7 +447,7 @@ fn operands(search: &mut Search<'_, ModelCandidate>) {
     });
 }
 
-/// Tries to leave out attributes.
+/// Tries to remove attributes.
 fn attributes(search: &mut Search<'_, ModelCandidate>) {
     if !search.program().is_typed {
         return;
@@ -463,7 +464,7 @@ fn attributes(search: &mut Search<'_, ModelCandidate>) {
     });
 }
 
-/// Tries to make named sizes numbers and all sizes of inputs smaller: everywhere, then one by one.
+/// Tries to replace named sizes by numbers, and sizes of inputs by smaller ones: everywhere, then one by one.
 fn sizes(search: &mut Search<'_, ModelCandidate>) {
     if !search.program().is_typed {
         return;
@@ -488,7 +489,7 @@ fn sizes(search: &mut Search<'_, ModelCandidate>) {
     }
 }
 
-/// What is tried in the place of a size, the smallest first.
+/// The sizes to try instead of this one, the smallest first.
 fn smaller(size: &ValueSize) -> impl Iterator<Item = i64> + use<> {
     let mut smaller = match size {
         ValueSize::Number(size) => vec![1, 2, 4, size / 2, size - 1],
@@ -501,7 +502,7 @@ fn smaller(size: &ValueSize) -> impl Iterator<Item = i64> + use<> {
     smaller.into_iter()
 }
 
-/// Tries to make inputs of other element types ones of `float`.
+/// Tries to change inputs of other element types to `float`.
 fn elements(search: &mut Search<'_, ModelCandidate>) {
     let inputs = &search.program().parts.inputs;
     let of = |ty: &ValueType| match ty {
@@ -528,7 +529,7 @@ fn elements(search: &mut Search<'_, ModelCandidate>) {
     }
 }
 
-/// Says sizes of inputs as the command line does.
+/// Applies sizes given on the command line to inputs.
 fn say_sizes(parts: &mut ModelParts, said: &DeclaredSizes) {
     for input in &mut parts.inputs {
         let ValueType::Tensor { sizes, .. } = &mut input.ty else { continue };

@@ -10,8 +10,8 @@ use passes::symbolic::is_symbolic;
 
 use crate::failure::Failure;
 
-/// Takes functions of named sizes back to where sizes have decided nothing: with numbers, kernels, order,
-/// ties and places are others. Functions beside them go along, since passes run on all.
+/// Resets functions with named sizes to the state before decisions about sizes: kernels, order, ties and
+/// places may differ once sizes are numbers. Functions beside them are reset too, since passes run on all.
 pub(crate) fn forget_decisions(module: &mut Module) {
     let ctx = module.ctx.clone();
     let is_late = |body: &Body| Stage::of(&ctx, body) > Some(Stage::Fuse);
@@ -38,7 +38,7 @@ pub(crate) fn forget_decisions(module: &mut Module) {
     }
 }
 
-/// What the passes after `fuse` decide about an operation.
+/// The decisions of passes after `fuse` about an operation.
 const DECISIONS: [&str; 7] = [
     attrs::MEM_KERNEL,
     attrs::MEM_SCRATCH,
@@ -49,7 +49,7 @@ const DECISIONS: [&str; 7] = [
     attrs::MEM_BUFFER,
 ];
 
-/// The range in which a function declares a name's numbers, if this number is not in it.
+/// The range that a function declares for a name, if this number is outside of it.
 pub(crate) fn range_without(module: &Module, name: &str, number: u64) -> Option<(u64, u64)> {
     let ctx = &module.ctx;
     let name = ctx.ident(name);
@@ -68,11 +68,10 @@ pub(crate) fn range_text(name: &str, (low, high): (u64, u64)) -> String {
     }
 }
 
-/// Says in the attributes of functions which numbers symbols may be, beside what they say already.
+/// Adds ranges of symbols to the attributes of functions, besides those declared already.
 ///
 /// # Errors
-/// Every symbol that the program does not have, and a range that has no number of the one that a function
-/// declares.
+/// Every unknown symbol, and every range that has no number in common with one declared by a function.
 pub(crate) fn declare(module: &mut Module, ranges: &BTreeMap<String, (u64, u64)>) -> Result<(), Failure> {
     if ranges.is_empty() {
         return Ok(());

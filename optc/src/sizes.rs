@@ -19,10 +19,10 @@ use crate::size_ranges::{declare, forget_decisions, range_text, range_without};
 /// Parses `INPUT:AXIS=SIZE,...`.
 ///
 /// # Errors
-/// What is not of that form.
+/// The part that does not have this form.
 pub fn parse_symbolize(text: &str) -> Result<Vec<Symbolized>, String> {
     let form = "expected INPUT:AXIS=NAME,...";
-    // The name of an input may have colons, and sizes have none.
+    // The name of an input may contain colons, but sizes can't.
     let (input, entries) = text.rsplit_once(':').ok_or(form)?;
     let entry = |entry: &str| {
         let (axis, size) = entry.split_once('=').ok_or(form)?;
@@ -45,7 +45,7 @@ pub struct DimArg {
 }
 
 impl DimArg {
-    /// A symbol with a number.
+    /// A symbol with a fixed number.
     pub fn of(name: &str, number: u64) -> DimArg {
         DimArg { name: name.to_owned(), low: number, high: number }
     }
@@ -55,7 +55,7 @@ impl DimArg {
         &self.name
     }
 
-    /// The number that it is, if it is one.
+    /// Its number, if it is fixed.
     pub fn number(&self) -> Option<u64> {
         (self.low == self.high).then_some(self.high)
     }
@@ -64,7 +64,7 @@ impl DimArg {
 /// Parses `N=4`, `N<=512` or `N..512`.
 ///
 /// # Errors
-/// What is not of that form.
+/// The text, if it does not have this form.
 pub fn parse_dim(text: &str) -> Result<DimArg, String> {
     let form = "expected NAME=NUMBER, NAME<=NUMBER or NAME..NUMBER";
     let bound = || text.rsplit_once("..").map(|(name, number)| (format!("{name}<"), number));
@@ -88,7 +88,7 @@ pub fn parse_dim(text: &str) -> Result<DimArg, String> {
 /// Combines all declarations.
 ///
 /// # Errors
-/// A symbol that is two numbers.
+/// A symbol with two different numbers.
 pub fn gather(symbolized: &[Vec<Symbolized>], args: &[DimArg]) -> Result<DeclaredSizes, Failure> {
     let mut sizes = DeclaredSizes { symbolized: symbolized.concat(), ..DeclaredSizes::new() };
     for DimArg { name, low, high } in args {
@@ -110,8 +110,8 @@ pub fn gather(symbolized: &[Vec<Symbolized>], args: &[DimArg]) -> Result<Declare
     Ok(sizes)
 }
 
-/// The numbers of symbols that are symbolized: they are no symbols of the model, and are bound after the
-/// import.
+/// Removes and returns the numbers of symbolized symbols: the model does not have them, so they are bound
+/// after the import.
 pub(crate) fn take_symbolized(ctx: &Context, sizes: &mut DeclaredSizes) -> BTreeMap<String, u64> {
     let exprs = sizes.symbolized.iter().map(|entry| read_size(ctx, &entry.size));
     let names: Vec<&str> =
@@ -122,12 +122,12 @@ pub(crate) fn take_symbolized(ctx: &Context, sizes: &mut DeclaredSizes) -> BTree
     later
 }
 
-/// Puts numbers in the place of symbols, and verifies what they make of the program. A name that follows from
-/// others must be what follows.
+/// Replaces symbols by numbers, and verifies the resulting program. A number for a derived symbol must equal
+/// the derived value.
 ///
 /// # Errors
-/// A symbol that the program does not have, a number outside of the range that a function declares, one that
-/// is not what follows from others, and whatever does not fit.
+/// An unknown symbol, a number outside of the range that a function declares, one that differs from the
+/// derived value, and any inconsistency.
 pub(crate) fn bind(module: &mut Module, values: &BTreeMap<String, u64>) -> Result<(), Failure> {
     if values.is_empty() {
         return Ok(());
@@ -169,9 +169,9 @@ pub(crate) fn bind(module: &mut Module, values: &BTreeMap<String, u64>) -> Resul
 /// Applies declarations to a program in text, as the import does to a model.
 ///
 /// # Errors
-/// A symbol that the program does not have, a number or range outside of the one that a function declares, a
-/// number that is not what follows from others, what does not fit, and inputs to symbolize: their operations
-/// may have been made for the sizes that they had.
+/// An unknown symbol, a number or range outside of the one that a function declares, a number that differs
+/// from the derived value, any inconsistency, and inputs to symbolize, since their operations may depend on
+/// the sizes that they had.
 pub fn apply(module: &mut Module, sizes: &DeclaredSizes) -> Result<(), Failure> {
     if !sizes.symbolized.is_empty() {
         return Err(Failure::input(

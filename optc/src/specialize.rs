@@ -1,7 +1,9 @@
-//! How a function of named sizes becomes a program: decided once for all sizes, compiled once, and
-//! specialized at sizes that come up.
+//! Specialization: a function with named sizes is planned once for all sizes, compiled once, and specialized
+//! to the sizes that occur.
 //!
-//! What does not depend on sizes is decided once ([`passes::memory`]): groups, order, ties, buffers. Machine
+//! All size-independent decisions are made once ([`passes::memory`]): groups, order, ties, buffers. Machine
+//! code is generated for a few *samples*. A specialization places the buffers at its sizes and gives that
+//! code a frame; nothing is compiled again.
 //! code is made from a few *samples*. A specialization places the buffers at its sizes and gives that code a
 //! frame; nothing is compiled again.
 
@@ -32,10 +34,10 @@ use crate::specializations::Specializations;
 /// The stages that need no sizes.
 const FRONT: [Stage; 5] = [Stage::Simplify, Stage::Layout, Stage::Fuse, Stage::Schedule, Stage::Inplace];
 
-/// The passes that a function which has reached a stage lacks of those that need no sizes.
+/// The passes that a function at this stage lacks, among those that need no sizes.
 ///
 /// # Errors
-/// If the registry puts passes where sizes are known only when the program runs: no pass runs there.
+/// If the registry inserts passes at a stage where sizes are known only at run time: no pass runs there.
 fn front(registry: &Registry, reached: Option<Stage>) -> Result<String, Failure> {
     let late = [Stage::Select, Stage::Schedule, Stage::Inplace, Stage::Plan];
     let late = late.map(|stage| registry.extensions(Some(stage)).next().map(|passes| (stage, passes)));
@@ -63,10 +65,10 @@ pub fn has_named_sizes(ctx: &Context, body: &Body) -> bool {
     args.iter().any(|arg| is_named(body.ty(*arg)))
 }
 
-/// Compiles a function that was decided for all sizes.
+/// Compiles a function that was planned for all sizes.
 ///
 /// # Errors
-/// Every fault of the first stage that finds some.
+/// All errors of the first stage that finds any.
 pub(crate) fn compile(all: AllSizes, options: &CompileOptions) -> Result<Program, Failure> {
     options.begins(MACHINE_CODE)?;
     let made = Specializations::compile(all, &options.code())?;
@@ -84,14 +86,14 @@ pub(crate) fn compile(all: AllSizes, options: &CompileOptions) -> Result<Program
         specialize: Box::new(made),
     };
     let program = Program::with_sizes(parts, sizes).with_open(open).with_states(states);
-    // So that weights are packed now, and not in the first request.
+    // Weights are packed now rather than at the first request.
     program.at(&sample).map_err(|error| Failure::input(error.to_string()))?;
     Ok(program)
 }
 
-/// A module whose entry is decided for all sizes.
+/// A module whose entry is planned for all sizes.
 pub struct AllSizes {
-    /// The module with all that is decided; its entry is another at each size.
+    /// The module with all decisions; at each size its entry is specialized.
     module: Module,
     entry: String,
     names: Vec<Ident>,
@@ -103,7 +105,7 @@ pub struct AllSizes {
     plans: Specializer,
     bound: Result<Bound, String>,
     variants: Vec<Variant>,
-    /// What the passes remarked that decided it.
+    /// The remarks of the passes.
     remarks: Vec<Remark>,
 }
 
@@ -115,16 +117,17 @@ pub struct Variant {
     pub all: AllSizes,
 }
 
-/// The sizes of a function at which a variant runs.
+/// The guard of a variant: the sizes at which it runs.
 pub struct Guard {
-    /// The symbols that must have these sizes, by their numbers in the function.
+    /// The symbols that must have these sizes, by their indices in the function.
     pub equal: Vec<(usize, u64)>,
-    /// Of each of the variant's own symbols the number in the function.
+    /// For each of the variant's own symbols, its index in the function.
     symbols: Vec<usize>,
 }
 
 impl Guard {
-    /// The sizes of the variant's own symbols where the function has these; none if the variant does not run.
+    /// The sizes of the variant's own symbols at these sizes of the function; none if the variant does not
+    /// run.
     pub(crate) fn sizes(&self, sizes: &[u64]) -> Option<Vec<u64>> {
         let holds = self.equal.iter().all(|(symbol, size)| sizes[*symbol] == *size);
         holds.then(|| self.symbols.iter().map(|symbol| sizes[*symbol]).collect())
@@ -132,10 +135,10 @@ impl Guard {
 }
 
 impl AllSizes {
-    /// Takes the entry of a module through all passes that do not need sizes.
+    /// Runs all passes that need no sizes on the entry of a module.
     ///
     /// # Errors
-    /// Every fault of the first stage that finds some; a named size that the shapes of inputs do not say.
+    /// All errors of the first stage that finds any; a named size that the shapes of inputs do not determine.
     pub fn decide(module: &mut Module, options: &CompileOptions) -> Result<AllSizes, Failure> {
         let CompileOptions { donated, pools, entry: wanted, sizes, .. } = options;
         if options.precision != Precision::F32 {
@@ -158,7 +161,7 @@ impl AllSizes {
         Ok(all)
     }
 
-    /// A function whose structure is decided, ready to be placed at any sizes; without variants.
+    /// A function whose structure is decided, ready for placement at any sizes; without variants.
     fn of(module: &Module, entry: String, options: &CompileOptions) -> Result<AllSizes, Failure> {
         let CompileOptions { threads, goal, sizes, .. } = options;
         let threads = *threads;
@@ -214,9 +217,8 @@ impl AllSizes {
         })
     }
 
-    /// The function's variants that run fewer steps, where fewer are at least a twentieth of them, and need
-    /// no larger arena. Where a variant was left out that needs a larger one, an arena that is enough for
-    /// all sizes stays enough.
+    /// The function's variants with at least a twentieth fewer steps and no larger arena. Since a variant
+    /// with a larger arena is left out, an arena that suffices for all sizes keeps sufficing.
     fn variants_of(&self, module: &Module, options: &CompileOptions) -> Result<Vec<Variant>, Failure> {
         let (ctx, body) = self.decided();
         let mut variants = Vec::new();
@@ -253,7 +255,7 @@ impl AllSizes {
         self.plans.buffers().runs.len()
     }
 
-    /// The variants for some sizes; the first one whose guard holds runs.
+    /// The variants for some sizes, of which the first with a matching guard runs.
     pub fn variants(&self) -> &[Variant] {
         &self.variants
     }
@@ -263,12 +265,12 @@ impl AllSizes {
         self.variants.iter().find_map(|variant| Some((&variant.all, variant.guard.sizes(sizes)?)))
     }
 
-    /// The variants, which it then lacks.
+    /// Removes and returns the variants.
     pub(crate) fn take_variants(&mut self) -> Vec<Variant> {
         std::mem::take(&mut self.variants)
     }
 
-    /// The function that is the program.
+    /// The name of the entry function.
     pub fn entry(&self) -> &str {
         &self.entry
     }

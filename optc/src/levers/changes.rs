@@ -1,4 +1,4 @@
-//! The changes that the command tries: `optc plan` those that are quick, `optc explain` all.
+//! The changes that the command tries: the quick ones in `optc plan`, all in `optc explain`.
 
 use ir::Module;
 use passes::memory::bound::Bound;
@@ -9,20 +9,20 @@ use crate::compile::{CompileOptions, Goal, Precision, plan_known_sizes};
 use crate::specialize::AllSizes;
 
 impl Change {
-    /// To the goal `memory`, if that is not the goal.
+    /// The goal `memory`, if it is not set already.
     fn sparing(options: &CompileOptions) -> Option<Change> {
         let change = |changed: &mut CompileOptions| changed.goal = Goal::Memory;
         (options.goal != Goal::Memory).then(|| Change::new("--optimize=memory".to_owned(), options, change))
     }
 
-    /// To numbers of 16 bits, if those of the program are what it computes in.
+    /// Numbers of 16 bits, if the program uses the default precision.
     fn in_half_numbers(options: &CompileOptions) -> Option<Change> {
         let change = |changed: &mut CompileOptions| changed.precision = Precision::Bf16;
         (options.precision == Precision::default())
             .then(|| Change::new(HALF_NUMBERS.to_owned(), options, change))
     }
 
-    /// To half of what each named size is planned for; these are the sizes, with the least that they may be.
+    /// For each named size, half of the planned one, unless that is below its least value.
     fn halved_sizes(options: &CompileOptions, sizes: &[SizeToHalve]) -> Vec<Change> {
         let halved = |size: &SizeToHalve| {
             let range = (size.least, size.planned / 2);
@@ -35,7 +35,7 @@ impl Change {
         sizes.iter().filter(|size| size.planned / 2 > size.least).map(halved).collect()
     }
 
-    /// To the least arena that is found by computing values again.
+    /// The smallest arena found by recomputation.
     fn recomputing(module: &Module, entry: &str, options: &CompileOptions) -> Option<Change> {
         let least = least_bytes(module, entry, &options.unobserved()).ok()?;
         let flag = format!("{BUDGET}{least}");
@@ -43,7 +43,7 @@ impl Change {
     }
 }
 
-/// The changes that cost no more than planning twice again, for a summary.
+/// The changes that cost no more than planning twice, for a summary.
 pub(crate) fn quick_changes(options: &CompileOptions) -> Vec<Change> {
     Change::sparing(options).into_iter().chain(Change::alone(options)).collect()
 }
@@ -52,11 +52,11 @@ pub(crate) fn quick_changes(options: &CompileOptions) -> Vec<Change> {
 pub(crate) struct SizeToHalve {
     pub(crate) name: String,
     pub(crate) least: u64,
-    /// What it is planned for.
+    /// The planned size.
     pub(crate) planned: u64,
 }
 
-/// All changes that there are for named sizes.
+/// All changes for named sizes.
 pub(crate) fn changes_at_named_sizes(
     module: &Module,
     entry: &str,
@@ -67,7 +67,7 @@ pub(crate) fn changes_at_named_sizes(
     changes_at_any_sizes(module, entry, options).into_iter().chain(halved).collect()
 }
 
-/// All changes that there are for known and for named sizes.
+/// All changes for both known and named sizes.
 fn changes_at_any_sizes(module: &Module, entry: &str, options: &CompileOptions) -> Vec<Change> {
     let mut changes = quick_changes(options);
     if let (Some(sparing), true) = (Change::sparing(options), options.threads > 1) {
@@ -86,7 +86,7 @@ pub(crate) fn all_changes(module: &Module, entry: &str, options: &CompileOptions
     changes_at_any_sizes(module, entry, options).into_iter().chain(others).collect()
 }
 
-/// Those changes that make the arena of a module, which is not planned yet, smaller than `arena_bytes`.
+/// Those changes that make the arena of a module without a plan smaller than `arena_bytes`.
 pub(crate) fn levers(module: &Module, entry: &str, changes: Vec<Change>, arena_bytes: u64) -> Vec<Advice> {
     let cost = |options: &CompileOptions| {
         let mut trial = module.clone();
@@ -96,8 +96,8 @@ pub(crate) fn levers(module: &Module, entry: &str, changes: Vec<Change>, arena_b
     levers_of(changes, arena_bytes, &cost)
 }
 
-/// The same for a module of named sizes. Its arena is the one that is enough at all sizes; if none is, that
-/// at the sizes that are taken where none is said.
+/// Like [`levers`] for a module with named sizes. Its arena is the one that suffices at all sizes; if there
+/// is none, the one at the default sizes.
 pub(crate) fn levers_at_named_sizes(
     module: &Module,
     options: &CompileOptions,

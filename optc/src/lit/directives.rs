@@ -1,4 +1,4 @@
-//! Whether an output has what comments of a test demand of it: `// CHECK: ...`, as in LLVM's FileCheck.
+//! Directives in comments of a test, checked against its output: `// CHECK: ...`, as in LLVM's FileCheck.
 //!
 //! | directive | demands |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | `CHECK-NOT` | no match between the match before and the match after |
 //! | `CHECK-LABEL` | a match that divides the output: what stands between two is looked for between them |
 //!
-//! In a pattern, `{{...}}` is a regular expression, `[[NAME:...]]` one whose match gets a name, `[[NAME]]`
-//! the text of that match. Runs of spaces are alike.
+//! In a pattern, `{{...}}` is a regular expression, `[[NAME:...]]` is one whose match gets a name, and
+//! `[[NAME]]` is the text of that match. Runs of spaces count as one space.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use std::ops::Range;
 use ir::diag::nearest;
 use regex_lite::Regex;
 
-/// What a directive demands.
+/// The kind of a directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DirectiveKind {
     Check,
@@ -44,7 +44,7 @@ struct Directive {
     kind: DirectiveKind,
     /// Its line, from 1.
     line: usize,
-    /// As it is written.
+    /// Its source text.
     text: String,
     pieces: Vec<PatternPiece>,
 }
@@ -52,13 +52,13 @@ struct Directive {
 /// A piece of a pattern.
 #[derive(Debug, PartialEq, Eq)]
 enum PatternPiece {
-    /// Itself.
+    /// Literal text.
     Literal(String),
     /// A regular expression.
     Expression(String),
     /// A regular expression whose match gets a name.
     Definition(String, String),
-    /// The text that has this name.
+    /// The text with this name.
     Use(String),
 }
 
@@ -72,8 +72,7 @@ impl Directives {
     /// The directives in the comments of a text; none if it has none.
     ///
     /// # Errors
-    /// For a directive that is misspelt or malformed, and if the empty output has all that they demand: such
-    /// a test can't fail.
+    /// For a misspelt or malformed directive, and if the empty output passes: such a test can't fail.
     pub(super) fn read(text: &str) -> Result<Option<Directives>, String> {
         let mut list = Vec::new();
         for (number, line) in text.lines().enumerate() {
@@ -128,10 +127,10 @@ impl Directives {
         Err("the test demands only that something is missing, which an empty output fulfils".to_owned())
     }
 
-    /// Looks for all of them in an output.
+    /// Checks all directives against an output.
     ///
     /// # Errors
-    /// The first that is not there, with what is.
+    /// The first directive without a match, with the output there.
     pub(super) fn check(&self, output: &str) -> Result<(), String> {
         let output = output.lines().map(spaced).collect::<Vec<String>>().join("\n") + "\n";
         let mut start = 0;
@@ -150,7 +149,7 @@ impl Directives {
     }
 }
 
-/// Looks for directives without labels in a part of an output.
+/// Checks directives without labels against a section of an output.
 fn section(
     directives: &[Directive],
     output: &str,
@@ -185,7 +184,7 @@ fn section(
     refuse(&mut forbidden, output, at..part.end, names)
 }
 
-/// Demands that nothing forbidden stands in a part of an output.
+/// Checks that nothing forbidden is in a section of an output.
 fn refuse(
     forbidden: &mut Vec<&Directive>,
     output: &str,
@@ -202,7 +201,7 @@ fn refuse(
     Ok(())
 }
 
-/// Looks for directives in any order; gives from where to where they are.
+/// Matches directives in any order; returns the range of their matches.
 fn any_order(
     group: &[Directive],
     output: &str,
@@ -227,7 +226,7 @@ fn any_order(
 }
 
 impl Directive {
-    /// Where its match must begin, if the match before ends at byte `at`.
+    /// The range in which its match must begin, if the previous match ends at byte `at`.
     fn range(&self, output: &str, at: usize, end: usize) -> Range<usize> {
         let line_end = |at: usize| output[at..end].find('\n').map_or(end, |length| at + length);
         match self.kind {
@@ -256,7 +255,7 @@ impl Directive {
         Regex::new(&text).map_err(|error| format!("line {}: `{}`: {error}", self.line, self.text))
     }
 
-    /// Its first match that begins and ends in a part of an output; names what it defines.
+    /// Its first match within a section of an output; records the names it defines.
     fn find(
         &self,
         output: &str,
@@ -274,7 +273,7 @@ impl Directive {
         Ok(captures.get(0).map(|found| part.start + found.start()..part.start + found.end()))
     }
 
-    /// That it is not in an output, with the lines where it was looked for.
+    /// A message that it was not found, with the lines that were searched.
     fn not_found(&self, output: &str, from: usize) -> String {
         const SHOWN: usize = 8;
         let line = output[..from].matches('\n').count();
@@ -290,7 +289,7 @@ impl Directive {
     }
 }
 
-/// The word before a colon that a comment begins with, if it is written as directives are, and what follows.
+/// The word before a colon at the beginning of a comment, if it is spelt like a directive, and the rest.
 fn directive_word(comment: &str) -> Option<(&str, &str)> {
     let (word, rest) = comment.trim_start().split_once(':')?;
     let is_written_so = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-';
@@ -298,7 +297,7 @@ fn directive_word(comment: &str) -> Option<(&str, &str)> {
     (begins_so && word.chars().all(is_written_so)).then_some((word, rest))
 }
 
-/// A text with one space in the place of each run.
+/// A text with runs of spaces replaced by one space.
 fn spaced(text: &str) -> String {
     let mut spaced = String::with_capacity(text.len());
     for c in text.chars() {
@@ -310,7 +309,7 @@ fn spaced(text: &str) -> String {
     spaced
 }
 
-/// Takes a pattern apart.
+/// Splits a pattern into pieces.
 fn pieces(pattern: &str) -> Result<Vec<PatternPiece>, String> {
     let mut pieces = Vec::new();
     let mut literal = String::new();
@@ -355,7 +354,7 @@ fn name_of(text: &str) -> Option<(&str, Option<&str>, usize)> {
     }
     let expression = rest.strip_prefix(':')?;
     let end = expression.find("]]")?;
-    // A bracket of the expression may stand before the two that end it: `[[X:%[a-z]]]`.
+    // A bracket of the expression may come directly before the closing two: `[[X:%[a-z]]]`.
     let end = if expression[end + 1..].starts_with("]]") { end + 1 } else { end };
     Some((name, Some(&expression[..end]), length + 1 + end + 4))
 }
@@ -376,7 +375,7 @@ mod tests {
 }
 ";
 
-    /// What directives say of the output.
+    /// The result of checking directives against the output.
     fn check(directives: &[&str]) -> Result<(), String> {
         let text: String = directives.iter().map(|line| format!("  // {line}\n")).collect();
         Directives::read(&text)?.expect("there are directives").check(OUTPUT)

@@ -1,4 +1,4 @@
-//! What can stand at a place of a document: operations, attributes, types, names, passes.
+//! Completion at a position of a document: operations, attributes, types, names, passes.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::protocol::{Item, ItemKind};
 use crate::describe;
 use crate::opt::Setup;
 
-/// Types that texts have without a definition.
+/// Types that need no definition.
 const TYPES: &[(&str, &str)] = &[
     ("tensor", "tensor<4x8xf32>: elements of one type, with a size for each axis"),
     ("memref", "memref<4x8xf32>: a buffer"),
@@ -32,7 +32,7 @@ const TYPES: &[(&str, &str)] = &[
     ("index", "an integer as wide as an address"),
 ];
 
-/// What the text before a place, on its line, says of what can stand there.
+/// The kind of completion, from the text before the position on its line.
 enum ExpectedThing {
     /// A name after this sigil.
     Name(char),
@@ -44,7 +44,7 @@ enum ExpectedThing {
     Operation,
 }
 
-/// What can stand at a byte.
+/// The completions at a byte.
 pub(super) fn completion(setup: &Setup, document: &Document, at: usize) -> Vec<Item> {
     let line_start = document.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let before = &document.text[line_start..at];
@@ -71,7 +71,7 @@ fn expected(ctx: &Context, before: &str) -> ExpectedThing {
     if let Some(sigil) = typed.chars().last().filter(|last| SIGILS.contains(last)) {
         return ExpectedThing::Name(sigil);
     }
-    // An operation's attributes stand between braces that are open on its line, and name a value after `=`.
+    // An operation's attributes are in braces that are open on its line, and take a value after `=`.
     let open = before.rfind('{').filter(|open| !before[*open..].contains('}'));
     let def = open.and_then(|open| op_of_line(ctx, &before[..open]));
     if let (Some(open), Some(def)) = (open, def) {
@@ -89,7 +89,7 @@ fn expected(ctx: &Context, before: &str) -> ExpectedThing {
     }
 }
 
-/// The operation that a line begins with.
+/// The operation at the beginning of a line.
 fn op_of_line(ctx: &Context, line: &str) -> Option<&'static OpDef> {
     let text = line.split_once(" = ").map_or(line, |(_, rest)| rest).trim_start();
     let name = text.trim_start_matches('"').split([' ', '(', '"', '{']).next()?;
@@ -132,7 +132,7 @@ fn types() -> Vec<Item> {
     TYPES.iter().map(|(name, says)| item(ItemKind::Type, name, says, String::new())).collect()
 }
 
-/// The names that are known at a byte of a document and begin with a sigil.
+/// The names known at a byte of a document that begin with a sigil.
 fn names(document: &Document, part: &Part, at: usize, sigil: char) -> Vec<Item> {
     let kind = match sigil {
         '%' => NameKind::Value,
@@ -143,7 +143,7 @@ fn names(document: &Document, part: &Part, at: usize, sigil: char) -> Vec<Item> 
     let inner = at - part.start;
     let around = part.index.op_at(inner);
     let is_global = matches!(kind, NameKind::Symbol | NameKind::Alias);
-    // A value is known after its definition in the same isolated operation; a block before it too.
+    // A value is known after its definition in the same isolated operation; a block is known before it too.
     let scope = around.and_then(|op| if part.is_isolated(op) { Some(op) } else { part.index.ops[op].scope });
     let known = part.index.names.iter().filter(|site| {
         let thing = &part.index.things[site.thing()];

@@ -1,4 +1,4 @@
-//! A document that is open in an editor: its text, and what is known of it.
+//! A document that is open in an editor: its text and its analysis.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,25 +14,25 @@ use super::protocol::{ContentChange, Span, TextPosition};
 use crate::lit;
 use crate::opt::{OptArgs, Setup, part_ranges};
 
-/// A document, and what is known of its present text.
+/// A document, with the analysis of its current text.
 pub(super) struct Document {
     pub text: String,
-    /// Where each line begins.
+    /// The start of each line.
     lines: Vec<usize>,
-    /// What names and operations the programs have; none until that is asked of the present text.
+    /// The names and operations of the programs; none until requested for the current text.
     parts: Option<Vec<Part>>,
-    /// What is known of the functions of each program, for their faults.
+    /// The state of each program's functions, for incremental errors.
     edited: Vec<EditedText>,
 }
 
-/// A program in a document: all of it, or what stands between lines `// -----`.
+/// A program in a document: the whole text, or the text between lines `// -----`.
 pub(super) struct Part {
-    /// Where it begins in the document.
+    /// Its start in the document.
     pub start: usize,
     /// Its length in bytes.
     pub length: usize,
     pub ctx: Arc<Context>,
-    /// None if the text is at fault.
+    /// None if the text has errors.
     pub module: Option<Module>,
     pub index: TextIndex,
 }
@@ -43,7 +43,7 @@ impl Document {
         Document { text, lines, parts: None, edited: Vec::new() }
     }
 
-    /// Puts in what was typed.
+    /// Applies an edit.
     pub(super) fn change(&mut self, change: &ContentChange) {
         match change.range {
             Some(span) => {
@@ -56,7 +56,7 @@ impl Document {
         self.parts = None;
     }
 
-    /// Reads the programs of the text, if it was changed since they were read.
+    /// Parses the programs of the text, if it changed since the last time.
     pub(super) fn read(&mut self, setup: &Setup) {
         if self.parts.is_some() {
             return;
@@ -71,12 +71,12 @@ impl Document {
         self.parts = Some(part_ranges(&self.text).into_iter().map(read).collect());
     }
 
-    /// How the first line says that the text is read.
+    /// The parse options of the first line.
     pub(super) fn parse_options(&self) -> ParseOptions {
         self.run_line().map(|line| line.args.parse_options()).unwrap_or_default()
     }
 
-    /// The programs that were read.
+    /// The parsed programs.
     pub(super) fn parts(&self) -> &[Part] {
         self.parts.as_deref().unwrap_or_default()
     }
@@ -86,8 +86,8 @@ impl Document {
         self.parts().iter().find(|part| (part.start..=part.start + part.length).contains(&at))
     }
 
-    /// All faults of the text, as the protocol's `Diagnostic`s. Functions that are as they were when this was
-    /// last asked are not read again.
+    /// All errors of the text, as the protocol's `Diagnostic`s. Functions that are unchanged since the last
+    /// call are not parsed again.
     pub(super) fn diagnostics(&mut self, setup: &Setup) -> Vec<Value> {
         let options = self.parse_options();
         let mut edited = std::mem::take(&mut self.edited);
@@ -120,7 +120,7 @@ impl Document {
         said
     }
 
-    /// A fault of a program that begins at byte `start`.
+    /// An error of a program that begins at byte `start`.
     fn fault(&self, ctx: &Context, start: usize, fault: &ir::Diagnostic) -> Value {
         let marked = ir::diag::marked_span(ctx, fault.location, fault.length);
         let range = marked.map_or(0..0, |range| start + range.start..start + range.end);
@@ -134,7 +134,7 @@ impl Document {
         json!({ "range": self.span(range), "severity": 1, "source": "optc", "message": message })
     }
 
-    /// What the first line says is run on the text, if it says that.
+    /// The command of the first line, if it is one.
     fn run_line(&self) -> Option<RunLine> {
         let line = self.text.lines().next()?;
         let words = lit::run_line_words(line)?;
@@ -145,13 +145,13 @@ impl Document {
         Some(RunLine { args, pipeline })
     }
 
-    /// The bytes from one place to another.
+    /// The byte range of a span.
     pub(super) fn bytes(&self, span: Span) -> Range<usize> {
         let start = self.offset(span.start);
         start..self.offset(span.end).max(start)
     }
 
-    /// The byte of a place; the end of the line, or of the text, where it has no such place.
+    /// The byte of a position; if there is no such position, the end of the line or of the text.
     pub(super) fn offset(&self, position: TextPosition) -> usize {
         let Some(&start) = self.lines.get(position.line as usize) else { return self.text.len() };
         let line = self.line_text(position.line as usize);
@@ -172,7 +172,7 @@ impl Document {
         self.text[start..end].trim_end_matches(['\n', '\r'])
     }
 
-    /// The place of a byte.
+    /// The position of a byte.
     pub(super) fn position(&self, at: usize) -> TextPosition {
         let at = self.text.floor_char_boundary(at.min(self.text.len()));
         let line = self.lines.partition_point(|start| *start <= at) - 1;
@@ -180,7 +180,7 @@ impl Document {
         TextPosition { line: line as u32, character: before.encode_utf16().count() as u32 }
     }
 
-    /// The places of some bytes.
+    /// The span of a byte range.
     pub(super) fn span(&self, range: Range<usize>) -> Span {
         Span { start: self.position(range.start), end: self.position(range.end) }
     }
@@ -189,12 +189,12 @@ impl Document {
 /// The first line of a test.
 struct RunLine {
     args: OptArgs,
-    /// Where the pipeline stands in the text.
+    /// The range of the pipeline in the text.
     pipeline: Range<usize>,
 }
 
 impl Part {
-    /// Bytes of the part, as bytes of the document.
+    /// A byte range of the part, as one of the document.
     pub(super) fn in_document(&self, range: &Range<usize>) -> Range<usize> {
         self.start + range.start..self.start + range.end
     }
@@ -204,7 +204,7 @@ impl Part {
         self.index.name_at(at.checked_sub(self.start)?)
     }
 
-    /// Whether names in an operation stand for nothing outside it.
+    /// Whether names in an operation have no meaning outside it.
     pub(super) fn is_isolated(&self, op: TextOpId) -> bool {
         let def = self.index.ops[op].op.as_ref().and_then(|op| self.ctx.def(op.name));
         def.is_some_and(|def| def.traits.contains(Traits::ISOLATED))

@@ -1,8 +1,8 @@
-//! How a document is formatted: as it is printed, with the names and the comments that it has.
+//! Formatting of a document: its printed form, with its own names and comments.
 //!
-//! The printed text is read again: its operations and names are those of the document, in the same order. So
-//! each name gets the document's spelling, and each comment goes to where its operation is. What came out is
-//! read once more; unless it is the same program, nothing is changed.
+//! The printed text is parsed again: its operations and names are those of the document, in the same order.
+//! So each name gets the document's spelling, and each comment moves to its operation. The result is parsed
+//! once more; unless it is the same program, nothing is changed.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::opt::Setup;
 /// The formatted text of a document.
 ///
 /// # Errors
-/// If a program of it is at fault.
+/// If a program in it has errors.
 pub(super) fn formatted(setup: &Setup, document: &Document) -> Result<String, String> {
     let mut text = String::new();
     for part in document.parts() {
@@ -55,7 +55,7 @@ fn formatted_part(setup: &Setup, document: &Document, part: &Part) -> Result<Str
     if is_same { Ok(formatted) } else { Err("the text can't be formatted".to_owned()) }
 }
 
-/// A printed text without what the printer remarks in it.
+/// A printed text without the printer's comments.
 fn without_comments(printed: &str, index: &TextIndex) -> String {
     let mut text = String::new();
     let mut at = 0;
@@ -82,7 +82,7 @@ fn without_module(printed: &str) -> String {
     text
 }
 
-/// The names of a kind where they are defined, in text order, and how many values each stands for.
+/// The definitions of names of a kind, in text order, with the number of values of each.
 fn definitions<'t>(text: &'t str, index: &TextIndex, kind: NameKind) -> Vec<(ThingId, &'t str, u32)> {
     let sites = index.names.iter().filter(|site| site.role == NameRole::Definition);
     let of_kind = sites.filter(|site| index.things[site.thing()].kind == kind);
@@ -91,7 +91,7 @@ fn definitions<'t>(text: &'t str, index: &TextIndex, kind: NameKind) -> Vec<(Thi
     named.collect()
 }
 
-/// A printed text with the names of values and blocks that the document has.
+/// A printed text with the document's names of values and blocks.
 fn with_names(text: &str, index: &TextIndex, printed: &str, plain: &TextIndex) -> Result<String, String> {
     let mut spellings: BTreeMap<ThingId, &str> = BTreeMap::new();
     let wanted = definitions(text, index, NameKind::Value);
@@ -123,19 +123,19 @@ fn with_names(text: &str, index: &TextIndex, printed: &str, plain: &TextIndex) -
     Ok(named)
 }
 
-/// What is put into the lines of a text.
+/// Insertions into the lines of a text.
 #[derive(Default)]
 struct Insertions<'t> {
     /// Before each line.
     before: BTreeMap<usize, Vec<&'t str>>,
     /// At the end of each line.
     after: BTreeMap<usize, Vec<&'t str>>,
-    /// Lines that an empty line stands before.
+    /// Lines with an empty line before them.
     spaced: Vec<usize>,
 }
 
-/// A text with the comments of the document, and an empty line where the document has some before an
-/// operation.
+/// A text with the comments of the document, and with an empty line before an operation if the document has
+/// one or more there.
 fn with_comments(text: &str, index: &TextIndex, named: &str, plain: &TextIndex) -> String {
     let starts: Vec<usize> =
         std::iter::once(0).chain(named.match_indices('\n').map(|(at, _)| at + 1)).collect();
@@ -151,7 +151,7 @@ fn with_comments(text: &str, index: &TextIndex, named: &str, plain: &TextIndex) 
         let head = text[..comment.start].rsplit('\n').next().unwrap_or_default();
         let next = index.op_after(comment.start);
         if !head.trim().is_empty() {
-            // It ends the line of what began, or ended, last before it.
+            // It ends the line of the construct that last began or ended before it.
             let line = match index.op_before(comment.start) {
                 _ if head.trim_start().starts_with('}') => {
                     closing_line(index, plain, comment.start, &line_of)
@@ -166,7 +166,8 @@ fn with_comments(text: &str, index: &TextIndex, named: &str, plain: &TextIndex) 
         let line = match next.filter(|op| index.ops[*op].parent == around) {
             Some(op) => {
                 let mut line = line_of(plain.ops[op].span.start);
-                // It may stand before the block that the operation begins, or before the end of a region.
+                // It may belong before the block label of the operation's block, or before the end of a
+                // region.
                 let between = &text[comment.end..index.ops[op].span.start];
                 while line > 0 && belongs_below(line_text(line - 1), between) {
                     line -= 1;
@@ -186,13 +187,14 @@ fn with_comments(text: &str, index: &TextIndex, named: &str, plain: &TextIndex) 
     put.into_text(named, text, &index.comments)
 }
 
-/// Whether a line of the printed text is a block's or ends a region, and the document has it after a comment.
+/// Whether a line of the printed text is a block label or ends a region, and the document has it after a
+/// comment.
 fn belongs_below(line: &str, between: &str) -> bool {
     let line = line.trim();
     line.starts_with('^') && between.contains('^') || line.starts_with('}') && between.contains('}')
 }
 
-/// The line at which what ends before a byte of the document ends.
+/// The line on which the last construct ending before a byte of the document ends.
 fn closing_line(index: &TextIndex, plain: &TextIndex, at: usize, line_of: &dyn Fn(usize) -> usize) -> usize {
     let ended = index.ops.iter().filter(|(_, op)| op.span.end <= at);
     let last = ended.max_by_key(|(number, op)| (op.span.end, Reverse(*number)));

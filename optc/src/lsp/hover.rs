@@ -1,5 +1,4 @@
-//! What an editor shows of what the pointer is on: an operation's documentation, a value's type and place, an
-//! attribute's meaning, a pass.
+//! Hover texts: an operation's documentation, a value's type and place, an attribute's meaning, a pass.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -17,7 +16,7 @@ use crate::describe;
 use crate::opt::Setup;
 use crate::plan_report::{names, plan_report};
 
-/// The text for what stands at a byte of a document, as Markdown, and the bytes that it is about.
+/// The hover text at a byte of a document, as Markdown, and the range that it describes.
 pub(super) fn hover(setup: &Setup, document: &Document, at: usize) -> Option<(String, Range<usize>)> {
     let word = word_at(&document.text, at);
     let spelling = document.text[word.clone()].to_owned();
@@ -60,7 +59,7 @@ pub(super) fn word_at(text: &str, at: usize) -> Range<usize> {
     start..end
 }
 
-/// What there is to say of a name.
+/// The hover text of a name.
 fn name_text(document: &Document, part: &Part, site: &NameSite) -> String {
     let spelling = &document.text[part.in_document(&site.span)];
     let thing = &part.index.things[site.thing()];
@@ -95,7 +94,7 @@ fn times(count: usize) -> String {
     }
 }
 
-/// Where a planned function keeps a value, and from when to when.
+/// The place of a value in a planned function, and its live range.
 fn place_text(document: &Document, part: &Part, thing: &NamedThing) -> Option<String> {
     let module = part.module.as_ref()?;
     let body = part.index.body_of(module, thing.scope?)?;
@@ -122,7 +121,7 @@ fn place_text(document: &Document, part: &Part, thing: &NamedThing) -> Option<St
     Some(text)
 }
 
-/// The first and the last operation during which the bytes of a value are kept.
+/// The first and the last operation of a value's live range.
 fn lives(part: &Part, body: &Body, value: Value) -> Option<(Op, Op)> {
     let name = &names(body, body.entry(body.root())?)[value];
     let report = plan_report(&part.ctx, body, 0).ok()?;

@@ -1,4 +1,4 @@
-//! Where a name is defined and read, and how it gets another; the outline of a document; types beside names.
+//! Names in a document: definitions, references and renaming; the outline of a document; types beside names.
 
 use std::ops::Range;
 
@@ -9,21 +9,21 @@ use serde_json::{Value, json};
 use super::document::{Document, Part};
 use super::protocol::{OutlineEntry, TextEdit};
 
-/// Whether the place where a name is defined is asked for too.
+/// Whether definitions are included in the references.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Definitions {
     Included,
     LeftOut,
 }
 
-/// Where the name at a byte is defined.
+/// The definition of the name at a byte.
 pub(super) fn definition(document: &Document, at: usize) -> Option<Range<usize>> {
     let part = document.part_at(at)?;
     let site = part.name_at(at)?;
     Some(part.in_document(&part.index.definition(site.thing())?.span))
 }
 
-/// Where the name at a byte stands.
+/// The references to the name at a byte.
 pub(super) fn references(document: &Document, at: usize, definitions: Definitions) -> Vec<Range<usize>> {
     let Some(part) = document.part_at(at) else { return Vec::new() };
     let Some(site) = part.name_at(at) else { return Vec::new() };
@@ -31,10 +31,10 @@ pub(super) fn references(document: &Document, at: usize, definitions: Definition
     part.index.sites(site.thing()).filter(wanted).map(|site| part.in_document(&site.span)).collect()
 }
 
-/// What gives the name at a byte another.
+/// The edits that rename the name at a byte.
 ///
 /// # Errors
-/// Why it can't have that.
+/// The reason why it can't have the new name.
 pub(super) fn rename(document: &Document, at: usize, new_name: &str) -> Result<Vec<TextEdit>, String> {
     let part = document.part_at(at).ok_or("there is no name")?;
     let site = part.name_at(at).ok_or("there is no name")?;
@@ -65,7 +65,7 @@ pub(super) fn rename(document: &Document, at: usize, new_name: &str) -> Result<V
     Ok(part.index.sites(site.thing()).map(edit).collect())
 }
 
-/// Whether a name stands for something else where this one is known.
+/// Whether a name has another meaning in the scope of this one.
 fn is_taken(index: &TextIndex, text: &str, site: &NameSite, name: &str) -> bool {
     let thing = &index.things[site.thing()];
     index.names.iter().filter(|other| other.thing() != site.thing()).any(|other| {
@@ -76,14 +76,14 @@ fn is_taken(index: &TextIndex, text: &str, site: &NameSite, name: &str) -> bool 
     })
 }
 
-/// The functions and modules of a document, each with those that it holds.
+/// The functions and modules of a document, each with its members.
 pub(super) fn outline(document: &Document) -> Vec<OutlineEntry> {
     document.parts().iter().flat_map(|part| outline_of(document, part)).collect()
 }
 
 fn outline_of(document: &Document, part: &Part) -> Vec<OutlineEntry> {
     let mut outer = Vec::new();
-    // Entries whose text has not ended, the innermost last, each with its end.
+    // The entries that have not ended yet, the innermost last, each with its end.
     let mut open: Vec<(usize, OutlineEntry)> = Vec::new();
     for site in part.index.ops.values() {
         close(&mut open, &mut outer, site.span.start);
@@ -93,7 +93,7 @@ fn outline_of(document: &Document, part: &Part) -> Vec<OutlineEntry> {
     outer
 }
 
-/// Puts the entries that end before a byte into those around them.
+/// Moves the entries that end before a byte into their parents.
 fn close(open: &mut Vec<(usize, OutlineEntry)>, outer: &mut Vec<OutlineEntry>, at: usize) {
     while let Some((_, entry)) = open.pop_if(|(end, _)| *end <= at) {
         match open.last_mut() {
@@ -103,7 +103,7 @@ fn close(open: &mut Vec<(usize, OutlineEntry)>, outer: &mut Vec<OutlineEntry>, a
     }
 }
 
-/// What the outline has of an operation: of one with a symbol, and of modules.
+/// The outline's entry for an operation: only for symbols and modules.
 fn entry(document: &Document, part: &Part, site: &TextOp) -> Option<OutlineEntry> {
     const MODULE: u8 = 2;
     const FUNCTION: u8 = 12;
@@ -126,8 +126,8 @@ fn symbol(part: &Part, attrs: Attr) -> Option<String> {
     part.ctx.str_value(value).map(str::to_owned)
 }
 
-/// The types of values in some bytes of a document where the text does not say them: beside arguments
-/// without a type, and beside results whose type does not stand on the line.
+/// The types of values in a byte range of a document where the text omits them: beside arguments without a
+/// type, and beside results whose type is not on the line.
 pub(super) fn type_hints(document: &Document, range: Range<usize>) -> Vec<Value> {
     let mut hints = Vec::new();
     for part in document.parts() {

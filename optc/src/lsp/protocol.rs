@@ -1,17 +1,17 @@
-//! What of the Language Server Protocol's structures this server reads and writes (version 3.17; names as
-//! there, but for `Range`, which is `Span` here).
+//! The structures of the Language Server Protocol that this server uses (version 3.17, with its names, except
+//! that `Range` is `Span` here).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A place in a document: line and UTF-16 code unit in it, both from 0.
+/// A position in a document: line and UTF-16 code unit in it, both from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct TextPosition {
     pub line: u32,
     pub character: u32,
 }
 
-/// From one place up to another.
+/// From one position up to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Span {
     pub start: TextPosition,
@@ -44,7 +44,7 @@ pub(super) struct DidChange {
     pub content_changes: Vec<ContentChange>,
 }
 
-/// What stands in the place of a span, or of the whole document.
+/// The new text of a span, or of the whole document.
 #[derive(Deserialize)]
 pub(super) struct ContentChange {
     pub range: Option<Span>,
