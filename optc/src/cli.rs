@@ -201,10 +201,10 @@ struct MachineArgs {
     target_cpu: Option<&'static Cpu>,
 }
 
-/// A number of threads that programs can be compiled for.
+/// Parses a number of threads that programs can be compiled for.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A message about what is wrong.
 pub fn parse_threads(text: &str) -> Result<usize, String> {
     check_threads(text.parse().map_err(|_| "not a number of threads".to_owned())?)
 }
@@ -265,16 +265,16 @@ fn run_command(
     exit(done)
 }
 
-/// What is to be done before all else.
+/// Setup before anything else.
 fn begin(color: &color::ColorArgs) {
     interrupt::handle();
     color.choose();
 }
 
-/// What a verb prints of a file, without times: for lit tests.
+/// The output of a verb for a file, without times, for lit tests.
 ///
 /// # Errors
-/// If the arguments are no use of a verb that a test can have.
+/// If a test can't use the verb with these arguments.
 pub(crate) fn verb_text(setup: &Setup, file: &Path, arguments: &[String]) -> Result<String, String> {
     let (verb, rest) = arguments.split_first().ok_or("a verb is missing")?;
     let file = file.as_os_str().to_owned();
@@ -289,7 +289,7 @@ pub(crate) fn verb_text(setup: &Setup, file: &Path, arguments: &[String]) -> Res
     Ok(said.unwrap_or_else(|failure| format!("{failure}\n")))
 }
 
-/// Prints help, the version, or what is wrong with the arguments.
+/// Prints help, the version, or the error in the arguments.
 fn misused(error: &clap::Error) -> ExitCode {
     let status = u8::try_from(error.exit_code()).unwrap_or(2);
     match error.print() {
@@ -298,7 +298,7 @@ fn misused(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// What is wrong where a first word that is no verb was taken for a file, and a second one for a verb.
+/// The error if the first word is no verb and was taken for a file, and the second one for a verb.
 fn no_verb(error: &clap::Error, command: &Command, arguments: &[OsString]) -> Option<Failure> {
     let mut words = arguments.iter().skip(1).filter(|word| !word.as_encoded_bytes().starts_with(b"-"));
     let (first, second) = (Path::new(words.next()?), Path::new(words.next()?));
@@ -316,13 +316,13 @@ fn no_verb(error: &clap::Error, command: &Command, arguments: &[OsString]) -> Op
     Some(Failure::Usage(format!("there is no verb `{first_text}` ({hint})")))
 }
 
-/// Whether what was compared is the same.
+/// The outcome of a comparison.
 enum CompareOutcome {
     Same,
     Different,
 }
 
-/// Exit status 0 where what was compared is the same, and 1 where it is not.
+/// Exit status 0 if both sides are equal, and 1 if they differ.
 fn exit_compared(compared: Result<CompareOutcome, Failure>) -> ExitCode {
     match compared {
         Ok(CompareOutcome::Different) => ExitCode::FAILURE,
@@ -341,12 +341,12 @@ fn exit(done: Result<(), Failure>) -> ExitCode {
     }
 }
 
-/// Writes text to a file, or to standard output; a reader that went away is no fault.
+/// Writes text to a file, or to standard output; a closed pipe is no error.
 fn write_output(text: &str, path: Option<&PathBuf>) -> Result<(), Failure> {
     write_content(text.as_bytes(), path)
 }
 
-/// The same for what need not be text.
+/// Like [`write_output`] for bytes that need not be text.
 fn write_content(content: &[u8], path: Option<&PathBuf>) -> Result<(), Failure> {
     progress::clear();
     let mut output = output::Output::to(path);
@@ -358,7 +358,7 @@ fn write_content(content: &[u8], path: Option<&PathBuf>) -> Result<(), Failure> 
 mod tests {
     use super::*;
 
-    /// What `--help` of a verb shows, where it shows examples: the commands.
+    /// The commands among the examples in a verb's `--help`.
     fn examples(help: &str) -> Vec<String> {
         let (_, examples) = help.split_once("Example").unwrap_or_default();
         let lines = examples.lines().skip(1).map(str::trim).take_while(|line| line.starts_with("optc "));

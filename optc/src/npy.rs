@@ -54,11 +54,11 @@ const FURTHER: [(&str, ElementKind); 11] = [
     ("uint2", ElementKind::U2),
 ];
 
-/// Reads the bytes of a `.npy` file, and calls the array so. Elements of a type that numpy lacks stand there
-/// as raw bytes, one at least for each; they are of the `expected` type.
+/// Parses the bytes of a `.npy` file to an array called `name`. Elements of a type that numpy lacks are raw
+/// bytes, at least one per element; they get the `expected` type.
 ///
 /// # Errors
-/// Says what is wrong with the file, or that no tensor has such elements.
+/// A message about what is wrong with the file, or that no tensor has such elements.
 pub(crate) fn read(file: &[u8], name: &str, expected: Option<ElementKind>) -> Result<Array, String> {
     let (header, elements) = split(file)?;
     let header = NpyHeader::parse(header)?;
@@ -108,7 +108,7 @@ pub(crate) fn header(array: &Array) -> Vec<u8> {
     [MAGIC, &[2, 0], &length.to_le_bytes(), text.as_bytes()].concat()
 }
 
-/// The elements of an array in a `.npy` file, where none share a byte.
+/// The elements of an array in a `.npy` file, in which no two share a byte.
 pub(crate) fn elements(array: &Array) -> Cow<'_, [u8]> {
     if let Some(strings) = array.to_strings() {
         let width = width(&strings);
@@ -124,12 +124,13 @@ pub(crate) fn elements(array: &Array) -> Cow<'_, [u8]> {
     }
 }
 
-/// The characters that numpy gives each string, of 4 bytes, with zeros after it: those of the longest.
+/// The width of strings in numpy, in characters of 4 bytes: the longest string's; shorter ones are padded
+/// with zeros.
 fn width(strings: &[&str]) -> usize {
     strings.iter().map(|string| string.chars().count()).max().unwrap_or(0).max(1)
 }
 
-/// The string of characters of 4 bytes, without the zeros after it.
+/// The string of characters of 4 bytes, without trailing zeros.
 fn string_of(bytes: &[u8]) -> Result<String, String> {
     let characters = bytes.as_chunks().0.iter().map(|bytes| char::from_u32(u32::from_le_bytes(*bytes)));
     let string: Option<String> = characters.collect();
@@ -153,7 +154,7 @@ fn split(file: &[u8]) -> Result<(&str, &[u8]), String> {
 
 /// The dictionary in a header.
 struct NpyHeader<'t> {
-    /// The order of an element's bytes, its class, and their number.
+    /// The byte order of an element, its class, and its size.
     descr: &'t str,
     /// Whether the first index runs fastest.
     fortran_order: bool,
@@ -188,7 +189,7 @@ impl<'t> NpyHeader<'t> {
         }
     }
 
-    /// The kind of the elements, and how many bytes each takes.
+    /// The kind of the elements, and the size of each in bytes.
     fn element(&self, expected: Option<ElementKind>) -> Result<(ElementKind, usize), String> {
         let class = self.descr.trim_start_matches(['<', '>', '|', '=']);
         if let Some((name, element)) = ELEMENTS.iter().find(|(name, _)| *name == class) {
@@ -201,7 +202,7 @@ impl<'t> NpyHeader<'t> {
             let size = count.checked_mul(4).ok_or("it is too large")?;
             return Ok((ElementKind::String, size));
         }
-        // Floats of 8 bits are raw bytes or `f1`, by their format.
+        // Floats of 8 bits are raw bytes or `f1`, depending on their format.
         let raw = class.strip_prefix(['V', 'f']).and_then(|size| size.parse().ok());
         let further = expected.filter(|element| FURTHER.iter().any(|(_, further)| further == element));
         match (raw, further) {
@@ -211,13 +212,13 @@ impl<'t> NpyHeader<'t> {
     }
 }
 
-/// What is left to read of a Python literal.
+/// The rest of a Python literal to be parsed.
 struct PythonLiteral<'t> {
     rest: &'t str,
 }
 
 impl<'t> PythonLiteral<'t> {
-    /// Takes a token, if it is the next.
+    /// Consumes a token, if it comes next.
     fn take(&mut self, token: &str) -> Option<()> {
         self.rest = self.rest.trim_start().strip_prefix(token)?;
         Some(())
@@ -257,7 +258,7 @@ impl<'t> PythonLiteral<'t> {
     }
 }
 
-/// The elements of an array whose first index runs fastest, in the order in which the last does.
+/// Reorders the elements of an array from Fortran order to row-major order.
 fn row_major(bytes: &[u8], size_bytes: usize, shape: &[u64]) -> Vec<u8> {
     let mut strides = Vec::new();
     let mut stride = size_bytes;

@@ -1,4 +1,4 @@
-//! That `.npy` files are read as numpy means them, and that damaged ones are refused in words.
+//! `.npy` files are read with numpy's meaning, and damaged ones are refused with a message.
 
 use super::*;
 
@@ -74,7 +74,7 @@ fn a_truth_value_is_0_or_1() {
     refuses(read(&file(header), "x", None), "a truth value other than 0 and 1");
 }
 
-/// What `numpy.save` writes of an array of `ml_dtypes`, and what other tools write.
+/// Arrays of `ml_dtypes` as written by `numpy.save`, and as written by other tools.
 #[test]
 fn types_that_numpy_lacks_are_read_by_name_or_by_what_is_expected() {
     let read = |descr: &str, expected| {

@@ -33,7 +33,7 @@ mod nn_elementwise;
 pub enum Size<'a> {
     /// A number.
     Known(u64),
-    /// A name, whose number is known when the program runs.
+    /// A name, whose number is known at run time.
     Named(&'a str),
 }
 
@@ -55,7 +55,7 @@ pub fn tensor(ctx: &Context, sizes: &[Size<'_>], elem: Type) -> Type {
     ctx.ty(TypeData::Tensor { shape: sizes.iter().map(dim).collect(), elem, encoding: None })
 }
 
-/// The attribute for one of the words that a row lists. One that it does not list is left to the verifier.
+/// The attribute for one of the words that an `OpDef` lists. An unknown word is left to the verifier.
 fn word(function: &FunctionBuilder<'_>, op: &str, attr: &str, word: &str) -> Attr {
     let ctx: &Context = function.ctx();
     let kind = ctx.def(ctx.op_name(op)).and_then(|def| Some(def.attr(attr)?.kind));
@@ -73,7 +73,7 @@ macro_rules! builders {
     };
 }
 
-/// One of them.
+/// A function that begins an operation, with its builder.
 macro_rules! builder {
     ([$(#[$doc:meta])+] $op:literal $name:ident ($($param:ident: $kind:ident),*)) => {
         $(#[$doc])+
@@ -164,7 +164,7 @@ macro_rules! parameter {
     };
 }
 
-/// What a parameter is before the operation begins.
+/// The conversion of a parameter before the operation begins.
 macro_rules! prepared {
     (ty $function:ident $op:literal $param:ident) => {
         $function.ctx().type_attr($param)
@@ -208,7 +208,7 @@ macro_rules! given {
     };
 }
 
-/// A method that gives what a row allows.
+/// A method for an optional operand or attribute.
 macro_rules! setter {
     ([$($doc:tt)+] $name:ident operand) => {
         $($doc)+

@@ -1,10 +1,10 @@
-//! Making specializations: buffers are placed at given sizes, and the code gets a frame, without making IR.
+//! Creation of specializations: buffers are placed at given sizes, and the code gets a frame, without any IR.
 //!
 //! ```text
 //! sizes -> types -> kernels, each class of steps once -> scratch -> offsets, checked -> frame
 //! ```
-//! Everything else was decided at compile time: [`passes::memory`] has the buffers and their live ranges, and
-//! [`codegen::SizedCode`] the machine code.
+//! Everything else was decided at compile time: [`passes::memory`] provides the buffers and their live
+//! ranges, and [`codegen::SizedCode`] the machine code.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,17 +25,17 @@ use runtime::{LoadedCode, Specialization, Specialize, StateDesc};
 use crate::failure::Failure;
 use crate::specialize::{AllSizes, Guard, Variant};
 
-/// What makes the specializations of a function; `C` is what holds its code.
+/// The data for specializations of a function; `C` is the type of its code.
 pub(crate) struct Specializations<C = LoadedCode> {
     all: AllSizes,
     code: SizedCode<C>,
     dead: DeadMemory,
     spare: Mutex<Vec<SpecializationScratch>>,
-    /// What specializes the function's variants.
+    /// The specializations of the function's variants.
     variants: Vec<(Guard, Specializations<C>)>,
 }
 
-/// What compiles a function of named sizes.
+/// A function that compiles a function with named sizes.
 type CompileSized<C> = fn(
     &Arc<Context>,
     &Body,
@@ -45,7 +45,7 @@ type CompileSized<C> = fn(
     &codegen::CodegenOptions,
 ) -> Result<(SizedCode<C>, Workspace), SizeFault>;
 
-/// What one thread needs to make a specialization.
+/// The scratch of one thread for a specialization.
 struct SpecializationScratch {
     lowered: Workspace,
     needs: Vec<StepNeeds>,
@@ -59,10 +59,10 @@ impl SpecializationScratch {
 }
 
 impl Specializations {
-    /// Compiles a function that was decided for all sizes, to run here.
+    /// Compiles a function planned for all sizes, to run in this process.
     ///
     /// # Errors
-    /// Every operation without machine code at the first of its samples that it can have.
+    /// Every operation without machine code at the first valid sample.
     pub(crate) fn compile(
         all: AllSizes,
         options: &codegen::CodegenOptions,
@@ -72,10 +72,10 @@ impl Specializations {
 }
 
 impl<C> Specializations<C> {
-    /// Compiles a function that was decided for all sizes in this way.
+    /// Compiles a function planned for all sizes with `compile`.
     ///
     /// # Errors
-    /// Every operation without machine code at the first of its samples that it can have.
+    /// Every operation without machine code at the first valid sample.
     pub(crate) fn made(
         mut all: AllSizes,
         options: &codegen::CodegenOptions,
@@ -105,7 +105,7 @@ impl<C> Specializations<C> {
         Ok(Specializations { code, dead: options.dead, spare, all, variants: Vec::new() })
     }
 
-    /// What contexts keep from run to run.
+    /// The states that contexts keep between runs.
     pub(crate) fn states(&self) -> &[StateDesc] {
         self.code.states()
     }
@@ -127,11 +127,12 @@ impl<C> Specializations<C> {
         self.variants.iter().map(|variant| &variant.1.code)
     }
 
-    /// Places the buffers of what runs at these sizes, and makes of that what `then` says. It also gets the
-    /// number of what runs (0, or that of a variant, from 1 on) and its machine code. Beside that, how many
-    /// steps had no room for their faster algorithm.
+    /// Places the buffers of the function or variant for these sizes, and returns the result of `then`. That
+    /// also gets its index (0 for the function, from 1 on for variants) and its machine code. Also returns
+    /// the number of steps without room for their faster algorithm.
     ///
     /// # Errors
+    /// The reason why the function can't have these sizes.
     /// Why the function can't have these sizes.
     pub(crate) fn at<R>(
         &self,
@@ -221,7 +222,7 @@ impl Specialize for Specializations {
     }
 }
 
-/// Why a function can't have some sizes, in words.
+/// The reason why a function can't have some sizes, in words.
 fn reason(all: &AllSizes, sizes: &[u64], fault: SizeFault) -> Failure {
     let said = |faults: &[Diagnostic]| Failure::diagnostics(all.decided().0, faults);
     match fault {
@@ -233,9 +234,9 @@ fn reason(all: &AllSizes, sizes: &[u64], fault: SizeFault) -> Failure {
     }
 }
 
-/// Where everything of a function is at all sizes, but for offsets.
+/// The storage of all values of a function at all sizes, without offsets.
 fn homes(buffers: &Buffers, signature: &Signature) -> SizedPlan {
-    // The caller passes no states.
+    // The caller does not pass states.
     let passed = |storage: Storage<usize>| match storage {
         Storage::Input(arg) => signature.args[arg].input.map(Storage::Input),
         Storage::Output(result) => signature.results[result].output.map(Storage::Output),

@@ -1,4 +1,4 @@
-//! What a new size costs, counted: nothing is interned, nothing is compiled, no weight is packed twice, and
+//! The cost of a new size, counted: nothing is interned, nothing is compiled, no weight is packed twice, and
 //! each class of steps is lowered once.
 
 use ir::plan::attrs;
@@ -54,7 +54,7 @@ fn decided(module: &ir::Module, options: &CompileOptions) -> AllSizes {
     AllSizes::decide(&mut module.clone(), options).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-/// What makes the specializations of a module.
+/// The specializations of a module.
 fn specializations(module: &ir::Module, dead: DeadMemory) -> Specializations {
     compiled(decided(module, &options()), dead)
 }
@@ -65,7 +65,7 @@ fn compiled(all: AllSizes, dead: DeadMemory) -> Specializations {
 }
 
 impl Specializations {
-    /// Types, attributes and sizes in the context of the workspace; classes that were lowered so far.
+    /// The number of types, attributes and sizes in the workspace's context, and of classes lowered so far.
     fn counts(&self) -> (usize, usize) {
         let spare = self.spare.lock().unwrap();
         assert_eq!(spare.len(), 1, "one thread needs one workspace");
@@ -73,7 +73,7 @@ impl Specializations {
     }
 }
 
-/// Sizes that the networks of these tests can have.
+/// Valid sizes of the networks of these tests.
 fn many_sizes() -> impl Iterator<Item = [u64; 2]> {
     (0..40).map(|number| [number % 4 + 1, number * 3 + 3])
 }
@@ -139,8 +139,8 @@ fn dead_memory_is_poisoned_without_a_plan_in_the_ir() {
     assert!(poisoned > kept, "{poisoned} bytes, {kept} where dead memory is kept");
 }
 
-/// Functions of `N` rows with what is not a mere list of kernels: branches, loops that pass values on in a
-/// circle, steps that stop the program, numbers that sizes say, a variant for N = 1.
+/// Functions of `N` rows with more than a list of kernels: branches, loops that pass values on in a cycle,
+/// steps that stop the program, numbers derived from sizes, a variant for N = 1.
 const FLOWS: [&str; 5] = [
     "func.func @main(%x: tensor<?x8xf32, #optc.dims<N>>, %c: i1) -> tensor<?x8xf32, #optc.dims<N>> {
   %y = nn.exp %x : tensor<?x8xf32, #optc.dims<N>>
@@ -192,7 +192,7 @@ const FLOWS: [&str; 5] = [
 }",
 ];
 
-/// What the second argument is, if there is one: a truth, or indices.
+/// The second argument, if there is one: a boolean, or indices.
 fn second(number: usize) -> Option<Array> {
     let array = |element, shape: &[u64], bytes: Vec<u8>| Array {
         name: "arg1".to_owned(),
@@ -214,7 +214,7 @@ fn branches_loops_checks_and_sized_weights_are_in_the_frame() {
             let options = CompileOptions { dead, ..options() };
             let model = Model::compile(&mut parse((*text).to_owned()), &options);
             let mut model = model.unwrap_or_else(|failure| panic!("{text}: {failure}"));
-            // The indices want two rows.
+            // The indices need two rows.
             let least = if number == 2 { 2 } else { 1 };
             for rows in [2u64, 5, least, 33, 2] {
                 let values: Vec<f32> = (0..rows * 8).map(|index| index as f32 * 0.125 - 1.0).collect();
@@ -259,7 +259,7 @@ fn a_variant_runs_where_its_guard_holds_and_only_there() {
     assert!(own.spare.lock().unwrap()[0].lowered.lowerings() > 0, "it ran");
 }
 
-/// The bytes of the arena of the plan in the IR.
+/// The bytes of the arena according to the plan in the IR.
 fn arena_bytes(all: &AllSizes, rows: u64) -> usize {
     let planned = all.at(&[rows]).unwrap_or_else(|failure| panic!("{failure}"));
     let body = planned.function(all.entry()).expect("it is there");
@@ -334,7 +334,7 @@ fn results_are_equal(goal: Goal, dead: DeadMemory) {
     }
 }
 
-/// Three convolutions that Winograd's algorithm computes with as much scratch; the first has a relu.
+/// Three convolutions with equal scratch that Winograd's algorithm computes; the first has a relu.
 fn winograd_text(image: &str) -> String {
     let filter = "tensor<64x64x3x3xf32>";
     let conv = |to: &str, from: &str, weights: &str| {
@@ -371,8 +371,8 @@ fn steps_that_take_as_much_scratch_are_lowered_each_as_its_class() {
     }
 }
 
-/// A transpose that is taken into the exponential after it, tied by hand: in place where N or M is 1, and
-/// wrong at all other sizes.
+/// A transpose fused into the exponential after it, tied by hand: in place if N or M is 1, and wrong at all
+/// other sizes.
 const TURNED: &str = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, M>>) -> tensor<?x?xf32, #optc.dims<M, N>> {
   %0 = nn.exp %x : tensor<?x?xf32, #optc.dims<N, M>>
   %1 = optc.group(%a = %0) : (tensor<?x?xf32, #optc.dims<N, M>>) -> tensor<?x?xf32, #optc.dims<M, N>> {

@@ -1,21 +1,21 @@
-//! The amount of work of a step, by which its speed is measured.
+//! The work of a step, as the basis for its speed.
 
 use ir::body::OpRef;
 use ir::opdef::Contract;
 use ir::{Body, Context, Kind, Op, Value, size};
 
-/// The work of a step, whatever its kernel makes of it.
+/// The work of a step, independent of its kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StepWork {
-    /// Bytes of its operands and results, weights among them, each once.
+    /// Bytes of its operands and results including weights, without duplicates.
     pub(crate) bytes: u64,
-    /// Floating-point operations: two for each product of a contraction, one for each element that another
-    /// operation computes or folds.
+    /// Floating-point operations: two for each product of a contraction, one for each element that other
+    /// operations compute or reduce.
     pub(crate) flops: u64,
 }
 
 impl StepWork {
-    /// That of an operation with known sizes.
+    /// The work of an operation with known sizes.
     pub(crate) fn of(ctx: &Context, body: &Body, op: Op) -> StepWork {
         let bytes = |value: Value| size::tensor_bytes(ctx, body.ty(value)).unwrap_or(0);
         let values = body.operands(op).chain(body.results(op));
@@ -38,7 +38,7 @@ fn flops(ctx: &Context, body: &Body, op: Op) -> u64 {
     }
 }
 
-/// How many products an element of a contraction's result adds up.
+/// The number of products summed for an element of a contraction's result.
 fn depth(at: OpRef<'_>, contract: Contract) -> u64 {
     let shape = |index: usize| sizes(at.ctx, at.body, at.body.operand(at.op, index));
     match contract {
@@ -55,7 +55,7 @@ fn elements(ctx: &Context, body: &Body, value: Value) -> u64 {
     sizes(ctx, body, value).iter().product()
 }
 
-/// The sizes of a tensor; none where they are not known.
+/// The sizes of a tensor; empty if they are not known.
 fn sizes(ctx: &Context, body: &Body, value: Value) -> Vec<u64> {
     let data = ctx.type_data(body.ty(value));
     let sizes = data.tensor_shape().map(|shape| shape.iter().map(|dim| dim.known().unwrap_or(0)).collect());

@@ -1,12 +1,13 @@
-//! The picture of a plan: one page that needs no network, with its data, its script and nothing else.
+//! The interactive view of a plan: one self-contained page with its data and its script, without network
+//! access.
 //!
 //! It shows one plan, one plan at each point of a grid of named sizes, or two plans side by side. The plans
-//! of a grid are made beforehand, by the code that a run uses, so that each is exact at its point. The 36
-//! plans of GPT-2 take 1.9 MB. A planner in the page would be passes and IR in WebAssembly, beside the
-//! program itself, and its content security policy would have to allow code that is compiled in the page.
+//! of a grid are computed beforehand, by the code that a run uses, so that each is exact at its point. The 36
+//! plans of GPT-2 take 1.9 MB. A planner in the page would need passes and IR in WebAssembly, besides the
+//! program itself, and its content security policy would have to allow code compiled in the page.
 //!
-//! Names of a model are data: they stand in a JSON text in which no `<` is left, and the script puts them on
-//! the page as text.
+//! Names from a model are data: they are in a JSON text in which every `<` is escaped, and the script inserts
+//! them into the page as text.
 
 mod columns;
 
@@ -22,7 +23,7 @@ use columns::{StepColumns, ValueColumns};
 const PAGE: &str = include_str!("view/plan.html");
 const STYLE: &str = include_str!("view/plan.css");
 
-/// The script, in the order in which it is read.
+/// The script's parts, in order.
 const SCRIPT: [&str; 5] = [
     include_str!("view/data.js"),
     include_str!("view/paint.js"),
@@ -35,17 +36,17 @@ const SCRIPT: [&str; 5] = [
 #[derive(Serialize)]
 struct PageData<'a> {
     title: &'a str,
-    /// The plans: one, two to compare, or one for each point of a grid, the last size's points next to each
-    /// other. None where the program can't have the sizes.
+    /// The plans: one, two to compare, or one for each point of a grid, with the last size varying fastest.
+    /// None if the program can't have the sizes.
     plans: Vec<Option<PlanData<'a>>>,
-    /// The named sizes, as far as there are plans for several.
+    /// The named sizes, if there are plans for several.
     sizes: &'a [SizePoints],
-    /// Which values two plans have both.
+    /// The matching values of two plans.
     matches: Option<Vec<ValueMatch>>,
 }
 
-/// The data of a plan: what the plan's report says, what is live, and what was remarked. Its text comes after
-/// the script, so that a large plan is on the screen before its text is read.
+/// The data of a plan: the plan's report, live ranges, and remarks. Its text comes after the script, so that
+/// a large plan is drawn before its text is parsed.
 #[derive(Serialize)]
 struct PlanData<'a> {
     title: &'a str,
@@ -58,7 +59,7 @@ struct PlanData<'a> {
     live_bytes: &'a [u64],
     peak: usize,
     levers: &'a [Lever],
-    /// What was remarked on the operation that makes a value.
+    /// The remarks on the operation that computes a value, by the value's name.
     remarks: Vec<(String, String)>,
     #[serde(skip)]
     text: String,
@@ -107,7 +108,7 @@ pub fn page_of_two(titles: [&str; 2], plans: [&Explained; 2]) -> String {
     render(&PageData { title: &title, plans: plans.collect(), sizes: &[], matches: Some(matches) })
 }
 
-/// Puts the data into the page. What is put in is not searched for places.
+/// Inserts the data into the page. Inserted text is not searched for placeholders.
 fn render(data: &PageData<'_>) -> String {
     let texts = data.plans.iter().map(|plan| plan.as_ref().map(|plan| &plan.text));
     let mut page = String::new();
@@ -127,12 +128,12 @@ fn render(data: &PageData<'_>) -> String {
     page + rest
 }
 
-/// Data as they stand in an element of the page.
+/// JSON data for a script element of the page.
 fn script_text(data: &impl Serialize) -> String {
     serde_json::to_string(data).expect("a report is plain JSON").replace('<', "\\u003c")
 }
 
-/// The remarks on the operations that make values, each by the name of the first value.
+/// The remarks on the operations that compute values, by the name of the first value.
 fn remarks_by_value(explained: &Explained) -> Vec<(String, String)> {
     let body = explained.body();
     let Some(block) = body.entry(body.root()) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Files that are written whole, or not at all, also where the process is told to end.
+//! Files that are written completely or not at all, even if the process is told to end.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -8,15 +8,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::NamedTempFile;
 
-/// What is to be taken away if the process is told to end now.
+/// Paths to remove if the process is told to end now.
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes away the files and folders that are not finished. To be called where the process ends next: nothing
-/// can be begun after that.
+/// Removes unfinished files and folders. To be called just before the process ends: nothing can be begun
+/// after that.
 #[cfg(feature = "cli")]
 pub(crate) fn remove_unfinished() {
     let unfinished = unfinished();
@@ -30,22 +30,22 @@ pub(crate) fn remove_unfinished() {
 #[cfg(feature = "cli")]
 const ATTEMPTS: usize = 100;
 
-/// Removes a file or folder. What can't be removed stays, as there is nobody to tell.
+/// Removes a file or folder. Errors are ignored, as there is nobody to tell.
 #[cfg(feature = "cli")]
 fn remove(path: &Path) {
     if !path.is_dir() {
         let _ = fs::remove_file(path);
         return;
     }
-    // Other threads still work, and may have made a file in the folder since its files were listed.
+    // Other threads may still create files in the folder after its files were listed.
     let _ = (0..ATTEMPTS).find(|_| fs::remove_dir_all(path).is_ok() || !path.exists());
 }
 
-/// A file or folder that is taken away, with what is in it, if the process is told to end before this goes.
+/// A file or folder that is removed, with its contents, if the process is told to end before this is dropped.
 pub(crate) struct UnfinishedPath(PathBuf);
 
 impl UnfinishedPath {
-    /// What `make` makes, with its path.
+    /// The result of `make`, with its path.
     pub(crate) fn of<T>(
         make: impl FnOnce() -> io::Result<T>,
         path: impl FnOnce(&T) -> &Path,
@@ -64,8 +64,8 @@ impl Drop for UnfinishedPath {
     }
 }
 
-/// A file that takes the place of what its path holds when it is finished. If it is dropped before, the path
-/// holds what it did. What is no regular file, as a pipe, is written piece by piece.
+/// A file that replaces its path's contents when it is finished. If it is dropped before that, the path is
+/// unchanged. Anything but a regular file, such as a pipe, is written directly.
 pub(crate) struct WholeFile {
     path: PathBuf,
     written: Written,
@@ -80,9 +80,9 @@ impl WholeFile {
     /// Begins a file.
     ///
     /// # Errors
-    /// If it can't be made in its folder.
+    /// If it can't be created in its folder.
     pub(crate) fn create(path: &Path) -> io::Result<WholeFile> {
-        // A link stays, and leads to the new file.
+        // A link is kept, and then leads to the new file.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let old = fs::metadata(&path).ok();
         if old.as_ref().is_some_and(|old| !old.is_file()) {
@@ -93,16 +93,16 @@ impl WholeFile {
         let mut builder = tempfile::Builder::new();
         let permissions = old.map_or_else(new_permissions, |old| old.permissions());
         builder.prefix(".optc-").permissions(permissions);
-        // A relative path would be another one in another folder.
+        // A relative path would change its meaning with the current folder.
         let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")))?;
         let (file, unfinished) = UnfinishedPath::of(|| builder.tempfile_in(folder), NamedTempFile::path)?;
         Ok(WholeFile { path, written: Written::Beside { file, _unfinished: unfinished } })
     }
 
-    /// Hands what was written to the disk.
+    /// Flushes the file to the disk.
     ///
     /// # Errors
-    /// If the disk refuses.
+    /// If that fails.
     #[cfg(feature = "jit")]
     pub(crate) fn sync(&self) -> io::Result<()> {
         match &self.written {
@@ -111,10 +111,10 @@ impl WholeFile {
         }
     }
 
-    /// Puts the file where its path says.
+    /// Moves the file to its path.
     ///
     /// # Errors
-    /// If that can't be.
+    /// If that fails.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.flush()?;
         match self.written {
@@ -140,10 +140,10 @@ impl Write for WholeFile {
     }
 }
 
-/// Writes a file at once.
+/// Writes a file in one call.
 ///
 /// # Errors
-/// If that can't be.
+/// If that fails.
 #[cfg(any(feature = "aot", feature = "cli", feature = "onnx"))]
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = WholeFile::create(path)?;
@@ -151,7 +151,7 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.finish()
 }
 
-/// The permissions of a file that is new: as the process makes files.
+/// The permissions of a new file: the defaults of the process.
 #[cfg(unix)]
 fn new_permissions() -> fs::Permissions {
     use std::os::unix::fs::PermissionsExt;
@@ -223,7 +223,7 @@ mod tests {
         assert!(!fs::metadata("/dev/null").expect("it is there").is_file());
     }
 
-    /// Makes files in a folder until the folder is gone, and says when there is one.
+    /// Creates files in a folder until the folder is gone, and reports the first one.
     #[cfg(feature = "cli")]
     fn make_files(folder: &Path, is_begun: &AtomicBool) {
         for file in 0.. {

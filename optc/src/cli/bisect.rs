@@ -61,7 +61,7 @@ pub(super) struct BisectArgs {
     json: Option<PathBuf>,
 }
 
-/// Shows on a terminal what is tried.
+/// Shows the current trial on a terminal.
 struct ShownTrials;
 
 impl PassObserver for ShownTrials {
@@ -99,7 +99,7 @@ pub(super) fn run(setup: &Setup, args: &BisectArgs) -> Result<CompareOutcome, Fa
     let passes = args.passes.clone().unwrap_or_else(|| passes_to_plan(&module, &entry, &compile));
     let options =
         BisectOptions { registry: &setup.registry, passes: &passes, compile, tolerance: args.tolerance };
-    // A pass that panics is one that fails; its message is in what is found.
+    // A panicking pass counts as failing; its message is part of the result.
     let found = quietly(|| bisect(&module, &entry, &case.inputs, expected.as_deref(), &options));
     let found = found.ok_or_else(|| Failure::input("the interpreter panics on the program"))??;
     let report = BisectReport { version: 1, differs: found.is_some(), found: found.as_ref() };
@@ -111,7 +111,7 @@ pub(super) fn run(setup: &Setup, args: &BisectArgs) -> Result<CompareOutcome, Fa
     Ok(if found.is_some() { CompareOutcome::Different } else { CompareOutcome::Same })
 }
 
-/// The arrays of a file in the order of the outputs, which the interpreter must compute.
+/// The arrays of a file in the order of the outputs; the interpreter must agree with them.
 fn expected(
     module: &Module,
     entry: &str,

@@ -1,4 +1,4 @@
-//! Whether what is printed for people has colours.
+//! Colours of the output for people.
 
 use anstream::ColorChoice;
 use clap::{Args, ValueEnum};
@@ -23,7 +23,7 @@ enum ColorWhen {
 }
 
 impl ColorArgs {
-    /// Prints from now on as these arguments say.
+    /// Applies these arguments to all later output.
     pub(super) fn choose(&self) {
         let choice = match self.color {
             ColorWhen::Auto => ColorChoice::Auto,

@@ -1,4 +1,4 @@
-//! What the verbs that compile a program take: for which machine, with which memory, and what is shown of it.
+//! Arguments of the verbs that compile a program: the machine, memory, and output of passes.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::load::{LoadOptions, load};
 use crate::opt::Setup;
 use crate::pass_debug::{PassDebugArgs, remarks_text};
 
-/// Why options are refused that an artifact does not follow.
+/// The reason for refusing options that an artifact does not follow.
 pub(super) const BUILT_ONCE: &str = "an artifact has the function, sizes, memory, goal, precision and CPU that \
                                      it was built with";
 
@@ -41,7 +41,7 @@ impl CompileArgs {
     /// Loads a program to plan with these arguments.
     ///
     /// # Errors
-    /// Every fault that was found in the file, and if it is an artifact that was planned with other options.
+    /// All errors found in the file; an error for an artifact that was planned with other options.
     pub(super) fn load(&self, path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
         if is_artifact(path) {
             self.check_built(&Artifact::open(path)?, ArtifactCode::Stored)?;
@@ -49,10 +49,10 @@ impl CompileArgs {
         load(path, options)
     }
 
-    /// Refuses options that an artifact can't follow, for it was built with others.
+    /// Refuses options that an artifact can't follow, because it was built with others.
     ///
     /// # Errors
-    /// If there are some.
+    /// If there are any.
     pub(super) fn check_built(&self, artifact: &Artifact, code: ArtifactCode) -> Result<(), Failure> {
         let is_other_cpu = self.machine.target_cpu.is_some_and(|cpu| cpu.isa().name() != artifact.cpu());
         let is_other_cpu = is_other_cpu && code == ArtifactCode::Stored;
@@ -66,7 +66,7 @@ impl CompileArgs {
     /// The options of compilation.
     ///
     /// # Errors
-    /// For each pass that is named and does not exist.
+    /// For each unknown name of a pass.
     pub(super) fn options(
         &self,
         setup: &Setup,
@@ -83,7 +83,7 @@ impl CompileArgs {
     }
 }
 
-/// Shows on standard error what is asked of passes, and on a terminal what is being done.
+/// Shows the requested output of passes on standard error, and the current step on a terminal.
 struct TerminalObserver {
     asked: PassDebugArgs,
     remarks: Selection,

@@ -64,7 +64,7 @@ pub(super) fn run(setup: &Setup, args: &DiffArgs) -> Result<CompareOutcome, Fail
     Ok(if diff.is_empty() { CompareOutcome::Same } else { CompareOutcome::Different })
 }
 
-/// Lines of one kind, the first of them.
+/// The first lines of one kind.
 fn list(title: &str, lines: &[String], top: usize) -> String {
     let mut text: String = lines.iter().take(top).map(|line| format!("  {title} {line}\n")).collect();
     if lines.len() > top {

@@ -1,4 +1,4 @@
-//! `optc doctor`: what optc detects of the machine, and what it chooses for it.
+//! `optc doctor`: the machine as optc detects it, and the resulting choices.
 
 use std::fs;
 use std::path::PathBuf;
@@ -70,7 +70,7 @@ impl Findings {
         }
     }
 
-    /// Each finding, and what follows from it.
+    /// Each finding with its consequence.
     fn text(&self) -> String {
         let Findings { build, features, target_cpu, available_threads, threads, .. } = self;
         let mut text = format!("optc {build}\n");
@@ -133,7 +133,7 @@ fn read(path: &str) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
-/// What a file says after a key and a colon.
+/// The text after a key and a colon in a file.
 fn line_after(path: &str, key: &str) -> Option<String> {
     let text = read(path)?;
     let (_, found) =
@@ -141,7 +141,7 @@ fn line_after(path: &str, key: &str) -> Option<String> {
     Some(found.trim().to_owned())
 }
 
-/// The word in brackets, of those that the system knows.
+/// The word in brackets among the system's choices.
 fn huge_pages() -> Option<String> {
     let text = read("/sys/kernel/mm/transparent_hugepage/enabled")?;
     let (_, rest) = text.split_once('[')?;

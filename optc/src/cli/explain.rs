@@ -26,7 +26,7 @@ use crate::opt::Setup;
 use crate::plan_report::{StepReport, ValueReport};
 use crate::step_work::StepWork;
 
-/// How many columns a line of bars has at most.
+/// The limit of columns in a line of bars.
 pub(super) const COLUMNS: usize = 64;
 
 /// Explain the peak of the arena and what would lower it, or the place of one value.
@@ -56,26 +56,26 @@ pub(super) struct ExplainArgs {
     output: Option<PathBuf>,
 }
 
-/// How much of the user's time is taken to measure what was not asked for.
+/// The time limit of measurements that were not requested.
 const LIMIT: MeasureLimit = MeasureLimit { run: Duration::from_secs(1), all: Duration::from_secs(5) };
 
-/// The most work of a program that is run without being asked: that of about a second on one core, and no
-/// more weights than may be in memory twice.
+/// The limit of work of a program that is run without a request: about a second on one core, and weights that
+/// fit into memory twice.
 const MOST_WORK: StepWork = StepWork { bytes: 2 << 30, flops: 100_000_000_000 };
 
-/// How many runs are timed where nobody says it.
+/// The default number of timed runs.
 const RUNS: u16 = 5;
 
 pub(super) fn run(setup: &Setup, args: &ExplainArgs) -> Result<(), Failure> {
     write_output(&explained(setup, args, args.measure.unwrap_or(RUNS))?, args.output.as_ref())
 }
 
-/// What is printed, but for times.
+/// The printed text without times.
 pub(super) fn text(setup: &Setup, args: &ExplainArgs) -> Result<String, Failure> {
     explained(setup, args, 0)
 }
 
-/// What is printed if so many runs are timed.
+/// The printed text with this number of timed runs.
 fn explained(setup: &Setup, args: &ExplainArgs, runs: u16) -> Result<String, Failure> {
     check_writable(args.json.iter().chain(&args.output))?;
     let limits = args.compile.limits.hold()?;
@@ -116,7 +116,7 @@ fn explained(setup: &Setup, args: &ExplainArgs, runs: u16) -> Result<String, Fai
     explained.value(args)
 }
 
-/// The named sizes at which a program is explained, with the least that each may be.
+/// The named sizes at which a program is explained, with the least value of each.
 fn sizes_to_halve(module: &Module, explained: &Explained) -> Vec<SizeToHalve> {
     let body = module.function(&explained.entry).expect("the entry was planned");
     let ranges = Ranges::of_function(&module.ctx, body);
@@ -128,8 +128,8 @@ fn sizes_to_halve(module: &Module, explained: &Explained) -> Vec<SizeToHalve> {
     explained.sizes.iter().map(size).collect()
 }
 
-/// Measures how long so many runs take with each piece of advice. Of those that save as much, the fastest is
-/// first then. If that was not asked for, what can't be measured, or not soon, is left.
+/// Measures the slowdown of each piece of advice with this number of runs. Of those that save equally much,
+/// the fastest then comes first. Without a request, measurements that are impossible or slow are skipped.
 fn measure(
     found: &mut [Advice],
     module: &Module,
@@ -174,7 +174,7 @@ impl Explained {
         })
     }
 
-    /// The line that says at which sizes the plan is; nothing if none has a name.
+    /// The line with the sizes of the plan; empty without named sizes.
     fn sizes_text(&self) -> String {
         if self.sizes.is_empty() {
             return String::new();
@@ -194,7 +194,7 @@ impl Explained {
     }
 
     fn step(&self, step: usize, args: &ExplainArgs) -> Result<String, Failure> {
-        // Where nothing is ever live, no step has a number of bytes.
+        // If nothing is ever live, no step has live bytes.
         let last = self.memory.live_bytes.len().max(self.memory.steps.len()).checked_sub(1);
         if last.is_none_or(|last| step > last) {
             let why = last.map_or("it has none".to_owned(), |last| format!("the last one is {last}"));
@@ -235,13 +235,14 @@ impl Explained {
         self.report.values.iter()
     }
 
-    /// A value by its name in the plan, with or without `%`, or by that of the model's node, of the value in
-    /// the text that was read, or of the function's argument or result.
+    /// Finds a value by its name in the plan, with or without `%`, or by the name of the model's node, of a
+    /// value in the source text, or of the function's argument or result.
     fn find(&self, what: &str) -> Result<&ValueReport, Failure> {
         let name = format!("%{}", what.trim_start_matches('%'));
         let bare = &name[1..];
         let is_named = |step: &&StepReport| step.name == what || bare == step.name;
-        // Steps that prepare an operand of a node have its name too; the last one does what the node does.
+        // Steps that prepare an operand of a node also have its name; the last one computes the node's
+        // result.
         let node = self.memory.steps.iter().filter(|step| !step.name.is_empty()).rfind(is_named);
         let made = |value: &&ValueReport| node.is_some_and(|node| value.step == node.index);
         let by_name = |name: &str| self.values().find(|value| value.name == name);
@@ -260,7 +261,7 @@ impl Explained {
         })
     }
 
-    /// The names of the function's arguments and results, each with that of its value in the plan.
+    /// The names of the function's arguments and results, with the names of their values in the plan.
     fn named_in_signature(&self) -> Result<Vec<(String, String)>, Failure> {
         let (ctx, body) = (&self.planned.ctx, self.body());
         let Some(block) = body.entry(body.root()) else { return Ok(Vec::new()) };

@@ -1,6 +1,6 @@
-//! The tables of a page, column by column: a browser reads 100,000 values so in a tenth of a second.
+//! The tables of a page, stored by column: a browser reads 100,000 values in a tenth of a second.
 //!
-//! Numbers that are near each other are stored as differences, and words that come up often by their number.
+//! Sequences of similar numbers are stored as differences, and repeated words by index.
 
 use std::collections::HashMap;
 
@@ -12,16 +12,16 @@ use crate::plan_report::{StepReport, ValueReport};
 #[derive(Serialize)]
 pub(super) struct ValueColumns<'a> {
     name: Vec<&'a str>,
-    /// How many steps after the value before.
+    /// The step minus that of the previous value.
     step: Vec<i64>,
     pool: WordColumn<'a>,
     offset: Vec<u64>,
     size_bytes: Vec<u64>,
-    /// How many steps after `step`.
+    /// The first step minus `step`.
     first: Vec<i64>,
-    /// How many steps after `first`.
+    /// The last step minus `first`.
     last: Vec<i64>,
-    /// How many rows after it its root stands.
+    /// The row of its root minus its own.
     root: Vec<i64>,
     kind: WordColumn<'a>,
     /// Empty for scratch.
@@ -50,7 +50,7 @@ impl<'a> ValueColumns<'a> {
 /// The steps of a plan.
 #[derive(Serialize)]
 pub(super) struct StepColumns<'a> {
-    /// How many after the step before.
+    /// The index minus that of the previous step.
     index: Vec<i64>,
     op: WordColumn<'a>,
     name: Vec<&'a str>,
@@ -66,12 +66,12 @@ impl<'a> StepColumns<'a> {
     }
 }
 
-/// A column of words of which there are few.
+/// A column with few different words.
 #[derive(Serialize)]
 struct WordColumn<'a> {
-    /// Each word once.
+    /// The words, without duplicates.
     words: Vec<&'a str>,
-    /// The number of each row's word.
+    /// For each row, the index of its word.
     at: Vec<usize>,
 }
 
@@ -90,7 +90,7 @@ impl<'a> WordColumn<'a> {
     }
 }
 
-/// Each number less the one before; the first as it is.
+/// The differences of consecutive numbers; the first number is kept.
 fn differences(numbers: impl Iterator<Item = usize>) -> Vec<i64> {
     let mut before = 0;
     let difference = |number: usize| {
@@ -101,8 +101,8 @@ fn differences(numbers: impl Iterator<Item = usize>) -> Vec<i64> {
     numbers.map(difference).collect()
 }
 
-/// Where the root of each value stands, from the value. Where a root is in a nested block and has no row, the
-/// first value that shares its bytes counts as the root.
+/// For each value, the row of its root minus its own. If the root is in a nested block and has no row, the
+/// first value that shares its bytes is used.
 fn roots(values: &[ValueReport]) -> Vec<i64> {
     let mut rows: HashMap<&str, usize> = HashMap::new();
     for (row, value) in values.iter().enumerate().rev() {
