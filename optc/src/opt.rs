@@ -1,7 +1,7 @@
 //! `optc --passes=... FILE` as a function: runs passes on a text.
 //!
-//! The command line, the lit tests and any other tool (`my-opt`, with passes and dialects of its own) call
-//! the same function, with what they know in a [`Setup`]. The `main` of such a tool is [`crate::cli::tool`].
+//! The command line, the lit tests and other tools (such as `my-opt`, with its own passes and dialects) call
+//! the same function with a [`Setup`]. The `main` of such a tool is [`crate::cli::tool`].
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -29,7 +29,7 @@ pub struct Setup {
     pub registry: Registry,
     /// The processor that it compiles for, with its own kernels.
     pub cpu: Cpu,
-    /// The target that passes use; none for the processor.
+    /// The target for passes; none for the processor.
     pub target: Option<Arc<dyn Target + Send>>,
     /// Dialects in addition to the built-in ones.
     pub dialects: Vec<&'static Dialect>,
@@ -45,7 +45,7 @@ pub struct Source<'a> {
     pub text: Cow<'a, str>,
     /// The file; a model whose weights the text uses may be in its folder.
     pub path: Option<&'a Path>,
-    /// What replaces weights that were stripped from that model.
+    /// The replacement of weights that were stripped from that model.
     pub stripped: StrippedWeights,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Why a text became no module.
+/// The reason why a text became no module.
 enum Refused {
     Faults(Vec<Diagnostic>),
     Failure(Failure),
@@ -101,7 +101,7 @@ pub struct OptArgs {
 }
 
 impl Default for Setup {
-    /// Our own passes and dialects, this processor, one thread.
+    /// Our own passes and dialects, the processor of this machine, one thread.
     fn default() -> Self {
         Setup {
             name: "optc",
@@ -125,14 +125,14 @@ impl OptArgs {
     /// Parses arguments, without the program's name and without a file.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// A message about what is wrong.
     pub fn parse<S: Into<std::ffi::OsString> + Clone>(arguments: &[S]) -> Result<OptArgs, String> {
         OptLine::try_parse_from(arguments.iter().cloned())
             .map(|line| line.args)
             .map_err(|error| error.render().to_string())
     }
 
-    /// Options for reading.
+    /// The options for parsing.
     pub fn parse_options(&self) -> ParseOptions {
         let unregistered = if self.allow_unregistered { Unregistered::Allow } else { Unregistered::Refuse };
         ParseOptions { unregistered }
@@ -147,20 +147,20 @@ impl OptArgs {
 }
 
 impl Setup {
-    /// A context that knows the dialects.
+    /// A context with the dialects.
     pub fn context(&self) -> Arc<Context> {
         context_of(self.dialects.iter().copied())
     }
 
-    /// The processor, with other instructions if some are named.
+    /// The processor, with other instructions if they are named.
     pub(crate) fn cpu_of(&self, named: Option<&Cpu>) -> Cpu {
         named.map_or(self.cpu, |named| self.cpu.with_isa(named.isa()))
     }
 
-    /// The pipeline as it will run, in a line.
+    /// The pipeline as it will run, as one line.
     ///
     /// # Errors
-    /// If its text is at fault.
+    /// If its text has errors.
     pub fn pipeline_text(&self, args: &OptArgs) -> Result<String, Failure> {
         let ctx = self.context();
         let pipeline = Pipeline::parse(&ctx, &args.passes, &self.registry);
@@ -168,11 +168,11 @@ impl Setup {
         Ok(format!("{pipeline}\n"))
     }
 
-    /// Reads a text, runs the passes and returns the printed result; `say` receives what goes to standard
+    /// Parses a text, runs the passes and returns the printed result; `say` receives the output for standard
     /// error.
     ///
     /// # Errors
-    /// All faults of the first stage that has some, of each part of the text.
+    /// For each part of the text, all errors of the first stage that finds any.
     pub fn opt_text(
         &self,
         args: &OptArgs,
@@ -187,7 +187,7 @@ impl Setup {
     /// Like [`Setup::opt_text`], but prints to `out`, in pieces if the text is a single program.
     ///
     /// # Errors
-    /// As [`Setup::opt_text`], and where `out` takes no more.
+    /// As [`Setup::opt_text`], and if writing to `out` fails.
     pub fn opt(
         &self,
         args: &OptArgs,
@@ -284,7 +284,7 @@ impl Setup {
     /// Runs the passes on a module and prints it, in pieces.
     ///
     /// # Errors
-    /// All faults of the first stage that has some, or that `out` takes no more.
+    /// All errors of the first stage that finds any; an error if writing to `out` fails.
     pub fn opt_module(
         &self,
         args: &OptArgs,
@@ -299,7 +299,7 @@ impl Setup {
         ir::text::write(module, &args.print_options(), out).map_err(|_| unwritable())
     }
 
-    /// Runs the passes; gives the remarks that were asked for.
+    /// Runs the passes; returns the requested remarks.
     fn run(
         &self,
         args: &OptArgs,
@@ -339,8 +339,7 @@ fn unwritable() -> Failure {
     Failure::input("the output can't be written")
 }
 
-/// The parts between lines `// -----`, each after as many empty lines as stood before it, so that lines keep
-/// their numbers.
+/// The parts between lines `// -----`, each preceded by empty lines, so that its lines keep their numbers.
 fn split(text: &str) -> Vec<String> {
     let padded = |range: Range<usize>| {
         let before = text[..range.start].matches('\n').count();
@@ -349,7 +348,7 @@ fn split(text: &str) -> Vec<String> {
     part_ranges(text).into_iter().map(padded).collect()
 }
 
-/// Where the parts between lines `// -----` stand in a text.
+/// The ranges of the parts between lines `// -----` in a text.
 pub(crate) fn part_ranges(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut start = 0;

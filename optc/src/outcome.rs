@@ -1,7 +1,7 @@
-//! How a command ends on a program.
+//! The outcome of a command on a program.
 //!
-//! The program is written to a file of its own, the command is started on it, and what counts is its exit
-//! status or the signal that ended it, what it wrote to standard error, and whether it took too long.
+//! The program is written to a file of its own, and the command is started on it. The outcome is its exit
+//! status or the signal that ended it, its standard error, and whether it took too long.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -19,9 +19,9 @@ use crate::whole_file::UnfinishedPath;
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessEnd {
-    /// With this exit status.
+    /// It ended with this exit status.
     Status(i32),
-    /// By this signal.
+    /// It was ended by this signal.
     Signal(i32),
     /// It took too long, and was killed.
     TimedOut,
@@ -32,7 +32,7 @@ pub enum ProcessEnd {
 pub struct Outcome {
     /// How it ended.
     pub end: ProcessEnd,
-    /// What it wrote to standard error: the first megabyte.
+    /// The first megabyte of its standard error.
     pub stderr: String,
 }
 
@@ -54,7 +54,7 @@ impl fmt::Display for ProcessEnd {
     }
 }
 
-/// How much of standard error is kept.
+/// The limit of standard error that is kept.
 const STDERR_BYTES: u64 = 1 << 20;
 
 /// A command that runs on programs.
@@ -63,18 +63,18 @@ pub struct ProgramCommand {
     timeout: Duration,
     candidate: PathBuf,
     folder: TempDir,
-    /// The file of the candidate, where that is not in the folder.
+    /// The file of the candidate, if it is not in the folder.
     _beside: Option<NamedTempFile>,
     _unfinished: Vec<UnfinishedPath>,
 }
 
 impl ProgramCommand {
-    /// The command of these words, of which `{}` stands for the path of the program; without it, the path is
-    /// the last word. It may take so long. The program's file has this extension and is `beside` others, if
-    /// it reads some.
+    /// The command with these words, in which `{}` stands for the path of the program; without it, the path
+    /// is appended. The command may run for `timeout`. The program's file has the given extension, and is in
+    /// the folder `beside` if that is given, for programs that read other files there.
     ///
     /// # Errors
-    /// If there can be no file for the program.
+    /// If no file can be created for the program.
     pub fn new(
         words: &[OsString],
         timeout: Duration,
@@ -121,7 +121,7 @@ impl ProgramCommand {
         let said = self.folder.path().join("stderr");
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]).stdin(Stdio::null()).stdout(Stdio::null());
-        // A backtrace costs more time than everything else.
+        // A backtrace takes longer than everything else.
         command.stderr(File::create(&said)?).env("RUST_BACKTRACE", "0");
         let end = match wait(command.spawn()?, self.timeout)? {
             None => ProcessEnd::TimedOut,
@@ -136,7 +136,7 @@ impl ProgramCommand {
     }
 }
 
-/// A word with a path in the place of `{}`.
+/// A word with `{}` replaced by a path.
 fn with_path(word: &OsStr, path: &Path) -> OsString {
     match word.to_str() {
         Some(word) => word.replace("{}", &path.display().to_string()).into(),
@@ -144,7 +144,7 @@ fn with_path(word: &OsStr, path: &Path) -> OsString {
     }
 }
 
-/// Waits for a process; none if it took too long, and was killed.
+/// Waits for a process; kills it after the timeout and returns none.
 fn wait(mut child: Child, timeout: Duration) -> io::Result<Option<ExitStatus>> {
     let start = Instant::now();
     let mut pause = Duration::from_micros(200);

@@ -11,7 +11,7 @@ use crate::failure::{Failure, FaultCode};
 /// Runs a textual pipeline of built-in passes.
 ///
 /// # Errors
-/// Faults of the pipeline's text, or every fault of the first pass that finds some.
+/// Errors in the pipeline's text, or all errors of the first pass that finds any.
 pub fn run_pipeline(
     module: &mut Module,
     pipeline: &str,
@@ -46,7 +46,7 @@ pub fn run_passes(
     })
 }
 
-/// Notes whether an observer ended the work.
+/// Records whether an observer ended the work.
 struct Ended<'a> {
     observer: &'a dyn PassObserver,
     is_ended: Cell<bool>,

@@ -285,12 +285,12 @@ impl AllSizes {
         &self.sample
     }
 
-    /// All sizes for which code is made, where the function can have them.
+    /// All sizes for which code is made, if the function allows them.
     pub(crate) fn samples(&self) -> Vec<Vec<u64>> {
         samples(&self.symbols, &self.sample)
     }
 
-    /// The context of the function, and the names of its sizes in the order of their numbers.
+    /// The context of the function, and the names of its sizes in the order of their indices.
     pub(crate) fn named(&self) -> (&Arc<Context>, &[Ident]) {
         (&self.module.ctx, &self.names)
     }
@@ -300,7 +300,7 @@ impl AllSizes {
         AllSizes { plans, ..self }
     }
 
-    /// What the function takes and returns.
+    /// The signature of the function.
     pub(crate) fn signature(&self) -> Result<Signature, Failure> {
         signature(&self.module, &self.entry)
     }
@@ -319,7 +319,7 @@ impl AllSizes {
     /// The module planned for all sizes (see [`passes::symbolic`]).
     ///
     /// # Errors
-    /// Every result whose size no symbol says.
+    /// Every result whose size no symbol determines.
     pub fn planned(&self) -> Result<Module, Failure> {
         let mut module = self.module.clone();
         self.compile.run_passes(&mut module, "plan")?;
@@ -334,12 +334,12 @@ impl AllSizes {
     /// The arena that suffices at all sizes.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why there is none.
     pub fn bound(&self) -> Result<&Bound, &str> {
         self.bound.as_ref().map_err(String::as_str)
     }
 
-    /// The named sizes, in the order in which [`AllSizes::at`] takes numbers for them.
+    /// The named sizes, in the order in which [`AllSizes::at`] takes them.
     pub fn symbols(&self) -> &[Symbol] {
         &self.symbols
     }
@@ -357,7 +357,7 @@ impl AllSizes {
     /// The planned module at these sizes, one for each symbol in order.
     ///
     /// # Errors
-    /// Why the function can't have these sizes.
+    /// The reason why the function can't have these sizes.
     pub fn at(&self, sizes: &[u64]) -> Result<Module, Failure> {
         let (all, sizes) = self.variant_at(sizes).unwrap_or_else(|| (self, sizes.to_vec()));
         let ctx = &self.module.ctx;
@@ -379,7 +379,7 @@ impl AllSizes {
     }
 }
 
-/// Whether all symbols may have the sizes of a sample.
+/// Checks that all symbols allow the sizes of a sample.
 fn check_sample(symbols: &[Symbol], sample: &[u64]) -> Result<(), Failure> {
     let outside = |(symbol, size): (&Symbol, &u64)| {
         let Symbol { name, .. } = symbol;
@@ -390,8 +390,8 @@ fn check_sample(symbols: &[Symbol], sample: &[u64]) -> Result<(), Failure> {
     Failure::unless_none(symbols.iter().zip(sample).filter_map(outside))
 }
 
-/// A sample, the least sizes, and some next to the sample: loops of one round are others than loops of many,
-/// and a window that is all of what it looks on is no copy.
+/// A sample, the least sizes, and sizes next to the sample. Loops with one iteration give other code than
+/// loops with many, and a window that covers its whole operand is no copy.
 fn samples(symbols: &[Symbol], sample: &[u64]) -> Vec<Vec<u64>> {
     let mut samples = vec![sample.to_vec()];
     for also in [symbols.iter().map(|symbol| symbol.least).collect(), odd(symbols, sample)] {
@@ -402,7 +402,7 @@ fn samples(symbols: &[Symbol], sample: &[u64]) -> Vec<Vec<u64>> {
     samples
 }
 
-/// The sizes next to a sample: even where it is odd, odd where it is even.
+/// The sizes next to a sample: even ones for odd, odd ones for even.
 fn odd(symbols: &[Symbol], sample: &[u64]) -> Vec<u64> {
     let next = |(symbol, size): (&Symbol, &u64)| {
         if *size < symbol.most { size + 1 } else { size.saturating_sub(1).max(symbol.least) }
@@ -415,10 +415,10 @@ fn symbol(ctx: &Context, name: Ident, ranges: &Ranges) -> Symbol {
     Symbol { name: ctx.str(name).to_owned(), least, most, default: None }
 }
 
-/// The sizes that a function's symbols have where its inputs have the shapes that are given.
+/// The size of each symbol of a function for these shapes of its inputs; none is missing.
 ///
 /// # Errors
-/// If no sizes give these shapes, or what a size of an input follows from can't be read; none are missing.
+/// If no sizes give these shapes, or the expression of an input's size can't be read.
 #[cfg(feature = "cli")]
 pub(crate) fn sizes_of(
     ctx: &Context,
@@ -436,7 +436,7 @@ pub(crate) fn sizes_of(
     Ok(names.iter().map(|name| ctx.str(*name).to_owned()).zip(sizes).collect())
 }
 
-/// An input or output by the named sizes, of which those that come up first are added to `names`.
+/// An input or output in terms of the named sizes; new names are added to `names`.
 fn tensor_spec(
     ctx: &Context,
     side: &str,
@@ -472,7 +472,7 @@ fn extent(ctx: &Context, dim: Dim, names: &mut Vec<Ident>) -> Option<Extent> {
     Some(Extent::Expr(Arc::new(SizeExpr { steps, text: dims::print(ctx, expr) })))
 }
 
-/// Appends the steps of an expression: its terms are added, the factors of a term multiplied.
+/// Appends the steps of an expression: a sum of terms, each a product of factors.
 fn push_expr(ctx: &Context, expr: DimExpr, names: &mut Vec<Ident>, steps: &mut Vec<SizeStep>) {
     let terms = ctx.dim_expr(expr).terms();
     if terms.is_empty() {

@@ -1,4 +1,4 @@
-//! Which arrays a program is run on, and which sizes they have.
+//! Inputs of a run: the arrays, and the sizes that they determine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -43,22 +43,22 @@ pub(super) struct InputArgs {
     held: Option<Vec<Array>>,
 }
 
-/// What one run takes.
+/// The inputs of one run.
 pub(super) struct RunInputs {
     /// An array for each input and state, in the order of the function's arguments.
     pub inputs: Vec<Array>,
-    /// The numbers of named sizes that follow from the arrays that files give.
+    /// The numbers of named sizes, as far as the arrays from files determine them.
     pub sizes: BTreeMap<String, u64>,
 }
 
 /// An input of a program.
 struct InputDesc {
     name: String,
-    /// The name that pseudo-random numbers go by.
+    /// The name that determines its pseudo-random numbers.
     random_name: String,
     element: ElementKind,
     shape: Vec<u64>,
-    /// What it holds if nothing is given: a state begins with zeros.
+    /// The default content, if it has one: a state begins with zeros.
     zeros: Option<Vec<u8>>,
 }
 
@@ -68,10 +68,10 @@ impl InputArgs {
         InputArgs { inputs: Vec::new(), input: Vec::new(), random: Some(None), fix_sizes: false, held: None }
     }
 
-    /// Pseudo-random numbers for every input, where named sizes are these.
+    /// Pseudo-random numbers for every input, at these named sizes.
     ///
     /// # Errors
-    /// If a size is not among them, or there is no memory.
+    /// If a size is missing, or there is no memory.
     pub(super) fn random_arrays(
         module: &Module,
         entry: &str,
@@ -86,7 +86,7 @@ impl InputArgs {
         self.fix_sizes
     }
 
-    /// For each run the arrays that files give for a model's inputs; none if some can't be had, or are no
+    /// For each run, the arrays from files for a model's inputs; none if some can't be read, or are no
     /// tensors.
     pub(super) fn arrays_of(&self, model: &Path) -> Option<Vec<Vec<Array>>> {
         let mut single = Vec::new();
@@ -109,7 +109,7 @@ impl InputArgs {
         InputArgs { inputs: Vec::new(), input: Vec::new(), held: Some(arrays), ..self.clone() }
     }
 
-    /// The shapes of what is given for a model's inputs whose types do not say them: in the first run.
+    /// The shapes of the first run's arrays for those inputs of a model whose types leave them open.
     pub(super) fn items(&self, model: &Path) -> Items {
         let is_model = model.extension().is_some_and(|extension| extension == "onnx");
         if let Some(held) = self.held.as_ref().filter(|_| is_model) {
@@ -133,16 +133,15 @@ impl InputArgs {
         })
     }
 
-    /// How many runs there are.
+    /// The number of runs.
     pub(super) fn runs(&self) -> usize {
         self.inputs.len().max(1)
     }
 
-    /// What each run takes: one for each `.npz` file, or one if there is none.
+    /// The inputs of each run: one for each `.npz` file, or one if there is none.
     ///
     /// # Errors
-    /// If a file can't be read, an input that the program lacks is named, one is left without an array, or a
-    /// size is not known.
+    /// If a file can't be read, an unknown input is named, an input has no array, or a size is not known.
     pub(super) fn cases(&self, module: &Module, entry: &str) -> Result<Vec<RunInputs>, Failure> {
         let taken = signature(module, entry)?;
         let mut cases = Vec::new();
@@ -155,7 +154,7 @@ impl InputArgs {
         Ok(cases)
     }
 
-    /// The arrays that files give, for each run.
+    /// The arrays from files, for each run.
     fn given(&self, ctx: &Context, taken: &Signature) -> Result<Vec<Vec<Array>>, Failure> {
         let element = |name: &str| {
             let arg = taken.args.iter().find(|arg| arg.name == name)?;
@@ -181,7 +180,7 @@ impl InputArgs {
         given.collect()
     }
 
-    /// An array for each input, in order: of those that files give, or made.
+    /// An array for each input, in order: from files, or generated.
     fn arrays(&self, mut given: Vec<Array>, wanted: &[InputDesc]) -> Result<Vec<Array>, Failure> {
         let mut arrays = Vec::new();
         let mut faults = Vec::new();
@@ -214,20 +213,20 @@ fn of_folder(folder: &Path, taken: &Signature) -> Result<Vec<Array>, Failure> {
     Ok(named.map(|(arg, array)| Array { name: arg.name.clone(), ..array }).collect())
 }
 
-/// What is said of named sizes to the compiler: the code is made for those of the first run.
+/// The size options for the compiler: code is made for the sizes of the first run.
 pub(super) fn sample(cases: &[RunInputs]) -> SizeOptions {
     let sample = cases.first().map_or_else(Vec::new, |case| case.sizes.clone().into_iter().collect());
     SizeOptions { sample, ..SizeOptions::default() }
 }
 
-/// Every array must be an input of the program.
+/// Checks that every array is an input of the program.
 fn check_names(given: &[Array], taken: &Signature) -> Result<(), Failure> {
     let known = || taken.args.iter().map(|arg| arg.name.as_str());
     let unknown = given.iter().filter(|array| known().all(|name| name != array.name));
     Failure::unless_none(unknown.map(|array| no_input(&array.name, "", known())))
 }
 
-/// The numbers of named sizes that follow from arrays; none are known where no array is given.
+/// The numbers of named sizes determined by arrays; empty without arrays.
 fn given_sizes(
     module: &Module,
     entry: &str,
@@ -242,10 +241,10 @@ fn given_sizes(
     sizes_of(&module.ctx, body, taken, &shapes)
 }
 
-/// Puts the sizes of the cases in the place of names.
+/// Replaces named sizes by the sizes of the cases.
 ///
 /// # Errors
-/// If they are not the same for all, or the program can't have them.
+/// If they differ between cases, or the program can't have them.
 pub(super) fn fix_sizes(module: &mut Module, cases: &[RunInputs]) -> Result<(), Failure> {
     let all: BTreeSet<&BTreeMap<String, u64>> = cases.iter().map(|case| &case.sizes).collect();
     if all.len() > 1 {
@@ -280,7 +279,7 @@ impl InputDesc {
     }
 }
 
-/// The inputs of a function, its states among them, where named sizes are these numbers.
+/// The inputs of a function, including its states, at these named sizes.
 fn describe(
     ctx: &Context,
     taken: &Signature,

@@ -12,7 +12,7 @@ use super::progress;
 use crate::failure::Failure;
 use crate::whole_file::remove_unfinished;
 
-/// How often the limits are looked at.
+/// The interval between checks of the limits.
 const INTERVAL: Duration = Duration::from_millis(5);
 
 /// What a compilation may take, loading included. Where it takes more, the process ends with exit status 1.
@@ -28,7 +28,7 @@ pub(super) struct LimitArgs {
     memory_limit: Option<u64>,
 }
 
-/// The limits hold until this goes.
+/// Enforces the limits until it is dropped.
 pub(super) struct HeldLimits {
     _end: Option<Sender<()>>,
 }
@@ -40,10 +40,10 @@ pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl LimitArgs {
-    /// Holds what follows to the limits.
+    /// Enforces the limits from now on.
     ///
     /// # Errors
-    /// If the system does not say how much memory the process has.
+    /// If the system does not report the memory of the process.
     pub(super) fn hold(&self) -> Result<HeldLimits, Failure> {
         if self.time_limit.is_none() && self.memory_limit.is_none() {
             return Ok(HeldLimits { _end: None });
@@ -67,7 +67,7 @@ impl LimitArgs {
         Ok(HeldLimits { _end: Some(end) })
     }
 
-    /// Which limit is passed, and with what.
+    /// A message about the exceeded limit, if any.
     fn breach(&self, start: Instant) -> Option<String> {
         let when = match progress::step() {
             step if step.is_empty() => String::new(),

@@ -124,7 +124,7 @@ fn line(text: &mut String, name: &str, doc: &str) {
     writeln!(text, "{name:24} {first}").expect("writing to a string");
 }
 
-/// The rules that a pass applies, those of other crates too, and which laws hold for numbers only.
+/// The rules that a pass applies, including those of other crates, with a mark for near laws.
 fn list_rules(text: &mut String, registry: &Registry, applies: impl Fn(&Action) -> bool) {
     text.push_str("\nrules:\n");
     for rule in registry.rules().iter().filter(|rule| applies(&rule.action)) {

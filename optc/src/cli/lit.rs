@@ -49,12 +49,12 @@ pub(super) struct LitReport {
     failed: Vec<String>,
 }
 
-/// What tests are run with, whatever this machine is.
+/// The setup for tests, the same on any machine.
 pub(super) fn same_everywhere() -> Setup {
     Setup { cpu: Cpu::of(Isa::Avx2), ..Setup::default() }
 }
 
-/// What becomes of a test that differs.
+/// The outcome of a differing test.
 enum Blessing {
     Failed,
     Blessed,
@@ -119,10 +119,10 @@ impl LitReport {
     }
 }
 
-/// Who decides what is blessed.
+/// The state of confirming changes.
 struct Asking {
     bless: bool,
-    /// Whether nobody is asked any more.
+    /// Whether no more questions are asked.
     all: bool,
 }
 

@@ -75,7 +75,7 @@ pub(super) fn run(args: &NewDialectArgs) -> Result<(), Failure> {
     super::write_output(&text, None)
 }
 
-/// A text of the example, for a dialect with another name.
+/// A text of the example, with another name of the dialect.
 fn renamed(text: &str, name: &str) -> String {
     let capital = name.to_uppercase();
     text.replace("my-opt", &format!("{name}-opt"))

@@ -12,12 +12,12 @@ use crate::failure::Failure;
 use crate::protobuf::is_folder;
 use crate::whole_file::WholeFile;
 
-/// Whether a path stands for standard output.
+/// Whether a path denotes standard output.
 pub(crate) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Takes text piece by piece. A file is there when all pieces are; a failure before leaves none.
+/// Writes text piece by piece. The file appears once all pieces are written; after a failure there is none.
 pub(super) struct Output<'a> {
     path: Option<&'a PathBuf>,
     file: Option<WholeFile>,
@@ -42,7 +42,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Takes bytes that need not be text.
+    /// Writes bytes that need not be text.
     pub(super) fn write_bytes(&mut self, bytes: &[u8]) -> fmt::Result {
         self.put(bytes).map_err(|error| {
             self.error = Some(error);
@@ -50,7 +50,7 @@ impl<'a> Output<'a> {
         })
     }
 
-    /// What the work amounts to, with what became of its text; a reader that went away is no fault.
+    /// The result of the work, combined with errors of writing; a closed pipe is no error.
     pub(super) fn finish(self, done: Result<(), Failure>) -> Result<(), Failure> {
         let Output { path, file, mut error } = self;
         if let (Ok(()), None, Some(file)) = (&done, &error, file) {
@@ -71,7 +71,7 @@ impl fmt::Write for Output<'_> {
     }
 }
 
-/// Whether files can be written at these paths, which are asked before long work is done for them.
+/// Checks, before long work, that files can be written at these paths.
 ///
 /// # Errors
 /// For each that can't.
@@ -92,8 +92,8 @@ pub(super) fn json(report: &impl Serialize) -> String {
     serde_json::to_string_pretty(report).expect("a report is plain JSON") + "\n"
 }
 
-/// What is printed: a text that is asked for at `-`, else what was to be printed. A text that is asked for in
-/// a file is written there.
+/// The text to print: the requested text if its path is `-`, otherwise the usual one. A text requested in a
+/// file is written there.
 pub(super) fn instead(
     path: &Option<PathBuf>,
     text: impl FnOnce() -> String,

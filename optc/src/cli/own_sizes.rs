@@ -1,10 +1,10 @@
 //! The fallback for models that can't be compiled with named sizes: they are compiled for the sizes of their
 //! inputs.
 //!
-//! Some nets are refused with named sizes: a recurrent net whose number of steps has a name, a condition that
-//! follows from a size. The inputs of a run say what these are, so the model is read again with numbers in
-//! their place, and where that does not suffice, with small integer inputs as constants (a rate, a mode, a
-//! shape), and encoded images. Each set of inputs then has a program of its own.
+//! Some networks are refused with named sizes: a recurrent network with a symbolic number of steps, or a
+//! condition that depends on a size. The inputs of a run determine these sizes, so the model is imported
+//! again with numbers instead. If that does not suffice, small integer inputs (a rate, a mode, a shape) and
+//! encoded images become constants too. Each set of inputs then has a program of its own.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,15 +23,15 @@ use crate::items::{inputs, streams};
 use crate::load::map_file;
 use crate::protobuf::{HeldArrays, read_held};
 
-/// Elements of an input that becomes a constant, at most.
+/// The limit of elements of an input that becomes a constant.
 const MOST_ELEMENTS: u64 = 64;
 
-/// What is taken from the inputs of a run.
+/// The information taken from the inputs of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// The sizes that they have.
+    /// Their sizes.
     Sizes,
-    /// And the numbers in those that are small, of integers, or encoded images.
+    /// Their sizes, and the contents of small integer inputs and encoded images.
     SizesAndNumbers,
 }
 
@@ -46,7 +46,7 @@ impl Taken {
     }
 }
 
-/// The arrays of a run, by the names of the model's inputs; none if they are not of tensors alone.
+/// The arrays of a run, by the names of the model's inputs; none unless all are tensors.
 pub(super) fn arrays_of(model: &Path, given: Option<&Path>) -> Option<Vec<Array>> {
     let Some(given) = given else { return Some(Vec::new()) };
     let file = map_file(model).ok()?;
@@ -62,14 +62,14 @@ pub(super) fn arrays_of(model: &Path, given: Option<&Path>) -> Option<Vec<Array>
     arrays.collect()
 }
 
-/// The type of an input's elements: numpy has no name for some.
+/// The type of an input's elements, which numpy may have no name for.
 fn element_of(model: &ModelProto<'_>, name: &str) -> Option<ElementKind> {
     let (_, ty) = inputs(model).find(|(input, _)| *input == name)?;
     let TypeProto::Tensor { element, .. } = ty else { return None };
     of_onnx(Element::from_number(*element)?)
 }
 
-/// What arrays say of a model's sizes, its small inputs and its encoded images; none if that is nothing.
+/// The sizes, small inputs and encoded images determined by arrays; none if there are none.
 pub(super) fn said(model: &Path, arrays: &[Array], taken: Taken) -> Option<DeclaredSizes> {
     let file = map_file(model).ok()?;
     let model = ModelProto::read((*file).as_ref()).ok()?;

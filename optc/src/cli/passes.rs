@@ -57,7 +57,7 @@ pub(super) fn run(setup: &Setup, args: &PassesArgs) -> Result<(), Failure> {
     output.finish(done)
 }
 
-/// Runs what a reproducer says on the program that it holds.
+/// Runs the pipeline of a reproducer on its program.
 pub(super) fn replay(
     setup: &Setup,
     args: &OptArgs,

@@ -52,7 +52,7 @@ pub(super) struct PlaceReport {
     seconds: f64,
 }
 
-/// Nodes that the search may look at to meet a capacity: seconds at the most.
+/// The limit of nodes of the search for a capacity: a few seconds at most.
 const MAX_NODES: u64 = 1_000_000;
 
 pub(super) fn run(args: &PlaceArgs) -> Result<(), Failure> {

@@ -56,7 +56,7 @@ pub(super) fn run(setup: &Setup, args: &PlanArgs) -> Result<(), Failure> {
     write_output(&text(setup, args)?, args.output.as_ref())
 }
 
-/// What is printed.
+/// The printed text.
 pub(super) fn text(setup: &Setup, args: &PlanArgs) -> Result<String, Failure> {
     if [&args.json, &args.csv, &args.html].into_iter().filter(|path| is_printed(path)).count() > 1 {
         return Err(Failure::Usage(
@@ -137,7 +137,7 @@ fn compare(setup: &Setup, args: &PlanArgs, other: &Path) -> Result<String, Failu
     Ok(if is_printed(&args.html) { String::new() } else { lines.concat() })
 }
 
-/// Whether a text is asked for on standard output.
+/// Whether a text is requested on standard output.
 fn is_printed(path: &Option<PathBuf>) -> bool {
     path.as_ref().is_some_and(|path| is_stdout(path))
 }
@@ -147,7 +147,7 @@ fn title(path: &Path) -> String {
     path.file_name().map_or("-".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Writes the picture of a plan, and shows it in the browser, as far as that is asked for.
+/// Writes the view of a plan, and opens it in the browser, as requested.
 fn show(args: &PlanArgs, page: impl FnOnce() -> String) -> Result<(), Failure> {
     let Some(path) = &args.html else { return Ok(()) };
     write_output(&page(), Some(path))?;
@@ -158,8 +158,8 @@ fn show(args: &PlanArgs, page: impl FnOnce() -> String) -> Result<(), Failure> {
     started.map(drop).map_err(|error| Failure::input(format!("`xdg-open` can't be started: {error}")))
 }
 
-/// The bytes of weights as kernels want them packed; where there is no machine code, as they are, with a line
-/// that says so.
+/// The bytes of weights as packed for the kernels; if there is no machine code, unpacked, with a line that
+/// says so.
 fn weights(module: &Module, entry: &str, options: &CompileOptions) -> (u64, String) {
     let faults = match codegen::weights_bytes(module, entry, &options.code()) {
         Ok(bytes) => return (bytes, String::new()),
@@ -180,17 +180,17 @@ fn weights(module: &Module, entry: &str, options: &CompileOptions) -> (u64, Stri
     (bytes, format!("weights are as in the program, for there is no machine code: {why}\n"))
 }
 
-/// The most steps of a program whose plan is made again for what would lower its arena; of a larger one
-/// `optc explain` says it.
+/// The limit of steps for planning a program again with other options to find savings; for larger programs
+/// `optc explain` reports them.
 const MOST_STEPS: usize = 5000;
 
-/// The most buffers of the peak that a summary lists.
+/// The limit of listed buffers at the peak.
 const MOST_BUFFERS: usize = 10;
 
-/// The size of the arena, what its peak consists of, and which options would lower it.
+/// The size of the arena, the buffers at its peak, and the options that would lower it.
 fn summary(explained: &Explained, levers: &[Lever], threads: usize) -> String {
     let report = &explained.report;
-    // A program that was planned before has the scratch of as many threads as were said then.
+    // A program that was planned before keeps the number of threads of its plan.
     let threads = ir::plan::attrs::threads(&explained.planned.ctx, explained.body()).unwrap_or(threads);
     let steps = format!(
         "{} on {}; inputs {} bytes, outputs {} bytes\n",

@@ -1,18 +1,18 @@
-//! What is being done: a line on a terminal's standard error while it lasts, and nothing elsewhere.
+//! Progress: a line with the current step on a terminal's standard error.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// What is being done now, as far as it was said.
+/// The current step.
 static NOW: Mutex<Now> = Mutex::new(Now { step: String::new(), is_shown: false });
 
 struct Now {
     step: String,
-    /// Whether a line stands on the terminal.
+    /// Whether the line is shown on the terminal.
     is_shown: bool,
 }
 
-/// Says what is being done, in place of what was said before. A terminal that went away is no fault.
+/// Shows a step instead of the previous one. A closed terminal is no error.
 pub(super) fn say(step: &str) {
     let mut now = NOW.lock().unwrap_or_else(PoisonError::into_inner);
     step.clone_into(&mut now.step);
@@ -22,7 +22,7 @@ pub(super) fn say(step: &str) {
     }
 }
 
-/// Takes the line off the terminal, before anything is printed there.
+/// Removes the line from the terminal, before anything is printed there.
 pub(super) fn clear() {
     let mut now = NOW.lock().unwrap_or_else(PoisonError::into_inner);
     if std::mem::take(&mut now.is_shown) {
@@ -31,7 +31,7 @@ pub(super) fn clear() {
     }
 }
 
-/// Takes the line off the terminal, where nobody writes it just now.
+/// Removes the line from the terminal, unless another thread is writing it.
 pub(super) fn clear_if_idle() {
     let idle = NOW.try_lock();
     if idle.is_ok_and(|now| now.is_shown) {
@@ -39,7 +39,7 @@ pub(super) fn clear_if_idle() {
     }
 }
 
-/// What was said last.
+/// The last shown step.
 pub(super) fn step() -> String {
     NOW.lock().unwrap_or_else(PoisonError::into_inner).step.clone()
 }
