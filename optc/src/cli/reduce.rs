@@ -103,7 +103,7 @@ pub(super) struct ReduceReport {
     is_minimal: bool,
 }
 
-/// Where the result goes.
+/// The target of the result.
 #[derive(Clone)]
 struct ReduceTarget {
     output: Option<PathBuf>,
@@ -191,7 +191,7 @@ impl ReduceArgs {
         target.write(&reduced)
     }
 
-    /// Says where the data of a model must lie that is in other files.
+    /// Tells the user where the external data of a model must be.
     fn note_files<P: Subject>(&self, program: &P) {
         let folder = program.folder(&self.file);
         if let Some(folder) =
@@ -202,7 +202,7 @@ impl ReduceArgs {
         }
     }
 
-    /// Says of a program whether it fails; the original does.
+    /// A test for failing programs; the original must fail.
     fn test<'a, P: Subject>(&'a self, setup: &'a Setup, original: &P) -> Result<Test<'a, P>, Failure> {
         match (&self.crash, &self.differs, &self.command[..]) {
             (Some(pipeline), None, []) => self.crashes(setup, original, pipeline),
@@ -245,7 +245,7 @@ impl ReduceArgs {
         self.ends_alike(original, &words)
     }
 
-    /// Whether a command ends as it does on the original.
+    /// Tests whether a command ends as on the original.
     fn ends_alike<P: Subject>(&self, original: &P, words: &[OsString]) -> Result<Test<'_, P>, Failure> {
         let name = words[0].display();
         let unable = |error: std::io::Error| Failure::input(format!("can't run `{name}`: {error}"));
@@ -260,7 +260,7 @@ impl ReduceArgs {
         let wanted = self.status.map_or(first.end, ProcessEnd::Status);
         let place = first.panic_place().map(str::to_owned);
         Ok(Box::new(move |program: &P| {
-            // A candidate that can't be tried does not fail.
+            // A candidate that can't be run does not count as failing.
             command.run(&program.content()).is_ok_and(|found| {
                 let says = self.stderr.as_ref().is_none_or(|text| found.stderr.contains(text));
                 found.end == wanted && says && found.panic_place() == place.as_deref()
@@ -268,7 +268,7 @@ impl ReduceArgs {
         }))
     }
 
-    /// The original must fail.
+    /// Checks that the original fails.
     fn check_first(&self, first: &Outcome) -> Result<(), Failure> {
         let said = lines_of(first);
         if let Some(text) = self.stderr.as_ref().filter(|text| !first.stderr.contains(*text)) {
@@ -292,7 +292,7 @@ impl ReduceArgs {
         }
     }
 
-    /// Whether passes change what a program computes.
+    /// Tests whether passes change a program's results.
     fn computes_other<'a, P: Subject>(
         &'a self,
         setup: &'a Setup,
@@ -318,7 +318,8 @@ impl ReduceArgs {
     }
 }
 
-/// A command whose exit status is that of the original even on a program of nothing says nothing of programs.
+/// Refuses a command that exits with the same status on an empty program, because it can't tell programs
+/// apart.
 fn check_tells_apart(first: &Outcome, empty: &Outcome) -> Result<(), Failure> {
     match first.end {
         ProcessEnd::Status(status) if first.panic_place().is_none() && empty.end == first.end => {
@@ -330,7 +331,7 @@ fn check_tells_apart(first: &Outcome, empty: &Outcome) -> Result<(), Failure> {
     }
 }
 
-/// The first lines of what a command wrote to standard error.
+/// The first lines of a command's standard error.
 fn lines_of(outcome: &Outcome) -> String {
     outcome.stderr.trim_end().lines().take(5).map(|line| format!("\n  {line}")).collect()
 }
@@ -338,13 +339,13 @@ fn lines_of(outcome: &Outcome) -> String {
 /// The exit status of a Rust program that panicked.
 const PANIC: i32 = 101;
 
-/// The exit status of a shell that can't execute what it was asked to.
+/// The exit status of a shell that can't execute a command.
 const CANT_EXECUTE: i32 = 126;
 
-/// The exit status of a shell that does not find it.
+/// The exit status of a shell that can't find a command.
 const NOT_FOUND: i32 = 127;
 
-/// Passes that may change what programs compute.
+/// Passes that may change the results of programs.
 struct Differs<'a> {
     setup: &'a Setup,
     pipeline: String,
@@ -352,7 +353,7 @@ struct Differs<'a> {
 }
 
 impl Differs<'_> {
-    /// What is wrong with a program after the passes, as `optc bisect` finds it.
+    /// The fault of a program after the passes, found as by `optc bisect`.
     fn trouble(&self, module: &Module) -> Result<Option<Trouble>, Failure> {
         let entry = entry(module, None)?;
         let cases = InputArgs::all_random().cases(module, &entry)?;

@@ -82,19 +82,19 @@ pub(super) struct RunArgs {
     artifact: ArtifactArgs,
 }
 
-/// What the runs say of themselves.
+/// The results of all runs.
 struct Ran {
     runs: Vec<RanOnce>,
-    /// How long compiling, or loading what was compiled, took; none for the interpreter.
+    /// The kind and time of preparation (compiling, or loading a compiled program); none for the interpreter.
     compiled: Option<(&'static str, Duration)>,
-    /// What the program allocates at any sizes, in a line.
+    /// The memory that the program allocates at any sizes, as one line.
     memory: String,
 }
 
-/// What a run says of itself.
+/// The results of one run.
 struct RanOnce {
     outputs: Vec<Array>,
-    /// What the program was specialized for, and how long the run took; none for the interpreter.
+    /// The specialization, and the time of the run; none for the interpreter.
     machine: Option<(Specialized, Duration)>,
 }
 
@@ -115,7 +115,7 @@ pub(super) fn run(setup: &Setup, args: &RunArgs) -> Result<(), Failure> {
     if is_report && is_array {
         return Err(Failure::Usage("--out and --json can't both go to standard output".to_owned()));
     }
-    // Arrays and reports on standard output stand there alone.
+    // Arrays and reports on standard output are not mixed with text.
     let say = |text: &str| {
         if is_array || is_report {
             progress::print_error(text);
@@ -151,7 +151,7 @@ pub(super) fn run(setup: &Setup, args: &RunArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is printed, but for times.
+/// The printed text without times.
 pub(super) fn text(setup: &Setup, args: &RunArgs) -> Result<String, Failure> {
     args.check_counts()?;
     Ok(ran(setup, args, &args.compile)?.text(Times::Hidden))
@@ -185,7 +185,7 @@ impl Ran {
 }
 
 impl RunArgs {
-    /// Outputs are written and checked for every run, or for none.
+    /// Checks that outputs are written and checked for every run, or for none.
     fn check_counts(&self) -> Result<(), Failure> {
         let runs = self.inputs.runs();
         for (option, count) in [("--out", self.out.len()), ("--check", self.check.len())] {
@@ -199,13 +199,13 @@ impl RunArgs {
     }
 }
 
-/// Why there was no run.
+/// The reason for a failure to run.
 enum RunFailure {
-    /// The program could not be read, or not be compiled for all the sizes that it names.
+    /// The program could not be read, or not compiled for all its named sizes.
     Sizes(Failure),
-    /// The inputs are not what it takes.
+    /// The inputs do not match the program.
     Inputs(Failure),
-    /// It could, or names none, and something failed.
+    /// The program could be compiled or has no named sizes, but something else failed.
     Run(Failure),
 }
 
@@ -216,9 +216,9 @@ impl RunFailure {
     }
 }
 
-/// Runs the program, compiled as `compile` says. A model that can't be had with named sizes, or whose inputs
-/// have no elements, which no named size says, is run for the sizes of its inputs, as standard error says
-/// then. What fails in a run is a fault to be told.
+/// Runs the program, compiled with the options of `compile`. A model that can't be compiled with named sizes,
+/// or whose inputs have no elements, which no named size allows, is run for the sizes of its inputs, with a
+/// note on standard error. Failures of a run are errors.
 fn ran(setup: &Setup, args: &RunArgs, compile: &CompileArgs) -> Result<Ran, Failure> {
     let (failure, for_all) = match ran_on(setup, args, compile, &args.inputs, &DeclaredSizes::new()) {
         result if compile.memory.has_budget() => return result.map_err(RunFailure::failure),
@@ -244,7 +244,7 @@ fn ran(setup: &Setup, args: &RunArgs, compile: &CompileArgs) -> Result<Ran, Fail
     Err(failure)
 }
 
-/// The same, each run with a program of its own, for what its inputs say; none if one of them fails.
+/// Like `ran`, but each run has a program of its own, compiled for its inputs; none if one of them fails.
 fn ran_apart(
     setup: &Setup,
     args: &RunArgs,
@@ -266,7 +266,7 @@ fn ran_apart(
     all
 }
 
-/// Runs the program on inputs, where more is said of a model than the options say.
+/// Runs the program on inputs, with declarations about the model in addition to the options.
 fn ran_on(
     setup: &Setup,
     args: &RunArgs,
@@ -283,7 +283,7 @@ fn ran_on(
     ran_program(args, program, inputs, limits)
 }
 
-/// Runs a program that was read.
+/// Runs a loaded program.
 fn ran_program(
     args: &RunArgs,
     mut program: SourceProgram,
@@ -336,7 +336,7 @@ fn run_all(
     Ok(Ran { runs, compiled, memory })
 }
 
-/// Runs at the sizes of the inputs, which the program is specialized for first if they are new.
+/// Runs at the sizes of the inputs; the program is specialized first if they are new.
 fn run_once(model: &mut Model, case: RunInputs) -> Result<RanOnce, Failure> {
     let mut inputs = case.inputs;
     model.set_states(&inputs)?;

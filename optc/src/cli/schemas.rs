@@ -1,4 +1,4 @@
-//! The schemas in `docs/schemas` of what `--json` of each verb writes.
+//! The schemas in `docs/schemas` for the `--json` output of each verb.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,13 +22,12 @@ use super::run::report::RunReport;
 use super::symbolic::SymbolicReport;
 use crate::plan_report::PlanReport;
 
-/// The schema of what a type is written as.
+/// The schema of a type's serialization.
 fn schema<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
 }
 
-/// A schema for each thing that `--json` of a verb writes, by the file's name: the verb, and what of several
-/// things it is.
+/// A schema for each kind of `--json` output, by the file's name: the verb, and the kind if it has several.
 fn schemas() -> BTreeMap<&'static str, Schema> {
     BTreeMap::from([
         ("bench", schema::<BenchReport>()),
@@ -76,7 +75,7 @@ fn the_checked_in_schemas_say_what_is_written() {
 fn every_verb_with_json_has_a_schema() {
     let known = schemas();
     let mut command = super::Cli::command();
-    // Before that, verbs are not described.
+    // Verbs have no descriptions before this.
     command.build();
     for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
         let name = verb.get_name();

@@ -34,7 +34,7 @@ pub(super) fn completions(command: &mut Command, args: &CompletionsArgs) -> Resu
 }
 
 pub(super) fn manual(mut command: Command, args: &ManArgs) -> Result<(), Failure> {
-    // So that verbs have the options that they share, and their full names.
+    // Gives verbs their shared options and full names.
     command.build();
     let page = match &args.verb {
         None => command,
@@ -45,7 +45,7 @@ pub(super) fn manual(mut command: Command, args: &ManArgs) -> Result<(), Failure
     print(&text)
 }
 
-/// A verb, which clap calls `optc-plan` once all is built.
+/// A verb, which clap calls `optc-plan` after building.
 fn verb(command: &Command, name: &str) -> Result<Command, Failure> {
     let known = || command.get_subcommands().map(Command::get_name);
     let found = command.find_subcommand(name).ok_or_else(|| {

@@ -36,31 +36,31 @@ pub(super) struct ArtifactArgs {
     cache_limit: u64,
 }
 
-/// What the arguments say of a program.
+/// The arguments about a program.
 pub(super) struct ProgramSource<'a> {
     pub(super) setup: &'a Setup,
     pub(super) file: &'a FileArgs,
     pub(super) inputs: &'a InputArgs,
     pub(super) compile: &'a CompileArgs,
-    /// What is said of a model's sizes and inputs beside the options.
+    /// Declarations about a model's sizes and inputs, in addition to the options.
     pub(super) said: &'a DeclaredSizes,
 }
 
-/// A program that is to be compiled, or loaded.
+/// A program to be compiled or loaded.
 pub(super) struct SourceProgram {
     pub(super) module: Module,
     pub(super) entry: String,
     /// The threads that run it.
     pub(super) threads: usize,
     options: CompileOptions,
-    /// Where it is kept when it is compiled.
+    /// The cache for the compiled program.
     cache: Option<Cache>,
-    /// How long an artifact was read, which is a part of loading it; nothing for what is compiled.
+    /// The time of reading an artifact, which is part of loading it; zero for compiled programs.
     pub(super) read: Duration,
 }
 
 impl ProgramSource<'_> {
-    /// The program, whose dead memory becomes what `dead` says.
+    /// The program, with the treatment `dead` of dead memory.
     pub(super) fn program(&self, args: &ArtifactArgs, dead: DeadMemory) -> Result<SourceProgram, Failure> {
         let path = &self.file.file;
         if is_artifact(path) {
@@ -87,7 +87,7 @@ impl ProgramSource<'_> {
         Ok(SourceProgram { module, entry, threads, options, cache, read })
     }
 
-    /// The program in an artifact. What was decided when it was built can't be decided again.
+    /// The program in an artifact. Decisions made when it was built are fixed.
     fn artifact(
         &self,
         artifact: &Artifact,
@@ -114,19 +114,19 @@ impl ProgramSource<'_> {
 }
 
 impl SourceProgram {
-    /// Whether it names sizes of its inputs.
+    /// Whether sizes of its inputs are named.
     pub(super) fn has_named_sizes(&self) -> bool {
         let body = self.module.function(&self.entry);
         body.is_some_and(|body| has_named_sizes(&self.module.ctx, body))
     }
 
-    /// Gives named sizes the numbers that inputs have.
+    /// Replaces named sizes by those of the inputs.
     pub(super) fn fix_sizes(&mut self, cases: &[RunInputs]) -> Result<(), Failure> {
         self.options.prepared = None;
         fix_sizes(&mut self.module, cases)
     }
 
-    /// The program, ready to run; its code is made first for the sizes of these inputs, if it is made now.
+    /// The program, ready to run; if it is compiled now, code is made first for the sizes of these inputs.
     pub(super) fn compile(&mut self, cases: &[RunInputs]) -> Result<Model, Failure> {
         if self.options.prepared.is_none() {
             self.options.sizes = sample(cases);
@@ -139,7 +139,7 @@ impl SourceProgram {
         Model::compile_for(&mut self.module, &self.options, self.threads)
     }
 
-    /// Has its code say when steps are done. No cache keeps such code.
+    /// Makes its code record the times of steps. Such code is not cached.
     pub(super) fn time_steps(&mut self) {
         self.options.steps = StepTimes::Stamped;
         self.cache = None;
@@ -150,7 +150,7 @@ impl SourceProgram {
         self.options.cpu
     }
 
-    /// What was done to it before its first run.
+    /// The kind of preparation before its first run.
     pub(super) fn made(&self) -> &'static str {
         match &self.options.prepared {
             Some(prepared) if prepared.missed() == Default::default() => "loaded",

@@ -11,14 +11,14 @@ use crate::failure::Failure;
 use crate::model::Model;
 use crate::plan_report::{PROVED_FOR, PlanReport, PoolReport, plan_report};
 
-/// How many of the largest elements of an output are shown.
+/// The number of largest elements to show of an output.
 const TOP: usize = 5;
 
-/// The most elements of an output that is shown whole, and in order.
+/// An output of at most this number of elements is shown completely, in order.
 const FEW: usize = 16;
 
-/// A line for each output: its shape, and its elements if they are few, else the largest with their indices;
-/// of strings the first.
+/// A line for each output: its shape, and all elements if they are few, otherwise the largest with their
+/// indices; for strings the first ones.
 pub(super) fn top_results(outputs: &[Array]) -> String {
     outputs.iter().map(top_result).collect()
 }
@@ -53,13 +53,13 @@ fn is_whole(element: ElementKind) -> bool {
     matches!(element, Bool | I2 | I4 | I8 | I16 | I32 | I64 | U2 | U4 | U8 | U16 | U32 | U64)
 }
 
-/// The arena beside its lower bound, and beside what it would be without reuse.
+/// The arena, its lower bound, and its size without reuse.
 pub(super) fn memory_line(module: &Module, entry: &str, program: &Program) -> Result<String, Failure> {
     let body = module.function(entry).expect("the entry was just compiled");
     Ok(memory_summary(&plan_report(&module.ctx, body, program.weights_bytes() as u64)?))
 }
 
-/// What a program of named sizes allocates at any of them.
+/// The memory that a program with named sizes allocates at any of them.
 pub(super) fn named_memory_line(program: &Program) -> String {
     let arena = match program.bound_bytes() {
         Some(bytes) => format!("arena {bytes} bytes, enough at all sizes"),
@@ -68,14 +68,14 @@ pub(super) fn named_memory_line(program: &Program) -> String {
     format!("{arena}; weights {} bytes\n", program.weights_bytes())
 }
 
-/// What the sizes of a run are, and what they cost before it.
+/// The sizes of a run, and the cost of specialization.
 pub(super) struct Specialized {
     /// Each named size with its number.
     sizes: Vec<(String, u64)>,
-    /// What it took to specialize the program at these sizes; none if that was done before.
+    /// The time to specialize the program to these sizes; none if that was done before.
     cost: Option<Duration>,
     arena_bytes: usize,
-    /// How many steps have no room for their faster algorithm.
+    /// The number of steps without room for their faster algorithm.
     given_up: usize,
 }
 
@@ -93,7 +93,7 @@ impl Specialized {
         Ok(Specialized { sizes, cost: is_new.then_some(taken), arena_bytes, given_up })
     }
 
-    /// The sizes, and what a run at them needs; nothing if none has a name.
+    /// The sizes, and the memory of a run at them; empty without named sizes.
     pub(super) fn sizes_text(&self) -> String {
         if self.sizes.is_empty() {
             return String::new();
@@ -106,13 +106,13 @@ impl Specialized {
         format!("at {}: arena {} bytes{given_up}\n", sizes.join(", "), self.arena_bytes)
     }
 
-    /// What a new size cost.
+    /// The cost of a new size, as text.
     pub(super) fn cost_text(&self) -> String {
         let text = |cost: f64| format!("specialized in {cost:.0} us");
         self.cost_us().map_or_else(|| "specialized before".to_owned(), text)
     }
 
-    /// The same as a number.
+    /// The cost of a new size in microseconds.
     pub(super) fn cost_us(&self) -> Option<f64> {
         self.cost.map(|cost| cost.as_secs_f64() * 1e6)
     }
@@ -122,19 +122,19 @@ impl Specialized {
         &self.sizes
     }
 
-    /// What a run at these sizes needs.
+    /// The arena of a run at these sizes.
     pub(super) fn arena_bytes(&self) -> usize {
         self.arena_bytes
     }
 }
 
-/// The same, of a plan that was read.
+/// The memory summary of a plan report.
 pub(super) fn memory_summary(report: &PlanReport) -> String {
     let weights = format!("; weights {}", bytes(report.weights_bytes));
     arena_line(report) + &weights + "\n" + &other_pools(report)
 }
 
-/// The same without weights.
+/// Like [`memory_summary`] without weights.
 pub(super) fn arena_text(report: &PlanReport) -> String {
     arena_line(report) + "\n" + &other_pools(report)
 }
@@ -153,14 +153,14 @@ fn other_pools(report: &PlanReport) -> String {
     report.pools[1..].iter().map(line).collect()
 }
 
-/// A pool that nothing lies in may have been declared under a mistyped name.
+/// A hint for an empty pool, whose name may be mistyped.
 fn empty_pool(name: &str, report: &PlanReport) -> String {
     let others = report.pools.iter().map(|pool| pool.name.as_str()).filter(|other| *other != name);
     let hint = did_you_mean(name, others).map(|hint| format!(" ({hint})")).unwrap_or_default();
     format!("pool `{name}` is empty: no `mem.pool` names it{hint}\n")
 }
 
-/// How near a pool is to the least that it can take.
+/// How close a pool is to its lower bound.
 fn verdict(pool: &PoolReport) -> String {
     if pool.proved_best {
         return format!("optimal for {PROVED_FOR}");
@@ -170,7 +170,7 @@ fn verdict(pool: &PoolReport) -> String {
     format!("at most {:.1} % above the optimum for {PROVED_FOR} (at least {bound} bytes)", 100.0 * above)
 }
 
-/// How much less it is than if nothing shared bytes.
+/// The saving compared with an arena in which nothing shares bytes.
 fn reuse(arena_bytes: u64, naive_bytes: u64) -> String {
     let times = naive_bytes as f64 / arena_bytes as f64;
     match arena_bytes {
@@ -186,7 +186,7 @@ pub(super) fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// A number of bytes, from ten thousand on in a larger unit, too.
+/// A number of bytes; from ten thousand on also in a larger unit.
 pub(super) fn bytes(bytes: u64) -> String {
     let number = bytes as f64;
     match bytes {

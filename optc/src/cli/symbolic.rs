@@ -1,5 +1,5 @@
-//! The plan of a program with named sizes, as `optc plan` reports it: buffers with sizes as expressions, and
-//! the arena that is enough for all sizes.
+//! The plan of a program with named sizes, as reported by `optc plan`: buffers with sizes as expressions, and
+//! the arena that suffices at all sizes.
 
 use std::cmp::Reverse;
 use std::fmt::Write;
@@ -18,10 +18,10 @@ use crate::failure::Failure;
 use crate::plan_report::names;
 use crate::specialize::{AllSizes, Variant};
 
-/// The most buffers that the text lists.
+/// The limit of buffers in the text.
 const MOST_BUFFERS: usize = 10;
 
-/// The most values of a buffer that it names.
+/// The limit of named values per buffer.
 const MOST_NAMES: usize = 4;
 
 /// The content of `optc plan --json` for such a program.

@@ -1,4 +1,4 @@
-//! What is reduced: a program as IR text, or an ONNX model.
+//! Subjects of a reduction: a program as IR text, or an ONNX model.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -12,29 +12,29 @@ use crate::load::load;
 use crate::opt::Setup;
 use crate::reduce_model::{ModelCandidate, STEPS};
 
-/// A program that can be reduced, and what a command gets of it.
+/// A program that can be reduced, and its file for a command.
 pub(super) trait Subject: Reducible + Send + 'static {
     /// The extension of its file.
     const EXTENSION: &str;
-    /// What its size is counted in.
+    /// The unit of its size.
     const COUNTED: &str;
 
     /// The program in a file.
     fn load(setup: &Setup, file: &FileArgs) -> Result<Self, Failure>;
 
-    /// What its file holds.
+    /// The contents of its file.
     fn content(&self) -> Vec<u8>;
 
-    /// A program without anything in it.
+    /// The program without any contents.
     fn emptied(&self) -> Self;
 
-    /// What passes run on.
+    /// The module for passes.
     fn module(&self) -> Result<Cow<'_, Module>, Failure>;
 
     /// The folder of the files that its file refers to.
     fn folder<'a>(&self, file: &'a FileArgs) -> Option<&'a Path>;
 
-    /// Makes it as small as it can be while it fails.
+    /// Reduces it as far as possible while it fails.
     fn reduce(
         self,
         options: &ReduceOptions<'_, Self>,

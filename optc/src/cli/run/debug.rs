@@ -1,4 +1,4 @@
-//! `optc run --debug-tensors`: the values that a run computes on the way, beside the expected ones.
+//! `optc run --debug-tensors`: the intermediate values of a run, compared with the expected ones.
 
 use import::onnx::declared::DeclaredSizes;
 use std::path::PathBuf;
@@ -12,8 +12,8 @@ use crate::intermediates::{Intermediate, show};
 use crate::interpret::interpret;
 use crate::opt::Setup;
 
-/// Runs the program with the values that are asked for as further outputs, says which are as expected, and
-/// writes them where they are to go.
+/// Runs the program with the requested values as further outputs, reports which are as expected, and writes
+/// them to the requested file.
 pub(super) fn run(setup: &Setup, args: &RunArgs) -> Result<(), Failure> {
     let Some(file) = &args.file else { return Err(Failure::Usage("a file is required".to_owned())) };
     if args.interpret || args.inputs.runs() > 1 || !args.out.is_empty() || !args.check.is_empty() {
@@ -64,7 +64,7 @@ pub(super) fn run(setup: &Setup, args: &RunArgs) -> Result<(), Failure> {
     Failure::unless_none(faults)
 }
 
-/// What each value is expected to be, if that is known.
+/// The expected contents of each value, if known.
 fn expected(
     path: Option<&PathBuf>,
     shown: &[Intermediate],
