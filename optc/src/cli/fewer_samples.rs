@@ -1,5 +1,5 @@
-//! What a program takes for fewer samples at once: it is read again, with a smaller number in the place of a
-//! size.
+//! The arena of a program with fewer samples at once: the program is loaded again, with a smaller number for
+//! a size.
 
 use import::onnx::declared::Symbolized;
 use ir::plan::signature::Signature;
@@ -12,23 +12,23 @@ use crate::load::load;
 use crate::opt::Setup;
 use crate::sizes::DimArg;
 
-/// What the batch is called of a model that has a number for it.
+/// The name of the batch in a model with a number for it.
 const BATCH: &str = "N";
 
-/// The arguments that read a program with a smaller number in the place of a size.
+/// The arguments to load a program with a smaller number for a size.
 struct SmallerSize {
     file: FileArgs,
-    /// What is added to the command line.
+    /// The flags to add to the command line.
     flags: String,
-    /// What it stands for.
+    /// The flags that they replace.
     replaces: Option<String>,
-    /// Into how many parts the size is divided.
+    /// The divisor of the size.
     parts: u64,
 }
 
-/// What makes the arena of a planned program of known sizes, which takes `arena_bytes`, smaller: each size
-/// that `--dim` gives divided by its least divisor, and the same for the batch of a model whose inputs and
-/// outputs all begin with it.
+/// The changes that make the arena of a planned program of known sizes smaller than `arena_bytes`: each size
+/// given by `--dim` divided by its least divisor, and likewise the batch of a model, if all inputs and
+/// outputs begin with it.
 pub(super) fn fewer_samples(
     (setup, file): (&Setup, &FileArgs),
     module: &Module,
@@ -54,7 +54,7 @@ pub(super) fn fewer_samples(
     given.chain(batch).filter_map(lever).collect()
 }
 
-/// The size that all inputs and outputs begin with, if that is one.
+/// The first size of all inputs and outputs, if they agree.
 fn batch(ctx: &Context, signature: &Signature) -> Option<u64> {
     let inputs = signature.args.iter().map(|arg| arg.ty);
     let mut firsts = inputs
@@ -64,7 +64,7 @@ fn batch(ctx: &Context, signature: &Signature) -> Option<u64> {
     firsts.all(|other| other == Some(first)).then_some(first)
 }
 
-/// The file with a smaller number for the size that its `index`th `--dim` gives.
+/// The file with a smaller number for the size of its `--dim` number `index`.
 fn smaller_given(file: &FileArgs, index: usize) -> Option<SmallerSize> {
     let given = &file.dim[index];
     let size = given.number()?;
@@ -93,7 +93,7 @@ fn smaller_batch(file: &FileArgs, inputs: Vec<String>, size: u64) -> Option<Smal
     Some(SmallerSize { file, flags: flags.join(" "), replaces: None, parts })
 }
 
-/// The least number above 1 that divides this one.
+/// The least divisor above 1.
 fn least_divisor(size: u64) -> Option<u64> {
     let mut to_root = (2..).take_while(|divisor: &u64| divisor.saturating_mul(*divisor) <= size);
     let prime = (size > 1).then_some(size);

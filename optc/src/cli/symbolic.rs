@@ -131,7 +131,7 @@ pub(super) fn report(symbolic: &AllSizes) -> Result<SymbolicReport, Failure> {
     })
 }
 
-/// The arena, then each pool beside it.
+/// The arena, then all other pools.
 fn pool_reports(symbolic: &AllSizes) -> Vec<ArenaReport> {
     let (buffers, bound) = (symbolic.buffers(), symbolic.bound().ok());
     let report = |pool: &MemoryPool, bound: Option<(u64, bool)>| ArenaReport {
@@ -214,7 +214,7 @@ fn buffer_report(
     BufferReport { names, op, node, size_bytes, first: step(0), last: step(1), pool, nominal_bytes }
 }
 
-/// The first operation that writes to each buffer.
+/// The first operation that writes each buffer.
 fn makers(ctx: &Context, body: &Body, buffers: usize) -> Vec<Option<Op>> {
     let mut makers = vec![None; buffers];
     flow::walk(ctx, body, |op| {
@@ -258,7 +258,7 @@ fn equations(sizes: &[(String, u64)]) -> String {
 }
 
 impl BufferReport {
-    /// The first values that have names, how many more there are, and what makes the first.
+    /// The first named values, the number of others, and the operation that computes the first.
     fn names_text(&self) -> String {
         let BufferReport { names, op, node, .. } = self;
         let names: Vec<&str> = names.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
@@ -280,7 +280,7 @@ impl BufferReport {
 
 impl SymbolicReport {
     /// A line for the symbols, one for each of the largest buffers and each variant, one for the arena at
-    /// nominal sizes, and one for that at all sizes.
+    /// nominal sizes, and one for the arena at all sizes.
     pub(super) fn text(&self) -> String {
         let symbols = self.symbols.iter().map(|SymbolReport { name, least, most }| match most {
             None => format!("{name} >= {least}"),

@@ -1,4 +1,4 @@
-//! The command line of a tool with its own passes and dialects: that of `optc`, under another name.
+//! The command line of `optc` for a tool with its own name, passes and dialects.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -30,7 +30,7 @@ pub fn tool(setup: &Setup, arguments: impl IntoIterator<Item = OsString>) -> Exi
     run_command(setup, command, arguments, None)
 }
 
-/// The version of a tool: that of the `optc` within.
+/// The version of a tool: that of its `optc`.
 static TOOL_VERSION: LazyLock<String> = LazyLock::new(|| format!("(optc {})", *VERSION));
 
 /// The command of `optc` with the name of a tool.
@@ -46,10 +46,10 @@ fn command(setup: &Setup) -> Command {
     command.about(format!("optc with the passes{known} of {name}"))
 }
 
-/// The same name in the examples of verbs.
+/// A command with the tool's name in the examples of its verbs.
 fn renamed(mut command: Command, name: &str) -> Command {
     let renamed = |text: &clap::builder::StyledStr| text.to_string().replace("optc ", &format!("{name} "));
-    // Before that, verbs are not described.
+    // Verbs have no descriptions before this.
     command.build();
     command.mut_subcommands(|verb| {
         let (about, after) = (verb.get_long_about().map(renamed), verb.get_after_help().map(renamed));
@@ -64,7 +64,7 @@ fn renamed(mut command: Command, name: &str) -> Command {
     })
 }
 
-/// Runs tests; those of `optc` itself are for one processor, whatever it runs on.
+/// Runs tests. Those of `optc` itself are for one processor, whatever machine they run on.
 pub(super) fn lit(setup: &Setup, args: &LitArgs) -> Result<(), Failure> {
     if setup.name == Setup::default().name {
         lit::run(&lit::same_everywhere(), args)

@@ -1,7 +1,7 @@
 //! The verbs of the command, with their arguments.
 //!
-//! They are not a derived enumeration, which would describe all arguments of all verbs at each start: that
-//! would be most of the start-up time. The arguments of a verb are described when it is named, or in help
+//! They are not a derived enumeration, which would describe all arguments of all verbs at each start, at the
+//! cost of most of the start-up time. The arguments of a verb are described only when it is named, or in help
 //! that shows them.
 
 use clap::error::ErrorKind;

@@ -116,7 +116,7 @@ impl Reader<'_> {
             .unwrap_or_else(|| OperandSource::Arg("a value of a later block".to_owned()))
     }
 
-    /// Reads an operation after what is in it; gives its number, unless it only hands over values of a group.
+    /// Reads an operation after its contents; returns its index, unless it only yields the values of a group.
     fn op(&mut self, op: Op) -> Option<usize> {
         let (ctx, body) = (self.ctx, self.body);
         let at = body.at(ctx, op);

@@ -1,4 +1,4 @@
-//! Which rewrites a function has, that each is one change, and where a search for tables ends.
+//! Tests of the rewrites of a function, each of which is one change, and of the limits of table searches.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ func.func @main(%x: tensor<2x16xui8>, %r: tensor<2x4xui8>, %i: tensor<1x8x4x4xui
   return %12, %15, %19 : tensor<2x4xui8>, tensor<1x8x2x2xf32>, tensor<1x16x4x4xui8>
 }";
 
-/// What the rewrites of a program are with these changes at most, and what it is then.
+/// The rewrites of a program within these changes, and the resulting program.
 fn rewritten(text: &str, changes: &Changes) -> (Rewritten, String) {
     let ctx = Arc::new(Context::new());
     let module = ir::text::parse(&ctx, "net.mlir", text.to_owned());
@@ -65,7 +65,7 @@ fn each_rewrite_is_one_change_that_a_limit_stops() {
     assert!(!texts[0].contains("quantized") && !texts[0].contains("lookup"), "{}", texts[0]);
 }
 
-/// A conversion of bytes to floats, this number of operations, and one back to bytes.
+/// A conversion of bytes to floats, `between` operations, and a conversion back to bytes.
 fn chain(between: usize) -> String {
     let mut text = "func.func @main(%x: tensor<8xui8>) -> tensor<8xui8> {\n  \
                     %v0 = nn.cast %x {to = f32} : (tensor<8xui8>) -> tensor<8xf32>\n"

@@ -19,7 +19,7 @@ use crate::measure::repeat;
 use crate::model::Model;
 use crate::step_work::StepWork;
 
-/// The time of each step of a program, beside what the machine reaches.
+/// The time of each step of a program, and the rates of the machine.
 pub(super) struct Profile {
     pub(super) rates: MachineRates,
     pub(super) timings: StepTimings,
@@ -27,9 +27,9 @@ pub(super) struct Profile {
 
 /// The time of each step of a program.
 pub(super) struct StepTimings {
-    /// All steps that ran, by their number.
+    /// All steps that ran, by index.
     steps: Vec<StepProfile>,
-    /// What the last run did, in order.
+    /// The steps of the last run, in order.
     last: Vec<StepEvent>,
 }
 
@@ -40,27 +40,27 @@ struct StepProfile {
     op: String,
     /// The name of the model's node.
     node: String,
-    /// How often it ran in a run.
+    /// The number of executions per run.
     count: usize,
-    /// The median of its time in a run.
+    /// The median of its time per run.
     time: Duration,
     work: StepWork,
 }
 
-/// A step that ran.
+/// An executed step.
 struct StepEvent {
-    /// Its place among the steps.
+    /// Its index among the steps.
     step: usize,
-    /// Since the run began.
+    /// The time since the beginning of the run.
     start: Duration,
     time: Duration,
 }
 
-/// The most rows that the table has.
+/// The limit of rows in the table.
 const MOST_ROWS: usize = 40;
 
 impl StepTimings {
-    /// Times the steps of a program that says when they are done; `module` is planned as it runs.
+    /// Times the steps of a program whose code records them; `module` is its plan.
     pub(super) fn measure(
         (module, entry): (&Module, &str),
         model: &mut Model,
@@ -146,7 +146,7 @@ impl Profile {
         )
     }
 
-    /// The last run as events that `chrome://tracing` and Perfetto show.
+    /// The last run as events for `chrome://tracing` and Perfetto.
     pub(super) fn trace(&self) -> String {
         let microseconds = |time: Duration| time.as_secs_f64() * 1e6;
         let event = |event: &StepEvent| -> Value {
@@ -163,10 +163,10 @@ impl Profile {
     }
 }
 
-/// The steps of a function, found by what their stamps say.
+/// The steps of a function, indexed by the contents of stamps.
 struct KnownSteps {
     steps: Vec<StepProfile>,
-    /// By the index of its operation.
+    /// For each operation's index, the index of its step.
     by_op: BTreeMap<u64, usize>,
 }
 
@@ -181,7 +181,7 @@ impl KnownSteps {
         known
     }
 
-    /// What a run did from `start` on: each step from the end of the one before it.
+    /// The steps of a run that began at `start`, each from the end of the one before.
     fn events(&self, start: Instant, stamps: &[Stamp]) -> Vec<StepEvent> {
         let mut before = start;
         let mut events = Vec::with_capacity(stamps.len());

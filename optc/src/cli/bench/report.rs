@@ -1,4 +1,4 @@
-//! The figures of `optc bench`, printed, and compared with older ones.
+//! The figures of `optc bench`: printing, and comparison with older ones.
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
@@ -77,7 +77,7 @@ struct OldFigures {
 }
 
 impl OldReport {
-    /// Reads what `--json` wrote.
+    /// Reads the output of `--json`.
     ///
     /// # Errors
     /// If the file can't be read, or is no such report.
@@ -88,13 +88,13 @@ impl OldReport {
         report.map_err(|error| fault(&format!("it is not what `optc bench --json` writes: {error}")))
     }
 
-    /// The latency on the inputs of this number.
+    /// The latency on the inputs with this index.
     pub(super) fn latency(&self, number: usize) -> Latency {
         self.inputs.get(number).unwrap_or(&self.first).latency_ms
     }
 }
 
-/// Figures are noisier than this share of them, whatever they say.
+/// The noise is at least this share of the latency.
 const LEAST_NOISE: f64 = 0.01;
 
 /// The result of a comparison of latencies.
