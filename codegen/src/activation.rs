@@ -1,4 +1,4 @@
-//! Which elementwise operations the kernels compute as the last act of a contraction, told by their meaning.
+//! The activations that kernels apply to the result of a contraction, recognized by their scalar meaning.
 
 use ir::body::OpRef;
 use ir::scalar::{Binary, Unary};
@@ -16,7 +16,7 @@ const HARD_SIGMOID: &Scalar =
 const CLIP_BELOW: &Scalar = &Scalar::Binary(Binary::Max, &Scalar::Attr("lo"), X);
 const IS_POSITIVE: &Scalar = &Scalar::Binary(Binary::Gt, X, ZERO);
 
-/// A meaning with the kernels' name for it.
+/// A scalar meaning with the kernels' name for it.
 struct ActivationRow {
     meaning: Scalar,
     activation: fn(OpRef<'_>) -> Option<Activation>,

@@ -1,6 +1,6 @@
-//! Addresses in code: which of the memories that the entry gets, and the offset from its start.
+//! Addresses in code: a memory passed to the entry, and an offset from its start.
 
-/// The start of some memory that compiled code is handed.
+/// The start of a memory passed to compiled code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Base {
     /// The arena.
@@ -11,10 +11,10 @@ pub(crate) enum Base {
     Output(usize),
 }
 
-/// A byte of memory that compiled code is handed.
+/// The address of a byte in a memory passed to compiled code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Address {
-    /// Whose memory.
+    /// The memory.
     pub(crate) base: Base,
     /// Its offset in bytes.
     pub(crate) offset: u64,

@@ -1,5 +1,5 @@
-//! How operands and results of an operation may lie so that its kernels take them, and in which order
-//! operands are read.
+//! Arrangements (layouts) of an operation's operands and results that its kernels support, and the order in
+//! which they read operands.
 
 use ir::Kind;
 use ir::body::OpRef;
@@ -35,8 +35,8 @@ pub(crate) fn reads(op: OpRef<'_>, operand: usize, own: &'static [KernelRow]) ->
     row_of(op, own).map_or(Arrangement::Plain, takes)
 }
 
-/// In which order the kernel of a group reads an operand while it writes result 0. What may overwrite an
-/// operand of a lone operation is for the operation's own row to say.
+/// The order in which the kernel of a group reads an operand while it writes result 0. For a lone operation,
+/// the operation's own row says which operands may be overwritten.
 pub(crate) fn access(op: OpRef<'_>, operand: usize, own: &'static [KernelRow]) -> Access {
     if !matches!(op.kind(), Kind::Group) || lines::is_lines(op) {
         return Access::Never;
@@ -44,7 +44,7 @@ pub(crate) fn access(op: OpRef<'_>, operand: usize, own: &'static [KernelRow]) -
     row_of(op, own).map_or(Access::Never, |row| (row.access)(op, operand))
 }
 
-/// Refuses operands and results that lie otherwise than the kernels take them.
+/// Refuses operands and results in arrangements that the kernels do not support.
 pub(crate) fn check(op: OpRef<'_>, own: &'static [KernelRow]) -> Result<(), CodeRefusal> {
     let is_plain = |value: ir::Value| is_plain(op.ctx, op.body, value);
     for result in op.body.results(op.op).filter(|result| !is_plain(*result)) {
@@ -65,7 +65,7 @@ pub(crate) fn check(op: OpRef<'_>, own: &'static [KernelRow]) -> Result<(), Code
     Ok(())
 }
 
-/// Whether a view in a group's body reads an operand: views of rows need not be rows.
+/// Whether a view in a group's body reads an operand: a view of rows need not consist of rows.
 fn is_viewed(group: OpRef<'_>, operand: usize) -> bool {
     let Some(block) = group.body.regions(group.op).first().and_then(|region| group.body.entry(*region))
     else {

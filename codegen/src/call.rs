@@ -1,7 +1,7 @@
-//! What a lowered operation is: calls of kernels and of generated functions, with what they are told and
-//! handed.
+//! Calls: a lowered operation is a list of calls of kernels and generated functions, with descriptors and
+//! operands.
 //!
-//! Nothing here knows where operands are: a [`Pointer`] names them by number.
+//! Nothing here knows the addresses of operands: a [`Pointer`] names them by number.
 
 use ir::target::Bands;
 use kernels::{Kernel, KernelFn};
@@ -10,29 +10,30 @@ use crate::fold;
 use crate::pointwise::stages::PointwiseForm;
 use crate::weights::WeightPacking;
 
-/// What an operation becomes.
+/// A lowered operation.
 #[derive(Clone, Debug)]
 pub(crate) struct Lowered {
-    /// What `mem.kernel` says.
+    /// The name in `mem.kernel`.
     pub(crate) kernel: &'static str,
     /// The calls, in order.
     pub(crate) calls: Vec<LoweredCall>,
     /// Bytes at the beginning of scratch that all calls share, a multiple of 64.
     pub(crate) shared_bytes: u64,
-    /// The least scratch of all workers together, where that can be less than the calls take.
+    /// The least scratch of all workers together, if the calls can do with less than they ask for.
     pub(crate) least_scratch_bytes: Option<u64>,
-    /// How result 0 may be written over rows that were read.
+    /// How result 0 may overwrite rows after they are read.
     pub(crate) bands: Option<Bands>,
-    /// What is known once the first call is done, if there is one; unless it holds, the program stops there.
+    /// A condition that is known after the first call, if there is one; if it is false, the program stops
+    /// there.
     pub(crate) condition: Option<Condition>,
 }
 
-/// A byte that is 1 where all is well.
+/// A byte that must be 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Condition {
-    /// Where it is.
+    /// The address of the byte.
     pub(crate) truth: Pointer,
-    /// What is wrong where it is 0.
+    /// The message if it is 0.
     pub(crate) message: String,
 }
 
@@ -54,14 +55,14 @@ impl Lowered {
 
     /// Scratch of all workers together, in bytes.
     pub(crate) fn scratch_bytes(&self, threads: usize) -> u64 {
-        // What can do with less is cut into other parts then.
+        // Calls that can do with less are then divided into other parts.
         let is_fixed = self.least_scratch_bytes.is_none();
         let workers = |call: &LoweredCall| if is_fixed { threads.min(call.parts as usize) } else { threads };
         let bytes = self.calls.iter().map(|call| call.scratch_bytes * workers(call) as u64).max();
         self.shared_bytes + bytes.unwrap_or(0)
     }
 
-    /// The most scratch of all workers together, in bytes, where each size is at most what it is here.
+    /// The greatest scratch of all workers together, in bytes, at any sizes up to these.
     pub(crate) fn most_scratch_bytes(&self, threads: usize) -> u64 {
         let workers = self.calls.iter().map(|call| call.most_scratch_bytes * threads as u64).max();
         self.shared_bytes + workers.unwrap_or(0)
@@ -84,15 +85,15 @@ impl Lowered {
 pub(crate) struct LoweredCall {
     /// The function.
     pub(crate) code: KernelCode,
-    /// The bytes that tell it sizes.
+    /// The sizes for the function, encoded.
     pub(crate) descriptor: Vec<u8>,
     /// Parts that may run at the same time; 0 if there is nothing to do.
     pub(crate) parts: u32,
     /// Scratch of each worker, in bytes, a multiple of 64.
     pub(crate) scratch_bytes: u64,
-    /// The most that is, where each size is at most what it is here.
+    /// The greatest scratch of each worker, in bytes, at any sizes up to these.
     pub(crate) most_scratch_bytes: u64,
-    /// What the table of operands holds.
+    /// The table of operands.
     pub(crate) operands: Vec<Pointer>,
 }
 
@@ -103,16 +104,16 @@ pub(crate) enum KernelCode {
     Kernel(KernelFn),
     /// A generated loop nest.
     Pointwise {
-        /// What decides its code.
+        /// The form, which determines its code.
         form: Box<PointwiseForm>,
-        /// The most loops that it has at other sizes: axes of the iterations.
+        /// The greatest number of its loops at other sizes: axes of the iteration space.
         axes: usize,
     },
     /// A generated reduction.
     Reduce {
-        /// What decides its code.
+        /// The form, which determines its code.
         form: fold::FoldForm,
-        /// The most loops that it has at other sizes: axes that stay, and axes that are folded.
+        /// The greatest numbers of its loops at other sizes: kept axes, and folded axes.
         axes: [usize; 2],
     },
 }
@@ -126,7 +127,7 @@ pub(crate) enum Pointer {
     Operand(usize, u64),
     /// An operand of the operation that is a weight, in another arrangement.
     Packed(usize, WeightPacking),
-    /// A number, as often as the second says.
+    /// A number, repeated a number of times.
     Repeated(f32, usize),
     /// Scratch that all calls share, from this byte on.
     Shared(u64),
@@ -135,7 +136,7 @@ pub(crate) enum Pointer {
 }
 
 impl Pointer {
-    /// Points further into a result or an operand, by that many bytes; other pointers stay.
+    /// Moves a pointer into a result or an operand forward by this number of bytes; other pointers stay.
     pub(crate) fn advance(&mut self, bytes: u64) {
         if let Pointer::Result(_, offset) | Pointer::Operand(_, offset) = self {
             *offset += bytes;
@@ -163,7 +164,7 @@ impl LoweredCall {
         }
     }
 
-    /// The same with other operands.
+    /// The same call with other operands.
     pub(crate) fn on(&self, operands: Vec<Pointer>) -> LoweredCall {
         LoweredCall { operands, code: self.code.clone(), descriptor: self.descriptor.clone(), ..*self }
     }

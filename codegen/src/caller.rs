@@ -1,4 +1,4 @@
-//! The places of a function's arguments and results: in buffers of the caller, or, for states, in the
+//! The addresses of a function's arguments and results: in buffers of the caller, or, for states, in the
 //! arena.
 
 use ir::plan::signature::Signature;
@@ -7,20 +7,20 @@ use ir::{Body, Context, Value};
 
 use crate::address::{Address, Base};
 
-/// The addresses of what a function takes and returns.
+/// The addresses of a function's arguments and results.
 #[derive(Default)]
 pub(crate) struct CallerBuffers {
-    /// What it takes and returns.
+    /// The arguments and results.
     pub(crate) signature: Signature,
-    /// Where the pool of states begins in the memory of all pools.
+    /// The start of the pool of states in the memory of all pools.
     start: u64,
 }
 
 impl CallerBuffers {
-    /// Those of a function.
+    /// The addresses for a function.
     ///
     /// # Errors
-    /// What is wrong with its signature, or if its pool of states is too small.
+    /// If its signature is wrong, or if its pool of states is too small.
     pub(crate) fn of(ctx: &Context, body: &Body) -> Result<CallerBuffers, String> {
         let signature = Signature::of(ctx, body)?;
         let Some(last) = signature.states.last() else { return Ok(CallerBuffers { signature, start: 0 }) };
@@ -33,7 +33,7 @@ impl CallerBuffers {
         Ok(CallerBuffers { signature, start: pool.start })
     }
 
-    /// Where an argument is.
+    /// The address of an argument.
     pub(crate) fn arg(&self, index: usize) -> Address {
         match self.signature.args[index].input {
             Some(input) => Address { base: Base::Input(input), offset: 0 },
@@ -41,7 +41,7 @@ impl CallerBuffers {
         }
     }
 
-    /// Where a result is to be.
+    /// The address of a result.
     pub(crate) fn result(&self, index: usize) -> Address {
         match self.signature.results[index].output {
             Some(output) => Address { base: Base::Output(output), offset: 0 },
@@ -49,12 +49,12 @@ impl CallerBuffers {
         }
     }
 
-    /// The states, each with where it begins in the memory of all pools.
+    /// The states, each with its offset in the memory of all pools.
     pub(crate) fn states(&self) -> impl Iterator<Item = (&StateArgument, u64)> {
         self.signature.states.iter().map(|state| (state, self.start + state.offset))
     }
 
-    /// Whether a value is a state as it is on entry.
+    /// Whether a value is a state on entry.
     pub(crate) fn is_state(&self, value: Value) -> bool {
         self.signature.states.iter().any(|state| state.value == value)
     }

@@ -1,11 +1,11 @@
-//! Whether a single value is a weight, without a walk over the whole function.
+//! Whether a single value is a weight, decided without visiting the whole function.
 
 use std::collections::HashSet;
 
 use ir::window::outside;
 use ir::{Body, Context, Kind, Traits, Value};
 
-/// Whether a value is a weight, as [`ir::weights::WeightSet`] says it for all values at once.
+/// Whether a value is a weight: the answer of [`ir::weights::WeightSet`] for one value.
 ///
 /// Linear in the operations that the value is computed from.
 pub(crate) fn is_weight(ctx: &Context, body: &Body, value: Value) -> bool {
@@ -24,17 +24,17 @@ pub(crate) fn is_weight(ctx: &Context, body: &Body, value: Value) -> bool {
     true
 }
 
-/// Values that were met: a few in a list, since most weights are computed from less than ten others.
+/// Visited values: the first few in a list, since most weights are computed from fewer than ten others.
 struct MetValues {
     few: Vec<Value>,
     many: HashSet<Value>,
 }
 
-/// The longest list.
+/// The longest list; more values go into a set.
 const FEW: usize = 32;
 
 impl MetValues {
-    /// Whether a value was not met before.
+    /// Whether a value was not visited before.
     fn insert(&mut self, value: Value) -> bool {
         if self.few.contains(&value) {
             return false;

@@ -1,9 +1,9 @@
-//! How Cranelift is set up: the one module that names its crates, so that an upgrade is an edit of one file.
+//! How Cranelift is set up: the only module with names of its crates, so that an upgrade edits one file.
 //!
-//! An [`ImageBuilder`] collects functions, all referred to by name or number, and gives relocatable machine
-//! code ([`CodeImage`]). What it makes depends on the instruction set that it is told and on nothing of the
-//! machine that it runs on, so an image can be loaded by another one. Given an image that was made before, it
-//! makes nothing: its functions are looked up in the order in which they are defined.
+//! An [`ImageBuilder`] collects functions, referred to by name or number, and returns relocatable machine
+//! code ([`CodeImage`]). The code depends only on the given instruction set, not on the machine that compiles
+//! it, so another machine can load the image. If the builder is given an earlier image, it compiles nothing:
+//! functions are looked up in the order of their definition.
 
 use std::sync::Arc;
 
@@ -23,14 +23,14 @@ pub(crate) use cranelift_codegen::ir::{
 };
 pub(crate) use cranelift_frontend::{FunctionBuilder, Variable};
 
-/// Functions on their way to machine code.
+/// An image under construction.
 pub(crate) struct ImageBuilder {
     isa: Arc<dyn TargetIsa>,
     context: Context,
     builder: FunctionBuilderContext,
     image: CodeImage,
     signatures: Vec<Signature>,
-    /// What was made before, if it was.
+    /// The image of an earlier compilation, if there is one.
     known: Option<Arc<CodeImage>>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct ImageBuilder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FunctionNumber(u32);
 
-/// The flags of Cranelift for the features of an instruction set beyond the least of its architecture.
+/// The Cranelift flags for the features of an instruction set beyond its architecture's baseline.
 fn features(isa: Isa) -> &'static [&'static str] {
     static FEATURES: [&str; 14] = [
         "has_sse3",
@@ -88,7 +88,7 @@ fn target_isa(isa: Isa) -> Result<Arc<dyn TargetIsa>, String> {
 }
 
 impl ImageBuilder {
-    /// A builder of code for an instruction set, or of `known`, which was made of the same functions before.
+    /// A builder of code for an instruction set, or of `known`, an earlier image of the same functions.
     ///
     /// # Errors
     /// If this build has no back end of Cranelift for it.
@@ -113,8 +113,8 @@ impl ImageBuilder {
         signature(&*self.isa, params, returns)
     }
 
-    /// Compiles a function whose blocks `build` makes; the builder stands in the entry block, which has the
-    /// parameters.
+    /// Compiles a function whose blocks are made by `build`. The builder is positioned in the entry block,
+    /// whose block arguments are the parameters.
     pub(crate) fn define(
         &mut self,
         name: &str,
@@ -166,10 +166,10 @@ impl ImageBuilder {
         self.context.clear();
     }
 
-    /// All functions that were defined.
+    /// The image of all defined functions.
     ///
     /// # Errors
-    /// If the image that was made before has others.
+    /// If the earlier image has other functions.
     pub(crate) fn finish(self) -> Result<Arc<CodeImage>, String> {
         let Some(known) = self.known else { return Ok(Arc::new(self.image)) };
         let names = |image: &CodeImage| -> Vec<String> {
@@ -217,7 +217,7 @@ fn relocation_kind(kind: Reloc) -> RelocationKind {
     }
 }
 
-/// Whose address a relocation of the function `number` wants, and how far from its beginning.
+/// The target of a relocation in function `number`, and the offset from the target's start.
 fn target(
     relocation: &FinalizedMachReloc,
     function: &Function,
@@ -241,7 +241,7 @@ fn target(
     (RelocationTarget::Symbol(symbol), 0)
 }
 
-/// What C calls a function by which Cranelift computes what the instruction set has no instruction for.
+/// The C name of a library function by which Cranelift replaces a missing instruction.
 fn library_name(call: LibCall) -> &'static str {
     match call {
         LibCall::CeilF32 => "ceilf",
@@ -258,7 +258,7 @@ fn library_name(call: LibCall) -> &'static str {
     }
 }
 
-/// A function while its blocks are made.
+/// A function under construction.
 pub(crate) struct Emitter<'m> {
     /// Makes instructions and blocks.
     pub(crate) ins: FunctionBuilder<'m>,
@@ -277,13 +277,13 @@ impl Emitter<'_> {
         self.ins.block_params(self.entry)[index]
     }
 
-    /// What instructions call `function` by.
+    /// The reference by which instructions call `function`.
     pub(crate) fn callee(&mut self, function: FunctionNumber) -> FuncRef {
         let signature = self.signatures[function.index()].clone();
         self.declare(DEFINED, function.0, signature)
     }
 
-    /// A function that is defined elsewhere, for calls from here.
+    /// Declares a function that is defined elsewhere, for calls.
     pub(crate) fn import(&mut self, name: &str, params: &[Clif], returns: &[Clif]) -> FuncRef {
         let signature = signature(self.isa, params, returns);
         let symbol = symbol_number(self.symbols, name);
@@ -299,7 +299,7 @@ impl Emitter<'_> {
         function.import_function(ExtFuncData { name, signature, colocated, patchable: false })
     }
 
-    /// `for (i = start; i + step <= end; i += step) body(i)`; gives the first `i` that was not done.
+    /// `for (i = start; i + step <= end; i += step) body(i)`; returns the first `i` that was not run.
     pub(crate) fn count(
         &mut self,
         start: Value,
@@ -322,11 +322,11 @@ impl Emitter<'_> {
         i
     }
 
-    /// Four `f32` cut towards zero to integers of 32 bits, which they fit into.
+    /// Four `f32` truncated to 32-bit integers; the values must be in their range.
     pub(crate) fn cut_to_words(&mut self, floats: Value) -> Value {
         match self.isa.name() {
             "x64" => self.ins.ins().x86_cvtt2dq(types::I32X4, floats),
-            // Elsewhere an instruction saturates too.
+            // On other machines the instruction saturates too.
             _ => self.ins.ins().fcvt_to_sint_sat(types::I32X4, floats),
         }
     }
@@ -341,7 +341,7 @@ impl Emitter<'_> {
 mod tests {
     use super::PLAIN;
 
-    /// Buffers overlap by plan: what is written under one name is read under another.
+    /// Buffers overlap by plan: bytes written as one buffer are read as another.
     #[test]
     fn no_access_is_said_to_be_apart_from_others() {
         assert_eq!(PLAIN.alias_region(), None);

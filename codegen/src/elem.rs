@@ -1,4 +1,4 @@
-//! Which element types generated code computes with, and what they are to Cranelift.
+//! The element types of generated code, and their Cranelift types.
 
 use std::fmt;
 
@@ -17,20 +17,20 @@ pub(crate) enum ElemType {
     Int {
         /// 8, 16, 32 or 64.
         bits: u8,
-        /// Whether a comparison or division takes it as signed; signless ones are.
+        /// Whether comparisons and divisions take it as signed; signless integers count as signed.
         signed: bool,
     },
     /// `f32`.
     F32,
     /// `f64`.
     F64,
-    /// `f16`, which is only stored: what is computed with it is computed with `f32`, and rounded.
+    /// `f16`, only in memory: it is computed with as `f32`, then rounded.
     F16,
-    /// `bf16`, of which the same holds.
+    /// `bf16`, only in memory too.
     Bf16,
 }
 
-/// As the IR's text has it.
+/// As in the IR's text.
 impl fmt::Display for ElemType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -60,7 +60,7 @@ impl ElemType {
         }
     }
 
-    /// The same of elements that are stored too: floats of 16 bits.
+    /// Like [`ElemType::of`], with the types that are only stored: floats of 16 bits.
     pub(crate) fn stored(ctx: &Context, ty: Type) -> Option<ElemType> {
         match ctx.type_data(ctx.elem(ty)) {
             TypeData::Float(FloatKind::F16) => Some(ElemType::F16),
@@ -69,7 +69,8 @@ impl ElemType {
         }
     }
 
-    /// The same of elements that are moved: any of whole bytes, as integers of their bits.
+    /// Like [`ElemType::of`], for elements that are only moved: any type of whole bytes, as an integer of its
+    /// size.
     pub(crate) fn moved(ctx: &Context, ty: Type) -> Option<ElemType> {
         ElemType::stored(ctx, ty).or_else(|| {
             let bits = storage_bits(ctx, ctx.elem(ty)).filter(|bits| matches!(bits, 8 | 16 | 32 | 64))?;
@@ -77,7 +78,7 @@ impl ElemType {
         })
     }
 
-    /// The type in which is computed what is stored in this one.
+    /// The type in which elements stored in this type are computed.
     pub(crate) fn computed(self) -> ElemType {
         match self {
             ElemType::F16 | ElemType::Bf16 => ElemType::F32,
@@ -112,7 +113,7 @@ impl ElemType {
         matches!(self, ElemType::Int { signed: true, .. })
     }
 
-    /// The same bits as an integer that is signed, or not; floats and truth values have no other.
+    /// The integer type of the same size with this sign; floats and booleans stay as they are.
     pub(crate) fn with_sign(self, sign: Signedness) -> ElemType {
         match self {
             ElemType::Int { bits, .. } => ElemType::Int { bits, signed: sign != Signedness::Unsigned },
@@ -120,7 +121,7 @@ impl ElemType {
         }
     }
 
-    /// The least and the greatest number of an integer type, as bits of an `i64`; 0 and 1 of truth values.
+    /// The least and the greatest number of an integer type, as bits of an `i64`; for booleans, 0 and 1.
     pub(crate) fn range(self) -> Option<(i64, i64)> {
         match self {
             ElemType::Bool => Some((0, 1)),

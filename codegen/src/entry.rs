@@ -1,10 +1,10 @@
-//! The entry of a program: its segments (basic blocks), one after the other, with the edges between them.
+//! Code generation for the entry of a program: its basic blocks (segments) with the edges between them.
 //!
 //! ```text
-//! for each segment: its calls and what stands between them; then a jump, a branch, a count or a return
+//! for each segment: its calls and the other instructions; then a jump, a branch, a loop count or a return
 //! ```
-//! Each segment is a block of its own; numbers in slots are Cranelift's variables. Which functions are called
-//! with what, and where numbers are read, is in the [frame](crate::frame) that the entry is handed: the code
+//! Each segment is one Cranelift block; numbers in slots are Cranelift variables. The called functions, their
+//! arguments and the addresses of numbers are in the [frame](crate::frame) passed to the entry, so the code
 //! is the same for every size.
 
 use runtime::CodeContext;
@@ -22,13 +22,13 @@ pub const NAME: &str = "optc_main";
 /// Whether code can be stopped between two steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopChecks {
-    /// Where a run has an observer, it is asked before each step.
+    /// If a run has an observer, it is asked before each step.
     Asked,
-    /// It runs to its end: what calls it hands it no [`runtime::CodeContext`].
+    /// It runs to its end; its callees need no [`runtime::CodeContext`].
     Never,
 }
 
-/// Emits the entry, which runs any frame of programs with these segments.
+/// Emits the entry, which runs any frame of a program with these segments.
 pub(crate) fn emit(
     image: &mut ImageBuilder,
     segments: &[CodeBlock],
@@ -59,7 +59,7 @@ pub(crate) fn emit(
     })
 }
 
-/// The table of pointers that addresses are based on, see [`crate::frame`].
+/// Fills the table of base pointers, see [`crate::frame`].
 fn fill_bases(e: &mut Emitter<'_>, PointerCounts { inputs, outputs, .. }: PointerCounts) -> Value {
     let bases = table(e, BASES_BEFORE_INPUTS + inputs + outputs);
     let zero = e.int(0);
@@ -79,7 +79,7 @@ fn fill_bases(e: &mut Emitter<'_>, PointerCounts { inputs, outputs, .. }: Pointe
     bases
 }
 
-/// Room on the stack for `count` pointers.
+/// Reserves room on the stack for `count` pointers.
 fn table(e: &mut Emitter<'_>, pointers: usize) -> Value {
     let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * pointers as u32, 3);
     let slot = e.ins.create_sized_stack_slot(slot);
@@ -94,7 +94,8 @@ fn parallel(e: &mut Emitter<'_>) -> FuncRef {
     e.import("optc_parallel", &params, &[])
 }
 
-/// Emits the function with a kernel's interface that poisons its operand; the descriptor says how many bytes.
+/// Emits the function, with the kernels' interface, that poisons its operand; its size in bytes is the
+/// descriptor.
 pub(crate) fn emit_poison(image: &mut ImageBuilder) -> FunctionNumber {
     let pointer = image.pointer();
     let kernel = image.signature(&[pointer, pointer, types::I32, pointer], &[]);
@@ -108,7 +109,7 @@ pub(crate) fn emit_poison(image: &mut ImageBuilder) -> FunctionNumber {
     })
 }
 
-/// Emits the function with a kernel's interface that notes that a step is done; the descriptor is its number.
+/// Emits the function, with the kernels' interface, that reports a step as done; the descriptor is its index.
 pub(crate) fn emit_stamp(image: &mut ImageBuilder) -> FunctionNumber {
     let pointer = image.pointer();
     let kernel = image.signature(&[pointer, pointer, types::I32, pointer], &[]);
@@ -122,7 +123,7 @@ pub(crate) fn emit_stamp(image: &mut ImageBuilder) -> FunctionNumber {
 }
 
 /// Emits `(context, bases, table, first, end)`, which runs the calls of the records from `first` to `end`. If
-/// it may be stopped, it returns 0, or what the entry is to return at once.
+/// runs may be stopped, it returns 0, or the status for the entry to return at once.
 fn emit_run(image: &mut ImageBuilder, kernel: Signature, stops: StopChecks) -> FunctionNumber {
     let pointer = image.pointer();
     let returned: &[Clif] = if stops == StopChecks::Asked { &[types::I32] } else { &[] };
@@ -174,7 +175,7 @@ fn emit_run(image: &mut ImageBuilder, kernel: Signature, stops: StopChecks) -> F
     })
 }
 
-/// Asks the observer of the run, if it has one, and returns what it says unless that is 0.
+/// Asks the observer of the run, if there is one, and returns its answer unless that is 0.
 fn emit_stop(e: &mut Emitter<'_>) {
     let context = e.param(0);
     let watched = load(e, context, CodeContext::WATCHED as i32);
@@ -186,7 +187,7 @@ fn emit_stop(e: &mut Emitter<'_>) {
     return_unless_zero(e, call, next);
 }
 
-/// Returns the result of a call, or goes on in a block if it is 0.
+/// Returns the result of a call, or continues in a block if it is 0.
 fn return_unless_zero(e: &mut Emitter<'_>, call: Inst, next: Block) {
     let status = e.ins.inst_results(call)[0];
     let stopped = e.ins.create_block();
@@ -213,7 +214,7 @@ fn load(e: &mut Emitter<'_>, from: Value, offset: i32) -> Value {
     e.ins.ins().load(types::I64, PLAIN, from, offset)
 }
 
-/// The address that the pair at `offset` says.
+/// The address given by the pair at `offset`.
 fn address(e: &mut Emitter<'_>, bases: Value, from: Value, offset: i32) -> Value {
     let place = load(e, from, offset);
     let pointer = e.ins.ins().iadd(bases, place);
@@ -224,15 +225,15 @@ fn address(e: &mut Emitter<'_>, bases: Value, from: Value, offset: i32) -> Value
 
 /// The entry while it is emitted.
 struct EntryEmitter {
-    /// The function that makes calls.
+    /// The function that runs calls.
     run: FunctionNumber,
-    /// Whether that function says that the run ends.
+    /// Whether that function can end the run.
     stops: StopChecks,
-    /// The table of pointers that addresses are based on.
+    /// The table of base pointers.
     bases: Value,
     /// The table of operands.
     table: Value,
-    /// The number of the next site of the frame.
+    /// The index of the frame's next site.
     site: i32,
     /// The block of each segment.
     blocks: Vec<Block>,
@@ -246,7 +247,7 @@ impl EntryEmitter {
         PAIR * (self.site - 1)
     }
 
-    /// Makes the calls of the next site.
+    /// Runs the calls of the next site.
     fn calls(&mut self, e: &mut Emitter<'_>) {
         let site = self.next_site();
         let frame = e.param(5);

@@ -1,9 +1,9 @@
-//! How the loops of a reduction are generated.
+//! Code generation for the loop nest of a reduction.
 //!
-//! Elements are folded in the order that the interpreter defines, to the bit. Where the innermost axis stays,
-//! vectors run across results and each folds its elements one after the other. Where it goes, element `k` of
-//! a result joins accumulator `k mod 16`: four vectors of four; the accumulators are joined in the end,
-//! halves with halves.
+//! Elements are folded in the interpreter's order, so the bits are equal. If the innermost axis is kept,
+//! vectors run across results, and each lane folds its elements in order. If it is folded, element `k` of a
+//! result goes to accumulator `k mod 16` (four vectors of four lanes). At the end the accumulators are joined
+//! pairwise, one half with the other.
 
 use ir::opdef::Reduce;
 use ir::scalar::Binary;
@@ -20,43 +20,43 @@ use crate::pointwise::rows::{self, DescriptorLayout, OuterLoops, word};
 /// Accumulators of a fold along the innermost axis.
 const ACCUMULATORS: i64 = 16;
 
-/// The one type of integers whose accumulators are of the type itself.
+/// The only integer type whose accumulators have the type itself.
 pub(crate) const UNSIGNED: ElemType = ElemType::Int { bits: 64, signed: false };
 
-/// All that decides the code of a reduction.
+/// Everything that determines the code of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FoldForm {
-    /// With what it folds.
+    /// The operation that joins two elements.
     pub(crate) reduce: Reduce,
     /// The type of the elements.
     pub(crate) elem: ElemType,
-    /// Loops over what stays, around the innermost.
+    /// Loops over kept axes, around the innermost loop.
     pub(crate) outer: usize,
-    /// Loops over what is folded, around the innermost of them.
+    /// Loops over folded axes, around the innermost of them.
     pub(crate) folded_outer: usize,
-    /// What becomes of the innermost axis.
+    /// Whether the innermost axis is kept or folded.
     pub(crate) innermost: Innermost,
 }
 
-/// What becomes of the innermost axis.
+/// Whether the innermost axis is kept or folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Innermost {
-    /// It stays.
+    /// It is kept.
     Kept,
     /// It is folded.
     Folded,
 }
 
 impl FoldForm {
-    /// The forms that fold the same at any sizes, given the number of axes that stay and that are folded.
+    /// The forms that give the same results at any sizes, given the number of kept and of folded axes.
     pub(crate) fn general(self, [kept, folded]: [usize; 2]) -> [FoldForm; 2] {
         let folded_outer = folded.max(1) - 1;
         let with = |outer, innermost| FoldForm { outer, folded_outer, innermost, ..self };
         [with(kept.max(1) - 1, Innermost::Kept), with(kept.max(1), Innermost::Folded)]
     }
 
-    /// Whether this form's code folds what `other`'s does, with loops that run once around it: the same
-    /// elements in the same order into the same accumulators.
+    /// Whether this form's code can run `other`'s reduction, with extra outer loops of one iteration: it
+    /// folds the same elements in the same order into the same accumulators.
     pub(crate) fn serves(self, other: FoldForm) -> bool {
         let FoldForm { outer, folded_outer, .. } = self;
         let is_same = FoldForm { outer, folded_outer, ..other } == self;
@@ -77,12 +77,12 @@ impl FoldForm {
         Some(format!("its elements are folded one by one: only `f32` is folded by vectors, not `{elem}`"))
     }
 
-    /// Loops, for the choice of the form that has the fewest.
+    /// The number of loops, for choosing the form with the fewest.
     pub(crate) fn loops(self) -> usize {
         self.outer + self.folded_outer
     }
 
-    /// This form's descriptor as one of `wide`, which serves it.
+    /// This form's descriptor, rewritten for the form `wide`, which serves it.
     pub(crate) fn widen(self, descriptor: &[u8], wide: FoldForm) -> Vec<u8> {
         let [from, to] = [self, wide].map(|form| DescriptorLayout { outer: form.outer });
         let mut bytes = rows::widen(descriptor, 2, from, to);
@@ -110,7 +110,7 @@ pub(crate) fn emit(image: &mut ImageBuilder, name: &str, form: FoldForm) -> Func
 
 struct FoldEmitter {
     form: FoldForm,
-    /// The first word of the descriptor that speaks of what is folded.
+    /// The first word of the descriptor about folded axes.
     first_word: usize,
 }
 
@@ -127,7 +127,7 @@ impl FoldEmitter {
         word(e, self.first_word + 2 + 2 * axis)
     }
 
-    /// Where run `number` of the innermost folded loop begins.
+    /// The start of run `number` of the innermost folded loop.
     fn run_base(&self, e: &mut Emitter<'_>, base: Value, number: Value) -> Value {
         let (mut address, mut rest) = (base, number);
         for axis in (0..self.form.folded_outer).rev() {
@@ -151,7 +151,7 @@ impl FoldEmitter {
         let one = match self.form.elem {
             ElemType::F64 => e.ins.ins().f64const(start),
             ElemType::F32 => e.ins.ins().f32const(start as f32),
-            // The extreme number of the type; of truth values, the extreme truth.
+            // The extreme number of the type; for booleans, `false` or `true`.
             elem => match elem.range() {
                 Some((least, _)) if start == f64::NEG_INFINITY => e.int(least),
                 Some((_, most)) if start == f64::INFINITY => e.int(most),
@@ -161,7 +161,7 @@ impl FoldEmitter {
         if ty.is_vector() { e.ins.ins().splat(ty, one) } else { one }
     }
 
-    /// `sum` with one more element.
+    /// `sum` with one more element folded in.
     fn take(&self, e: &mut Emitter<'_>, lanes: Lanes, x: Value, sum: Value) -> Value {
         match self.form.reduce {
             Reduce::SumSquare if self.form.elem.is_float() => e.ins.ins().fma(x, x, sum),
@@ -173,7 +173,7 @@ impl FoldEmitter {
         }
     }
 
-    /// Two partial results as one.
+    /// Joins two partial results.
     fn join(&self, e: &mut Emitter<'_>, lanes: Lanes, x: Value, sum: Value) -> Value {
         let (function, a, b) = match self.form.reduce {
             Reduce::Sum | Reduce::Mean | Reduce::SumSquare => (Binary::Add, sum, x),
@@ -187,12 +187,12 @@ impl FoldEmitter {
         if !elem.is_float() || !matches!(function, Binary::Max | Binary::Min) {
             return joined;
         }
-        // Comparing forgets NaN: it wins, and stays.
+        // A comparison ignores NaN, but NaN must win.
         let is_number = lowering.compare(FloatCC::Equal, x, x);
         lowering.select(is_number, joined, x)
     }
 
-    /// What an accumulator holds.
+    /// The type of an accumulator.
     fn accumulator(&self) -> ElemType {
         match self.form.elem {
             UNSIGNED => UNSIGNED,
@@ -201,7 +201,8 @@ impl FoldEmitter {
         }
     }
 
-    /// The element (or vector) at an offset in bytes from an address, as an accumulator takes it.
+    /// Loads the element (or vector) at an offset in bytes from an address and converts it to the
+    /// accumulator's type.
     fn load(&self, e: &mut Emitter<'_>, lanes: Lanes, address: Value, offset: i32) -> Value {
         let x = e.ins.ins().load(lanes.clif(self.form.elem), PLAIN, address, offset);
         match self.form.elem {
@@ -210,7 +211,7 @@ impl FoldEmitter {
         }
     }
 
-    /// Stores an accumulator as a result: the lowest bits of an integer.
+    /// Stores an accumulator as a result; of an integer, the low bits.
     fn store(&self, e: &mut Emitter<'_>, sum: Value, address: Value, offset: i32) {
         let result = match self.form.elem {
             ElemType::F32 | ElemType::F64 => sum,
@@ -223,7 +224,7 @@ impl FoldEmitter {
         e.ins.ins().store(PLAIN, result, address, offset);
     }
 
-    /// A mean is the sum over the count.
+    /// The final step: a mean is the sum divided by the count.
     fn finish(&self, e: &mut Emitter<'_>, sum: Value) -> Value {
         if self.form.reduce != Reduce::Mean {
             return sum;
@@ -243,7 +244,7 @@ impl FoldEmitter {
         e.ins.ins().fdiv(sum, count)
     }
 
-    /// Results `start..end` of a row, neighbours in vectors.
+    /// Computes results `start..end` of a row, neighbouring ones in vectors.
     fn across(&self, e: &mut Emitter<'_>, to: Value, from: Value, start: Value, end: Value) {
         let mut i = start;
         if self.form.is_vector() {
@@ -253,7 +254,7 @@ impl FoldEmitter {
         e.count(i, end, 1, |e, i| self.columns(e, Lanes::One, 1, to, from, i));
     }
 
-    /// `count` neighbouring vectors (or single results) from result `i` on.
+    /// Computes `count` neighbouring vectors (or single results) from result `i` on.
     fn columns(&self, e: &mut Emitter<'_>, lanes: Lanes, count: i32, to: Value, from: Value, i: Value) {
         let ty = lanes.clif(self.accumulator());
         let bytes = lanes.clif(self.form.elem).bytes() as i32;
@@ -290,14 +291,15 @@ impl FoldEmitter {
         }
     }
 
-    /// One result from elements that lie after one another in each run.
+    /// Computes one result from elements that are contiguous in each run.
     fn along(&self, e: &mut Emitter<'_>, to: Value, from: Value) {
         let elem = self.accumulator();
         let bytes = i64::from(elem.bytes());
         let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, (ACCUMULATORS * bytes) as u32, 4);
         let slot = e.ins.create_sized_stack_slot(slot);
         let accumulators = e.ins.ins().stack_addr(types::I64, slot, 0);
-        // Four at once where they are read so: a load waits for the stores of its parts.
+        // Accumulators are stored in the width of their later loads: a vector load after narrower stores
+        // stalls.
         let (ty, lanes) = if self.form.is_vector() { (types::F32X4, 4) } else { (elem.clif(), 1) };
         for index in (0..ACCUMULATORS).step_by(lanes) {
             let start = self.start(e, ty);
@@ -332,8 +334,8 @@ impl FoldEmitter {
         self.store(e, result, to, 0);
     }
 
-    /// Folds whole rounds of sixteen elements of a run from the first on, which belongs to accumulator 0.
-    /// Returns the end of the last round.
+    /// Folds the complete rounds of sixteen elements of a run. The run's first element belongs to accumulator
+    /// 0. Returns the end of the last round.
     fn rounds(&self, e: &mut Emitter<'_>, run: &FoldedRun, [first, end]: [Value; 2]) -> Value {
         let sums: Vec<_> = (0..4).map(|_| e.ins.declare_var(types::F32X4)).collect();
         for (index, sum) in sums.iter().enumerate() {
@@ -380,7 +382,7 @@ impl FoldEmitter {
 struct FoldedRun {
     /// Where its elements begin.
     base: Value,
-    /// How many elements are folded before it.
+    /// The number of elements folded before it.
     before: Value,
     /// Where the accumulators are.
     accumulators: Value,

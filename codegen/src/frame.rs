@@ -1,19 +1,18 @@
-//! What a frame holds, and how it is written.
+//! The format of a frame, and its writer.
 //!
-//! A frame is all of a program that sizes decide, as words: which functions are called with which
-//! descriptors, parts, operands and scratch, and where branches and loops read. The code (see
-//! [`crate::entry`]) is only the ways between segments and one loop over calls, so it is the same for every
-//! size.
+//! A frame is the part of a program that depends on sizes, as words: the functions of all calls with their
+//! descriptors, parts, operands and scratch, and the addresses read by branches and loops. The code (see
+//! [`crate::entry`]) has only the control flow and one loop over calls, so it is the same for every size.
 //!
 //! ```text
 //! sites    two words each, in the order of the code:
-//!          a run of calls [first, end], or an address [base, offset]
+//!          a range of calls [first, end], or an address [base, offset]
 //! records  one for each call: 8 words, then [base, offset] for each operand, then the descriptor
 //! ```
-//! `first` and `end` are bytes from the frame's start. A `base` is the place, in bytes, of a pointer in a
-//! table that the entry makes: zero, the arena, the weights, the inputs, the outputs. Null is zero on zero;
-//! weights are addresses on zero in a process, and distances on the weights in an object file. All of a
-//! record is read once and in order.
+//! `first` and `end` are byte offsets from the frame's start. A `base` is the byte offset of a pointer in a
+//! table made by the entry: zero, the arena, the weights, the inputs, the outputs. Null is base zero with
+//! offset zero. Weights are addresses with base zero in a process, and offsets from the weights in an object
+//! file. A record is read completely, once and in order.
 
 use cranelift_entity::EntityRef;
 use ir::body::OpRef;
@@ -28,7 +27,7 @@ use crate::place::Place;
 use crate::row::Machine;
 use crate::weights::{AddressKey, KnownWeights, Missing, WeightPacking};
 
-/// What a record begins with; bytes from its start.
+/// The header of a record: byte offsets from its start.
 pub(crate) struct Record;
 
 impl Record {
@@ -37,24 +36,24 @@ impl Record {
     pub(crate) const SCRATCH: i32 = 16;
     pub(crate) const STRIDE: i32 = 32;
     pub(crate) const OPERANDS: i32 = 40;
-    /// Where the descriptor is, in bytes from the record's start.
+    /// The offset of the descriptor from the record's start.
     pub(crate) const DESCRIPTOR: i32 = 48;
-    /// The record's own bytes.
+    /// The size of the record.
     pub(crate) const SIZE: i32 = 56;
-    /// Where the operands begin.
+    /// The start of the operands.
     pub(crate) const TABLE: i32 = 64;
 }
 
 /// Bytes of a site, and of an operand.
 pub(crate) const PAIR: i32 = 16;
 
-/// The base of the weights that the entry is handed.
+/// The base of the weights passed to the entry.
 pub(crate) const WEIGHTS_BASE: i64 = 16;
 
-/// Pointers of the table of bases before those of inputs.
+/// The number of base pointers before those of inputs.
 pub(crate) const BASES_BEFORE_INPUTS: usize = 3;
 
-/// How many pointers there are of each kind.
+/// The number of pointers of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PointerCounts {
     /// Inputs of the program.
@@ -65,31 +64,31 @@ pub(crate) struct PointerCounts {
     pub(crate) widest: usize,
 }
 
-/// The function of a call, and the descriptor that it takes in place of the call's.
+/// The function of a call, and a descriptor that replaces the call's own.
 pub(crate) type Callee = (u64, Option<Vec<u8>>);
 
-/// A function at known sizes, with a place for everything and code for each operation that runs.
+/// A function at known sizes, with an address for each value and the lowering of each operation that runs.
 pub(crate) trait PlacedFunction {
     /// Its context.
     fn ctx(&self) -> &Context;
-    /// Its body, with these sizes.
+    /// Its body, at these sizes.
     fn body(&self) -> &Body;
-    /// Where a value begins; none for weights.
+    /// The address of a value; none for weights.
     fn address(&self, value: Value) -> Option<Address>;
-    /// Where the scratch of an operation is.
+    /// The place of an operation's scratch.
     fn scratch(&self, op: Op) -> Option<Place>;
-    /// What an operation that runs became, and what its calls call.
+    /// The lowering of an operation that runs, and the functions that its calls call.
     fn lowered(&self, op: Op) -> (&Lowered, &[Callee]);
-    /// The memory that is dead after an operation and to be poisoned, with its bytes.
+    /// The memory that is dead after an operation and must be poisoned: addresses and sizes in bytes.
     fn dead(&self, op: Op) -> &[(Address, u64)];
 }
 
-/// The functions that calls between steps call: numbers of functions, or addresses.
+/// Functions called between steps: numbers of functions, or addresses.
 #[derive(Clone, Copy)]
 pub(crate) struct DebugCalls<F> {
     /// Poisons its operand.
     pub(crate) poison: F,
-    /// Notes that a step is done, where steps are timed.
+    /// Reports a step as done, if steps are timed.
     pub(crate) stamp: Option<F>,
 }
 
@@ -138,8 +137,8 @@ impl<'w, P: PlacedFunction> FrameWriter<'w, P> {
     /// All words.
     ///
     /// # Errors
-    /// For each operation that passes values on with less scratch than that takes, and each call that the
-    /// code has no room for.
+    /// For each operation that passes values on with too little scratch, and each call with too many operands
+    /// for the code.
     pub(crate) fn write(mut self, segments: &[CodeBlock]) -> Result<FrameWords, Vec<Diagnostic>> {
         let sites: usize = segments.iter().map(count_sites).sum();
         self.words.resize(2 * sites, 0);
@@ -160,7 +159,7 @@ impl<'w, P: PlacedFunction> FrameWriter<'w, P> {
         if faults.is_empty() { Ok(FrameWords { words, missing }) } else { Err(faults) }
     }
 
-    /// Appends the records of an instruction that is nothing but calls.
+    /// Appends the records of an instruction that consists of calls.
     fn calls(&mut self, instr: &Instr) {
         match instr {
             Instr::Run(op, calls) => self.run(*op, *calls),
@@ -226,7 +225,7 @@ impl<'w, P: PlacedFunction> FrameWriter<'w, P> {
         Diagnostic::error(body.location(op), message)
     }
 
-    /// Appends what a record begins with; `scratch` is where it begins, and the bytes of each worker.
+    /// Appends the header of a record; `scratch` is its address, and the bytes of each worker.
     fn begin(
         &mut self,
         function: u64,
@@ -253,7 +252,7 @@ impl<'w, P: PlacedFunction> FrameWriter<'w, P> {
         }
     }
 
-    /// Appends the copies of values that are passed on, unless they lie where they go.
+    /// Appends the copies of values that are passed on, unless source and target are the same.
     fn moves(&mut self, op: Op, moves: &[Move]) {
         let (ctx, body) = (self.placed.ctx(), self.placed.body());
         let sizes: Vec<u64> =
@@ -307,7 +306,7 @@ impl<'w, P: PlacedFunction> FrameWriter<'w, P> {
         self.descriptor(&call.descriptor);
     }
 
-    /// What is at the site of an instruction; `word` is that of its offset.
+    /// The pair at the site of an instruction; `word` is the index of its offset.
     fn site(&mut self, instr: &Instr, word: usize) -> Pair {
         match instr {
             Instr::Read(_, value, _) | Instr::Write(_, value, _) => match self.placed.address(*value) {
@@ -331,7 +330,7 @@ impl<'w, P: PlacedFunction> FrameWriter<'w, P> {
         }
     }
 
-    /// The base and offset of a pointer; `word` is that of the offset.
+    /// The base and offset of a pointer; `word` is the index of the offset.
     fn pointer(&mut self, op: Op, pointer: &Pointer, word: usize) -> Pair {
         let body = self.placed.body();
         match pointer {
@@ -361,7 +360,7 @@ impl<'w, P: PlacedFunction> FrameWriter<'w, P> {
             Pointer::Repeated(number, count) => {
                 self.weight(Some(op), AddressKey::Repeated(number.to_bits(), *count), None, word)
             }
-            // What takes no bytes has no place.
+            // Scratch without bytes has no place.
             Pointer::Shared(offset) => {
                 self.placed.scratch(op).map_or([0, 0], |place| self.pair(place.address.plus(*offset)))
             }
@@ -369,7 +368,7 @@ impl<'w, P: PlacedFunction> FrameWriter<'w, P> {
         }
     }
 
-    /// The address of a weight, or zero if it is not in memory yet; `word` is where the address goes.
+    /// The address of a weight, or zero if it is not in memory yet; `word` is the index of the address.
     fn weight(
         &mut self,
         op: Option<Op>,
@@ -396,14 +395,14 @@ impl<'w, P: PlacedFunction> FrameWriter<'w, P> {
     }
 }
 
-/// What a copy reads or writes.
+/// The source or target of a copy.
 #[derive(Clone, Copy)]
 enum CopyEnd {
     At(Address),
     Weight(Value),
 }
 
-/// Whether an instruction that is no call reads or writes memory.
+/// Whether an instruction other than a call reads or writes memory.
 fn has_site(instr: &Instr) -> bool {
     matches!(instr, Instr::Read(..) | Instr::Write(..) | Instr::Assert(..))
 }
@@ -424,12 +423,12 @@ fn count_sites(segment: &CodeBlock) -> usize {
     pieces(segment).map(|(_, instr)| 1 + usize::from(instr.is_some_and(has_site))).sum()
 }
 
-/// A fault of no place in the program.
+/// A fault without a location in the program.
 pub(crate) fn fault(message: String) -> Vec<Diagnostic> {
     vec![Diagnostic::error(Location::UNKNOWN, message)]
 }
 
-/// That the scratch of an operation is less than what its kernel needs, if it is.
+/// The fault of an operation whose scratch is smaller than its kernel needs.
 pub(crate) fn check_scratch(
     op: OpRef<'_>,
     lowered: &Lowered,

@@ -1,7 +1,7 @@
-//! Which functions of `kernels` generated code calls, where it has no instruction for what it computes.
+//! Functions of `kernels` called by generated code for computations without a machine instruction.
 //!
-//! Functions of single numbers are the interpreter's own, so the bits agree. Vectors of `f32` use functions
-//! on strips instead (see [`crate::pointwise::stages`]), which give the same bits.
+//! A scalar function is the interpreter's own, so the bits agree. Vectors of `f32` use functions on strips
+//! instead (see [`crate::pointwise::stages`]), with the same bits.
 
 use ir::scalar::{Binary, Unary};
 use kernels::{Isa, NUMBER_FUNCTIONS, STRIP_FUNCTIONS};
@@ -23,7 +23,7 @@ const U64: ElemType = ElemType::Int { bits: 64, signed: false };
 const F32: ElemType = ElemType::F32;
 const F64: ElemType = ElemType::F64;
 
-/// The functions of single numbers: what each computes, the type of its arguments and result, and its symbol.
+/// The scalar functions: the meaning, the type of arguments and result, and the symbol.
 static NUMBERS: &[(FunctionMeaning, ElemType, &str)] = &[
     (One(Unary::Exp), F32, "optc_exp_f32"),
     (One(Unary::Log), F32, "optc_log_f32"),
@@ -98,7 +98,8 @@ macro_rules! library {
         $(extern "C" fn $wrapper($($arg: $ty),+) -> $ty {
             $body
         })+
-        /// What Cranelift calls where an instruction set has no instruction, under the names of C.
+        /// The functions that Cranelift calls if an instruction set lacks an instruction, under their C
+        /// names.
         pub(crate) fn library() -> Vec<(&'static str, *const u8)> {
             vec![$(($name, $wrapper as *const u8)),+]
         }

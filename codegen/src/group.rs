@@ -1,9 +1,9 @@
-//! The fused operations of a contraction: prologue, bias, residual, activation.
+//! The form of a fused contraction: prologue, bias, residual, activation.
 //!
-//! The group's body is read as the fixed form that the kernels have,
-//! `activation(contraction(relu(x * scale + shift), w) + bias + residual)`, in which everything but the
-//! contraction may be absent. Numbers that are stored as `bf16` are converted on their way in and out; a
-//! contraction whose two operands were both `bf16` last multiplies those ([`Fused::multiplies_bf16`]).
+//! The group's body is matched against the only form that the kernels support, `activation(contraction(relu(x
+//! * scale + shift), w) + bias + residual)`. Everything except the contraction may be absent. Tensors stored
+//! as `bf16` are converted when they are read and written. A contraction whose two operands were just
+//! converted from `bf16` multiplies `bf16` ([`Fused::multiplies_bf16`]).
 
 use ir::body::OpRef;
 use ir::opdef::Access;
@@ -17,7 +17,7 @@ use crate::elem::ElemType;
 use crate::refusal::CodeRefusal;
 use crate::shape::check_f32;
 
-/// The contractions and other kernels of a group: one if it is built around that, none if it is elementwise.
+/// The contractions and other kernels of a group: one if it is built around one, none if it is elementwise.
 pub(crate) fn roots(group: OpRef<'_>) -> Vec<Op> {
     let block = group.body.regions(group.op).first().and_then(|region| group.body.entry(*region));
     let is_root =
@@ -25,7 +25,7 @@ pub(crate) fn roots(group: OpRef<'_>) -> Vec<Op> {
     block.into_iter().flat_map(|block| group.body.ops(block)).filter(is_root).collect()
 }
 
-/// The operations of a group's body, but for the last one, which yields.
+/// The operations of a group's body, without the last one, which yields.
 pub(crate) fn body_ops(group: OpRef<'_>) -> Result<Vec<OpRef<'_>>, CodeRefusal> {
     let block = group.body.regions(group.op).first().and_then(|region| group.body.entry(*region));
     let block = block.ok_or_else(|| CodeRefusal::new("its body is empty"))?;
@@ -33,14 +33,14 @@ pub(crate) fn body_ops(group: OpRef<'_>) -> Result<Vec<OpRef<'_>>, CodeRefusal> 
     Ok(ops.filter(|op| !op.has(Traits::YIELD)).collect())
 }
 
-/// A contraction with what is fused to it. Numbers are operands of the whole (the group, or the lone
+/// A contraction with its fused operations. The indices are operands of the whole (the group, or the lone
 /// contraction).
 pub(crate) struct Fused<'a> {
     /// The contraction.
     pub(crate) root: OpRef<'a>,
-    /// The whole's operand that is each operand of the contraction.
+    /// For each operand of the contraction, the operand of the whole.
     pub(crate) operands: Vec<usize>,
-    /// What is done to the contraction's first operand.
+    /// The operations on the contraction's first operand.
     pub(crate) prologue: Option<Prologue>,
     /// Added for each index of the last axis.
     pub(crate) bias: Option<usize>,
@@ -48,7 +48,7 @@ pub(crate) struct Fused<'a> {
     pub(crate) residual: Option<usize>,
     /// Applied last.
     pub(crate) activation: Activation,
-    /// Whether the numbers that it multiplies are all `bf16`, in a body that computes with `f32`.
+    /// Whether the contraction multiplies only `bf16`, in a body that computes with `f32`.
     pub(crate) multiplies_bf16: bool,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Prologue {
     pub(crate) relu: Option<()>,
 }
 
-/// What a step of a prologue does.
+/// A step of a prologue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PrologueStep {
     /// Multiplies by operand 1.
@@ -74,7 +74,7 @@ pub(crate) enum PrologueStep {
     Relu,
 }
 
-/// What an operation does in a prologue, if a prologue can do it; its other operand is operand 1.
+/// An operation as a step of a prologue, if it is one; its other operand is operand 1.
 pub(crate) fn prologue_step(op: OpRef<'_>) -> Option<PrologueStep> {
     let Kind::Elementwise(meaning) = op.kind() else { return None };
     match meaning {
@@ -90,7 +90,7 @@ pub(crate) fn is_sum(op: OpRef<'_>) -> bool {
     matches!(meaning, Scalar::Binary(Binary::Add, Scalar::Arg(0), Scalar::Arg(1)))
 }
 
-/// Whether the kernels of contractions do an operation at a place after their own work: a sum, or an
+/// Whether the kernels of contractions can do an operation at a position after the contraction: a sum, or an
 /// activation.
 pub(crate) fn follows(op: OpRef<'_>, place: GroupPosition) -> bool {
     match place {
@@ -100,8 +100,8 @@ pub(crate) fn follows(op: OpRef<'_>, place: GroupPosition) -> bool {
     }
 }
 
-/// The order in which the kernels of contractions read an operand of a group: what they add to a result,
-/// right before they write that.
+/// The order in which the kernels of contractions read an operand of a group: addends of a result are read
+/// right before the result is written.
 pub(crate) fn added_access(group: OpRef<'_>, operand: usize) -> Access {
     let is_as_wide = group.ctx.elem(group.operand_type(operand)) == group.ctx.elem(group.result_type(0));
     match Fused::of_stored(group) {
@@ -111,7 +111,7 @@ pub(crate) fn added_access(group: OpRef<'_>, operand: usize) -> Access {
     }
 }
 
-/// How a value's numbers are stored.
+/// The storage type of a value's elements.
 pub(crate) fn stored(op: OpRef<'_>, value: Value) -> Result<StoredFloat, CodeRefusal> {
     match ElemType::stored(op.ctx, op.body.ty(value)) {
         Some(ElemType::F32) => Ok(StoredFloat::F32),
@@ -120,24 +120,25 @@ pub(crate) fn stored(op: OpRef<'_>, value: Value) -> Result<StoredFloat, CodeRef
     }
 }
 
-/// What an operation converts, if it converts floats of one type to the other.
+/// The operand of an operation that converts floats from one type to the other.
 pub(crate) fn converted(op: OpRef<'_>, from: Type, to: Type) -> Option<Value> {
     let is_cast = matches!(op.kind(), Kind::Elementwise(Scalar::Convert(Scalar::Arg(0))));
     let fits = |value: Value, elem: Type| op.ctx.elem(op.body.ty(value)) == elem;
     (is_cast && fits(op.operand(0), from) && fits(op.result(0), to)).then(|| op.operand(0))
 }
 
-/// Whether a value has one number for each of `count` indices of the last axis, and the same for all others.
+/// Whether a value has one number for each of `count` indices of the last axis, constant along all other
+/// axes.
 pub(crate) fn is_per_channel(op: OpRef<'_>, value: Value, count: u64) -> bool {
     let shape = op.ctx.static_shape(op.body.ty(value));
     shape.is_some_and(|shape| shape.last() == Some(&count) && shape.iter().product::<u64>() == count)
 }
 
 impl<'a> Fused<'a> {
-    /// An operation with nothing fused to it, or a group around one, of which all is stored as `f32`.
+    /// A lone contraction, or a group around one, with all tensors stored as `f32`.
     ///
     /// # Errors
-    /// If a group's body is not of the kernels' form, or numbers are stored otherwise.
+    /// If a group's body is not of the kernels' form, or a tensor is stored in another type.
     pub(crate) fn of(whole: OpRef<'a>) -> Result<Fused<'a>, CodeRefusal> {
         check_f32(whole)?;
         match whole.ctx.elem(whole.result_type(0)) == whole.ctx.f32() {
@@ -146,7 +147,7 @@ impl<'a> Fused<'a> {
         }
     }
 
-    /// The same, of numbers that may be stored as `bf16`.
+    /// Like [`Fused::of`], with tensors that may be stored as `bf16`.
     ///
     /// # Errors
     /// If a group's body is not of the kernels' form.
@@ -163,10 +164,10 @@ impl<'a> Fused<'a> {
         }
     }
 
-    /// How the kernels' tensors are stored.
+    /// The storage types of the kernels' tensors.
     ///
     /// # Errors
-    /// If some are neither `f32` nor `bf16`, or what is read for each channel is not `f32`.
+    /// If some are neither `f32` nor `bf16`, or a tensor of one number for each channel is not `f32`.
     pub(crate) fn numbers(&self, whole: OpRef<'_>) -> Result<ConvNumbers, CodeRefusal> {
         let output = stored(whole, whole.result(0))?;
         let prologue = self.prologue.unwrap_or_default();
@@ -186,10 +187,10 @@ impl<'a> Fused<'a> {
         })
     }
 
-    /// That nothing is done to the first operand before.
+    /// Checks that the contraction has no prologue.
     ///
     /// # Errors
-    /// If something is.
+    /// If it has one.
     pub(crate) fn check_no_prologue(&self) -> Result<(), CodeRefusal> {
         match self.prologue {
             None => Ok(()),
@@ -273,19 +274,19 @@ impl<'a> GroupReader<'a> {
         self.input(self.widened(value).unwrap_or(value))
     }
 
-    /// The `bf16` of which a value is made, if it is.
+    /// The `bf16` value from which a value is converted, if it is.
     fn widened(&self, value: Value) -> Option<Value> {
         let ctx = self.group.ctx;
         let op = self.group.body.at(ctx, self.group.body.defining_op(value)?);
         converted(op, ctx.float(FloatKind::Bf16), ctx.f32())
     }
 
-    /// Whether a value is made of `bf16`.
+    /// Whether a value is converted from `bf16`.
     fn is_bf16(&self, value: Value) -> bool {
         self.widened(value).is_some()
     }
 
-    /// A value, or what it is rounded from if it was rounded to `bf16`.
+    /// The value before it was rounded to `bf16`, or the value itself if it was not rounded.
     fn before_rounding(&self, value: Value) -> Value {
         let ctx = self.group.ctx;
         let rounded = self.widened(value).and_then(|half| self.group.body.defining_op(half));
@@ -293,7 +294,7 @@ impl<'a> GroupReader<'a> {
         op.and_then(|op| converted(op, ctx.f32(), ctx.float(FloatKind::Bf16))).unwrap_or(value)
     }
 
-    /// The operand of which the contraction reads a value first, and what is done to it before.
+    /// The operand of the group that the contraction reads first, and its prologue.
     fn prologue(&self, mut value: Value) -> Result<(usize, Option<Prologue>), CodeRefusal> {
         let mut later: Option<PrologueStep> = None;
         let mut prologue = Prologue::default();
@@ -312,9 +313,10 @@ impl<'a> GroupReader<'a> {
         Ok((self.stored_input(value)?, later.map(|_| prologue)))
     }
 
-    /// Whether a step maps its first operand, by one number for each channel that the contraction reads.
+    /// Whether a step keeps its first operand's type and uses one number for each input channel of the
+    /// contraction.
     fn is_of_channels(&self, step: PrologueStep, op: OpRef<'a>) -> bool {
-        // The filter of a convolution: other contractions have no prologue.
+        // The filter of a convolution; other contractions have no prologue.
         let filter = self.root.operand_shape(1);
         let Some(&[_, channels, _, _]) = filter.as_deref() else { return false };
         op.body.ty(op.operand(0)) == op.result_type(0)

@@ -4,16 +4,16 @@
 //! `mem.scratch` how much a kernel needs besides. Code generation reads that, checks it, and turns each
 //! operation into *calls*:
 //!
-//! 1. [`Cpu`] answers what passes ask; `lower` says which calls an operation is. Both are one function, so
-//!    that the scratch that was planned is the scratch that is used.
+//! 1. [`Cpu`] answers the passes' questions; `lower` lists the calls of an operation. Both use one function,
+//!    so the planned scratch is the used scratch.
 //! 2. Contractions, pools and copies are calls of `kernels`. Pointwise groups and reductions are generated
 //!    loops with the kernels' interface; steps of one form share one function, whatever their sizes.
 //! 3. Constants are evaluated by the interpreter and packed for their kernels, once, into one buffer.
-//! 4. The entry makes the calls one after the other, each on all threads, and goes where branches and loops
-//!    say. What is called with what is in a *frame*, which the code reads: only the frame depends on sizes.
+//! 4. The entry runs the calls in order, each on all threads, and follows branches and loops. Functions and
+//!    arguments of the calls are in a *frame*, which the code reads: only the frame depends on sizes.
 //!
-//! [`compile`] makes code and the frame of a function of known sizes; [`SizedCode`] makes code of a function
-//! with named ones, and a frame for each choice of them.
+//! [`compile`] makes code and the frame of a function of known sizes. [`SizedCode`] makes code of a function
+//! with named sizes, and one frame for each choice of them.
 //!
 //! ```
 //! let text = r#"
@@ -32,7 +32,7 @@
 //! # Ok::<(), runtime::RunError>(())
 //! ```
 //!
-//! Deliberately not here: choices. What is fused, tied and placed where was decided before.
+//! This crate makes no choices: earlier passes decided about fusion, ties and placement.
 
 mod activation;
 mod address;

@@ -1,4 +1,4 @@
-//! That images which never exist whole change no bit, at any number of rows in a turn.
+//! That row streaming of images changes no bit, at any number of rows at a time.
 
 use super::{Band, Slide, capacity, turns};
 use crate::testing::{Net, THREADS, run};
@@ -29,7 +29,7 @@ type Windows = [(i64, i64, i64); 3];
 /// Makes an operation of this name, with these operands and attributes.
 type Make<'a> = dyn FnMut(&str, &[Value], &[(&str, Attr)]) -> Value + 'a;
 
-/// The chain, made by `make` from an image and three weights.
+/// Builds the chain with `make`, from an image and three weights.
 fn layers(
     windows: &[Vec<(&'static str, Attr)>; 3],
     groups: Attr,
@@ -43,8 +43,8 @@ fn layers(
     make("nn.max_pool2d", &[x], pool)
 }
 
-/// The bits of a chain over 21 rows; in one group with `scratch` bytes of scratch, if there is a limit, 0 for
-/// as many as it asks for.
+/// The bits of a chain over 21 rows; with a scratch limit, the chain is one group, and 0 means its preferred
+/// scratch.
 fn chain(windows: Windows, scratch: Option<i64>) -> Vec<u32> {
     let mut net = Net::f32(&[&[1, 21, 9, 3]]);
     let [size, deep, _] = windows.map(|window| window.0 as u64);
@@ -81,7 +81,7 @@ fn images_that_never_exist_whole_change_no_bit() {
         [(3, 2, 1), (3, 1, 1), (2, 2, 0)],
         [(1, 1, 0), (5, 2, 2), (3, 1, 1)],
         [(3, 1, 0), (3, 1, 0), (1, 1, 0)],
-        // Rows that nothing reads lie between the windows of the pool.
+        // Some rows between the windows of the pool are read by none.
         [(3, 1, 1), (3, 1, 1), (1, 3, 0)],
     ];
     for windows in chains {

@@ -1,7 +1,7 @@
 //! Lowering: each operation becomes calls of kernels and of generated functions.
 //!
-//! The same answer serves the pass `select` (which kernel, how much scratch) and the emission of code, so
-//! that they can't disagree. Nothing here knows where operands are.
+//! The pass `select` (for kernels and scratch) and the emission of code use the same answer, so they cannot
+//! disagree. Nothing here knows the addresses of operands.
 
 use ir::Kind;
 use ir::body::OpRef;
@@ -14,7 +14,7 @@ use crate::refusal::CodeRefusal;
 use crate::row::{FasterInRoom, Machine};
 use crate::{arrangement, bands, lines};
 
-/// What an operation becomes.
+/// Lowers an operation.
 ///
 /// # Errors
 /// If there is no code for it, with the reason.
@@ -25,7 +25,7 @@ pub(crate) fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRef
     Ok(lowered)
 }
 
-/// What an operation of a function becomes in which everything lies without gaps.
+/// Lowers an operation in a function whose values are all contiguous.
 ///
 /// # Errors
 /// As for [`lower`].
@@ -55,8 +55,8 @@ fn no_row(op: OpRef<'_>) -> CodeRefusal {
     }
 }
 
-/// Whether none of the results of an operation that computes has an element: then kernels need not ask for
-/// operands that have none.
+/// Whether an operation computes, and none of its results has elements: then kernels need not handle operands
+/// without elements.
 fn writes_nothing(op: OpRef<'_>) -> bool {
     let mut results = op.body.results(op.op).map(|result| static_extents(op.ctx, op.body.ty(result)));
     let is_empty = |shape: Option<Vec<u64>>| shape.is_some_and(|shape| shape.contains(&0));

@@ -1,8 +1,8 @@
-//! The machine code of a function, which runs it at any of its sizes, and what it is at one of them.
+//! The machine code of a function, for all of its sizes, and its specialization for given sizes.
 //!
-//! Code is made from *samples*: what operations became at a few sizes. At other sizes a loop nest of a form
-//! that no sample had is run by one that does the same (see [`crate::forms`]), so nothing is compiled again:
-//! a [`Specialization`] is the [frame](crate::frame) that the code reads.
+//! Code is compiled from *samples*: the lowered operations at a few sizes. At other sizes, a loop nest whose
+//! form no sample had is run by an equivalent one (see [`crate::forms`]), so nothing is compiled again. A
+//! [`Specialization`] is mainly the [frame](crate::frame) read by the code.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use crate::store::WeightStore;
 use crate::weights::{KnownWeights, Missing, SizedWeights, WeightTable};
 use crate::{entry, functions, trust};
 
-/// Machine code of a function that is not at its addresses yet.
+/// Machine code of a function before it is loaded at its addresses.
 pub(crate) struct CompiledCode {
     machine: Machine,
     image: Arc<CodeImage>,
@@ -40,37 +40,37 @@ pub(crate) struct CompiledCode {
     faults: Arc<[String]>,
 }
 
-/// Machine code of a function at addresses; `C` is what is there.
+/// Machine code of a function at addresses; `C` is the code's memory.
 pub(crate) struct MachineCode<C = LoadedCode> {
-    /// What it is made for.
+    /// The machine that it is compiled for.
     pub(crate) machine: Machine,
     code: C,
-    /// The ways between the segments.
+    /// The control flow.
     segments: Vec<CodeBlock>,
     buffers: PointerCounts,
     forms: Forms<u64>,
     debug: DebugCalls<u64>,
-    /// What the code's statuses 1, 2, ... mean.
+    /// The messages of the code's statuses 1, 2, ...
     faults: Arc<[String]>,
 }
 
-/// What code is made from.
+/// The input of a compilation.
 pub(crate) struct Samples<'a> {
-    /// What operations of the function became, at all sizes that were tried.
+    /// The lowered operations of the function, at all sampled sizes.
     pub(crate) lowered: Vec<(Op, &'a Lowered)>,
-    /// The element types of which copies may be made at other sizes than those, each with the most axes; none
-    /// if there are no other sizes.
+    /// The element types of copies that other sizes may need, each with the greatest number of axes; none if
+    /// there are no other sizes.
     pub(crate) copied: Option<Vec<(ElemType, usize)>>,
-    /// How many inputs the function has.
+    /// The number of inputs of the function.
     pub(crate) inputs: usize,
-    /// How many outputs it has.
+    /// The number of outputs.
     pub(crate) outputs: usize,
 }
 
-/// The most operands of a call that are made room for, if no sample has more.
+/// The least room for operands of a call, if no sample has more.
 const LEAST_WIDEST: usize = 8;
 
-/// That this machine has the instructions of a set.
+/// Checks that this machine has the instructions of a set.
 ///
 /// # Errors
 /// If it lacks some.
@@ -83,14 +83,16 @@ pub(crate) fn check_runs_here(isa: Isa) -> Result<(), Vec<Diagnostic>> {
     }
 }
 
-/// The address that function 0 has in code that is not loaded; the next one has the next.
+/// The address of function 0 in code that is not loaded; the following functions have the following
+/// addresses.
 pub(crate) const UNLOADED: u64 = 1 << 63;
 
 impl CompiledCode {
-    /// Compiles a function from samples, or takes its code from what is prepared.
+    /// Compiles a function from samples, or takes its code from `prepared`.
     ///
     /// # Errors
-    /// If Cranelift does not support the machine, or an operation decides by what is no number.
+    /// If Cranelift does not support the machine, or an operation branches on anything but an integer of 8,
+    /// 16, 32 or 64 bits.
     pub(crate) fn compile(
         ctx: &Context,
         body: &Body,
@@ -103,7 +105,7 @@ impl CompiledCode {
         let Samples { lowered, copied, .. } = samples;
         let calls = || lowered.iter().flat_map(|(_, lowered)| &lowered.calls);
         let name = body.symbol(ctx).unwrap_or_default();
-        // What is prepared stamps no steps.
+        // Prepared code stamps no steps.
         let prepared = prepared.filter(|_| steps == StepTimes::Unknown);
         let known = prepared.and_then(|prepared| prepared.image(name));
         let is_new = known.is_none();
@@ -120,10 +122,10 @@ impl CompiledCode {
         Ok(CompiledCode { machine, image, segments, buffers, forms, debug, faults })
     }
 
-    /// The code in memory, where it can be run.
+    /// Loads the code into executable memory.
     ///
     /// # Errors
-    /// If this machine lacks instructions of it, or the system does not let it run.
+    /// If this machine lacks some of its instructions, or the system does not let it run.
     pub(crate) fn load(self) -> Result<MachineCode, Vec<Diagnostic>> {
         let isa = self.machine.isa;
         check_runs_here(isa)?;
@@ -132,7 +134,7 @@ impl CompiledCode {
         Ok(self.at(code, &addresses))
     }
 
-    /// The code as it is, its functions from [`UNLOADED`] on.
+    /// The code without loading it; the addresses of its functions begin at [`UNLOADED`].
     pub(crate) fn unloaded(self) -> MachineCode<Arc<CodeImage>> {
         let addresses: Vec<u64> = (UNLOADED..).take(self.image.functions.len()).collect();
         let image = self.image.clone();
@@ -152,17 +154,17 @@ impl MachineCode<Arc<CodeImage>> {
         &self.code
     }
 
-    /// What the code's statuses 1, 2, ... mean.
+    /// The messages of the code's statuses 1, 2, ...
     pub(crate) fn faults(&self) -> &Arc<[String]> {
         &self.faults
     }
 }
 
 impl<C> MachineCode<C> {
-    /// What calls call.
+    /// The functions called by lowered calls.
     ///
     /// # Errors
-    /// If one computes what none of a sample does.
+    /// If a call computes something that no sample does.
     pub(crate) fn callees(&self, calls: &[LoweredCall], to: &mut Vec<Callee>) -> Result<(), Vec<Diagnostic>> {
         for call in calls {
             let found = self.forms.function(&call.code, &call.descriptor);
@@ -173,7 +175,7 @@ impl<C> MachineCode<C> {
         Ok(())
     }
 
-    /// The frame at the sizes at which the function is `placed`, with room for `expected_words` at first.
+    /// The frame at the sizes of `placed`, with initial room for `expected_words`.
     ///
     /// # Errors
     /// As for [`FrameWriter::write`].
@@ -194,8 +196,7 @@ impl<C> MachineCode<C> {
 }
 
 impl MachineCode {
-    /// The specialization at the sizes at which the function is `placed`; the frame has room for
-    /// `expected_words` at first.
+    /// The specialization at the sizes of `placed`; the frame has initial room for `expected_words`.
     ///
     /// # Errors
     /// As for [`FrameWriter::write`]; if a weight can't be evaluated, or there is no memory for it.
@@ -221,19 +222,19 @@ impl MachineCode {
     }
 }
 
-/// What the code of a function is made from.
+/// The parts of a function that its code depends on, besides the kernels.
 struct CodeOutline {
-    /// The operations that may stop the program, each with what is said then.
+    /// The operations that may stop the program, each with its message.
     faults: Vec<(Op, String)>,
     segments: Vec<CodeBlock>,
     buffers: PointerCounts,
 }
 
 impl CodeOutline {
-    /// That of a function.
+    /// The outline of a function.
     ///
     /// # Errors
-    /// If an operation decides by what is no number.
+    /// If an operation branches on anything but an integer of 8, 16, 32 or 64 bits.
     fn of(
         ctx: &Context,
         body: &Body,
@@ -258,8 +259,8 @@ impl CodeOutline {
     }
 }
 
-/// The bytes of all weights that code for a function would read, as packed; no weight is read, and no code is
-/// made.
+/// The bytes of all packed weights that code for a function would read. It reads no weight and compiles
+/// nothing.
 ///
 /// # Errors
 /// As for [`MachineCode::compile`] and [`FrameWriter::write`].
@@ -272,7 +273,7 @@ pub(crate) fn weights_bytes(
     let (ctx, body) = (placed.ctx(), placed.body());
     let CodeOutline { segments, buffers, .. } = CodeOutline::of(ctx, body, weights, samples)?;
     let known = KnownWeights::default();
-    // A frame names all weights, and is thrown away.
+    // The frame, which lists all weights, is dropped afterwards.
     let written =
         FrameWriter::new(placed, buffers, machine, DebugCalls { poison: 0, stamp: None }, &known, 0)
             .write(&segments)?;
@@ -283,29 +284,29 @@ pub(crate) fn weights_bytes(
     Ok(table.bytes())
 }
 
-/// The memory that a function takes at some sizes, but for weights.
+/// The memory of a function at some sizes, without weights.
 pub(crate) struct Tensors {
     pub(crate) arena_bytes: usize,
     pub(crate) inputs: Vec<TensorDesc>,
     pub(crate) outputs: Vec<TensorDesc>,
 }
 
-/// Where the weights of a function come from.
+/// The sources of a function's weights.
 pub(crate) struct WeightSource<'a> {
     pub(crate) weights: &'a WeightSet,
-    /// Those that belong to one size.
+    /// The weights that belong to one size.
     pub(crate) sized: &'a SizedWeights,
-    /// Those that are the same at all sizes, in memory.
+    /// The weights that are the same at all sizes, in memory.
     pub(crate) store: &'a Arc<WeightStore>,
-    /// Whether no other specialization has the store.
+    /// Whether no other specialization uses the store.
     pub(crate) is_alone: bool,
-    /// The addresses in it that were asked for before.
+    /// The known addresses in the store.
     pub(crate) known: &'a mut KnownWeights,
 }
 
 impl WeightSource<'_> {
-    /// Gets missing weights into memory, and writes their addresses into a frame. Gives those that are of
-    /// these sizes only, if there are some.
+    /// Puts missing weights into memory and writes their addresses into a frame. Returns the weights that
+    /// belong to these sizes only, if there are any.
     fn fill_in(
         &mut self,
         placed: &impl PlacedFunction,

@@ -17,7 +17,7 @@ pub struct CodegenOptions {
     pub dead: DeadMemory,
     /// Whether runs can be timed step by step.
     pub steps: StepTimes,
-    /// Code and weights made before, which are reused; new ones are added for others.
+    /// Code and weights of earlier compilations, which are reused; new ones are added.
     pub prepared: Option<Arc<Prepared>>,
 }
 
@@ -43,7 +43,7 @@ pub enum DeadMemory {
     Poisoned,
 }
 
-/// Whether code reports when its steps are done.
+/// Whether code reports each finished step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepTimes {
     /// It does not.

@@ -1,4 +1,4 @@
-//! That wrong plans and operations without code are told, and where.
+//! That wrong plans, and operations without code, are reported with their location.
 
 use ir::plan::attrs;
 use ir::{Attr, Context, Module};

@@ -41,7 +41,7 @@ pub struct ReadPlan {
 
 impl ReadPlan {
     /// Reads the plan of a function and checks that each place is within its memory and large enough.
-    /// Planning checked that values which are live together share no bytes.
+    /// (Planning has checked that values with overlapping live ranges share no bytes.)
     ///
     /// # Errors
     /// For each operation whose places are missing, malformed, too small or outside their pool.

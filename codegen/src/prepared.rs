@@ -1,8 +1,8 @@
-//! Prepared parts of a program: its machine code, and its packed weights, which take long to make.
+//! Prepared parts of a program: its machine code, and its packed weights, both slow to make.
 //!
-//! A compilation that is given a [`Prepared`] reuses its contents, and adds what it had to make. So an empty
-//! one collects the contents of an artifact, and one loaded from an artifact makes the same program again in
-//! the time that it takes to read the IR. Everything else is computed and checked as usual.
+//! A compilation with a [`Prepared`] reuses its contents, and adds whatever was missing. So an empty one
+//! collects the contents of an artifact, and one loaded from an artifact makes the same program again in the
+//! time needed to read the IR. Everything else is computed and checked as usual.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;

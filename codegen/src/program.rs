@@ -1,5 +1,5 @@
-//! How a planned function of known sizes becomes a program: places read, operations lowered, weights packed,
-//! code emitted, and its one frame written.
+//! How a planned function of known sizes becomes a program: read places, lower operations, pack weights, emit
+//! code, and write the only frame.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -36,12 +36,11 @@ use crate::store::WeightStore;
 use crate::target::Cpu;
 use crate::weights::{KnownWeights, SizedWeights, WeightTable};
 
-/// Compiles a planned function of `module` for this machine, with the kernels of the processor that it is
-/// planned for.
+/// Compiles a planned function of `module` for this machine, with the kernels of the plan's processor.
 ///
 /// # Errors
 /// If this machine lacks instructions of that processor;
-/// Every operation without machine code, and every place that the plan lacks or that lies outside its pool.
+/// For every operation without machine code, and every place that is missing or outside its pool.
 pub fn compile(
     module: &Module,
     function: &str,
@@ -57,11 +56,10 @@ pub fn compile(
     Ok(Program::new(parts, specialization).with_open(open).with_states(states))
 }
 
-/// Compiles a planned function of `module` for the processor that it is planned for, which need not be this
-/// one.
+/// Compiles a planned function of `module` for the plan's processor, which need not be this machine's.
 ///
 /// # Errors
-/// As for [`compile`], but for instructions that this machine lacks.
+/// As for [`compile`], except that this machine may lack instructions.
 pub fn relocatable(
     module: &Module,
     function: &str,
@@ -70,10 +68,11 @@ pub fn relocatable(
     Planned::of(module, function, options)?.relocatable()
 }
 
-/// The bytes of the packed weights of a planned function of `module`. Reads no weight and makes no code.
+/// The bytes of the packed weights of a planned function of `module`. It reads no weight and compiles
+/// nothing.
 ///
 /// # Errors
-/// As for [`compile`], but for weights that can't be evaluated.
+/// As for [`compile`], except for weights that can't be evaluated.
 pub fn weights_bytes(
     module: &Module,
     function: &str,
@@ -85,8 +84,7 @@ pub fn weights_bytes(
     machine_code::weights_bytes(&planned, &planned.weights, planned.machine, &planned.samples(None))
 }
 
-/// A processor as the plan of a function has it: with the instructions that `optc.target` names, if it is
-/// there.
+/// The plan's processor: `cpu`, with the instruction set of `optc.target` if the function has that attribute.
 ///
 /// # Errors
 /// If the plan is for another kind of machine.
@@ -102,7 +100,7 @@ fn planned_for(ctx: &Context, body: &Body, cpu: Cpu) -> Result<Cpu, String> {
     Ok(cpu.with_isa(isa))
 }
 
-/// What contexts of a program with this signature keep from run to run.
+/// The states of a signature, which a context keeps from run to run.
 ///
 /// # Errors
 /// If a state is of a type that can't be passed.
@@ -117,20 +115,20 @@ pub(crate) fn state_descs(ctx: &Context, signature: &Signature) -> Result<Vec<St
     signature.states.iter().map(desc).collect()
 }
 
-/// A planned function of known sizes, with what its operations became.
+/// A planned function of known sizes, with its lowered operations.
 pub(crate) struct Planned<'a> {
     ctx: &'a Context,
     body: &'a Body,
     machine: Machine,
     weights: WeightSet,
     places: Places,
-    /// The operations that run, each with what it became.
+    /// The operations that run, each with its lowering.
     lowered: Vec<(Op, Lowered)>,
-    /// The number of each in that list.
+    /// The index of each operation in that list.
     numbers: SecondaryMap<Op, u32>,
-    /// What the calls of each call, once the code is there.
+    /// For each lowered operation, the functions that its calls call, once the code exists.
     callees: Vec<Vec<Callee>>,
-    /// Bytes that die with each operation, where they are to be poisoned.
+    /// The memory that dies with each operation, if it is to be poisoned.
     dead: HashMap<Op, Vec<(Address, u64)>>,
     steps: StepTimes,
 }
@@ -139,7 +137,7 @@ impl<'a> Planned<'a> {
     /// The function called `function` of a module.
     ///
     /// # Errors
-    /// If there is none, the machine lacks the kernels' instructions, or the plan is not whole; for each
+    /// If there is none, the machine lacks the kernels' instructions, or the plan is incomplete; for each
     /// operation without machine code, or with less scratch than its kernel needs.
     pub(crate) fn of(
         module: &'a Module,
@@ -194,8 +192,8 @@ impl<'a> Planned<'a> {
         Ok(())
     }
 
-    /// Machine code for these sizes, ready to run; and for others if `copied` says of which element types
-    /// copies may be made there (see [`Samples`]).
+    /// Machine code for these sizes, ready to run. If `copied` lists element types, also for other sizes,
+    /// with copies of these types (see [`Samples`]).
     pub(crate) fn compile(
         &self,
         copied: Option<Vec<(ElemType, usize)>>,
@@ -223,7 +221,7 @@ impl<'a> Planned<'a> {
         Samples { lowered, copied, inputs, outputs }
     }
 
-    /// What code runs at these sizes, with its weights in a store.
+    /// The specialization of code to these sizes, with its weights in a store.
     ///
     /// # Errors
     /// As for [`MachineCode::specialization`]; if an argument or result is of a type that can't be passed.
@@ -245,7 +243,7 @@ impl<'a> Planned<'a> {
         Ok(only.with_states(self.state_offsets()))
     }
 
-    /// What code runs at these sizes, without an address in it.
+    /// The program at these sizes, without addresses.
     ///
     /// # Errors
     /// As for [`Planned::specialization`].
@@ -275,7 +273,7 @@ impl<'a> Planned<'a> {
         })
     }
 
-    /// Finds the functions that steps call in code.
+    /// Finds the generated functions that steps call.
     fn find_callees<C>(&mut self, code: &MachineCode<C>) -> Result<(), Vec<Diagnostic>> {
         for (_, lowered) in &self.lowered {
             let mut callees = Vec::new();
@@ -383,7 +381,7 @@ pub(crate) fn describe(ctx: &Context, name: String, ty: Type) -> Option<TensorDe
     Some(TensorDesc::new(name, element_kind(ctx, ty)?, shape, bytes))
 }
 
-/// The kind of a type's elements at the program's interface; none if they can't be passed.
+/// The kind of a type's elements at the program's interface; none if they cannot be passed.
 pub fn element_kind(ctx: &Context, ty: Type) -> Option<ElementKind> {
     let elem = ctx.elem(ty);
     let is_unsigned = |signedness: &Signedness| *signedness == Signedness::Unsigned;

@@ -6,8 +6,7 @@ use ir::Diagnostic;
 use ir::body::OpRef;
 use ir::text::type_text;
 
-/// Why an operation has no machine code: a phrase in lower case, to stand after the operation's name and
-/// types.
+/// Why an operation has no machine code: a phrase in lower case, appended to the operation's name and types.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CodeRefusal(String);
 

@@ -1,8 +1,8 @@
 //! A program without addresses, for object files: machine code, a frame and weights.
 //!
-//! The frame is that of [`crate::frame`], but for its addresses: words that hold functions are listed with
-//! what they are of, and weights are distances from the pointer to weights that the entry is handed. A
-//! program of named sizes has a frame at each of them ([`crate::SizedFrame`]).
+//! The frame is that of [`crate::frame`] without addresses: words for function addresses are listed with
+//! their functions, and weights are offsets from the weights pointer passed to the entry. A program of named
+//! sizes has one frame for each choice of sizes ([`crate::SizedFrame`]).
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use runtime::{AlignedBuffer, CodeImage, OpenOutput, StateDesc, TensorDesc};
 
 use crate::machine_code::{MachineCode, UNLOADED};
 
-/// A program without addresses: of known sizes, or of named sizes at their greatest.
+/// A program without addresses: of known sizes, or of named sizes at their maximum.
 pub struct RelocatableProgram {
     /// The instruction set that it needs.
     pub isa: Isa,
@@ -24,7 +24,7 @@ pub struct RelocatableProgram {
     pub frame: RelocatableFrame,
     /// All weights, packed.
     pub weights: AlignedBuffer,
-    /// The bytes of arena that a run needs.
+    /// The bytes of arena needed by a run.
     pub arena_bytes: usize,
     /// The inputs, in the entry's order.
     pub inputs: Vec<TensorDesc>,
@@ -43,7 +43,7 @@ pub struct RelocatableProgram {
 pub struct RelocatableFrame {
     /// The words of the frame.
     pub words: Vec<i64>,
-    /// The words that must be replaced by addresses of functions.
+    /// The words to be replaced by addresses of functions.
     pub callees: Vec<(usize, FrameCallee)>,
 }
 
@@ -56,7 +56,7 @@ impl RelocatableFrame {
     }
 }
 
-/// A function that a step calls.
+/// A function called by a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FrameCallee {
     /// A function of the frame's image, by its number.
@@ -68,7 +68,7 @@ pub enum FrameCallee {
 }
 
 impl FrameCallee {
-    /// What a word of a frame for code that is not loaded says.
+    /// The function named by a word of a frame for code that is not loaded.
     pub(crate) fn of(word: u64) -> FrameCallee {
         if let Some(number) = word.checked_sub(UNLOADED) {
             return FrameCallee::Generated(number as usize);

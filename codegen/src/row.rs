@@ -1,9 +1,9 @@
 //! A row of the table of kernels: the operations that a kernel computes, the layouts of its operands and
 //! results, its fused operations, and its calls.
 //!
-//! What passes may know of kernels ([`crate::Cpu`]) and what code is made ([`crate::lower`]) both come from
-//! these rows, so that they can't disagree. How much scratch a kernel wishes, and the least and the most that
-//! it takes, follows from the sizes of an operation: [`KernelRow::lower`] says that with the calls.
+//! The facts about kernels for passes ([`crate::Cpu`]) and the code ([`crate::lower`]) both come from these
+//! rows, so they cannot disagree. The preferred, the least and the greatest scratch of a kernel follow from
+//! the sizes of an operation: [`KernelRow::lower`] returns them with the calls.
 
 use ir::Kind;
 use ir::body::OpRef;
@@ -17,18 +17,18 @@ use crate::call::{KernelCode, Lowered, LoweredCall, Pointer};
 use crate::group;
 use crate::refusal::CodeRefusal;
 
-/// What code is generated for.
+/// The machine that code is generated for.
 #[derive(Clone, Copy)]
 pub(crate) struct Machine {
     /// The instruction set of the kernels.
     pub(crate) isa: Isa,
-    /// Threads that share each call.
+    /// The number of threads that share each call.
     pub(crate) threads: usize,
-    /// Kernels of the embedder, which are asked before those of this crate.
+    /// Kernels of the embedder, which are tried before those of this crate.
     pub(crate) own: &'static [KernelRow],
 }
 
-/// A kernel that operations are lowered to.
+/// A kernel to which operations are lowered.
 pub struct KernelRow {
     /// Its name: `mem.kernel` of the operations that it runs.
     pub(crate) name: &'static str,
@@ -38,43 +38,42 @@ pub struct KernelRow {
     pub(crate) runs: Runs,
     /// The widest arrangement in which it takes an operand of an operation, or of a group around that.
     pub(crate) reads: fn(OpRef<'_>, usize) -> Arrangement,
-    /// Whether it also takes an operand so that a view in the group's body reads.
+    /// Whether it also takes an operand through a view in the group's body.
     pub(crate) reads_views: bool,
     /// The widest arrangement in which it writes results.
     pub(crate) writes: Arrangement,
-    /// In which order it reads an operand of a group while it writes the group's result 0. What may overwrite
-    /// an operand of a lone operation is for the operation's own row to say.
+    /// The order in which it reads an operand of a group while it writes the group's result 0. For a lone
+    /// operation, the operation's own row says which operands may be overwritten.
     pub(crate) access: fn(OpRef<'_>, usize) -> Access,
-    /// Whether it does an operation besides its own, of type `f32`, at a place in a group; none if it runs no
-    /// groups.
+    /// Whether it can do another `f32` operation at a position in a group; none if it runs no groups.
     pub(crate) joins: Option<Joins>,
-    /// Whether it runs all of some operations as one group; none if it runs no groups around several kernels.
+    /// Whether it runs a list of operations as one group; none if it runs no groups around several kernels.
     pub(crate) runs_as_one: Option<RunsAsOne>,
-    /// A faster algorithm that it has for an operation, if it has one.
+    /// A faster algorithm for an operation, if it has one.
     pub(crate) faster: Option<Faster>,
-    /// The kernel on some rows of its image, if it can run so.
+    /// The kernel on some rows of its image, if it supports that.
     pub(crate) rowwise: Option<ByRows>,
-    /// Whether it may stop the program: then it runs even where it has nothing to write.
+    /// Whether it may stop the program: then it also runs if it has nothing to write.
     pub(crate) stops: bool,
-    /// The embedder's function that runs an operation, in the place of what `lower` says.
+    /// The embedder's function that runs an operation, instead of the calls of `lower`.
     pub(crate) own: Option<EmbedderKernel>,
-    /// What an operation becomes, or a group around one.
+    /// The lowering of an operation, or of a group around one.
     pub(crate) lower: fn(OpRef<'_>, &Machine) -> Result<Lowered, CodeRefusal>,
 }
 
-/// Whether the kernel of the first operation does the second at a place in a group.
+/// Whether the kernel of the first operation can do the second at a position in a group.
 pub(crate) type Joins = fn(OpRef<'_>, OpRef<'_>, GroupPosition) -> bool;
 
-/// Whether a kernel runs all of some operations as one.
+/// Whether a kernel runs a list of operations as one.
 pub(crate) type RunsAsOne = fn(&[OpRef<'_>]) -> bool;
 
 /// A faster algorithm for an operation.
 pub(crate) type Faster = fn(OpRef<'_>, &Machine) -> Option<FasterInRoom>;
 
-/// What a faster algorithm takes with that many bytes of scratch; none if it is not faster then.
+/// The faster algorithm with this number of bytes of scratch; none if it is not faster then.
 pub(crate) type FasterInRoom = Box<dyn Fn(u64) -> Option<FasterMethod> + Send>;
 
-/// An operation as a kernel that runs on any rows of its image.
+/// The kernel of an operation, restricted to rows of its image.
 pub(crate) type ByRows = fn(OpRef<'_>, &Machine) -> Result<Rowwise, CodeRefusal>;
 
 /// Which operations a kernel runs.
@@ -90,7 +89,7 @@ pub(crate) enum Runs {
     Reduce,
     /// Contractions, alone or with what is fused to them.
     Contract(Contract),
-    /// Those whose kind names it.
+    /// Operations whose kind has this name.
     Kernel(&'static str),
 }
 
@@ -99,7 +98,7 @@ pub(crate) enum Runs {
 pub(crate) struct EmbedderKernel {
     /// The function.
     pub(crate) entry: KernelFn,
-    /// What it is told of an operation, given the number of threads.
+    /// The call for an operation, given the number of threads.
     pub(crate) describe: fn(OpRef<'_>, usize) -> Result<KernelWork, String>,
 }
 
@@ -133,7 +132,7 @@ impl EmbedderKernel {
 }
 
 impl Runs {
-    /// What a kernel must run to run an operation, or a group around one.
+    /// The kind of kernel that can run an operation, or a group around one.
     fn of(op: OpRef<'_>) -> Option<Runs> {
         Some(match op.kind() {
             Kind::Group => match group::roots(op)[..] {
@@ -152,7 +151,7 @@ impl Runs {
 }
 
 impl KernelRow {
-    /// A kernel that takes and writes everything without gaps, runs no groups and overwrites nothing.
+    /// A kernel whose operands and results are all contiguous; it runs no groups and overwrites nothing.
     pub(crate) const PLAIN: KernelRow = KernelRow {
         name: "",
         doc: "",
@@ -180,13 +179,13 @@ impl KernelRow {
         self.doc
     }
 
-    /// The row that runs an operation, or a group around one, among these.
+    /// The row among these that runs an operation, or a group around one.
     pub(crate) fn find(rows: &'static [KernelRow], op: OpRef<'_>) -> Option<&'static KernelRow> {
         let runs = Runs::of(op)?;
         rows.iter().find(|row| row.runs == runs)
     }
 
-    /// What an operation becomes, or a group around one.
+    /// Lowers an operation, or a group around one.
     ///
     /// # Errors
     /// If the kernel does not run it, with the reason.

@@ -15,7 +15,7 @@ pub(crate) fn known_shape(op: OpRef<'_>, value: Value) -> Result<Vec<u64>, CodeR
     shape.ok_or_else(|| CodeRefusal::new("a size is not known"))
 }
 
-/// How the elements of an operand or result lie.
+/// The layout of an operand or result.
 pub(crate) fn known_layout(op: OpRef<'_>, value: Value) -> Result<Strided, CodeRefusal> {
     match layout(op.ctx, op.body, value) {
         Some(layout) => Ok(layout),
@@ -26,8 +26,8 @@ pub(crate) fn known_layout(op: OpRef<'_>, value: Value) -> Result<Strided, CodeR
     }
 }
 
-/// The type of the elements of a value of an operation, if generated code computes with it or stores it, or
-/// if the operation is a copy.
+/// The element type of a value, if generated code computes with it or stores it, or if the operation is a
+/// copy.
 pub(crate) fn elem_of(op: OpRef<'_>, value: Value) -> Result<ElemType, CodeRefusal> {
     let ty = op.body.ty(value);
     let elem = match op.kind() {
@@ -37,7 +37,7 @@ pub(crate) fn elem_of(op: OpRef<'_>, value: Value) -> Result<ElemType, CodeRefus
     elem.ok_or_else(|| CodeRefusal::new("generated code does not compute with this element type"))
 }
 
-/// The element type of a value that is moved, not computed with.
+/// The element type of a value that is only moved.
 pub(crate) fn moved_elem(op: OpRef<'_>, value: Value) -> Result<ElemType, CodeRefusal> {
     let elem = ElemType::moved(op.ctx, op.body.ty(value));
     elem.ok_or_else(|| CodeRefusal::new("generated code does not move this element type"))

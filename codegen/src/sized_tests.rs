@@ -1,5 +1,5 @@
-//! That code compiled at one size runs every other with the same bits, whatever kernels, forms and packings
-//! that takes.
+//! That code compiled at one size runs at every other with the same bits, with any kernels, forms and
+//! packings.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn weight(net: &mut Net, shape: &[u64], seed: u64) -> Value {
     net.constant(shape, &values)
 }
 
-/// A function at some sizes: the shapes of its `f32` arguments, and what it returns.
+/// A function at some sizes: the shapes of its `f32` arguments, and its result.
 struct Family {
     shapes: fn(&[u64]) -> Vec<Vec<u64>>,
     build: fn(&mut Net) -> Vec<Value>,
@@ -36,7 +36,7 @@ impl Family {
         net.plan(&returned, THREADS)
     }
 
-    /// Compiled at each of the sizes, it runs at all others as if compiled there.
+    /// Checks that code compiled at each of the sizes runs at all others like code compiled there.
     fn check(&self, all: &[&[u64]]) {
         let ctx = Arc::new(Context::new());
         let modules: Vec<Module> = all.iter().map(|sizes| self.module(&ctx, sizes)).collect();
@@ -151,7 +151,7 @@ fn softmax_pools_products_and_copies_take_their_sizes_from_the_frame() {
             let rows = net.op("nn.matmul", &[left, filter], &[]);
             let permutation = [("permutation", net.ctx.ints_attr(&[0, 3, 1, 2]))];
             let turned = net.op("nn.transpose", &[mean], &permutation);
-            // At some sizes it needs no copy, and the structure of a plan says once that it is one.
+            // At some sizes it needs no copy, yet the structure of a plan says for all sizes that it is one.
             let (ctx, op) = (net.ctx.clone(), net.body.defining_op(turned).unwrap());
             net.body.set_attr(&ctx, op, attrs::MEM_COPY, ctx.unit_attr());
             let axis = [("axis", net.ctx.int_attr(3))];

@@ -1,13 +1,13 @@
 //! The store of packed weights, shared by all specializations of a program.
 //!
-//! Sizes choose kernels, and kernels choose how their weights are packed; so weights are packed when a
-//! specialization asks for them first, once for each value and packing, and shared by all. They are never
-//! moved nor freed while the store lives: frames have their addresses.
+//! Sizes determine kernels, and kernels determine the packing of their weights. So a weight is packed when a
+//! specialization first asks for it, once for each value and packing, and shared by all. Packed weights are
+//! never moved or freed while the store lives, since frames hold their addresses.
 //!
-//! Threads specialize bodies of their own, in copies of one context. Two values of them are the same weight
-//! if they are computed by the same operations from the same constants: each operation with its operands'
-//! numbers is itself given a number, once. In other contexts, and in an artifact, it is known by a
-//! [`WeightKey`].
+//! Threads specialize bodies of their own, in copies of one context. Two values are the same weight if the
+//! same operations compute them from the same constants. To compare them, each operation with its operands'
+//! numbers gets a number of its own (hash consing). In other contexts, and in an artifact, a [`WeightKey`]
+//! identifies a weight.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -28,23 +28,23 @@ use crate::weights::{PackingKey, SizedWeights, WeightContent, WeightPiece, Weigh
 #[derive(Default)]
 pub(crate) struct WeightStore {
     known: Mutex<Known>,
-    /// Where weights are found that were packed before, and put that are packed here.
+    /// Weights packed by earlier compilations; weights packed here are added.
     prepared: Option<Arc<Prepared>>,
 }
 
 #[derive(Default)]
 struct Known {
     numbers: HashMap<Expression, WeightNumber>,
-    /// What each number is in other contexts.
+    /// For each number, the key in other contexts.
     keys: Vec<WeightKey>,
-    /// What each value was when it was last asked for: bodies mostly differ in sizes only.
+    /// For each value, its most recent expression: bodies mostly differ in sizes only.
     recent: SecondaryMap<Value, Option<(Expression, WeightNumber)>>,
     addresses: HashMap<Stored, u64>,
-    /// What is in memory.
+    /// The weights in memory.
     kept: Vec<PreparedWeight>,
 }
 
-/// What stands for equal weights.
+/// The number of a class of equal weights.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct WeightNumber(u32);
 
@@ -58,7 +58,7 @@ struct Expression {
     ty: Type,
 }
 
-/// What an address was given for.
+/// The key of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Stored {
     Plain(WeightNumber),
@@ -67,24 +67,24 @@ enum Stored {
 }
 
 impl WeightStore {
-    /// An empty store, which takes from what is prepared what is there.
+    /// An empty store, which reuses prepared weights.
     pub(crate) fn with(prepared: Option<Arc<Prepared>>) -> WeightStore {
         WeightStore { known: Mutex::default(), prepared }
     }
 
-    /// Bytes of weights in memory, each from one multiple of 64 to another.
+    /// Bytes of weights in memory, each rounded up to a multiple of 64.
     pub(crate) fn bytes(&self) -> usize {
         self.lock().kept.iter().map(|weight| weight.bytes().len().next_multiple_of(64)).sum()
     }
 
-    /// The weight in memory that has these bytes.
+    /// The weight in memory at this address with this size.
     pub(crate) fn kept_at(&self, address: u64, bytes: u64) -> Option<PreparedWeight> {
         let is_there =
             |found: &[u8]| (found.as_ptr() as usize as u64, found.len() as u64) == (address, bytes);
         self.lock().kept.iter().find(|weight| is_there(weight.bytes())).cloned()
     }
 
-    /// The address of each of the table's pieces; those that are not yet in memory are evaluated and packed.
+    /// The address of each of the table's pieces; pieces that are not in memory yet are evaluated and packed.
     ///
     /// # Errors
     /// For each constant that can't be evaluated, or if there is no memory: then none of them is kept.
@@ -126,7 +126,7 @@ impl WeightStore {
 }
 
 impl Known {
-    /// Evaluates and packs weights, next to each other.
+    /// Evaluates and packs weights, contiguously.
     fn pack(
         &self,
         ctx: &Context,
@@ -155,16 +155,16 @@ impl Known {
         Ok(unmade.iter().zip(&pieces).map(weight).collect())
     }
 
-    /// Keeps a weight in memory, and its address.
+    /// Adds a weight in memory, with its address.
     fn keep(&mut self, key: Stored, weight: PreparedWeight) {
-        // The first stays, whose bytes are kept.
+        // The first one stays: its bytes are kept.
         if let Entry::Vacant(entry) = self.addresses.entry(key) {
             entry.insert(weight.bytes().as_ptr() as usize as u64);
             self.kept.push(weight);
         }
     }
 
-    /// What a weight is in other contexts.
+    /// The key of a weight in other contexts.
     fn key(&self, stored: &Stored) -> WeightKey {
         let key = |number: &WeightNumber| self.keys[number.0 as usize];
         match stored {
@@ -190,7 +190,7 @@ impl Known {
         }
     }
 
-    /// The number of a weight; `numbers` are those of this body that were asked for before.
+    /// The number of a weight; `numbers` are those of this body that are known already.
     fn number(
         &mut self,
         ctx: &Context,
@@ -248,5 +248,5 @@ impl Known {
     }
 }
 
-/// The numbers of a body's weights, as far as they were asked for.
+/// The known numbers of a body's weights.
 type WeightNumbers = SecondaryMap<Value, Option<WeightNumber>>;

@@ -26,7 +26,7 @@ pub struct Cpu {
 static LEVELS: [Cpu; 4] =
     [Cpu::of(Isa::Scalar), Cpu::of(Isa::Avx2), Cpu::of(Isa::Avx512), Cpu::of(Isa::Aarch64)];
 
-/// Machines by other names than those of instruction sets, each with the widest of these that runs on it.
+/// Other names of machines, each with the widest instruction set that runs on it.
 const OTHERWISE: [(&str, &str); 5] = [
     ("aarch64-linux-gnu", "aarch64"),
     ("aarch64-unknown-linux-gnu", "aarch64"),
@@ -59,7 +59,7 @@ impl Cpu {
     /// The processor with this name: `native`, or a value of `optc.target` (`x86-64-v3`).
     ///
     /// # Errors
-    /// If there is none, with those that there are.
+    /// If there is none; the message lists the names.
     pub fn named(name: &str) -> Result<&'static Cpu, String> {
         if name == "native" {
             return Ok(Cpu::native());
@@ -86,7 +86,7 @@ impl Cpu {
         Cpu { isa, ..self }
     }
 
-    /// What calls are made for.
+    /// The machine that calls are made for.
     pub(crate) fn machine(&self, threads: usize) -> Machine {
         Machine { isa: self.isa, threads, own: self.own }
     }
@@ -111,7 +111,7 @@ impl Target for Cpu {
         self.isa.name()
     }
 
-    /// Channels last, where an operation has the choice.
+    /// Channels last, if the operation has the choice.
     fn layout(&self, op: OpRef<'_>) -> Option<&'static str> {
         op.def()?.attr("layout").map(|_| "NHWC")
     }

@@ -1,4 +1,5 @@
-//! How tests of this crate make, plan and run functions: every value has an offset of its own.
+//! Helpers with which tests of this crate build, plan and run functions; every value has an offset of its
+//! own.
 
 use std::sync::Arc;
 
@@ -16,16 +17,16 @@ use crate::program::Planned;
 use crate::sized::copied;
 use crate::{CodegenOptions, compile};
 
-/// A function on its way to machine code.
+/// A function under construction.
 pub(crate) struct Net {
-    /// The module that it will be put in.
+    /// The context of its future module.
     pub(crate) ctx: Arc<Context>,
     /// Its body.
     pub(crate) body: Body,
 }
 
 impl Net {
-    /// A function without operations; arguments of these types.
+    /// A function without operations, with arguments of these types.
     pub(crate) fn new(args: &[(&[u64], Type)], ctx: Arc<Context>) -> Net {
         let mut body = Body::new(1);
         let block = body.add_block(body.root());
@@ -47,7 +48,7 @@ impl Net {
         self.body.args(self.body.entry(self.body.root()).unwrap())[index]
     }
 
-    /// Appends an operation; its first result.
+    /// Appends an operation and returns its first result.
     pub(crate) fn op(&mut self, name: &str, operands: &[Value], attrs: &[(&str, Attr)]) -> Value {
         let ctx = self.ctx.clone();
         let block = self.body.entry(self.body.root()).unwrap();
@@ -65,8 +66,8 @@ impl Net {
         Builder::at_end(&ctx, &mut self.body, block).constant(value, ty)
     }
 
-    /// Appends a group: `fill` gets a builder that stands in its block, and the block's arguments, and gives
-    /// what is yielded.
+    /// Appends a group. `fill` gets a builder that inserts into its block, and the block's arguments, and
+    /// returns the yielded values.
     pub(crate) fn group(
         &mut self,
         operands: &[Value],
@@ -109,8 +110,7 @@ impl Net {
         module
     }
 
-    /// Compiles the function and runs it on `f32` inputs; the bits of the outputs must be the same with one
-    /// thread.
+    /// Compiles the function and runs it on `f32` inputs; also checks that one thread gives the same bits.
     pub(crate) fn run(self, returned: &[Value], inputs: &[&[f32]]) -> Vec<Vec<f32>> {
         run(&self.plan(returned, THREADS), inputs)
     }
@@ -125,7 +125,7 @@ pub(crate) fn run(module: &Module, inputs: &[&[f32]]) -> Vec<Vec<f32>> {
     run_bytes(module, &inputs).into_iter().map(numbers).collect()
 }
 
-/// Threads that functions are planned for: more than there are processors, and no power of two.
+/// The number of threads of the plans: more than there are processors, and no power of two.
 pub(crate) const THREADS: usize = 5;
 
 /// Compiles `main` and runs it; one thread and several must give the same bytes.
@@ -149,7 +149,7 @@ pub(crate) fn run_bytes(module: &Module, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
     result
 }
 
-/// Compiles `main` as `sample` has it, for all sizes, and runs that code as `module` has it.
+/// Compiles `main` of `sample`, for all sizes, and runs that code at the sizes of `module`.
 pub(crate) fn run_with_code_of(sample: &Module, module: &Module, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
     let ctx = &module.ctx;
     let said =
@@ -170,19 +170,19 @@ pub(crate) fn run_with_code_of(sample: &Module, module: &Module, inputs: &[&[u8]
     outputs.iter().map(|output| output.as_slice().to_vec()).collect()
 }
 
-/// Compiles a function, runs it, and holds every bit of its outputs against the interpreter's.
+/// Compiles a function, runs it, and compares every bit of its outputs with the interpreter's.
 pub(crate) fn check(net: Net, returned: &[Value], inputs: &[&[f32]]) {
     compare(net, returned, inputs, |found, expected| {
         found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan()
     });
 }
 
-/// As [`check`], for sums whose order is free: they differ by less than `tolerance`.
+/// Like [`check`], for sums in any order: the outputs differ by less than `tolerance`.
 pub(crate) fn close(net: Net, returned: &[Value], inputs: &[&[f32]], tolerance: f32) {
     compare(net, returned, inputs, |found, expected| (found - expected).abs() <= tolerance);
 }
 
-/// As [`check`], on inputs and outputs of any types; every byte is compared.
+/// Like [`check`], on inputs and outputs of any types; every byte is compared.
 pub(crate) fn check_bytes(net: Net, returned: &[Value], inputs: &[&[u8]]) {
     let module = net.plan(returned, THREADS);
     let body = module.function("main").unwrap();
@@ -226,7 +226,7 @@ fn compare(net: Net, returned: &[Value], inputs: &[&[f32]], same: impl Fn(f32, f
     }
 }
 
-/// Gives each root that is no weight an offset of its own, or the output where it is returned.
+/// Gives each value with memory of its own an offset, or the output if it is returned; weights get none.
 fn place(ctx: &Context, body: &mut Body, returned: &[Value], threads: usize) {
     let block = body.entry(body.root()).unwrap();
     let (weights, aliases) = (WeightSet::of(ctx, body), AliasSets::of(ctx, body));

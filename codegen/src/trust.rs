@@ -1,9 +1,9 @@
 //! The unsafe part of this crate: promises that it makes to the runtime.
 //!
-//! That machine code keeps to its buffers follows from how it was made, which no caller can check: every
-//! address in it is one of a plan that [`crate::place`] has checked against the sizes of its memory, and
-//! every call is told sizes by the lowering that asked for the operands. An embedder's own kernel is code of
-//! which only the embedder can say as much.
+//! Machine code stays within its buffers by construction, and no caller can check that. Every address in it
+//! comes from a plan that [`crate::place`] has checked against the sizes of its memory. The sizes passed to a
+//! call come from the lowering that chose its operands. For an embedder's own kernel, only the embedder can
+//! promise the same.
 
 #![allow(
     unsafe_code,
@@ -19,7 +19,7 @@ use runtime::{CodeImage, LoadError, LoadedCode, Specialization, SpecializationPa
 use crate::entry;
 use crate::row::{EmbedderKernel, KernelRow, KernelWork, Runs};
 
-/// Code whose entry [`crate::entry`] emitted, with the addresses of the image's functions.
+/// Loads code whose entry was emitted by [`crate::entry`], with the addresses of the image's functions.
 ///
 /// # Errors
 /// If the image is damaged, or the system gives no memory for it.
@@ -27,13 +27,13 @@ pub(crate) fn load(
     image: &CodeImage,
     symbols: &BTreeMap<&'static str, *const u8>,
 ) -> Result<(LoadedCode, Vec<u64>), LoadError> {
-    // SAFETY: the functions were emitted by this crate, now or when an artifact was made that its reader has
-    // found undamaged, for a plan whose places `place` found to lie within the memory that the program's
-    // descriptors say; kernels are called with the descriptors that were made with their operands.
+    // SAFETY: this crate emitted the functions, now or when it made an artifact that the artifact's reader
+    // has found undamaged. `place` found the plan's places to lie within the memory that the program's
+    // descriptors declare, and kernels are called with the descriptors that were made with their operands.
     unsafe { LoadedCode::load(image, entry::NAME, |name| symbols.get(name).copied()) }
 }
 
-/// A program at some sizes, of a frame that [`crate::frame`] wrote for its code.
+/// A specialization from a frame that [`crate::frame`] wrote for its code.
 pub(crate) fn specialization(parts: SpecializationParts) -> Specialization {
     // SAFETY: the frame's offsets are those of places that were checked against the sizes in `parts`, its
     // addresses are of functions of the code, of kernels, and of weights that `parts.weights` owns.
@@ -41,17 +41,17 @@ pub(crate) fn specialization(parts: SpecializationParts) -> Specialization {
 }
 
 impl KernelRow {
-    /// An embedder's function, which runs operations of the kind `Kernel(name)`; what it is told of each is
-    /// for `describe` to say, from the operation and the most threads that will run it.
+    /// An embedder's function, which runs operations of the kind `Kernel(name)`. `describe` makes its
+    /// descriptor from the operation and the greatest number of threads that will run it.
     ///
-    /// Its table of operands has the operation's results, then its operands, each without gaps and in
-    /// row-major order. Whether a result may be an operand's memory is for the operation's row to say
-    /// (`reuse`). The plan counts the scratch that `describe` asks for.
+    /// Its table of operands has the operation's results, then its operands, each contiguous and in row-major
+    /// order. The operation's row says whether a result may overwrite an operand (`reuse`). The plan counts
+    /// the scratch requested by `describe`.
     ///
     /// # Safety
     /// For every operation of this kind that `describe` accepts, `entry` keeps the contract of [`KernelFn`]
-    /// with what `describe` says: it reads the operands and writes the results within the bytes of their
-    /// types, uses no more scratch than that, and does not unwind; parts that run at the same time write
+    /// with the result of `describe`: it reads the operands and writes the results within the bytes of their
+    /// types, uses no more scratch than requested, and does not unwind; parts that run at the same time write
     /// disjoint bytes.
     pub const unsafe fn new(
         name: &'static str,

@@ -1,9 +1,9 @@
-//! How the program's constants get into its one buffer: evaluated once, packed for their kernels, the
-//! originals dropped.
+//! The packed constants of a program: each is evaluated once, packed for its kernels, and put into one
+//! buffer; the originals are dropped.
 //!
-//! A weight expression is evaluated by the interpreter when the program is loaded, one weight at a time in
-//! each of two threads, so that no more than two unpacked copies exist at once. The same value in the same
-//! packing is kept once.
+//! The interpreter evaluates a weight expression when the program is loaded. Each of two threads evaluates
+//! one weight at a time, so at most two unpacked copies exist at once. The same value in the same packing is
+//! kept once.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -23,16 +23,16 @@ use crate::elem::ElemType;
 /// Threads that evaluate and pack.
 const THREADS: usize = 2;
 
-/// Fewer bytes are done before a thread has begun.
+/// Below this number of bytes, starting a thread takes longer than the work.
 const ALONE_BYTES: u64 = 1 << 20;
 
-/// Equal for packings that give the same bytes for the same weight: where panels begin and how wide they are,
-/// and which elements go where.
+/// Equal for packings that give the same bytes for the same weight: with the same panel starts and widths,
+/// and the same elements at the same places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PackingKey([usize; 13]);
 
 impl PackingKey {
-    /// Of panels, which follow from the first and the last, filled from elements at these distances.
+    /// The key of panels, determined by the first and the last, filled from elements with these strides.
     pub(crate) fn new(panels: &Panels, distances: [usize; 4]) -> PackingKey {
         let (depth, count, [a, b, c, d]) = (panels.depth(), panels.count(), distances);
         if count == 0 {
@@ -57,13 +57,13 @@ impl PackingKey {
         ])
     }
 
-    /// The same where each element is a pair of `bf16`.
+    /// The same packing with pairs of `bf16` as elements.
     pub(crate) fn of_pairs(mut self) -> PackingKey {
         self.0[12] = 1;
         self
     }
 
-    /// The same where each element is a quad of bytes, of weights that have the sign of the image, or not.
+    /// The same packing with quads of bytes as elements, for weights with the image's sign or the other.
     pub(crate) fn of_quads(mut self, image: ByteSign, weights: ByteSign) -> PackingKey {
         self.0[12] = if image == weights { 2 } else { 3 };
         self
@@ -72,7 +72,7 @@ impl PackingKey {
 
 type Pack = dyn Fn(&[f32], &mut [f32]) + Send + Sync;
 
-/// Another arrangement of a weight's `f32` elements.
+/// A packing: another arrangement of a weight's `f32` elements.
 #[derive(Clone)]
 pub(crate) struct WeightPacking(Arc<Arranged<Pack>>);
 
@@ -109,25 +109,25 @@ impl fmt::Debug for WeightPacking {
     }
 }
 
-/// What a piece of the buffer holds.
+/// The content of a piece of the buffer.
 #[derive(Clone, Debug)]
 pub(crate) enum WeightContent {
     /// A value as it is.
     Plain(Value),
     /// A value packed.
     Packed(Value, WeightPacking),
-    /// One number over and over.
+    /// One number, repeated.
     Repeated(f32),
 }
 
-/// What an address is asked for.
+/// A request for an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum AddressKey {
     /// A value as it is.
     Plain(Value),
     /// A value packed.
     Packed(Value, PackingKey),
-    /// The bits of a number, as often as the second says.
+    /// The bits of a number, repeated a number of times.
     Repeated(u32, usize),
 }
 
@@ -147,13 +147,13 @@ pub(crate) struct Missing {
     pub(crate) word: usize,
     /// The operation that reads it, if one does.
     pub(crate) op: Option<Op>,
-    /// What is asked for.
+    /// The request.
     pub(crate) key: AddressKey,
-    /// How it is packed.
+    /// Its packing.
     pub(crate) packing: Option<WeightPacking>,
 }
 
-/// The addresses of weights that were asked for before.
+/// The known addresses of weights.
 #[derive(Default)]
 pub(crate) struct KnownWeights {
     of_ops: SecondaryMap<Op, Vec<(AddressKey, u64)>>,
@@ -161,7 +161,7 @@ pub(crate) struct KnownWeights {
 }
 
 impl KnownWeights {
-    /// The address of a weight, if it was asked for by this operation, or by none.
+    /// The address of a weight, if this operation (or no operation, for `None`) asked for it before.
     pub(crate) fn find(&self, op: Option<Op>, key: AddressKey) -> Option<u64> {
         let known = op.map_or(&self.others, |op| &self.of_ops[op]);
         known.iter().find(|known| known.0 == key).map(|known| known.1)
@@ -176,22 +176,22 @@ impl KnownWeights {
     }
 }
 
-/// Which weights belong to one size: what sizes say, and what is computed from that.
+/// The weights that depend on sizes: sizes themselves, and values computed from them.
 #[derive(Default)]
 pub(crate) struct SizedWeights {
     values: EntitySet<Value>,
-    /// What these read of the others.
+    /// The other weights that they read, evaluated.
     read: KnownTensors,
 }
 
-/// Weights that are evaluated already.
+/// Weights that are already evaluated.
 pub(crate) type KnownTensors = HashMap<Value, Tensor>;
 
 impl SizedWeights {
-    /// Those of a function with named sizes.
+    /// The weights of a function with named sizes that depend on them.
     ///
     /// # Errors
-    /// If what they read can't be evaluated.
+    /// If a weight that they read can't be evaluated.
     pub(crate) fn of(ctx: &Context, body: &Body, weights: &WeightSet) -> Result<SizedWeights, Diagnostic> {
         let mut sized = EntitySet::new();
         let mut read = Vec::new();
@@ -218,12 +218,12 @@ impl SizedWeights {
         Ok(SizedWeights { values: sized, read: known })
     }
 
-    /// What is evaluated already.
+    /// The value of a weight that is already evaluated.
     pub(crate) fn known(&self, value: Value) -> Option<Tensor> {
         self.read.get(&value).cloned()
     }
 
-    /// Whether what is asked for belongs to one size.
+    /// Whether a request depends on sizes.
     pub(crate) fn has(&self, key: &AddressKey) -> bool {
         key.value().is_some_and(|value| self.values.contains(value))
     }
@@ -231,15 +231,15 @@ impl SizedWeights {
 
 /// A piece of the buffer.
 pub(crate) struct WeightPiece {
-    /// What it holds.
+    /// Its content.
     pub(crate) content: WeightContent,
-    /// Where it begins.
+    /// Its offset.
     pub(crate) offset: u64,
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub(crate) bytes: u64,
 }
 
-/// The constants that a program reads, and where in the buffer each is.
+/// The constants that a program reads, and their offsets in the buffer.
 #[derive(Default)]
 pub(crate) struct WeightTable {
     pieces: Vec<WeightPiece>,
@@ -248,7 +248,7 @@ pub(crate) struct WeightTable {
 }
 
 impl WeightTable {
-    /// Where in the buffer what is missing is; each is there once.
+    /// The offset of a missing weight in the buffer, where each is stored once.
     pub(crate) fn add_missing(&mut self, ctx: &Context, body: &Body, missing: &Missing) -> u64 {
         match (missing.key, &missing.packing) {
             (AddressKey::Packed(value, _), Some(packing)) => self.packed(value, packing),
@@ -260,18 +260,18 @@ impl WeightTable {
         }
     }
 
-    /// Where in the buffer a value is; `bytes` is its size.
+    /// The offset of a plain value; `bytes` is its size.
     fn plain(&mut self, value: Value, bytes: u64) -> u64 {
         self.add(AddressKey::Plain(value), WeightContent::Plain(value), bytes)
     }
 
-    /// Where a value is in a packing.
+    /// The offset of a packed value.
     fn packed(&mut self, value: Value, packing: &WeightPacking) -> u64 {
         let key = AddressKey::Packed(value, packing.key());
         self.add(key, WeightContent::Packed(value, packing.clone()), packing.packed_bytes())
     }
 
-    /// Where `count` equal numbers are.
+    /// The offset of `count` equal numbers.
     fn repeated(&mut self, number: f32, count: usize) -> u64 {
         self.add(
             AddressKey::Repeated(number.to_bits(), count),
@@ -316,7 +316,7 @@ impl WeightTable {
         &self.pieces
     }
 
-    /// Which piece a byte of the buffer is in, and where in it.
+    /// The index of the piece with a byte of the buffer, and the byte's offset in it.
     pub(crate) fn find(&self, offset: u64) -> (usize, u64) {
         let piece = self.pieces.partition_point(|piece| piece.offset <= offset) - 1;
         (piece, offset - self.pieces[piece].offset)
@@ -339,7 +339,7 @@ pub(crate) fn split<'a, 'b>(
     slices
 }
 
-/// Evaluates and packs what each piece holds into its bytes, in two threads if they are many.
+/// Evaluates and packs each piece into its bytes, in two threads if there are many bytes.
 ///
 /// # Errors
 /// For each constant that can't be evaluated.
@@ -378,7 +378,7 @@ pub(crate) fn fill_all(
     }
 }
 
-/// The elements of a weight that is packed: floats, or the numbers that integers of 8 bits are.
+/// The elements of a weight to be packed: floats, or 8-bit integers converted to floats.
 fn numbers(ctx: &Context, weight: &Tensor) -> Vec<f32> {
     match ElemType::of(ctx, weight.ty) {
         Some(ElemType::Int { bits: 8, signed: true }) => {
