@@ -1,4 +1,4 @@
-//! How long single layers of real networks take: milliseconds and GFLOP/s, each with its number of threads.
+//! Times of single layers of real networks: milliseconds and GFLOP/s at a given number of threads.
 //!
 //! `cargo run --release -p optc-kernels --example layers -- THREADS [PART OF A NAME] [ISA] [f32|bf16]`, where
 //! `ISA` is `scalar`, `avx2` or `avx512`.
@@ -79,12 +79,12 @@ const LAYERS: &[Layer] = &[
     ("fc 2048>1000", 2048, 1000, [1, 1], [1, 1], 1, 1),
 ];
 
-/// A kernel run from several threads: they meet at `round` and take parts until none is left, each its own
-/// share first, as in a program.
+/// A kernel run by several threads. They start together at `round` and take parts until none is left, each
+/// from its own share first, as in a program.
 struct Pool<'k, K> {
     kernel: &'k K,
     operands: [usize; 5],
-    /// Of each thread's share the first part that nobody has taken.
+    /// For each thread's share, the first part that is not taken yet.
     next: Vec<AtomicU32>,
     round: AtomicU32,
     done: AtomicU32,
@@ -175,20 +175,20 @@ fn measure(kernel: &(impl Kernel + Sync), operands: [*mut u8; 5], threads: usize
     })
 }
 
-/// The time of a layer with output, input and bias, its packed weights all alike.
+/// The time of a layer with output, input and bias; all packed weights are equal.
 fn layer_time(
     kernel: &(impl Kernel + Sync),
     [out, x, bias]: [*mut u8; 3],
     packed_len: usize,
     threads: usize,
 ) -> Duration {
-    // As `bf16`, each half is a small number too.
+    // Read as `bf16`, each half is a small number too.
     let weights = vec![f32::from_bits(0x3c00_3c00); packed_len + 16];
     let packed = weights.as_ptr().wrapping_byte_add(weights.as_ptr().align_offset(64) * 4);
     measure(kernel, [out, x, packed.cast_mut().cast(), bias, std::ptr::null_mut()], threads)
 }
 
-/// How long the usual kernel takes for a layer of `flops` operations.
+/// Prints the time of the usual kernel for a layer of `flops` operations.
 fn print_layer(
     name: &str,
     flops: f64,
@@ -202,8 +202,8 @@ fn print_layer(
     println!("{name:22} {:8.4} ms {:6.1} GFLOP/s  {parts} parts", time * 1e3, flops / time / 1e9);
 }
 
-/// How many times as fast as the usual kernel Winograd's algorithm is, with the scratch that it prefers and
-/// with the least.
+/// Prints the speedup of Winograd's algorithm over the usual kernel, with its preferred scratch and with the
+/// least.
 fn print_winograd(
     usual: &(impl Kernel + Sync),
     winograd: Winograd,
@@ -214,7 +214,7 @@ fn print_winograd(
     let expected = winograd.speedup();
     for winograd in [winograd, winograd.within(0)].map(|winograd| winograd.on(threads)) {
         let [mut usual_time, mut time] = [Duration::MAX; 2];
-        // In turn, so that both meet the same machine.
+        // They take turns, so both run under the same conditions.
         for _ in 0..3 {
             usual_time = usual_time.min(layer_time(usual, images, packed_len, threads));
             time = time.min(layer_time(&winograd, images, packed_len, threads));
@@ -255,7 +255,7 @@ fn main() {
             groups,
         };
         let [h, w] = shape.output();
-        // Whole cache lines, as in an arena: else rows share lines where none do in a program.
+        // Whole cache lines, as in an arena; otherwise rows share cache lines that are separate in a program.
         let floats = |n: usize| vec![[0.5f32; 16]; n / 16 + 2];
         let aligned = |pointer: *mut u8| pointer.wrapping_add(pointer.align_offset(64));
         let (x, bias) = (floats(input[0] * input[1] * in_channels), floats(out_channels));
@@ -264,7 +264,7 @@ fn main() {
             [out.as_mut_ptr().cast::<u8>(), x.as_ptr().cast_mut().cast(), bias.as_ptr().cast_mut().cast()]
                 .map(aligned);
         let mut strides = ConvStrides::dense(&shape);
-        // The first layer reads an input of the model: numbers of `f32`, channels first.
+        // The first layer reads the model's input: `f32`, channels first.
         let is_first = name.starts_with("stem");
         if is_first {
             strides.input = ImageStrides::nchw(input, in_channels);
@@ -286,14 +286,14 @@ struct MeasuredLayer {
 }
 
 impl MeasuredLayer {
-    /// Of `f32`.
+    /// Measures `f32`.
     fn print(&self, images: [*mut u8; 3]) {
         let MeasuredLayer { shape, strides, isa, threads, .. } = self;
         let conv = Conv2d::new(shape, strides, ConvPrologue::None, Activation::Relu, *isa, *threads);
         self.print_kernels(&conv, self.winograd(), images, conv.packed_len());
     }
 
-    /// Of `bf16`, but for the input.
+    /// Measures `bf16`, except for the input.
     fn print_bf16(&self, images: [*mut u8; 3], input: StoredFloat) {
         let MeasuredLayer { shape, strides, isa, threads, .. } = self;
         let stored = StoredFloat::Bf16;

@@ -1,4 +1,4 @@
-//! How generated code calls a kernel: one signature for all, and descriptors that are plain bytes.
+//! The interface of kernels to generated code: one signature for all, and descriptors of plain bytes.
 //!
 //! A kernel run is `parts` independent calls of one function, by any worker in any order; the result's bits
 //! depend neither on the number of parts nor on who runs them. The caller passes the descriptor's bytes
@@ -31,7 +31,7 @@ pub unsafe trait Kernel: Copy + 'static {
     /// Bytes of scratch memory that each worker needs.
     fn scratch_bytes(&self) -> usize;
 
-    /// The most that is for the same work on tensors of which each size is at most this one's.
+    /// The greatest scratch for the same work at any sizes up to these.
     fn most_scratch_bytes(&self) -> usize {
         self.scratch_bytes()
     }
@@ -44,7 +44,7 @@ pub unsafe trait Kernel: Copy + 'static {
         // SAFETY: the trait's contract: no padding, so every byte is initialised.
         let bytes: &[u8] =
             unsafe { std::slice::from_raw_parts((&raw const *self).cast(), size_of::<Self>()) };
-        // Where the contract is broken, Miri says so.
+        // If the contract is broken, Miri reports it.
         #[cfg(miri)]
         for byte in bytes {
             std::hint::black_box(*byte);
@@ -101,8 +101,8 @@ unsafe extern "C" fn enter<K: KernelBody, S: Simd>(
     part: u32,
     scratch: *mut u8,
 ) {
-    // SAFETY: `KernelFn`'s contract: `desc` is an aligned `K`, and `entry` was asked for an instruction set
-    // that exists.
+    // SAFETY: `KernelFn`'s contract: `desc` is an aligned `K`, and `entry` was asked for an available
+    // instruction set.
     unsafe {
         let call = BodyCall { desc: &*desc.cast::<K>(), operands: OperandTable(ptrs), part, scratch };
         S::vectorize(call);

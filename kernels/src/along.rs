@@ -1,7 +1,7 @@
 //! Arg-max and running sums along one axis.
 //!
-//! The operand is dense, `[outer, count, inner]`; a line is its `count` elements that differ in the middle
-//! index only. Each line is walked by one part, in order, so the bits do not depend on the number of parts.
+//! The operand is dense, `[outer, count, inner]`. A line consists of the `count` elements with equal first
+//! and last index. One part processes a line, in order, so the bits do not depend on the number of parts.
 
 use std::ops::Range;
 
@@ -46,7 +46,7 @@ macro_rules! by_number {
 
 pub(crate) use by_number;
 
-/// What is computed with: floats round, integers wrap.
+/// Arithmetic on an element type: floats round, integers wrap.
 pub(crate) trait Arithmetic: Copy + PartialOrd {
     const ZERO: Self;
     const ONE: Self;
@@ -94,13 +94,13 @@ pub(crate) struct OperandLines {
 }
 
 impl OperandLines {
-    /// Those of an operand `[outer, count, inner]`.
+    /// The lines of an operand `[outer, count, inner]`.
     pub(crate) fn new(sizes: [usize; 3]) -> OperandLines {
         let [outer, count, inner] = sizes.map(|size| size as u64);
         OperandLines { outer, count, inner }
     }
 
-    /// Elements of a line, and the distance between two.
+    /// The number of elements of a line, and the stride between two of them.
     #[inline(always)]
     pub(crate) fn count_and_inner(self) -> (usize, usize) {
         (self.count as usize, self.inner as usize)
@@ -113,7 +113,7 @@ impl OperandLines {
         lines.min(worth.max(1)).min(threads * 4) as u32
     }
 
-    /// The lines of a part: the element at which each begins.
+    /// The lines of a part: each line's number and its first element.
     #[inline(always)]
     pub(crate) fn of_part(self, parts: u32, part: u32) -> impl Iterator<Item = (usize, usize)> {
         let inner = self.inner as usize;
@@ -122,22 +122,22 @@ impl OperandLines {
     }
 }
 
-/// Which element of a line is looked for.
+/// The kind of element to find in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Extreme {
-    /// The first of the largest.
+    /// The first of equal maxima.
     FirstMax,
-    /// The last of the largest.
+    /// The last of equal maxima.
     LastMax,
-    /// The first of the smallest.
+    /// The first of equal minima.
     FirstMin,
-    /// The last of the smallest.
+    /// The last of equal minima.
     LastMin,
 }
 
-/// The index, an `i64`, of the extreme element of each line of at least one: element 0, until another one
-/// compares as more extreme (a NaN never does). Operands: `[out, x]`.
+/// The index, an `i64`, of the extreme element of each line. Lines are not empty. The index is 0 until
+/// another element compares as more extreme (a NaN never does). Operands: `[out, x]`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct ArgExtreme {
@@ -171,7 +171,7 @@ impl ArgExtreme {
             Extreme::LastMin => x <= best,
         };
         for (line, start) in self.lines.of_part(self.parts, part) {
-            // SAFETY: the operands have the extents that the descriptor was made for; parts write other
+            // SAFETY: the operands have the extents that the descriptor was made for; parts write disjoint
             // lines.
             unsafe {
                 let x = operands.get::<T>(1).add(start);
@@ -212,7 +212,7 @@ impl KernelBody for ArgExtreme {
     }
 }
 
-/// What is accumulated.
+/// The operation that accumulates elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Accumulation {
@@ -222,17 +222,17 @@ pub enum Accumulation {
     Product,
 }
 
-/// Whether an element goes into its own result.
+/// Whether a result includes the element at its own index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum OwnElement {
     /// It does.
     Included,
-    /// A result takes the elements before it only.
+    /// A result accumulates only the elements before it.
     Excluded,
 }
 
-/// From which end elements are accumulated.
+/// The end of a line at which accumulation starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Direction {
@@ -242,7 +242,7 @@ pub enum Direction {
     Backward,
 }
 
-/// Sums or products of the elements of each line so far. Operands: `[out, x]`, which may be the same.
+/// Cumulative sums or products along each line. Operands: `[out, x]`, which may be the same.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Cumulate {
@@ -282,8 +282,8 @@ impl Cumulate {
                     Direction::Backward => count - 1 - step,
                 };
                 let at = start + index * inner;
-                // SAFETY: the operands have the extents that the descriptor was made for; parts touch other
-                // lines, and an element is read before its place is written.
+                // SAFETY: the operands have the extents that the descriptor was made for; parts access
+                // disjoint lines, and an element is read before its place is written.
                 unsafe {
                     let x = *operands.get::<T>(1).add(at);
                     let next = match self.running {

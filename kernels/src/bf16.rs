@@ -1,21 +1,21 @@
-//! Numbers of `bf16` in memory: the upper half of an `f32`. They are computed with as `f32`, and rounded to
-//! nearest, ties to even, where they are stored; a NaN becomes a quiet one.
+//! `bf16` in memory: the upper half of an `f32`. Arithmetic is in `f32`. Stores round to nearest, ties to
+//! even; a NaN becomes a quiet one.
 
 use crate::simd::{Simd, prefetch};
 use crate::tile::LINE;
 
-/// How a tensor's numbers are stored.
+/// The storage type of a tensor's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum StoredFloat {
-    /// As they are.
+    /// `f32`.
     F32 = 0,
-    /// Their upper halves.
+    /// `bf16`, the upper halves.
     Bf16 = 1,
 }
 
 impl StoredFloat {
-    /// Bytes of a number.
+    /// Bytes of an element.
     pub fn bytes(self) -> usize {
         match self {
             StoredFloat::F32 => 4,
@@ -38,7 +38,7 @@ pub fn wide_bf16(x: u16) -> f32 {
     f32::from_bits(u32::from(x) << 16)
 }
 
-/// Stores the first `count` lanes at most, rounded, at element `index`.
+/// Stores the first `count` lanes, or all of them if `count` is larger, rounded, at element `index`.
 ///
 /// # Safety
 /// `to` is valid for writes of these elements.
@@ -60,7 +60,7 @@ pub(crate) unsafe fn store<S: Simd>(
     }
 }
 
-/// The first `count` lanes from element `index` on, zero in the others.
+/// Loads the first `count` lanes from element `index` on; the others are zero.
 ///
 /// # Safety
 /// `from` is valid for reads of these elements.
@@ -81,7 +81,7 @@ pub(crate) unsafe fn load<S: Simd>(
     }
 }
 
-/// Numbers of an operand, from one of them on.
+/// The elements of an operand, starting at one of them.
 #[derive(Clone, Copy)]
 pub(crate) struct Numbers {
     pub(crate) start: *mut u8,
@@ -90,7 +90,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// The same from a later one on.
+    /// The same elements, starting at a later one.
     #[inline(always)]
     pub(crate) fn from(self, index: usize) -> Numbers {
         Numbers { first: self.first + index, ..self }
@@ -125,7 +125,7 @@ impl Numbers {
         unsafe { store(s, self.start, self.stored, self.first + index, count, x) }
     }
 
-    /// Fetches `count` elements ahead of their use; the operand need not have them.
+    /// Prefetches `count` elements; the operand need not have them.
     #[inline(always)]
     pub(crate) fn fetch(self, index: usize, count: usize) {
         let bytes = self.stored.bytes();
@@ -135,7 +135,7 @@ impl Numbers {
         }
     }
 
-    /// Where a number of an operand of `f32` is.
+    /// The address of an element of an `f32` operand.
     #[inline(always)]
     pub(crate) fn floats(self, index: usize) -> *mut f32 {
         self.start.cast::<f32>().wrapping_add(self.first + index)

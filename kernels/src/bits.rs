@@ -1,22 +1,22 @@
-//! Elements of 2 or 4 bits, packed with the first in the low bits, to bytes and back.
+//! Packing of elements of 2 or 4 bits (the first in the low bits) from bytes, and unpacking to bytes.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::isa::Isa;
 use crate::simd::Simd;
 
-/// Which way elements go.
+/// The direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum BitPacking {
     /// The low bits of bytes side by side; unused bits of the last byte are 0.
     Pack,
-    /// Each element in a byte, above it zeros.
+    /// Each element in a byte, zero-extended.
     Unpack,
-    /// Each element in a byte, above it copies of its highest bit.
+    /// Each element in a byte, sign-extended.
     UnpackSigned,
 }
 
-/// Packed elements from bytes, or bytes from packed elements. Operands: `[out, x]`.
+/// Packs bytes, or unpacks packed elements. Operands: `[out, x]`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Bits {
@@ -63,7 +63,7 @@ impl KernelBody for Bits {
         let unused = 8 - self.bits;
         for byte in piece(count.div_ceil(each), self.parts as usize, part as usize) {
             let elements = byte * each..count.min((byte + 1) * each);
-            // SAFETY: the operands have the extents that the descriptor was made for; parts touch other
+            // SAFETY: the operands have the extents that the descriptor was made for; parts write disjoint
             // bytes.
             unsafe {
                 let out = operands.get::<u8>(0);

@@ -1,12 +1,12 @@
-//! Compaction: the slices that a condition selects are moved together and counted.
+//! Compaction: slices selected by a condition are moved together and counted.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
 use crate::isa::Isa;
 use crate::simd::Simd;
 
-/// Slices picked by a condition. Operands: `[out, count, x, condition]`, with `x` of `[outer, size]` slices,
-/// `out` of `[outer, kept]`, a byte for each of `kept` conditions, and the count an `i64`. After the slices
-/// that are picked, `out` is zero.
+/// Slices selected by a condition. Operands: `[out, count, x, condition]`: `x` has `[outer, size]` slices,
+/// `out` has `[outer, kept]`, there are `kept` conditions of one byte, and the count is an `i64`. The slices
+/// of `out` after the selected ones are zero.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Compress {
@@ -19,10 +19,10 @@ pub struct Compress {
 }
 
 impl Compress {
-    /// The kernel for `outer` times `size` slices, of which the first `kept` have a condition.
+    /// The kernel for `outer` times `size` slices, with conditions for the first `kept`.
     ///
     /// # Panics
-    /// If more slices have a condition than there are.
+    /// If there are more conditions than slices.
     pub fn new(outer: usize, size: usize, kept: usize, slice_bytes: usize, isa: Isa) -> Compress {
         assert!(kept <= size, "{kept} conditions for {size} slices");
         let [outer, size, kept, slice_bytes] = [outer, size, kept, slice_bytes].map(|number| number as u64);
@@ -50,8 +50,8 @@ impl KernelBody for Compress {
     unsafe fn run<S: Simd>(&self, _simd: S, operands: OperandTable, _part: u32, _scratch: *mut u8) {
         let [outer, size, kept, bytes] =
             [self.outer, self.size, self.kept, self.slice_bytes].map(|number| number as usize);
-        // SAFETY: the operands have the extents that the descriptor was made for; of `kept` conditions at
-        // most `kept` hold, so that no slice is written beside its `kept`.
+        // SAFETY: the operands have the extents that the descriptor was made for; at most all `kept`
+        // conditions hold, so at most `kept` slices are written.
         unsafe {
             let out = operands.get::<u8>(0);
             let x = operands.get::<u8>(2).cast_const();

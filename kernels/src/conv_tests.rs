@@ -1,8 +1,8 @@
-//! That the cut which is chosen is the best of all.
+//! That the chosen division into parts is the cheapest.
 
 use super::*;
 
-/// What a cut costs, or infinity if it has more parts than there may be.
+/// The cost of a division, or infinity if it has more parts than allowed.
 fn cost_of(conv: &Conv2d, threads: u32, [row_parts, panel_parts]: [u32; 2]) -> f64 {
     let units = if conv.path == Path::Lanes { conv.batch * conv.out_h } else { conv.rows() as u32 };
     let panels = conv.panels().count() as u32;
@@ -54,7 +54,7 @@ fn no_cut_is_cheaper_than_the_one_that_is_chosen() {
 
 #[test]
 fn images_lie_as_their_order_of_axes_says() {
-    // Three rows of five pixels, of two channels.
+    // Three rows of five pixels with two channels.
     assert_eq!(ImageStrides::nchw([3, 5], 2), ImageStrides { n: 30, h: 5, w: 1, c: 15 });
     assert_eq!(ImageStrides::nhwc([3, 5], 2), ImageStrides { n: 30, h: 10, w: 2, c: 1 });
 }

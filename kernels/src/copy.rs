@@ -1,20 +1,21 @@
 //! Copies between strided layouts: transposes, operands of concatenations, slices, broadcasts.
 //!
-//! Axes that lie alike on both sides are joined. Then, if the innermost axis is contiguous on both sides,
-//! runs are copied whole; else two axes, the one that is contiguous where it is read and the one that is
-//! contiguous where it is written, are walked in tiles that stay in cache, and the others around them. Words
-//! of four bytes are transposed in registers, in squares of eight; where two to four of them are joined side
+//! Axes with matching strides on both sides are joined. If the innermost axis is then contiguous on both
+//! sides, whole runs are copied. Otherwise two axes are walked in tiles that stay in cache: the one
+//! contiguous in the source and the one contiguous in the target; the other axes are loops around them. Words
+//! of four bytes are transposed in registers, in squares of eight. If two to four words are interleaved, like
+//! the channels of an image, the squares have four.
 //! by side, as the channels of an image are, in squares of four.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::isa::Isa;
 use crate::simd::Simd;
 
-/// Axes of a copy at most.
+/// The greatest number of axes of a copy.
 const MAX_RANK: usize = 8;
 /// Elements along each side of a tile.
 const TILE: usize = 16;
-/// Rows and columns that are transposed at once.
+/// Rows and columns of a square, transposed in registers.
 const SQUARE: usize = 8;
 
 /// A copy between strided layouts. Operands: `[out, x]`, which do not overlap.
@@ -38,8 +39,8 @@ struct CopyAxis {
 }
 
 impl Copy {
-    /// A copy of a box of elements of 1, 2, 4 or 8 bytes; strides count elements, outermost axis first, and
-    /// may be zero or negative where elements are read.
+    /// A copy of a box of elements of 1, 2, 4 or 8 bytes. Strides count elements, outermost axis first;
+    /// strides of the source may be zero or negative.
     pub fn new(
         dims: &[usize],
         from_strides: &[i64],
@@ -82,13 +83,13 @@ impl Copy {
         copy
     }
 
-    /// The axis that parts divide: the outermost of more than a few elements, else the longest.
+    /// The axis divided into parts: the outermost with more than a few elements, or else the longest.
     fn split_axis(&self) -> usize {
         let outermost = (0..MAX_RANK - 1).find(|axis| self.dims[*axis] >= 8);
         outermost.unwrap_or_else(|| (0..MAX_RANK).max_by_key(|axis| self.dims[*axis]).unwrap_or(0))
     }
 
-    /// Moves the box that `dims` says, from `from` to `to`.
+    /// Copies the box with the sizes `dims` from `from` to `to`.
     #[inline(always)]
     unsafe fn moved<S: Simd, T: std::marker::Copy>(
         &self,
@@ -132,7 +133,7 @@ impl Copy {
         let to_strides = [self.to_strides[6] as isize, self.to_strides[7] as isize];
         if from_strides[1] == 1 && to_strides[1] == 1 {
             for row in 0..rows as isize {
-                // SAFETY: a row of `columns` elements lies contiguous on both sides.
+                // SAFETY: a row of `columns` elements is contiguous on both sides.
                 unsafe {
                     let source = from.offset(row * from_strides[0]);
                     std::ptr::copy_nonoverlapping(source, to.offset(row * to_strides[0]), columns);
@@ -148,7 +149,7 @@ impl Copy {
                 return unsafe { turn_squares(s, [rows, columns], words, strides) };
             }
             if (2..=4).contains(&columns) && strides[1] == columns as isize {
-                // SAFETY: the caller's promise; the words that are written lie side by side.
+                // SAFETY: the caller's promise; the written words are contiguous.
                 return unsafe { join_channels(s, [rows, columns], words, strides[0]) };
             }
         }
@@ -162,7 +163,7 @@ impl Copy {
                         let mut to = to.offset(first * to_strides[0] + column * to_strides[1]);
                         for _ in row0..rows.min(row0 + TILE) {
                             *to = *from;
-                            // The pointers after the last row are formed, never followed.
+                            // The pointers past the last row are computed but never dereferenced.
                             from = from.wrapping_offset(from_strides[0]);
                             to = to.wrapping_offset(to_strides[0]);
                         }
@@ -183,8 +184,7 @@ impl Copy {
             return;
         }
         let start = range.start as isize;
-        // SAFETY: the part's box lies within the operands, and the boxes of two parts do not meet where they
-        // are written.
+        // SAFETY: the part's box lies within the operands, and parts write disjoint boxes.
         unsafe {
             let from = operands.get::<T>(1).offset(start * self.from_strides[axis] as isize);
             let to = operands.get::<T>(0).offset(start * self.to_strides[axis] as isize);
@@ -193,8 +193,8 @@ impl Copy {
     }
 }
 
-/// Transposes words that are contiguous along rows where they are read, and along columns where they are
-/// written; strides are those of the other axis. At the ends, squares overlap.
+/// Transposes words that are contiguous along rows in the source, and along columns in the target; `strides`
+/// are those of the other axis. At the ends, squares overlap.
 ///
 /// # Safety
 /// The words are valid for reads and writes; there are at least [`SQUARE`] rows and columns.
@@ -219,7 +219,7 @@ unsafe fn turn_squares<S: Simd>(
     }
 }
 
-/// Writes words of two to four planes side by side.
+/// Interleaves the words of two to four planes.
 ///
 /// # Safety
 /// The words are valid for reads and writes; those of a plane are contiguous, and the planes `stride` words
@@ -232,8 +232,8 @@ unsafe fn join_channels<S: Simd>(
     stride: isize,
 ) {
     let mut at = 0;
-    // Of fewer planes than four, the words that a row is too long by are overwritten by those of the next
-    // row: so one has to follow.
+    // With fewer than four planes, a row's store writes extra words, and the next row overwrites them: so
+    // there must be a next row.
     while at + 4 + usize::from(planes < 4) <= words {
         // SAFETY: four words at `at` and the next row's are within the planes.
         unsafe {
@@ -253,8 +253,8 @@ unsafe fn join_channels<S: Simd>(
     }
 }
 
-/// The axes with those of one element dropped and neighbours that lie alike joined; innermost last the one
-/// contiguous where it is written, before it the one contiguous where it is read.
+/// The axes in order, without those of size 1 and with neighbours joined if their strides match. The
+/// innermost is the one contiguous in the target; before it comes the one contiguous in the source.
 fn arrange(axes: Vec<CopyAxis>) -> Vec<CopyAxis> {
     let mut joined: Vec<CopyAxis> = Vec::new();
     for axis in axes.into_iter().filter(|axis| axis.size != 1) {
@@ -321,7 +321,7 @@ mod tests {
 
     fn run(copy: &Copy, out: &mut [u32], x: &[u32]) {
         let ptrs: [*mut u8; 2] = [out.as_mut_ptr().cast(), x.as_ptr().cast_mut().cast()];
-        // From the last one on: what one writes beyond its end is seen.
+        // Last part first, so that a write beyond a part's end shows.
         for part in (0..copy.parts()).rev() {
             // SAFETY: the operands have the extents that the test made the descriptor for; no scratch is
             // used.
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn every_transpose_moves_each_element_to_its_place() {
-        // The last ones are cut into parts.
+        // The last shapes are divided into parts.
         let some = &[
             [2, 3, 5, 7],
             [1, 3, 40, 41],
@@ -392,7 +392,7 @@ mod tests {
         let mut out = vec![0; 6];
         run(&Copy::new(&[2, 3], &[0, 1], &[3, 1], 4, Isa::detect(), 1), &mut out, &x);
         assert_eq!(out, [1, 2, 3, 1, 2, 3]);
-        // Rows that are the same one, whose elements are two apart.
+        // All rows are the same row (stride 0), with an element stride of two.
         let x: Vec<u32> = (0..40).collect();
         let mut out = vec![0; 20 * 20];
         run(&Copy::new(&[20, 20], &[0, 2], &[20, 1], 4, Isa::detect(), 1), &mut out, &x);

@@ -1,9 +1,8 @@
-//! Implicit im2col: one output pixel's inputs are copied side by side into scratch, with padding and
+//! Implicit im2col: the inputs of one output pixel are copied contiguously into scratch, with padding and
 //! prologue.
 //!
-//! The order is that of K: (ky, kx, ci). A *run* is a stretch of K that is contiguous in memory: the channels
-//! of a tap, or where pixels touch each other all taps of a kernel row; the part of it outside the image
-//! becomes zeros.
+//! The order is that of K: (ky, kx, ci). A *run* is a contiguous piece of memory in K: the channels of a tap,
+//! or all taps of a kernel row if pixels are adjacent. The part of a run outside the image becomes zeros.
 
 use crate::conv::{Conv2d, ConvOperands, ConvPrologue};
 use crate::math;
@@ -11,21 +10,21 @@ use crate::pixels::Pixel;
 use crate::simd::Simd;
 use std::ops::Range;
 
-/// The most vectors of a run that is copied for all pixels of a line before the next run is.
+/// The widest run, in vectors, that is copied for all pixels of a line before the next run.
 const NARROW_VECTORS: usize = 2;
 
-/// The copies of a block: which elements of K, of which group, made of which runs.
+/// The copies of a block of K: elements, group and runs.
 #[derive(Clone, Copy)]
 pub(crate) struct Gather<'c> {
     conv: &'c Conv2d,
     images: &'c ConvOperands,
     /// The group's first input channel.
     channel: usize,
-    /// Elements of a run, its taps, and runs of a kernel row.
+    /// Elements of a run, taps of a run, and runs of a kernel row.
     length: usize,
     taps: usize,
     of_row: usize,
-    /// Where in K the block begins: kernel row, run of the row, element of the run.
+    /// The start of the block in K: kernel row, run of the row, element of the run.
     corner: [usize; 3],
     /// Elements of K in the block.
     depth: usize,
@@ -44,15 +43,15 @@ impl<'c> Gather<'c> {
         let touching = conv.strides.input.c == 1 && conv.strides.input.w == u64::from(conv.in_group);
         let whole = touching && conv.groups * conv.dilation_w == 1 && conv.prologue == ConvPrologue::None;
         let (taps, of_row) = if whole { (kernel_w, 1) } else { (1, kernel_w) };
-        // A product of nothing has no depth.
+        // An empty product has no depth.
         let length = (taps * in_group).max(1);
         let run = depth.start / length;
         let corner = [run / of_row, run % of_row, depth.start % length];
         Gather { conv, images, channel: group * in_group, length, taps, of_row, corner, depth: depth.len() }
     }
 
-    /// Writes the block's elements for `count` pixels of a line, each `stride` floats after the one before;
-    /// may write up to a vector more after the last pixel's.
+    /// Writes the block's elements for `count` pixels of a line, `stride` floats apart. It may write up to a
+    /// vector more after the last pixel's.
     ///
     /// # Safety
     /// `Conv2d`'s operands are valid; `to` is valid for the pixels' elements and a vector more.
@@ -65,8 +64,8 @@ impl<'c> Gather<'c> {
         let is_narrow = self.length <= NARROW_VECTORS * S::LANES && self.depth == conv.depth();
         let inside = if is_narrow && self.is_plain() { self.pixels_inside(first.x, count) } else { 0..0 };
         let at = |index: usize| Pixel { x: first.x + index, ..first };
-        // SAFETY: the caller's promise. What is written beside a pixel is written again by the one after it;
-        // those inside write nothing beside theirs.
+        // SAFETY: the caller's promise. Extra elements written after a pixel are overwritten by the next
+        // pixel; interior pixels write only their own elements.
         unsafe {
             for index in 0..inside.start {
                 self.row(s, at(index), to.add(index * stride));
@@ -80,14 +79,14 @@ impl<'c> Gather<'c> {
         }
     }
 
-    /// Whether elements are copied as they are, and are contiguous in memory.
+    /// Whether elements are copied unchanged and are contiguous in memory.
     #[inline(always)]
     fn is_plain(&self) -> bool {
         self.conv.strides.input.c == 1 && self.conv.prologue == ConvPrologue::None
     }
 
-    /// Of `count` pixels of a line, the first in column `x`, those whose taps are all in columns of the
-    /// image.
+    /// The range of those of `count` pixels of a line, the first in column `x`, whose taps are all in columns
+    /// of the image.
     #[inline(always)]
     fn pixels_inside(&self, x: usize, count: usize) -> Range<usize> {
         let Conv2d { stride_w, dilation_w, kernel_w, pad_left, in_w, .. } = *self.conv;
@@ -98,11 +97,11 @@ impl<'c> Gather<'c> {
         first..end.saturating_sub(x).clamp(first, count)
     }
 
-    /// Copies all of K for pixels of a line whose taps are all in columns of the image, run by run: each
-    /// copy after a run's first takes two additions.
+    /// Copies all of K, run by run, for pixels of a line whose taps are all in columns of the image. Each
+    /// copy of a run after the first takes two additions.
     ///
     /// # Safety
-    /// Those taps are readable where their row is one of the image; `to` is valid for the pixels' elements.
+    /// The taps are readable if their row is in the image; `to` is valid for the pixels' elements.
     #[inline(always)]
     unsafe fn taps<S: Simd>(&self, s: S, first: Pixel, count: usize, to: *mut f32, stride: usize) {
         let (conv, input) = (self.conv, &self.conv.strides.input);
@@ -153,7 +152,7 @@ impl<'c> Gather<'c> {
         let run_step = self.taps as isize * conv.dilation_w as isize * input.w as isize;
         if self.is_plain() && self.depth == conv.depth() {
             let from = self.images.x.wrapping_offset(origin);
-            // SAFETY: the taps that `y` and `x` name are inside the image, and the block is all of K.
+            // SAFETY: the taps given by `y` and `x` are inside the image, and the block is all of K.
             return unsafe {
                 if y.is_all(conv.kernel_h) && x.is_all(conv.kernel_w) {
                     self.interior(s, from, [row_step, run_step], to)
@@ -205,8 +204,8 @@ impl<'c> Gather<'c> {
         }
     }
 
-    /// The same for a pixel of which only the taps that `y` and `x` name are inside: zeros, taps, zeros for
-    /// each kernel row.
+    /// The same for a pixel with only the taps given by `y` and `x` inside the image: for each kernel row
+    /// zeros, taps, zeros.
     ///
     /// # Safety
     /// Those taps are readable, tap 0 at `origin`; `to` is valid for all of K and a vector more.
@@ -224,7 +223,7 @@ impl<'c> Gather<'c> {
         for ky in 0..self.conv.kernel_h as usize {
             // Only elements of taps inside the image are read; the pointer itself may lie outside.
             let from = origin.wrapping_offset(ky as isize * steps[0]);
-            // SAFETY: `to` has room for the row; what a copy writes too much, the next one overwrites.
+            // SAFETY: `to` has room for the row; extra elements of a copy are overwritten by the next one.
             unsafe {
                 let to = to.add(ky * width);
                 if ky < y.first || ky >= y.end {
@@ -249,7 +248,7 @@ impl<'c> Gather<'c> {
         }
     }
 
-    /// Copies elements `range` of a run of which only `taps` are inside the image: zeros, elements, zeros.
+    /// Copies elements `range` of a run with only `taps` inside the image: zeros, elements, zeros.
     ///
     /// # Safety
     /// The elements of `taps` are readable; `to` is valid for `range.len()` floats and a vector more.
@@ -284,7 +283,7 @@ impl<'c> Gather<'c> {
         }
     }
 
-    /// Applies the prologue to a tap's elements `range`, which were copied to `at`.
+    /// Applies the prologue to the elements `range` of a tap, already copied to `at`.
     ///
     /// # Safety
     /// Scale and shift have all input channels; `at` is valid for the elements and a vector more.
@@ -335,7 +334,7 @@ impl TapRange {
         self.first == 0 && self.end == kernel as usize
     }
 
-    /// The taps inside, of those of run `run` of a kernel row, counted from the run's first.
+    /// For run `run` of a kernel row, its taps inside the image, counted from the run's first.
     #[inline(always)]
     fn of_run(&self, run: usize, taps: usize) -> Range<usize> {
         let begin = run * taps;

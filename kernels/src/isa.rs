@@ -1,6 +1,6 @@
-//! Which instruction sets the kernels are built for, and which this machine has.
+//! The instruction sets that kernels are built for, and those of this machine.
 
-/// An instruction set that every kernel has a path for. All give the same bits; they differ in speed alone.
+/// An instruction set with a path in every kernel. All give the same bits; they differ only in speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Isa {
@@ -10,14 +10,14 @@ pub enum Isa {
     Avx2 = 1,
     /// x86-64 with AVX-512 F, VL, BW and DQ: 16 lanes of `f32`.
     Avx512 = 2,
-    /// AArch64, with the vectors and the `mul_add` that each has: the path of [`Isa::Scalar`].
+    /// AArch64 with its baseline vectors and `mul_add`: the path of [`Isa::Scalar`].
     Aarch64 = 3,
 }
 
-/// A feature of a machine, by its name, and whether the machine this runs on has it.
+/// A feature of a machine: its name, and whether this machine has it.
 type Feature = (&'static str, fn() -> bool);
 
-/// The features of x86-64 of these names.
+/// The features of x86-64 with these names.
 macro_rules! x86_features {
     ($($name:tt),*) => {
         &[$(($name, || {
@@ -30,7 +30,7 @@ macro_rules! x86_features {
     };
 }
 
-/// Each instruction set with its name and the features that it takes, the narrowest first.
+/// Each instruction set with its name and required features, the narrowest first.
 static SETS: [(Isa, &str, &[Feature]); 4] = [
     (Isa::Scalar, "portable", &[]),
     (Isa::Avx2, "x86-64-v3", x86_features!("avx2", "fma", "bmi1", "bmi2", "lzcnt")),
@@ -46,20 +46,20 @@ impl Isa {
     /// All of them, the narrowest of each architecture first.
     pub const ALL: [Isa; 4] = [Isa::Scalar, Isa::Avx2, Isa::Avx512, Isa::Aarch64];
 
-    /// Those that kernels have machine code of their own for, in the order of tables.
+    /// The sets with machine code of their own in every kernel, in the order of tables.
     pub const PATHS: [Isa; 3] = [Isa::Scalar, Isa::Avx2, Isa::Avx512];
 
-    /// The widest instruction set of the machine this runs on.
+    /// The widest instruction set of this machine.
     pub fn detect() -> Isa {
         Isa::available().last().copied().unwrap_or(Isa::Scalar)
     }
 
-    /// All instruction sets that the machine this runs on has, the narrowest first.
+    /// All instruction sets of this machine, the narrowest first.
     pub fn available() -> Vec<Isa> {
         Isa::ALL.into_iter().filter(|isa| isa.missing().is_none()).collect()
     }
 
-    /// Which of [`Isa::PATHS`] runs on it.
+    /// The index in [`Isa::PATHS`] of the set's path.
     pub const fn path(self) -> usize {
         match self {
             Isa::Scalar | Isa::Aarch64 => 0,
@@ -68,7 +68,7 @@ impl Isa {
         }
     }
 
-    /// The architecture that it is of, as Rust calls it; that of this machine, if any will do.
+    /// Its architecture, by Rust's name; for a set of any machine, this machine's.
     pub fn architecture(self) -> &'static str {
         match self {
             Isa::Scalar => std::env::consts::ARCH,
@@ -77,7 +77,7 @@ impl Isa {
         }
     }
 
-    /// Its name: that of the level of x86-64 that has it, `aarch64`, or `portable`.
+    /// Its name: the x86-64 level that has it, `aarch64`, or `portable`.
     pub fn name(self) -> &'static str {
         SETS[self as usize].1
     }
@@ -87,8 +87,8 @@ impl Isa {
         Isa::ALL.into_iter().find(|isa| isa.name() == name)
     }
 
-    /// The first feature of it that the machine this runs on lacks, by the name that Rust and the kernel of
-    /// Linux have for it; none if code for it runs here.
+    /// Its first feature that this machine lacks, by the name used by Rust and Linux; none if its code runs
+    /// here.
     pub fn missing(self) -> Option<&'static str> {
         let (_, _, features) = SETS[self as usize];
         features.iter().find(|(_, has)| !has()).map(|(name, _)| *name)

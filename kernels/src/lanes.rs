@@ -2,7 +2,7 @@
 //!
 //! With groups of G channels (G = 1, 2, 4, 8), output lane l of group l / G needs, for the j-th input channel
 //! of its group, input lane (l / G) * G + j of the same vector: one permutation per j, and none for G = 1. So
-//! all lanes do useful work, and the input is read in place. Taps outside the image are left out.
+//! all lanes do useful work, and the input is read in place. Taps outside the image are skipped.
 
 use crate::abi::piece;
 use crate::conv::{Conv2d, ConvOperands};
@@ -64,7 +64,7 @@ pub(crate) unsafe fn run<S: Simd>(conv: &Conv2d, images: &ConvOperands, part: us
     let lines = conv.batch as usize * conv.out_h as usize;
     for index in piece(lines, conv.row_parts as usize, part / panel_parts) {
         let line = &OutputLine::new(conv, index);
-        // SAFETY: the caller's promise; `activate` follows the strips, which write its operands.
+        // SAFETY: the caller's promise; `activate` runs after the strips, which write its operands.
         unsafe {
             for panel in panels.clone() {
                 panel_line::<S>(conv, images, line, panel);
@@ -97,7 +97,7 @@ unsafe fn panel_line<S: Simd>(conv: &Conv2d, images: &ConvOperands, line: &Outpu
     }
 }
 
-/// Applies a function that the tiles left for later to a line's outputs.
+/// Applies the activation to a line's outputs, if the tiles leave it for later.
 #[inline(always)]
 unsafe fn activate<S: Simd>(conv: &Conv2d, images: &ConvOperands, line: &OutputLine, panels: Range<usize>) {
     if !conv.activation.is_deferred() || panels.is_empty() {
@@ -119,15 +119,15 @@ struct ChannelStrip<'c> {
     conv: &'c Conv2d,
     images: &'c ConvOperands,
     line: &'c OutputLine,
-    /// The first channel, and how many there are.
+    /// The first channel, and the number of channels.
     channel: usize,
     count: usize,
     /// The channels' weights.
     weights: *const f32,
 }
 
-/// Computes a strip, as a function of its own, so that its sums get all registers. `G` channels a group; `K`
-/// is the kernel's width, or 0 for any.
+/// Computes a strip, in a function of its own, so that its sums get all registers. A group has `G` channels;
+/// `K` is the kernel's width, or 0 for any.
 ///
 /// # Safety
 /// The machine has `S`; the strip's operands are those of [`run`].
@@ -153,13 +153,13 @@ impl<S: Simd, const G: usize, const K: usize> Task<S> for StripTask<'_, G, K> {
     }
 }
 
-/// What the tiles of a strip share.
+/// The state shared by the tiles of a strip.
 struct Tiles<'c, S: Simd, W, const G: usize> {
     s: S,
     width: W,
     strip: ChannelStrip<'c>,
     bias: S::F,
-    /// For each input channel of a group, which lane each output lane takes.
+    /// For each input channel of a group, the permutation: the input lane of each output lane.
     lanes: [S::I; G],
     /// The line's first pixel of each image, at the strip's channel; the residual may be null.
     x: *const f32,
@@ -194,7 +194,7 @@ impl<'c, S: Simd, W: Width<S>, const G: usize> Tiles<'c, S, W, G> {
         }
     }
 
-    /// Computes the line: tiles of 8, then of 4 pixels where every tap is inside, single pixels elsewhere.
+    /// Computes the line: tiles of 8, then of 4 pixels if every tap is inside, and single pixels elsewhere.
     #[inline(always)]
     unsafe fn line<const K: usize>(&self) {
         let ChannelStrip { conv, line, .. } = self.strip;
@@ -217,7 +217,7 @@ impl<'c, S: Simd, W: Width<S>, const G: usize> Tiles<'c, S, W, G> {
         }
     }
 
-    /// Computes `P` pixels from `x` on, which have the taps `kx` inside the image; returns `P`.
+    /// Computes `P` pixels from `x` on, with the taps `kx` inside the image; returns `P`.
     #[inline(always)]
     unsafe fn tile<const P: usize>(&self, x: usize, kx: Range<usize>) -> usize {
         let (s, conv) = (self.s, self.strip.conv);

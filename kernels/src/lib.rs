@@ -21,10 +21,10 @@
 //! assert_eq!(out, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
 //! ```
 //!
-//! The law that all kernels keep: the bits of a result depend on the shapes and operands alone, not on the
-//! instruction set, the number of threads, parts or blocks. Elementwise functions are those of [`scalar`]; a
-//! contraction's accumulator starts with bias + residual and takes the products in the order of K, each by
-//! one fused multiply-add; [`Winograd`] has an order of its own, and the sums of [`QuadConv2d`] are exact.
+//! All kernels keep one law: the bits of a result depend only on the shapes and operands, not on the
+//! instruction set, the number of threads, parts or blocks. Elementwise functions are those of [`scalar`]. A
+//! contraction's accumulator starts with bias + residual and adds the products in the order of K, each by one
+//! fused multiply-add. [`Winograd`] has an order of its own, and the sums of [`QuadConv2d`] are exact.
 
 mod abi;
 mod along;

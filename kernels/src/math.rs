@@ -1,7 +1,6 @@
-//! How the functions of [`crate::scalar`] run on vectors: the same operations in the same order, hence the
-//! same bits.
+//! The functions of [`crate::scalar`] on vectors: the same operations in the same order, hence the same bits.
 //!
-//! Each function here mirrors the one of that name there, statement by statement; what it means is documented
+//! Each function mirrors the one with the same name there, statement by statement; see there for its meaning.
 //! there.
 
 use crate::simd::Lanewise;
@@ -32,7 +31,7 @@ pub(crate) fn exp<S: Lanewise>(s: S, x: S::F) -> S::F {
     s.scale(mantissa, shifted)
 }
 
-/// [`exp_or_infinity`] of an `x` whose power is normal.
+/// [`exp_or_infinity`] for an `x` with a normal result.
 #[inline(always)]
 fn exp_normal<S: Lanewise>(s: S, x: S::F) -> S::F {
     let [mantissa, shifted] = exp_in_two(s, x);
@@ -45,7 +44,7 @@ fn exp_or_infinity<S: Lanewise>(s: S, x: S::F) -> S::F {
     s.mul(mantissa, power_of_two(s, shifted))
 }
 
-/// 2^n of `ROUND + n`: infinity for 128, and the bits of a negative number below -127.
+/// 2^n of `ROUND + n`: infinity for 128, and a float with the sign bit set below -127.
 #[inline(always)]
 fn power_of_two<S: Lanewise>(s: S, shifted: S::F) -> S::F {
     use math::coefficients::ONE_BITS;

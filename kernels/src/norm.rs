@@ -3,17 +3,17 @@
 //! Image `n`, channel `c` of group `g`: `activation((x - mean(n, g)) * (scale[c] / sqrt(variance(n, g) +
 //! epsilon)) + bias[c])`, the last product and sum rounded once.
 //!
-//! - *Moments*: each image falls into chunks of pixels, one a part; for each channel of a chunk, the mean and
-//!   the sum of squared deviations from it. A chunk is read in blocks that stay in the first-level cache,
-//!   each twice: first its mean, then the deviations from that; blocks are joined as Chan, Golub and LeVeque
-//!   do ("Updating Formulae and a Pairwise Algorithm for Computing Sample Variances", 1979), so that a mean
-//!   far from zero costs no precision.
+//! - *Moments*: each image is divided into chunks of pixels, one a part; for each channel of a chunk, the
+//!   mean and the sum of squared deviations from it. A chunk is read in blocks that stay in the first-level
+//!   cache, each twice: for its mean, then for the deviations from it. Blocks are joined by the method of
+//!   Chan, Golub and LeVeque ("Updating Formulae and a Pairwise Algorithm for Computing Sample Variances",
+//!   1979), so a mean far from zero costs no precision.
 //! - *Factors*: one part joins chunks and channels to groups, in `f64`.
-//! - *Apply*: each part maps the pixels of its own. Where the result is stored as `bf16`, a pixel's channels
-//!   are computed as `f32` beside it, so that the activation is that of `f32`, and rounded once.
+//! - *Apply*: each part maps its own pixels. If the result is stored as `bf16`, a pixel's channels are
+//!   computed as `f32` in scratch, so the activation is that of `f32`, and the result is rounded once.
 //!
-//! How chunks and blocks are cut depends on the sizes alone, and a lane is a channel: so the bits are the
-//! same on any instruction set, and at any number of threads.
+//! The division into chunks and blocks depends only on the sizes, and a lane is a channel: so the bits are
+//! the same on any instruction set, and at any number of threads.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::bf16::{Numbers, StoredFloat};
@@ -21,7 +21,7 @@ use crate::isa::Isa;
 use crate::map::{Activation, FunctionCode, MapBody, apply};
 use crate::simd::Simd;
 
-/// The sizes of a normalisation of groups of channels, and where its elements are, in elements.
+/// The sizes and strides (in elements) of a normalization of groups of channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupNormShape {
     /// Images.
@@ -36,12 +36,12 @@ pub struct GroupNormShape {
     pub image_stride: usize,
     /// Between pixels.
     pub pixel_stride: usize,
-    /// Between channels; where it is 1, channels are done in vectors.
+    /// Between channels; if it is 1, channels are processed in vectors.
     pub channel_stride: usize,
 }
 
 impl GroupNormShape {
-    /// The pieces that the pixels of each image fall into for their moments.
+    /// The number of chunks of an image, for the moments.
     pub fn chunks(&self) -> usize {
         (self.pixels * self.channels / CHUNK).clamp(1, MOST_CHUNKS).min(self.pixels.max(1))
     }
@@ -52,8 +52,8 @@ impl GroupNormShape {
         self.batch * self.chunks() * 2 * self.channels
     }
 
-    /// Floats of the factors: for each image the means of the channels, then what deviations from them are
-    /// multiplied by.
+    /// Floats of the factors: for each image the means of the channels, then the factors of the deviations
+    /// from them.
     pub fn factors_len(&self) -> usize {
         self.batch * 2 * self.channels
     }
@@ -63,10 +63,10 @@ impl GroupNormShape {
 const CHUNK: usize = 16 * 1024;
 /// The most chunks of an image.
 const MOST_CHUNKS: usize = 32;
-/// The elements of a block of a chunk, about.
+/// The approximate number of elements of a block of a chunk.
 const BLOCK: usize = 8 * 1024;
 
-/// What deviations are from.
+/// The centre of the deviations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Centre {
@@ -76,7 +76,7 @@ pub enum Centre {
     Zero = 1,
 }
 
-/// What one call does.
+/// One of the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum GroupNormStep {
@@ -84,12 +84,12 @@ pub enum GroupNormStep {
     Moments = 0,
     /// Operands: `[factors, moments, scale, bias]`; the bias is not read.
     Factors = 1,
-    /// Operands: `[out, x, factors, bias]`; `out` may be `x` itself where both are stored alike, else they
+    /// Operands: `[out, x, factors, bias]`; `out` may be `x` itself if both are stored alike, otherwise they
     /// do not overlap.
     Apply = 2,
 }
 
-/// One step of a normalisation of groups of channels.
+/// One step of a normalization of groups of channels.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct GroupNorm {
@@ -151,7 +151,7 @@ impl GroupNorm {
         }
     }
 
-    /// The same of an operand `x` and to a result `out` that are stored otherwise.
+    /// The same step with other storage types of the operand `x` and the result `out`.
     pub fn stored(self, input: StoredFloat, output: StoredFloat) -> GroupNorm {
         GroupNorm { input, output, ..self }
     }
@@ -170,7 +170,7 @@ impl GroupNorm {
         piece(self.pixels as usize, self.chunks as usize, chunk)
     }
 
-    /// The pixels that are read twice before others are.
+    /// The number of pixels in a block.
     fn block_pixels(&self) -> usize {
         (BLOCK / self.channels().max(1)).max(1)
     }
@@ -317,7 +317,7 @@ impl GroupNorm {
     /// Maps some pixels of an image.
     ///
     /// # Safety
-    /// `out` and `x` are from the first of them on; `factors` and `bias` are those of the image; `beside` has
+    /// `out` and `x` start at the first of them; `factors` and `bias` are those of the image; `beside` has
     /// room for [`Self::scratch_bytes`].
     #[inline(always)]
     unsafe fn map<S: Simd>(
@@ -362,8 +362,8 @@ impl GroupNorm {
         }
     }
 
-    /// Applies the activation to `count` numbers at `to`, which are `f32` if there is one, and stores them as
-    /// `out` if that is elsewhere.
+    /// Applies the activation to `count` elements at `to`, which are `f32` if there is one, and stores them
+    /// in `out` if that is another tensor.
     ///
     /// # Safety
     /// Both have these elements.
@@ -385,7 +385,7 @@ impl GroupNorm {
     }
 }
 
-/// Joins the moments of `count` pixels to those of `done` others.
+/// Joins the moments of `count` pixels with those of `done` others.
 ///
 /// # Safety
 /// The tables have `channels` floats each.
@@ -444,8 +444,8 @@ impl KernelBody for GroupNorm {
     unsafe fn run<S: Simd>(&self, s: S, operands: OperandTable, part: u32, scratch: *mut u8) {
         let channels = self.channels();
         let chunks = self.chunks as usize;
-        // SAFETY: the operands have the extents that the descriptor was made for; parts write other chunks or
-        // pixels.
+        // SAFETY: the operands have the extents that the descriptor was made for; parts write disjoint chunks
+        // or pixels.
         unsafe {
             match self.step {
                 GroupNormStep::Moments => {

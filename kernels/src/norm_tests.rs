@@ -1,24 +1,24 @@
-//! Groups of channels against their definition in `f64`.
+//! Group normalization against its definition in `f64`.
 
 use super::*;
 use crate::map::ScalarFunction;
 
 fn run(kernel: &GroupNorm, operands: &[*mut f32]) {
-    // Full of NaNs.
+    // Scratch full of NaNs.
     let mut scratch = vec![u8::MAX; kernel.scratch_bytes() + 64];
     let start = scratch.as_ptr().align_offset(64);
     let scratch = scratch[start..].as_mut_ptr();
     let ptrs: Vec<*mut u8> = operands.iter().map(|operand| operand.cast()).collect();
     for part in 0..kernel.parts() {
-        // SAFETY: the operands have the extents that the test made the descriptor for, and scratch what the
-        // kernel says.
+        // SAFETY: the operands have the extents that the test made the descriptor for, and scratch has the
+        // kernel's size.
         unsafe {
             kernel.entry()(kernel.as_bytes().as_ptr(), ptrs.as_ptr(), part, scratch);
         }
     }
 }
 
-/// All steps on `x`, in place.
+/// Runs all steps on `x`, in place.
 fn normalise(
     shape: &GroupNormShape,
     centre: Centre,
@@ -128,7 +128,7 @@ fn the_bits_depend_on_no_instruction_set_and_no_number_of_threads() {
     }
 }
 
-/// The nearest numbers of `bf16`, as they are stored.
+/// The nearest `bf16` numbers, as stored.
 fn halves(x: &[f32]) -> Vec<u16> {
     x.iter().map(|x| crate::bf16::nearest_bf16(*x)).collect()
 }
@@ -158,7 +158,7 @@ fn what_is_stored_as_bf16_is_that_of_f32_rounded_once() {
                 let x =
                     if input == StoredFloat::F32 { wide.as_mut_ptr() } else { narrow.as_mut_ptr().cast() };
                 let (mut floats, mut rounded) = (vec![f32::NAN; wide.len()], vec![0x7fc0; wide.len()]);
-                // In place where numbers are stored alike.
+                // In place, if input and output are stored alike.
                 let out = match () {
                     () if input == output => x,
                     () if output == StoredFloat::F32 => floats.as_mut_ptr(),

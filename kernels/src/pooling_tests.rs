@@ -202,7 +202,7 @@ fn a_pool_of_bytes_is_that_of_the_same_numbers() {
         base,
         Pool2dShape { channels: 64, ..base },
         Pool2dShape { channels: 200, kernel: [1, 2], pads: [0; 4], output: [4, 4], ..base },
-        // Windows wholly in the padding.
+        // Windows entirely in the padding.
         Pool2dShape { channels: 5, pads: [4, 4, 4, 4], output: [7, 8], ..base },
     ];
     for (shape, isa) in

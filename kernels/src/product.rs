@@ -1,11 +1,11 @@
-//! A product of matrices that lie in scratch or in place, tile by tile.
+//! A product of matrices in scratch or in place, tile by tile.
 
 use crate::map::Finish;
 use crate::pack::PANEL;
 use crate::simd::Simd;
 use crate::tile::{Start, Tile, tile_function, tile_ranges};
 
-/// `c = start + a b`, where b is packed in panels.
+/// `c = start + a b`, with b packed in panels.
 pub(crate) struct PackedProduct {
     pub(crate) rows: usize,
     pub(crate) columns: usize,

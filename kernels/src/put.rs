@@ -1,7 +1,8 @@
-//! Scatter: slices are written by index, after [`crate::CheckIndices`] has said that every index is inside.
+//! Scatter: slices are written by index, after [`crate::CheckIndices`] has checked that every index is in
+//! range.
 //!
-//! Updates are taken in their order by one part, so that of several for one slice the last counts, and sums
-//! have the same bits at any number of threads.
+//! One part applies the updates in order. So the last of several updates of one slice counts, and sums have
+//! the same bits at any number of threads.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
 use crate::along::{Arithmetic, NumberType, by_number};
@@ -9,24 +10,24 @@ use crate::isa::Isa;
 use crate::simd::Simd;
 use crate::take::Indices;
 
-/// What an update makes of an element.
+/// How an update and an element are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Join {
-    /// It takes its place.
+    /// The update replaces the element.
     Replace,
     /// Their sum.
     Add,
     /// Their product.
     Multiply,
-    /// The larger: the element, if it compares as larger.
+    /// The larger one: the element if it compares as larger, otherwise the update.
     Max,
-    /// The smaller: the element, if it compares as smaller.
+    /// The smaller one: the element if it compares as smaller, otherwise the update.
     Min,
 }
 
-/// Slices written by index. Operands: `[out, x, indices, updates]`, with `out` and `x`, which may be the
-/// same, of as many slices as indices may pick from, and `updates` of one for each index.
+/// Slices written by index. Operands: `[out, x, indices, updates]`: `out` and `x`, which may be the same,
+/// have one slice for each possible index, and `updates` one for each index.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Put {
@@ -40,7 +41,7 @@ pub struct Put {
 }
 
 impl Put {
-    /// The kernel for these indices, and slices of this number of elements.
+    /// The kernel for these indices, with slices of this number of elements.
     pub fn new(indices: Indices, slice: usize, number: NumberType, join: Join, isa: Isa) -> Put {
         let parts = u32::from(slice > 0 && indices.size > 0);
         Put { indices, slice: slice as u64, number, join, isa, parts }
@@ -50,7 +51,7 @@ impl Put {
     unsafe fn part<T: Arithmetic>(&self, operands: OperandTable) {
         let slice = self.slice as usize;
         // SAFETY: the operands have the extents that the descriptor was made for, and a slice is one of
-        // `size`; an index outside, which was told before, is passed over.
+        // `size`; an index out of range, already reported, is skipped.
         unsafe {
             let out = operands.get::<T>(0);
             let x = operands.get::<T>(1).cast_const();

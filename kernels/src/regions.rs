@@ -1,4 +1,4 @@
-//! Reading of regions of images: for each bin of a box the mean, or the largest, of samples.
+//! ROI align: for each bin of a box, the mean or the maximum of samples of an image.
 
 use math::{BoxAxis, Coordinate};
 
@@ -7,7 +7,7 @@ use crate::along::NumberType;
 use crate::isa::Isa;
 use crate::simd::Simd;
 
-/// The sizes of what is read.
+/// The sizes of the operands.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct RoiAlignShape {
@@ -21,12 +21,12 @@ pub struct RoiAlignShape {
     pub count: u64,
     /// Rows and columns of bins.
     pub bins: [u64; 2],
-    /// Samples along each axis of a bin; at 0 they follow from the box.
+    /// Samples along each axis of a bin; if 0, they follow from the box's size.
     pub samples: u64,
 }
 
 impl RoiAlignShape {
-    /// A box along both axes, if it has a number of samples.
+    /// A box along both axes, if its number of samples is valid.
     ///
     /// # Safety
     /// `boxes` is valid for `index + 1` boxes.
@@ -40,8 +40,9 @@ impl RoiAlignShape {
     }
 }
 
-/// Whether all boxes have images, and at most 2^20 samples along an axis of a bin. Operands: `[truth, boxes,
-/// images]`: a byte 0 or 1, `count` boxes of four floats, and `count` numbers of images, `i64`.
+/// Whether all boxes refer to existing images, with at most 2^20 samples along an axis of a bin. Operands:
+/// `[truth, boxes, images]`: a byte 0 or 1, `count` boxes of four floats, and `count` indices of images,
+/// `i64`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct CheckBoxes {
@@ -100,18 +101,18 @@ impl KernelBody for CheckBoxes {
     }
 }
 
-/// What is made of a bin's samples.
+/// The reduction of a bin's samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum SampleFold {
     /// Their mean.
     Mean,
-    /// The largest of what the elements add to them.
+    /// The maximum over samples of each element times its weight.
     Max,
 }
 
 /// The bins of boxes. Operands: `[out, x, boxes, images]`: `[count, rows, columns, channels]` results, images
-/// `[batch, rows, columns, channels]`, boxes and numbers of images that [`CheckBoxes`] accepts.
+/// `[batch, rows, columns, channels]`, and boxes and indices of images accepted by [`CheckBoxes`].
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct RoiAlign {
@@ -149,7 +150,7 @@ impl RoiAlign {
             let bin_of_box = bin as u64 % (rows * columns);
             let place = [bin_of_box / columns, bin_of_box % columns];
             // SAFETY: the operands have the extents that the descriptor was made for, the image is one of
-            // them, and each bin is one part's.
+            // them, and each bin belongs to one part.
             unsafe {
                 let result = operands.get::<T>(0).add(bin * channels);
                 let result = std::slice::from_raw_parts_mut(result, channels);
@@ -166,8 +167,8 @@ impl RoiAlign {
         }
     }
 
-    /// Calls `each` for every sample of a bin that is in the image, with the weights of its four elements and
-    /// their channels; how many there were.
+    /// Calls `each` for every sample of a bin inside the image, with the weights of its four elements and
+    /// their channels. Returns the number of samples.
     #[inline(always)]
     fn samples<'p, T: Coordinate>(
         &self,
@@ -234,7 +235,7 @@ impl RoiAlign {
     }
 }
 
-/// The larger of the largest so far and another; NaN once there was one.
+/// The larger of two numbers; a NaN that was found first stays.
 #[inline(always)]
 fn larger<T: Coordinate>(most: T, other: T) -> T {
     let wide: f64 = other.into();

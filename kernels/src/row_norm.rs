@@ -1,14 +1,14 @@
-//! How rows are normalised by themselves, each read from memory once: layer and RMS normalization.
+//! Normalization of single rows, each read from memory once: layer and RMS normalization.
 //!
 //! Row `r`, channel `c`: `activation((x - mean(r)) * (scale[c] * (1 / sqrt(variance(r) + epsilon))) +
-//! bias[c])`, the last product and sum rounded once. The sum is taken first, then that of the squared
+//! bias[c])`, the last product and sum rounded once. First the sum is computed, then the sum of squared
 //! deviations, then the row is mapped, while it stays in the first-level cache: so a mean far from zero costs
 //! no precision.
 //!
-//! - Where the channels of a row lie side by side, channel `c` joins accumulator `c mod 64`; the accumulators
-//!   are joined halves with halves.
-//! - Where rows lie side by side, a lane is a row; channel `c` joins accumulator `c mod 4`, the last
-//!   `channels mod 4` join the first.
+//! - If the channels of a row are contiguous, channel `c` is added to accumulator `c mod 64`; in the end one
+//!   half of the accumulators is joined with the other, and so on.
+//! - If rows are contiguous, a lane is a row; channel `c` is added to accumulator `c mod 4`, and the last
+//!   `channels mod 4` to the first.
 //!
 //! So the bits are the same on any instruction set, and at any number of threads.
 
@@ -26,20 +26,20 @@ pub struct RowNormShape {
     pub blocks: usize,
     /// The middle axis: the numbers of a row.
     pub channels: usize,
-    /// The last axis: rows side by side.
+    /// The last axis: contiguous rows.
     pub rows: usize,
 }
 
-/// Accumulators of a row whose channels lie side by side.
+/// Accumulators of a row with contiguous channels.
 const ACCUMULATORS: usize = 64;
-/// The most vectors that hold them.
+/// The greatest number of vectors for them.
 const MOST_VECTORS: usize = ACCUMULATORS / 8;
-/// Rows side by side that are one unit of work.
+/// Contiguous rows in one unit of work.
 const ROWS: usize = 16;
 /// The least elements of a part.
 const PART: usize = 8 * 1024;
 
-/// A normalisation of rows. Operands: `[out, x, scale, bias]`; `out` may be `x` itself, else they do not
+/// A normalization of rows. Operands: `[out, x, scale, bias]`; `out` may be `x` itself, otherwise they do not
 /// overlap.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -58,7 +58,7 @@ pub struct RowNorm {
 }
 
 impl RowNorm {
-    /// A normalisation of rows about `centre`.
+    /// A normalization of rows about `centre`.
     pub fn new(
         shape: &RowNormShape,
         centre: Centre,
@@ -86,10 +86,10 @@ impl RowNorm {
         }
     }
 
-    /// The same of operand 1 and to a result that are stored otherwise.
+    /// The same kernel with other storage types of operand 1 and of the result.
     ///
     /// # Panics
-    /// If a result of `bf16` has a function applied.
+    /// If a result of `bf16` has an activation.
     pub fn stored(self, input: StoredFloat, output: StoredFloat) -> RowNorm {
         assert!(
             output == StoredFloat::F32 || !self.activation.is_applied(),
@@ -102,10 +102,10 @@ impl RowNorm {
         self.channels as usize
     }
 
-    /// Normalises a row whose channels lie side by side.
+    /// Normalizes a row with contiguous channels.
     ///
     /// # Safety
-    /// All are valid for as many numbers as there are channels.
+    /// All are valid for one number per channel.
     #[inline(always)]
     unsafe fn row<S: Simd>(&self, s: S, [out, x]: [Numbers; 2], [scale, bias]: [*const f32; 2]) {
         let channels = self.channels();
@@ -133,11 +133,11 @@ impl RowNorm {
         }
     }
 
-    /// Normalises `count` rows that lie side by side, at most as many as a vector has lanes.
+    /// Normalizes `count` contiguous rows, at most the number of lanes of a vector.
     ///
     /// # Safety
-    /// `out` and `x` point at the first channel of the first row; the others are valid for as many floats as
-    /// there are channels.
+    /// `out` and `x` point at the first channel of the first row; the others are valid for one float per
+    /// channel.
     #[inline(always)]
     unsafe fn rows<S: Simd>(
         &self,
@@ -172,7 +172,7 @@ impl RowNorm {
         }
     }
 
-    /// The sum over the channels of `count` rows that lie side by side.
+    /// The sum over the channels of `count` contiguous rows.
     ///
     /// # Safety
     /// As [`Self::rows`].
@@ -197,7 +197,7 @@ impl RowNorm {
     }
 }
 
-/// What is summed over a row.
+/// The summand of a sum over a row.
 trait RowSummand {
     /// A sum with one more element of each lane.
     fn add<S: Simd>(s: S, sum: S::F, x: S::F, centre: S::F) -> S::F;
@@ -220,7 +220,7 @@ impl RowSummand for RowValues {
     }
 }
 
-/// The squares of their deviations from the centre.
+/// The squares of the deviations from the centre.
 struct RowSquares;
 
 impl RowSummand for RowSquares {
@@ -236,7 +236,7 @@ impl RowSummand for RowSquares {
     }
 }
 
-/// The sum over a row whose channels lie side by side.
+/// The sum over a row with contiguous channels.
 ///
 /// # Safety
 /// `x` is valid for `count` floats.
@@ -291,7 +291,7 @@ impl KernelBody for RowNorm {
     unsafe fn run<S: Simd>(&self, s: S, operands: OperandTable, part: u32, _: *mut u8) {
         let rows = self.rows as usize;
         let units = rows.div_ceil(ROWS);
-        // SAFETY: the operands have the extents that the descriptor was made for; parts write other rows.
+        // SAFETY: the operands have the extents that the descriptor was made for; parts write disjoint rows.
         unsafe {
             let weights = [operands.get::<f32>(2).cast_const(), operands.get::<f32>(3).cast_const()];
             for unit in piece(self.blocks as usize * units, self.parts as usize, part as usize) {

@@ -1,4 +1,4 @@
-//! Rows against their definition in `f64`.
+//! Normalization of rows against its definition in `f64`.
 
 use super::*;
 use crate::bf16::{nearest_bf16, wide_bf16};

@@ -1,13 +1,13 @@
-//! What each elementwise function computes, to the last bit, on one `f32`.
+//! The definition of each elementwise function on one `f32`, to the last bit.
 //!
-//! These are the definitions: every vector path of this crate, its tails and its epilogues compute the same
-//! bits. So only operations with an exact vector counterpart are used: `+ - * /`, `mul_add` (one rounding),
-//! comparisons that select, integer adds, shifts and masks of the bit pattern (so `abs` and `copysign`),
-//! exact int-to-float conversion. What the interpreter computes too is defined in `math`.
+//! Every vector path of this crate, its tails and its epilogues compute the same bits as these definitions.
+//! So they only use operations with an exact vector counterpart: `+ - * /`, `mul_add` (one rounding),
+//! comparisons that select, integer adds, shifts and masks of the bit pattern (so `abs` and `copysign`), and
+//! exact int-to-float conversion. Functions shared with the interpreter are defined in `math`.
 //!
-//! Selection is that of x86's `maxps`/`minps`: `max(a, b)` is `b` unless `a > b`. Hence which operand stands
-//! second decides what happens to NaN and to signed zeros; each function states it. NaN results carry an
-//! unspecified payload and sign. Denormal inputs and results are kept unless a function says otherwise.
+//! Selection is that of x86's `maxps`/`minps`: `max(a, b)` is `b` unless `a > b`. Hence the second operand
+//! decides about NaN and signed zeros; each function states its result. NaN results have an unspecified
+//! payload and sign. Denormal inputs and results are kept unless a function says otherwise.
 //!
 //! Errors against the exact value, over all finite inputs (the crate's tests sweep them): those of `math`;
 //! `softplus` 2 ulp; `silu` 3 ulp or 4e-37.

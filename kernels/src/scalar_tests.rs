@@ -1,4 +1,4 @@
-//! Whether the scalar definitions keep the accuracy and the special values that their documentation promises.
+//! That the scalar definitions have the documented accuracy and special values.
 
 use super::*;
 

@@ -1,13 +1,13 @@
-//! Sorting along one axis: the indices of elements in the order of the elements.
+//! Sorting along one axis: the indices of a line's elements in the order of the elements (argsort).
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
 use crate::along::{Arithmetic, Direction, NumberType, OperandLines, by_number};
 use crate::isa::Isa;
 use crate::simd::Simd;
 
-/// For each line the indices of its elements, from the least element to the largest, or the other way; equal
-/// elements in the order of their indices, and NaN as the largest of all. Operands: `[out, x]`, with indices
-/// as `i64`. Scratch holds the indices of a line.
+/// For each line, the indices of its elements in ascending or descending order; equal elements stay in the
+/// order of their indices, and NaN counts as the largest of all. Operands: `[out, x]`, with indices as `i64`.
+/// Scratch holds the indices of a line.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct ArgSort {
@@ -18,12 +18,12 @@ pub struct ArgSort {
     isa: Isa,
 }
 
-/// Numbers, whatever their type, are sorted as unsigned keys: the code of a sort is large, and so there is
-/// little of it.
+/// Elements of all types are sorted as unsigned keys: the code of a sort is large, so few copies are
+/// compiled.
 trait SortKey: Arithmetic {
     /// Whether all keys fit into 32 bits.
     const IS_NARROW: bool;
-    /// A number whose order is that of the elements: equal for equal elements, and largest for NaN.
+    /// The sort key, in the order of the elements: equal for equal elements, and largest for NaN.
     fn key(self) -> u64;
 }
 
@@ -54,20 +54,20 @@ sort_keys! {
     u64 as u64, x => x;
 }
 
-/// The bits of a float as a number of the same order: those of negative numbers count downwards.
+/// The bits of a float as an integer in the same order: negative numbers have their bits inverted.
 #[inline(always)]
 fn ordered(bits: u32) -> u32 {
     bits ^ (((bits as i32) >> 31) as u32 | 1 << 31)
 }
 
-/// The same of 64 bits.
+/// The same for 64 bits.
 #[inline(always)]
 fn ordered_wide(bits: u64) -> u64 {
     bits ^ (((bits as i64) >> 63) as u64 | 1 << 63)
 }
 
-/// Sorts the indices from 0 on by their keys, and by themselves where these are equal: each key and its
-/// index are one number.
+/// Sorts the indices from 0 on by their keys, and equal keys by index: each key and its index are packed in
+/// one number.
 #[inline(always)]
 fn sort_narrow(indices: &mut [i64], key: impl Fn(usize) -> u64) {
     for (index, packed) in indices.iter_mut().enumerate() {
@@ -80,8 +80,7 @@ fn sort_narrow(indices: &mut [i64], key: impl Fn(usize) -> u64) {
     }
 }
 
-/// The same where a key and its index are too large for one number; `flip` is 0, or all ones where the
-/// largest key is first.
+/// The same for keys too large to be packed with an index; `flip` is 0, or all ones for descending order.
 fn sort_wide(indices: &mut [i64], key: &dyn Fn(usize) -> u64, flip: u64) {
     for (index, place) in indices.iter_mut().enumerate() {
         *place = index as i64;
@@ -108,7 +107,7 @@ impl ArgSort {
         let flip = if self.direction == Direction::Forward { 0 } else { u64::MAX };
         for (_, start) in self.lines.of_part(self.parts, part) {
             // SAFETY: the operands have the extents that the descriptor was made for, scratch that of `count`
-            // indices; parts write other lines, and have scratch of their own.
+            // indices; parts write disjoint lines and have scratch of their own.
             unsafe {
                 let x = operands.get::<T>(1).add(start);
                 let scratch = scratch.cast::<i64>();

@@ -1,4 +1,4 @@
-//! Non-maximum suppression: of boxes that overlap, the one with the highest score is kept.
+//! Non-maximum suppression: of overlapping boxes, the one with the highest score is kept.
 
 use std::cmp::Ordering;
 
@@ -6,13 +6,13 @@ use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::isa::Isa;
 use crate::simd::Simd;
 
-/// For each of `images` times `classes` lines of scores the numbers of the boxes that are picked. Operands:
-/// `[picked, is_picked, boxes, scores, most, overlap, least]`: `places` numbers of 64 bits for each line, as
-/// many bytes, `count` boxes of four `f32` for each image, `count` scores for each line, an `i64` and two
-/// `f32`. Scratch holds the numbers of a line's candidates.
+/// For each of `images` times `classes` lines of scores, the indices of the selected boxes. Operands:
+/// `[picked, is_picked, boxes, scores, most, overlap, least]`: `places` 64-bit indices for each line, as many
+/// bytes, `count` boxes of four `f32` for each image, `count` scores for each line, an `i64` and two `f32`.
+/// Scratch holds the indices of a line's candidates.
 ///
-/// A box is `[y, x, y, x]` of two opposite corners. No score that is NaN, or is not above `least` unless that
-/// is NaN, is a candidate's; equal scores count in the order of their boxes.
+/// A box is `[y, x, y, x]` of two opposite corners. A box is no candidate if its score is NaN or not above
+/// `least` (a NaN `least` is no limit). Equal scores keep the order of their boxes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct NonMaxSuppression {
@@ -29,7 +29,7 @@ impl NonMaxSuppression {
     /// `[images, classes, places]`.
     ///
     /// # Panics
-    /// If there are more boxes than numbers of 32 bits.
+    /// If there are more boxes than 32-bit numbers.
     pub fn new(
         [images, classes, count]: [usize; 3],
         places: usize,
@@ -50,7 +50,7 @@ unsafe impl Kernel for NonMaxSuppression {
     }
 
     fn scratch_bytes(&self) -> usize {
-        // A slice of none is at an address all the same.
+        // An empty slice needs an address, too.
         size_of::<u32>() * (self.count as usize).max(1)
     }
 
@@ -88,8 +88,8 @@ impl KernelBody for NonMaxSuppression {
     }
 }
 
-/// Picks boxes until there are none left or no more places; how many are picked. `candidates` is as long as
-/// the boxes are many.
+/// Selects boxes until no candidates or no places are left, and returns their number. `candidates` has one
+/// element for each box.
 #[inline(always)]
 fn pick(
     boxes: &[[f32; 4]],

@@ -1,7 +1,7 @@
-//! Where the machine code of each kernel is, for each instruction set.
+//! The table of kernels: the machine code of each, for each instruction set.
 //!
-//! A process knows a kernel by its address, an object file by its name: this table ties them together, since
-//! every address that a descriptor gives ([`crate::Kernel::entry`]) is read from it.
+//! A process knows a kernel by its address, an object file by its name. This table connects both, since every
+//! address of a descriptor ([`crate::Kernel::entry`]) is read from it.
 
 use crate::abi::{KernelBody, KernelFn, entries};
 use crate::isa::Isa;
@@ -61,21 +61,21 @@ kernels! {
     Winograd
 }
 
-/// The number of the kernel whose machine code is at an address, and which of [`Isa::PATHS`] it is; none if
-/// that is no kernel of this crate. Of several with the same code it is the first.
+/// The number of the kernel with its machine code at an address, and its instruction set of [`Isa::PATHS`];
+/// none if the address is no kernel of this crate. If several kernels share the code, it is the first.
 pub fn kernel_number(address: u64) -> Option<(usize, Isa)> {
     let find =
         |row: &[KernelFn; 3]| Isa::PATHS.into_iter().find(|isa| row[isa.path()] as usize as u64 == address);
     ENTRIES.iter().enumerate().find_map(|(number, row)| Some((number, find(row)?)))
 }
 
-/// How many kernels there are.
+/// The number of kernels.
 pub fn kernel_count() -> usize {
     NAMES.len()
 }
 
-/// Which kernels have descriptors that say what only the machine that they were made on can do: object files
-/// have none of these.
+/// The kernels whose descriptors depend on features of the machine that made them: object files use none of
+/// these.
 // SAFETY: nothing else has a name that begins with `optc_`.
 #[unsafe(export_name = "optc_only_here")]
 static ONLY_HERE: [bool; NAMES.len()] = {
@@ -84,7 +84,7 @@ static ONLY_HERE: [bool; NAMES.len()] = {
     only_here
 };
 
-/// Whether descriptors of a kernel say what only the machine that they were made on can do.
+/// Whether descriptors of a kernel depend on features of the machine that made them.
 pub fn is_for_this_machine(number: usize) -> bool {
     ONLY_HERE[number]
 }
@@ -92,7 +92,7 @@ pub fn is_for_this_machine(number: usize) -> bool {
 /// The name of a kernel.
 ///
 /// # Panics
-/// If there are fewer kernels.
+/// If there is no kernel with this number.
 pub fn kernel_name(number: usize) -> &'static str {
     NAMES[number]
 }

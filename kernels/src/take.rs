@@ -1,30 +1,30 @@
 //! Gather: slices are copied by index, after a check that every index is in range.
 //!
-//! [`CheckIndices`] runs first and says whether all is well; [`Take`] relies on it, and reads no index again
-//! that it has not bounded: an index outside picks the last slice, so that no memory beside the operand is
-//! ever read.
+//! [`CheckIndices`] runs first and reports whether all indices are in range. [`Take`] relies on it, but still
+//! bounds every index that it reads: an index out of range selects the last slice, so no memory outside the
+//! operand is ever read.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::isa::Isa;
 use crate::simd::Simd;
 
-/// What indices are, and what they may be.
+/// The type and range of indices.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Indices {
-    /// How many there are.
+    /// The number of indices.
     pub count: u64,
-    /// How many slices there are to pick from: indices are from `-size` to `size - 1`, negative ones counted
+    /// The number of slices to select from: indices range from `-size` to `size - 1`, and negative ones count
     /// from the end.
     pub size: u64,
     /// Bytes of an index: 1, 2, 4 or 8.
     pub bytes: u32,
-    /// 1, if they have a sign, else 0.
+    /// 1 if they are signed, otherwise 0.
     pub signed: u32,
 }
 
 impl Indices {
-    /// The slice that index `at` picks, if it is inside.
+    /// The slice that index `at` selects, if it is in range.
     ///
     /// # Safety
     /// `from` is valid for `at + 1` indices.
@@ -49,7 +49,7 @@ impl Indices {
     }
 }
 
-/// Whether every index is inside. Operands: `[truth, indices]`; the truth is a byte 0 or 1.
+/// Whether every index is in range. Operands: `[truth, indices]`; the truth is a byte 0 or 1.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct CheckIndices {
@@ -93,7 +93,7 @@ impl KernelBody for CheckIndices {
     }
 }
 
-/// Slices picked by index. Operands: `[out, x, indices]`, with `x` of `[outer, size]` slices and `out` of
+/// Slices selected by index. Operands: `[out, x, indices]`, with `x` of `[outer, size]` slices and `out` of
 /// `[outer, count]`, which do not overlap.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -106,7 +106,7 @@ pub struct Take {
 }
 
 impl Take {
-    /// The kernel for these indices, each into `outer` operands.
+    /// The kernel for these indices, applied to each of `outer` operands.
     pub fn new(indices: Indices, outer: usize, slice_bytes: usize, isa: Isa, threads: usize) -> Take {
         assert!([1, 2, 4, 8].contains(&indices.bytes), "indices of {} bytes", indices.bytes);
         let slices = outer * indices.count as usize;
@@ -139,7 +139,7 @@ impl KernelBody for Take {
         let bytes = self.slice_bytes as usize;
         for number in piece(self.outer as usize * count, self.parts as usize, part as usize) {
             // SAFETY: the operands have the extents that the descriptor was made for, and the slice is one of
-            // `size`; parts write other slices.
+            // `size`; parts write disjoint slices.
             unsafe {
                 let slice = self.indices.slice(operands.get::<u8>(2), number % count).unwrap_or(size - 1);
                 let from = operands.get::<u8>(1).add((number / count * size + slice) * bytes);

@@ -1,4 +1,4 @@
-//! How the vector operations map to AVX2 with FMA.
+//! The vector operations on AVX2 with FMA.
 
 use super::{Lanewise, Simd, Task, bytes};
 #[cfg(not(miri))]
@@ -73,7 +73,7 @@ pub(super) unsafe fn transpose<const N: usize>(
             _mm_storeu_ps(to.offset(3 * to_stride), _mm_movehl_ps(cd_high, ab_high));
             return;
         }
-        // Rows `i` and `i + 4` side by side in halves, each half a square of four.
+        // Rows `i` and `i + 4` share a register, one in each half; each half holds a square of four.
         let half = |row: isize, half: isize| _mm_loadu_ps(from.offset(row * from_stride + 4 * half));
         for side in 0..2 {
             let row = |row: isize| _mm256_set_m128(half(row + 4, side), half(row, side));
@@ -91,7 +91,7 @@ pub(super) unsafe fn transpose<const N: usize>(
     }
 }
 
-/// Stores the first `count` of eight bytes, all where `count` is larger: the first four of each half.
+/// Stores the first `count` of eight bytes (all if `count` is larger): the first four of each half.
 ///
 /// # Safety
 /// `to` is valid for writes of those bytes.
@@ -225,7 +225,7 @@ impl Simd for Avx2 {
 
     map! {
         add_quads(unsigned: __m256i, signed: __m256i, sum: __m256i) -> __m256i = {
-            // Every second byte at once, each as a word of its own.
+            // Even and odd bytes are multiplied separately, each widened to a 16-bit word.
             let even = _mm256_madd_epi16(
                 _mm256_and_si256(unsigned, _mm256_set1_epi16(0xff)),
                 _mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(signed)),
@@ -276,7 +276,7 @@ impl Simd for Avx2 {
     unsafe fn store_unsigned(self, to: *mut u8, count: usize, a: __m256) {
         // SAFETY: the caller's promise.
         unsafe {
-            // The second operand of two that can't be compared is the result.
+            // If the operands cannot be compared, the result is the second one.
             let a = _mm256_min_ps(_mm256_max_ps(a, _mm256_setzero_ps()), _mm256_set1_ps(255.0));
             let words = _mm256_packs_epi32(_mm256_cvttps_epi32(a), _mm256_setzero_si256());
             store_bytes(to, count, _mm256_packus_epi16(words, words));
@@ -299,7 +299,7 @@ impl Simd for Avx2 {
     unsafe fn look_up(self, table: *const u8, from: *const u8, to: *mut u8, count: usize) {
         // SAFETY: the caller's promise; the token proves that the machine has AVX2.
         unsafe {
-            // The tables are not made for few bytes.
+            // For few bytes, loading the tables is not worthwhile.
             match count < 64 {
                 true => bytes::look_up(table, from, to, count),
                 false => bytes::look_up_avx2(table, from, to, count),

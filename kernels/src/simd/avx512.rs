@@ -1,4 +1,4 @@
-//! How the vector operations map to AVX-512.
+//! The vector operations on AVX-512.
 
 use super::{Lanewise, Simd, Task, bytes};
 use math::coefficients::ROUND;
@@ -78,7 +78,7 @@ impl Lanewise for Avx512 {
         sqrt(a: __m512) -> __m512 = _mm512_sqrt_ps(a);
         abs(a: __m512) -> __m512 = _mm512_abs_ps(a);
         copysign(magnitude: __m512, sign: __m512) -> __m512 = {
-            // Truth table 0xca: where the first operand is set take the second, else the third.
+            // Truth table 0xca: the second operand where the first is set, otherwise the third.
             let sign_bit = _mm512_set1_epi32(i32::MIN);
             let (magnitude, sign) = (_mm512_castps_si512(magnitude), _mm512_castps_si512(sign));
             _mm512_castsi512_ps(_mm512_ternarylogic_epi32::<0xca>(sign_bit, sign, magnitude))
@@ -167,8 +167,8 @@ impl Simd for Avx512 {
     unsafe fn store_upper(self, to: *mut u16, count: usize, a: __m512i) {
         // SAFETY: the caller's promise; masked lanes are not accessed.
         unsafe {
-            // One instruction that narrows and stores. Where the mask is known and has one lane, LLVM 22.1
-            // makes four bytes of a masked store of words that it narrows itself.
+            // One instruction that narrows and stores. If the mask is known and has one lane, LLVM 22.1 turns
+            // a masked store of words that it narrows itself into a store of four bytes.
             _mm512_mask_cvtepi32_storeu_epi16(to.cast(), self.mask(count), _mm512_srli_epi32::<16>(a));
         }
     }
@@ -209,7 +209,7 @@ impl Simd for Avx512 {
 
     map! {
         add_quads(unsigned: __m512i, signed: __m512i, sum: __m512i) -> __m512i = {
-            // Every second byte at once, each as a word of its own.
+            // Even and odd bytes are multiplied separately, each widened to a 16-bit word.
             let even = _mm512_madd_epi16(
                 _mm512_and_si512(unsigned, _mm512_set1_epi16(0xff)),
                 _mm512_srai_epi16::<8>(_mm512_slli_epi16::<8>(signed)),
@@ -227,7 +227,7 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn has_quads() -> bool {
-        // Code of object files keeps no state, as the answers to this question are.
+        // Code of object files keeps no state, but the answer to this question is cached.
         cfg!(not(optc_object)) && is_x86_feature_detected!("avx512vnni")
     }
 
@@ -265,8 +265,8 @@ impl Simd for Avx512 {
     unsafe fn store_unsigned(self, to: *mut u8, count: usize, a: __m512) {
         // SAFETY: the caller's promise; masked lanes are not accessed.
         unsafe {
-            // The second operand of two that can't be compared is the result. A number that is too large for
-            // an integer becomes 2^31.
+            // If the operands cannot be compared, the result is the second one. A float too large for an
+            // integer becomes 2^31.
             let numbers = _mm512_cvttps_epi32(_mm512_max_ps(a, _mm512_setzero_ps()));
             // One instruction that narrows and stores, as in `store_upper`.
             _mm512_mask_cvtusepi32_storeu_epi8(to.cast(), self.mask(count), numbers);
@@ -287,8 +287,8 @@ impl Simd for Avx512 {
     unsafe fn store_near_unsigned(self, to: *mut u8, count: usize, a: __m512, added: i32) {
         // SAFETY: the caller's promise; masked lanes are not accessed.
         unsafe {
-            // As in `store_unsigned`: none is below 0 now, and as unsigned integers those that are too large
-            // are so after the addition, too.
+            // As in `store_unsigned`: no number is negative now. Numbers that are too large are still too
+            // large, as unsigned integers, after the addition.
             let numbers = _mm512_cvtps_epi32(_mm512_max_ps(a, _mm512_set1_ps(-added as f32)));
             let numbers = _mm512_add_epi32(numbers, _mm512_set1_epi32(added));
             _mm512_mask_cvtusepi32_storeu_epi8(to.cast(), self.mask(count), numbers);
@@ -299,7 +299,7 @@ impl Simd for Avx512 {
     unsafe fn store_near_signed(self, to: *mut u8, count: usize, a: __m512, added: i32) {
         // SAFETY: the caller's promise; masked lanes are not accessed.
         unsafe {
-            // The same with numbers that are 128 more, whose uppermost bit is turned then.
+            // The same for numbers shifted by 128; then the upper bit is flipped.
             let is_number = _mm512_cmp_ps_mask::<_CMP_ORD_Q>(a, a);
             let a = _mm512_max_ps(a, _mm512_set1_ps((-128 - added) as f32));
             let numbers = _mm512_mask_cvtps_epi32(_mm512_set1_epi32(-added), is_number, a);

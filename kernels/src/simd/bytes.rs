@@ -1,4 +1,4 @@
-//! How functions of single bytes are looked up in tables of 256, for each instruction set.
+//! Lookup of bytes in tables of 256, for each instruction set.
 //!
 //! ```text
 //! portable   byte by byte                                          3 bytes in a nanosecond
@@ -6,7 +6,7 @@
 //! AVX-512    2 tables of 64 words, for even and odd bytes         19
 //! VBMI       2 tables of 128 bytes                                60
 //! ```
-//! These were measured on a Zen 4, on bytes in the first-level cache; all give the same bytes.
+//! The speeds were measured on a Zen 4, with bytes in the first-level cache; all give the same bytes.
 //!
 //! The functions share a contract: `table` is valid for reads of 256 bytes, `from` of `count`, and `to` for
 //! writes of `count`. `from` and `to` are the same or do not overlap; the table does not overlap with `to`.
@@ -17,24 +17,24 @@ use std::arch::x86_64::*;
 /// `to[i] = table[from[i]]`.
 ///
 /// # Safety
-/// The contract that this file begins with.
+/// The contract at the top of this file.
 #[inline(always)]
 pub(super) unsafe fn look_up(table: *const u8, from: *const u8, to: *mut u8, count: usize) {
     for at in 0..count {
-        // SAFETY: the caller's promise; a byte counts less than 256.
+        // SAFETY: the caller's promise; a byte is less than 256.
         unsafe { *to.add(at) = *table.add(usize::from(*from.add(at))) }
     }
 }
 
-/// The same with AVX2, whose tables have 16 bytes, and give 0 where the highest bit is set.
+/// The same with AVX2, whose table lookup has 16 bytes, and gives 0 for an index with the highest bit set.
 ///
-/// 16 is subtracted again and again, saturating: byte `x` below 128 is taken from the tables 0 to `x / 16`,
-/// always at `x % 16`, until it is negative. Each table holds what its part of the whole differs in from the
-/// part before it, so that exclusive or joins the answers. The upper half is the same with the highest bit
-/// turned.
+/// 16 is subtracted repeatedly, saturating. A byte `x` below 128 is looked up in the tables 0 to `x / 16`,
+/// always at `x % 16`, until it is negative. Each table holds the exclusive or of its part of the whole table
+/// and the part before, so the exclusive or of all answers is the result. The upper half works the same way
+/// with the highest bit flipped.
 ///
 /// # Safety
-/// The contract that this file begins with; the machine has AVX2.
+/// The contract at the top of this file; the machine has AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn look_up_avx2(table: *const u8, from: *const u8, to: *mut u8, count: usize) {
@@ -81,25 +81,25 @@ macro_rules! sixty_fours {
     };
 }
 
-/// The same with AVX-512, whose tables have 64 words: of the word that a byte's seven upper bits count, the
-/// lowest bit says which half it is.
+/// The same with AVX-512, whose tables have 64 words: a byte's seven upper bits are the index of a word, and
+/// its lowest bit selects the half.
 ///
 /// # Safety
-/// The contract that this file begins with; the machine has AVX-512 F and BW.
+/// The contract at the top of this file; the machine has AVX-512 F and BW.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) unsafe fn look_up_words(table: *const u8, from: *const u8, to: *mut u8, count: usize) {
     // SAFETY: the caller's promise; masked bytes are not accessed.
     unsafe {
         let [a, b, c, d] = [0, 64, 128, 192].map(|at| _mm512_loadu_epi8(table.add(at).cast()));
-        // Only the six lowest bits of an index count.
+        // Only the six low bits of an index count.
         let word = |index, is_upper| {
             let lower = _mm512_permutex2var_epi16(a, index, b);
             _mm512_mask_mov_epi16(lower, is_upper, _mm512_permutex2var_epi16(c, index, d))
         };
         let eight = _mm512_set1_epi16(8);
         sixty_fours!(from, to, count, |x| {
-            // The even bytes are the lower halves of words, and so are their answers.
+            // The even bytes are the low halves of words, and so are their results.
             let is_upper = _mm512_test_epi16_mask(x, _mm512_set1_epi16(0x80));
             let even = word(_mm512_srli_epi16::<1>(x), is_upper);
             let even = _mm512_srlv_epi16(even, _mm512_and_si512(_mm512_slli_epi16::<3>(x), eight));
@@ -110,8 +110,8 @@ pub(super) unsafe fn look_up_words(table: *const u8, from: *const u8, to: *mut u
     }
 }
 
-/// Whether this machine has AVX-512 VBMI. Machine code for object files does not ask, as it would keep the
-/// answer in memory of its own.
+/// Whether this machine has AVX-512 VBMI. Machine code for object files does not ask, since the answer would
+/// be cached in static memory.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn has_vbmi() -> bool {
@@ -121,7 +121,7 @@ pub(super) fn has_vbmi() -> bool {
 /// The same with AVX-512 VBMI, whose tables have 128 bytes.
 ///
 /// # Safety
-/// The contract that this file begins with; the machine has AVX-512 F, BW and VBMI.
+/// The contract at the top of this file; the machine has AVX-512 F, BW and VBMI.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 pub(super) unsafe fn look_up_vbmi(table: *const u8, from: *const u8, to: *mut u8, count: usize) {
@@ -143,7 +143,7 @@ mod tests {
 
     type Way = unsafe fn(*const u8, *const u8, *mut u8, usize);
 
-    /// Those that this machine has, by name.
+    /// The implementations that this machine can run, by name.
     fn ways() -> Vec<(&'static str, Way)> {
         let mut ways: Vec<(&'static str, Way)> = vec![("portable", look_up)];
         let available = Isa::available();

@@ -1,4 +1,4 @@
-//! Which vector operations the kernels are written in, so that each is written once for all instruction sets.
+//! The vector operations of the kernels, so that each kernel is written once for all instruction sets.
 //!
 //! A type that implements [`Simd`] is a token: a value of it proves that the machine has the instructions, so
 //! arithmetic is safe and only memory access is not. All methods and all generic code above them are
@@ -31,14 +31,14 @@ pub(crate) trait Task<S> {
     unsafe fn run(self, simd: S);
 }
 
-/// Operations on vectors of `f32` and of `i32` bit patterns whose lanes do not meet.
+/// Lanewise operations on vectors of `f32` and of `i32` bit patterns.
 ///
-/// The float operations round once and to nearest, as `f32`'s do; `max`, `min` and the selections are those
-/// of [`crate::scalar`].
+/// The float operations round once, to nearest, like those of `f32`; `max`, `min` and the selections are
+/// those of [`crate::scalar`].
 pub(crate) trait Lanewise: Copy + 'static {
     /// Floats.
     type F: Copy;
-    /// As many 32-bit integers.
+    /// The same number of 32-bit integers.
     type I: Copy;
 
     fn splat(self, x: f32) -> Self::F;
@@ -59,8 +59,8 @@ pub(crate) trait Lanewise: Copy + 'static {
     /// Per lane `a == b ? yes : no`.
     fn select_eq(self, a: Self::F, b: Self::F, yes: Self::F, no: Self::F) -> Self::F;
 
-    /// The same vectors, of which the compiler knows only that each is computed from both: so neither is
-    /// computed much later than the other.
+    /// The same vectors, but opaque to the compiler, which must assume that each depends on both: so neither
+    /// is computed much later than the other.
     #[inline(always)]
     fn together(self, a: Self::F, b: Self::F) -> [Self::F; 2] {
         [a, b]
@@ -79,8 +79,8 @@ pub(crate) trait Lanewise: Copy + 'static {
     /// Shift left by `N`.
     fn shift_left<const N: u32>(self, a: Self::I) -> Self::I;
 
-    /// `a * 2^n`, rounded once, for `shifted` = [`ROUND`] + n with a whole n from -252 to 252. Here in two
-    /// steps, of which the first is exact where `a` is about 1.
+    /// `a * 2^n`, rounded once, for `shifted` = [`ROUND`] + n with an integer n from -252 to 252. This
+    /// default takes two steps; the first is exact if `a` is about 1.
     #[inline(always)]
     fn scale(self, a: Self::F, shifted: Self::F) -> Self::F {
         let power = self.sub_int(self.bits(shifted), self.splat_int(ROUND.to_bits() as i32));
@@ -90,7 +90,7 @@ pub(crate) trait Lanewise: Copy + 'static {
         self.mul(self.mul(a, first), second)
     }
 
-    /// [`Self::scale`], the same bits, where `a` is about 1 and the result normal, or `a` is NaN.
+    /// [`Self::scale`], with the same bits, if `a` is about 1 and the result normal, or `a` is NaN.
     #[inline(always)]
     fn scale_normal(self, a: Self::F, shifted: Self::F) -> Self::F {
         let power = self.shift_left::<23>(self.bits(shifted));
@@ -104,22 +104,22 @@ pub(crate) trait Simd: Lanewise {
     const LANES: usize;
     /// Rows of the largest contraction tile that is two vectors wide and fits the registers.
     const TILE_ROWS: usize;
-    /// Which of the first lanes are meant.
+    /// A mask of the first lanes.
     type Mask: Copy;
 
     /// Runs `task` compiled with this instruction set.
     ///
     /// # Safety
-    /// The machine has the instruction set, and what the task asks for holds.
+    /// The machine has the instruction set, and the task's own conditions hold.
     unsafe fn vectorize<T: Task<Self>>(task: T);
 
     /// Lane `i` of the result is lane `lanes[i]` of `a`; every index is below `LANES`.
     fn permute(self, a: Self::F, lanes: Self::I) -> Self::F;
 
-    /// The first `count` lanes; all of them where `count` is `LANES` or more.
+    /// A mask of the first `count` lanes; all of them if `count` is `LANES` or more.
     fn mask(self, count: usize) -> Self::Mask;
 
-    /// The first `count` words from memory as the upper halves of the lanes, zeros below and in the others.
+    /// Loads the first `count` words as the upper halves of the lanes; everything else is zero.
     ///
     /// # Safety
     /// `from` is valid for reads of those words.
@@ -130,18 +130,18 @@ pub(crate) trait Simd: Lanewise {
     /// `to` is valid for writes of those words.
     unsafe fn store_upper(self, to: *mut u16, count: usize, a: Self::I);
 
-    /// The nearest `bf16` of each lane in its upper half, as [`crate::nearest_bf16`] has it.
+    /// The nearest `bf16` of each lane in its upper half, as [`crate::nearest_bf16`] computes it.
     #[inline(always)]
     fn nearest_bf16(self, a: Self::F) -> Self::I {
         let bits = self.bits(a);
         let odd = self.and_int(self.shift_right::<16>(bits), self.splat_int(1));
         let rounded = self.add_int(self.add_int(bits, self.splat_int(0x7fff)), odd);
-        // Not equal to itself: a NaN, which an addition makes quiet.
+        // A NaN, which is not equal to itself; the addition makes it quiet.
         self.bits(self.select_eq(a, a, self.float(rounded), self.add(a, a)))
     }
 
-    /// Per lane the products of two pairs of `bf16`, added to a sum one after the other, the upper one first:
-    /// `a.low * b.low + (a.high * b.high + sum)`, each step rounded once.
+    /// Per lane, the products of two pairs of `bf16`, added to a sum one after the other, the upper one
+    /// first: `a.low * b.low + (a.high * b.high + sum)`, each step rounded once.
     #[inline(always)]
     fn add_pairs(self, a: Self::I, b: Self::I, sum: Self::F) -> Self::F {
         let upper = self.mul_add(self.upper_bf16(a), self.upper_bf16(b), sum);
@@ -171,7 +171,7 @@ pub(crate) trait Simd: Lanewise {
     /// Runs `task` compiled with this instruction set and those instructions.
     ///
     /// # Safety
-    /// The machine has both, and what the task asks for holds.
+    /// The machine has both, and the task's own conditions hold.
     #[inline(always)]
     unsafe fn vectorize_pairs<T: Task<Self>>(task: T) {
         // SAFETY: the caller's promise.
@@ -187,8 +187,8 @@ pub(crate) trait Simd: Lanewise {
         self.add_pairs(a, b, sum)
     }
 
-    /// Stores the nearest `bf16` of the first `count` lanes, all where `count` is larger, by the instruction
-    /// for it. It takes numbers below 2^-126 for zeros.
+    /// Stores the nearest `bf16` of the first `count` lanes, or of all if `count` is larger, by one
+    /// instruction. It treats numbers below 2^-126 as zeros.
     ///
     /// # Safety
     /// The machine has the instruction; `to` is valid for writes of those words.
@@ -198,7 +198,7 @@ pub(crate) trait Simd: Lanewise {
         unsafe { self.store_upper(to, count, self.nearest_bf16(a)) }
     }
 
-    /// Per lane the products of its four bytes, added to a sum that wraps.
+    /// Per lane, the sum of the products of its four bytes and `sum`, with wrapping.
     fn add_quads(self, unsigned: Self::I, signed: Self::I, sum: Self::I) -> Self::I;
 
     /// Whether some machines have an instruction for [`Simd::add_quads`].
@@ -212,7 +212,7 @@ pub(crate) trait Simd: Lanewise {
     /// Runs `task` compiled with this instruction set and that instruction.
     ///
     /// # Safety
-    /// The machine has both, and what the task asks for holds.
+    /// The machine has both, and the task's own conditions hold.
     #[inline(always)]
     unsafe fn vectorize_quads<T: Task<Self>>(task: T) {
         // SAFETY: the caller's promise.
@@ -228,8 +228,8 @@ pub(crate) trait Simd: Lanewise {
         self.add_quads(unsigned, signed, sum)
     }
 
-    /// Per lane a byte of each of up to four rows, the first row's lowest and zeros for rows that there are
-    /// not: of the first `count` bytes, all where `count` is larger; the other lanes are zero.
+    /// Per lane, one byte of each of up to four rows, the first row's in the low bits, and zeros for missing
+    /// rows. Only the first `count` lanes are loaded (all if `count` is larger); the others are zero.
     ///
     /// # Safety
     /// Each row is valid for reads of those bytes.
@@ -243,7 +243,8 @@ pub(crate) trait Simd: Lanewise {
         quads
     }
 
-    /// The bytes with the uppermost bit of each turned, so that signed numbers are unsigned ones, 128 more.
+    /// The bytes with the upper bit of each flipped: signed numbers become unsigned numbers that are 128
+    /// larger.
     #[inline(always)]
     fn turn_signs(self, bytes: Self::I) -> Self::I {
         let signs = self.splat_int(0x8080_8080_u32 as i32);
@@ -254,19 +255,20 @@ pub(crate) trait Simd: Lanewise {
     /// The products of integers, which wrap.
     fn mul_int(self, a: Self::I, b: Self::I) -> Self::I;
 
-    /// Byte by byte the larger one of unsigned bytes, four in a lane.
+    /// The larger of unsigned bytes, byte by byte, four in a lane.
     fn max_unsigned(self, a: Self::I, b: Self::I) -> Self::I;
 
-    /// The same of signed ones.
+    /// The larger of signed bytes.
     fn max_signed(self, a: Self::I, b: Self::I) -> Self::I;
 
-    /// The nearest integers, those of ties even.
+    /// Rounds to the nearest integers, ties to even.
     fn round(self, a: Self::F) -> Self::F;
 
-    /// The integers next to numbers, towards zero.
+    /// Rounds to integers towards zero.
     fn trunc(self, a: Self::F) -> Self::F;
 
-    /// The first `count` bytes, all where `count` is larger, as unsigned numbers, zero in the other lanes.
+    /// Loads the first `count` bytes (all if `count` is larger) as unsigned numbers; the other lanes are
+    /// zero.
     ///
     /// # Safety
     /// `from` is valid for reads of those bytes.
@@ -278,8 +280,8 @@ pub(crate) trait Simd: Lanewise {
     /// As there.
     unsafe fn load_signed(self, from: *const u8, count: usize) -> Self::I;
 
-    /// Stores the first `count` lanes, all where `count` is larger, as unsigned bytes: cut towards zero, the
-    /// nearest byte where there is none, and zero for a NaN.
+    /// Stores the first `count` lanes (all if `count` is larger) as unsigned bytes: truncated towards zero,
+    /// saturated, and zero for a NaN.
     ///
     /// # Safety
     /// `to` is valid for writes of those bytes.
@@ -290,7 +292,7 @@ pub(crate) trait Simd: Lanewise {
     /// As there.
     unsafe fn store_signed(self, to: *mut u8, count: usize, a: Self::F);
 
-    /// [`Simd::store_unsigned`] of the nearest integers, to which a number from -255 to 255 is added.
+    /// [`Simd::store_unsigned`] of the nearest integers plus a number from -255 to 255.
     ///
     /// # Safety
     /// As there.
@@ -300,7 +302,7 @@ pub(crate) trait Simd: Lanewise {
         unsafe { self.store_unsigned(to, count, self.add(self.round(a), self.splat(added as f32))) }
     }
 
-    /// [`Simd::store_signed`] of the nearest integers, to which a number from -255 to 255 is added.
+    /// [`Simd::store_signed`] of the nearest integers plus a number from -255 to 255.
     ///
     /// # Safety
     /// As there.
@@ -310,7 +312,7 @@ pub(crate) trait Simd: Lanewise {
         unsafe { self.store_signed(to, count, self.add(self.round(a), self.splat(added as f32))) }
     }
 
-    /// A vector whose first `count` bytes, all where `count` is larger, are from memory, the others zero.
+    /// Loads the first `count` bytes of a vector (all if `count` is larger); the others are zero.
     ///
     /// # Safety
     /// `from` is valid for reads of those bytes.
@@ -324,7 +326,7 @@ pub(crate) trait Simd: Lanewise {
         }
     }
 
-    /// Stores the first `count` bytes of a vector, all where `count` is larger.
+    /// Stores the first `count` bytes of a vector (all if `count` is larger).
     ///
     /// # Safety
     /// `to` is valid for writes of those bytes.
@@ -400,7 +402,7 @@ pub(crate) trait Simd: Lanewise {
         }
     }
 
-    /// Stores the first `count` lanes, all where `count` is larger.
+    /// Stores the first `count` lanes (all if `count` is larger).
     ///
     /// # Safety
     /// `to` is valid for writes of those lanes.
@@ -413,7 +415,7 @@ pub(crate) trait Simd: Lanewise {
     }
 }
 
-/// How many lanes of a vector lie in memory.
+/// The lanes of a vector that are loaded or stored.
 pub(crate) trait Width<S: Simd>: Copy {
     /// # Safety
     /// `from` is valid for reads of the lanes.
@@ -459,10 +461,10 @@ impl<S: Simd> Width<S> for First<S> {
     }
 }
 
-/// A block for each number below a constant of at most [`MOST_WRITTEN_OUT`], one after the other.
+/// A block for each number below a constant (at most [`MOST_WRITTEN_OUT`]), one after the other.
 ///
-/// The sums of a tile are in registers only where no loop over them is left, and the compiler unrolls a loop
-/// only where the result is below a size of its own: a tile that grows past that is five times as slow.
+/// The sums of a tile stay in registers only without a loop over them. The compiler unrolls a loop only if
+/// the result is below its own size limit, and a tile beyond that limit is five times as slow.
 macro_rules! written_out {
     ($index:ident in $count:ident => $block:block) => {
         const { assert!($count <= crate::simd::MOST_WRITTEN_OUT) };
@@ -477,14 +479,14 @@ macro_rules! written_out {
 }
 pub(crate) use written_out;
 
-/// The most copies of a block.
+/// The greatest number of copies of a block.
 pub(crate) const MOST_WRITTEN_OUT: usize = 14;
 
-/// The same pointer, of which the compiler knows nothing more.
+/// The same pointer, opaque to the compiler.
 ///
-/// Without it, the optimiser turns the addresses of a tile's pixels, which are one pointer plus small
-/// multiples of a stride, into two dozen pointers that it advances one by one and keeps on the stack, as many
-/// loads and stores as there are products.
+/// Without it, the optimizer turns the addresses of a tile's pixels, which are one pointer plus small
+/// multiples of a stride, into two dozen pointers. It advances each of them and keeps them on the stack, with
+/// as many loads and stores as there are products.
 #[inline(always)]
 pub(crate) fn opaque(pointer: *const f32) -> *const f32 {
     // Miri knows no assembler.
@@ -501,8 +503,8 @@ pub(crate) fn opaque(pointer: *const f32) -> *const f32 {
     pointer
 }
 
-/// Fetches the cache line at `address` into the second-level cache ahead of its use. Any address is allowed:
-/// a prefetch never faults.
+/// Prefetches the cache line at `address` into the second-level cache. Any address is allowed: a prefetch
+/// never faults.
 #[inline(always)]
 pub(crate) fn prefetch(address: *const f32) {
     #[cfg(target_arch = "x86_64")]

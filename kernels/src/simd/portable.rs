@@ -1,4 +1,4 @@
-//! What the vector operations mean, in plain Rust: arrays of eight, lane by lane.
+//! The vector operations in plain Rust: arrays of eight, lane by lane.
 
 use super::{Lanewise, Simd, Task};
 use crate::scalar;
@@ -19,8 +19,8 @@ fn from_fn<T>(lane: impl Fn(usize) -> T) -> [T; LANES] {
     [lane(0), lane(1), lane(2), lane(3), lane(4), lane(5), lane(6), lane(7)]
 }
 
-/// On x86, where this needs eight calls of a function, one call of this in their place: the eight were a
-/// quarter of all kernels' code.
+/// On x86 without FMA, `mul_add` is eight calls of a library function; this makes them one call of this
+/// function, since the eight calls were a quarter of all kernels' code.
 #[cfg_attr(all(target_arch = "x86_64", not(target_feature = "fma")), inline(never))]
 #[cfg_attr(not(all(target_arch = "x86_64", not(target_feature = "fma"))), inline(always))]
 fn mul_add(a: &F, b: &F, c: &F) -> F {
@@ -219,10 +219,10 @@ impl Simd for Portable {
     }
 }
 
-/// The nearest integer, of two the even one: the C library's function for it is not there in object files.
+/// The nearest integer, ties to even: object files cannot call the C library's function for it.
 #[inline(always)]
 fn nearest_integer(a: f32) -> f32 {
-    // From here on all numbers are integers, and what is added to this is rounded to one.
+    // From here on all floats are integers, so adding this number rounds to an integer.
     const INTEGERS: f32 = 8_388_608.0;
     let size = a.abs();
     if size < INTEGERS { ((size + INTEGERS) - INTEGERS).copysign(a) } else { a }

@@ -1,17 +1,17 @@
-//! How several vectors are computed at once.
+//! Several vectors computed at once, to hide latency.
 
 use super::{Lanewise, Simd};
 
-/// How many vectors [`Several`] are.
+/// The number of vectors in [`Several`].
 const AT_ONCE: usize = 4;
 
-/// Some vectors as one: each operation is done to all of them before the next one.
+/// Several vectors as one: each operation is applied to all of them before the next operation.
 ///
-/// A function of dozens of operations, each on the result of the last, is bound by their latency, since a CPU
-/// looks only some dozens of operations ahead. On a Zen 3, eight numbers' gelu takes 31 cycles vector after
-/// vector, and 18 so.
+/// A function of dozens of dependent operations is bound by their latency, since a CPU looks ahead only some
+/// dozens of operations. On a Zen 3, gelu of eight numbers takes 31 cycles one vector at a time, and 18 this
+/// way.
 ///
-/// A compiler would undo it, to need fewer registers; [`Lanewise::together`] holds it back.
+/// A compiler would undo it to save registers; [`Lanewise::together`] prevents that.
 #[derive(Clone, Copy)]
 pub(crate) struct Several<S>(pub(crate) S);
 
@@ -105,7 +105,7 @@ impl<S: Simd> Several<S> {
     /// Lanes of all vectors.
     pub(crate) const LANES: usize = AT_ONCE * S::LANES;
 
-    /// Vectors that lie one after the other in memory.
+    /// Loads consecutive vectors.
     ///
     /// # Safety
     /// `from` is valid for reads of `LANES` floats.
@@ -119,7 +119,7 @@ impl<S: Simd> Several<S> {
         out
     }
 
-    /// Stores vectors one after the other.
+    /// Stores consecutive vectors.
     ///
     /// # Safety
     /// `to` is valid for writes of `LANES` floats.

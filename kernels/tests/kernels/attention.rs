@@ -1,5 +1,5 @@
-//! Whether attention computes what plain loops compute, with the same bits on every instruction set and for
-//! every cut.
+//! That attention computes the results of plain loops, with the same bits on every instruction set and for
+//! every division into parts.
 
 use crate::common::{Rng, assert_same_bits, input, or_few, output, run, ways};
 use kernels::{
@@ -7,7 +7,7 @@ use kernels::{
     wide_bf16,
 };
 
-/// What is given; factors are those of q, k and the scores.
+/// The inputs; the factors are those of q, k and the scores.
 struct Data {
     q: Vec<f32>,
     k: Vec<f32>,
@@ -16,7 +16,7 @@ struct Data {
     factors: [Option<f32>; 3],
 }
 
-/// What of a matrix lies side by side.
+/// Whether the rows or the columns of a matrix are contiguous.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
     ByRows,
@@ -57,7 +57,7 @@ fn shape(heads: [u64; 2], sizes: [u64; 4], orders: [Order; 3]) -> AttentionShape
         k: dense(heads, keys, depth, orders[1]),
         v: dense(heads, keys, columns, orders[2]),
         mask: HeadMatrices { heads: [0, rows * keys, 0, 0], row: keys, column: 1 },
-        // Rows of all heads beside each other, as a transpose would put them.
+        // The rows of all heads are interleaved, as after a transpose.
         out: HeadMatrices {
             heads: [0, rows * heads[3] * columns, 0, columns],
             row: heads[3] * columns,
@@ -179,7 +179,7 @@ fn masked_keys_do_not_count_and_a_row_of_them_alone_is_not_a_number() {
     let shape = shape([1, 2], [3, 600, 4, 5], BY_ROWS);
     let mut data = data(&mut Rng::new(5), &shape, Mask::Present);
     let mask = data.mask.as_mut().unwrap();
-    // Row 0: nothing but the last key; row 1: nothing at all; row 2: all but the second block.
+    // Row 0 attends only to the last key, row 1 to none, and row 2 to all except the second block.
     (0..599).for_each(|key| mask[key] = f32::NEG_INFINITY);
     (600..1200).for_each(|key| mask[key] = f32::NEG_INFINITY);
     (1456..1712).for_each(|key| mask[key] = f32::NEG_INFINITY);

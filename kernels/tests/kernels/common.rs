@@ -1,5 +1,4 @@
-//! What the kernel tests share: a small generator, buffers whose surroundings are watched, and a runner of
-//! parts.
+//! Helpers of the kernel tests: a small generator, buffers with guarded surroundings, and a runner of parts.
 
 use kernels::{Isa, Kernel};
 
@@ -37,10 +36,10 @@ impl Rng {
     }
 }
 
-/// What memory holds that nobody may read or write.
+/// The content of memory that no kernel may read or write.
 pub(crate) const CANARY: u8 = 0xff;
 
-/// Runs all parts of a kernel, the last first, each with scratch full of NaNs whose end is watched.
+/// Runs all parts of a kernel, the last one first. Each gets scratch full of NaNs with a guarded end.
 pub(crate) fn run(kernel: &impl Kernel, operands: &[*mut u8]) {
     let desc: Vec<u64> = aligned(kernel.as_bytes());
     let bytes = kernel.scratch_bytes();
@@ -49,7 +48,7 @@ pub(crate) fn run(kernel: &impl Kernel, operands: &[*mut u8]) {
     let start = scratch.as_ptr().align_offset(64);
     for part in (0..kernel.parts()).rev() {
         scratch.fill(CANARY);
-        // SAFETY: the test passes the operands that the kernel documents; scratch has the asked size and
+        // SAFETY: the test passes the operands that the kernel documents; scratch has the requested size and
         // alignment.
         unsafe {
             let at = scratch.as_mut_ptr().add(start);
@@ -65,13 +64,13 @@ fn aligned(bytes: &[u8]) -> Vec<u64> {
     bytes.chunks(8).map(word).collect()
 }
 
-/// `usual`, or `few` where Miri runs the tests, which takes some ten thousand times as long.
+/// `usual`, or `few` under Miri, which takes some ten thousand times as long.
 pub(crate) fn or_few<T>(usual: T, few: T) -> T {
     if cfg!(miri) { few } else { usual }
 }
 
-/// All instruction sets of this machine with numbers of threads that cut the work differently. Miri has the
-/// widest only, unless `OPTC_MIRI_ALL` is set.
+/// All instruction sets of this machine, with numbers of threads that divide the work differently. Under Miri
+/// only the widest, unless `OPTC_MIRI_ALL` is set.
 pub(crate) fn ways() -> Vec<(Isa, usize)> {
     if cfg!(miri) && std::env::var_os("OPTC_MIRI_ALL").is_none() {
         return vec![(Isa::detect(), 3)];

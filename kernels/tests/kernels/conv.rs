@@ -1,12 +1,12 @@
-//! Whether convolutions compute what plain loops compute, with the same bits on every instruction set and for
-//! every cut.
+//! That convolutions compute the results of plain loops, with the same bits on every instruction set and for
+//! every division into parts.
 
 use crate::common::{Rng, assert_same_bits, input, or_few, output, run, ways};
 use kernels::{
     Activation, Conv2d, Conv2dShape, ConvPrologue, ConvStrides, ImageStrides, Kernel, WeightStrides,
 };
 
-/// Where the residual lies.
+/// The memory of the residual.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Residual {
     Absent,
@@ -14,7 +14,7 @@ pub(crate) enum Residual {
     InOutput,
 }
 
-/// How much scratch the kernel is given.
+/// The amount of scratch given to the kernel.
 #[derive(Clone, Copy, Debug)]
 enum Scratch {
     Wished,
@@ -31,7 +31,7 @@ pub(crate) struct Case {
     pub(crate) has_bias: bool,
 }
 
-/// The memory of a case; `out` holds the residual where it is the output.
+/// The memory of a case; `out` holds the residual if the residual is the output.
 #[derive(Clone)]
 pub(crate) struct Data {
     pub(crate) x: Vec<f32>,
@@ -52,7 +52,7 @@ fn extent(strides: &ImageStrides, batch: usize, size: [usize; 2], channels: usiz
         + 1
 }
 
-/// NaN wherever no pixel lies, so that reading there shows.
+/// An image with NaN between the pixels, so that reads there show.
 fn image(rng: &mut Rng, strides: &ImageStrides, batch: usize, size: [usize; 2], channels: usize) -> Vec<f32> {
     let mut values = vec![f32::NAN; extent(strides, batch, size, channels)];
     for at in offsets(strides, batch, size, channels) {
@@ -149,8 +149,8 @@ fn exact(case: &Case, data: &Data, at: [usize; 4], start: f64) -> (f64, f64) {
     (sum, size)
 }
 
-/// Compares one result with plain loops, from which it may be further away than a sum in order by so much,
-/// and checks that nothing else was written.
+/// Compares one result with plain loops, and checks that nothing else was written. The result's error may
+/// exceed that of a sum in order by `further`.
 pub(crate) fn check_against_loops(case: &Case, data: &Data, found: &[f32], further: f64) {
     let Case { shape, strides, .. } = case;
     let size = shape.output();
@@ -159,7 +159,7 @@ pub(crate) fn check_against_loops(case: &Case, data: &Data, found: &[f32], furth
     let residual: Vec<usize> = offsets(&strides.residual, shape.batch, size, shape.out_channels).collect();
     for (index, &at) in out.iter().enumerate() {
         untouched[at] = false;
-        // Miri looks at a few: it is for memory, and these loops are slow.
+        // Miri checks few elements: it looks for memory errors, and these loops are slow.
         if index % or_few(1, 23) != 0 {
             continue;
         }

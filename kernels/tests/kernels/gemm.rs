@@ -1,10 +1,10 @@
-//! Whether matrix products compute what plain loops compute, with the same bits on every instruction set and
-//! for every cut.
+//! That matrix products compute the results of plain loops, with the same bits on every instruction set and
+//! for every division into parts.
 
 use crate::common::{Rng, assert_same_bits, input, or_few, output, run, ways};
 use kernels::{Activation, Gemm, GemmShape, Isa};
 
-/// The operands of a product; `c` begins as the residual.
+/// The operands of a product; `c` initially holds the residual.
 struct Data {
     a: Vec<f32>,
     b: Vec<f32>,
@@ -87,8 +87,8 @@ fn products_of_one_row_agree() {
     }
 }
 
-/// Rows that are read in place, one and many, and rows that are copied (4096 bytes apart) with several blocks
-/// of K; the last columns fill no panel.
+/// Rows read in place, one and many, and rows that are copied (4096 bytes apart), with several blocks of K;
+/// the last columns do not fill a panel.
 #[test]
 fn a_function_that_is_not_computed_in_tiles_is_applied_once_to_each_of_many_panels() {
     let n = or_few(700, 280);
@@ -101,7 +101,7 @@ fn a_function_that_is_not_computed_in_tiles_is_applied_once_to_each_of_many_pane
 
 #[test]
 fn a_product_without_depth_is_the_bias_and_the_residual() {
-    // Many rows that lie one upon the other would be copied.
+    // Many rows at the same address would be copied.
     for rows in [5, 13, 40] {
         check(&GemmShape::dense(rows, 7, 0), Activation::Relu, 0);
     }

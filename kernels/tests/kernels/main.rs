@@ -1,5 +1,5 @@
-//! Whether every kernel computes what plain loops compute, with the same bits on every instruction set and
-//! for every cut.
+//! That every kernel computes the results of plain loops, with the same bits on every instruction set and for
+//! every division into parts.
 
 mod attention;
 mod common;

@@ -1,4 +1,4 @@
-//! Whether vector functions give the bits of their scalar definitions, tails and special values included.
+//! That vector functions have the bits of their scalar definitions, including tails and special values.
 
 use crate::common::{Rng, assert_same_bits, input, or_few, output, run, ways};
 use kernels::{ScalarFunction, VectorMap};

@@ -1,5 +1,4 @@
-//! Whether convolutions of `bf16` compute, to the bit, what a plain loop over pairs computes, however their
-//! numbers are stored.
+//! That convolutions of `bf16` compute the bits of a plain loop over pairs, for all storage types.
 
 use crate::common::{Rng, input, or_few, output, run, ways};
 use kernels::{
@@ -7,7 +6,7 @@ use kernels::{
     StoredFloat, WeightStrides, nearest_bf16, wide_bf16 as wide,
 };
 
-/// An image's numbers as they lie in memory, in whole words, so that they are aligned.
+/// An image in memory, in whole words, so that it is aligned.
 pub(crate) struct Stored {
     kind: StoredFloat,
     pub(crate) words: Vec<u64>,
@@ -15,13 +14,13 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// Of `count` numbers, all NaN.
+    /// `count` elements, all NaN.
     pub(crate) fn new(kind: StoredFloat, count: usize) -> Stored {
         let bytes = count * kind.bytes();
         Stored { kind, words: vec![u64::MAX; bytes.div_ceil(8)], bytes }
     }
 
-    /// The bytes of number `index`, from the first one's lowest on.
+    /// The word and the bit offset of element `index`.
     fn place(&self, index: usize) -> (usize, u32) {
         let at = index * self.kind.bytes();
         assert!(at < self.bytes);
@@ -62,7 +61,7 @@ pub(crate) struct Case {
     pub(crate) has_bias: bool,
 }
 
-/// Offsets of all elements (n, y, x, c), and the elements that the image takes in memory.
+/// Offsets of all elements (n, y, x, c), and the number of elements that the image spans in memory.
 pub(crate) fn offsets(
     strides: &ImageStrides,
     batch: usize,
@@ -174,7 +173,7 @@ fn check(case: &Case, seed: u64) {
     let (residuals, _) = offsets(&strides.residual, shape.batch, shape.output(), shape.out_channels);
     let data = data(rng, case);
     let mut want = Stored::new(numbers.output, extent);
-    // Miri looks at a few: it is for memory, and the loop is slow.
+    // Miri checks few elements: it looks for memory errors, and the loop is slow.
     let step = or_few(1, 23);
     for (element, residual) in outputs.iter().zip(&residuals).step_by(step) {
         let [at, n, y, x, o] = *element;
@@ -272,7 +271,7 @@ fn grouped_convolutions_and_channels_first_images_of_pairs_are_the_plain_loop_to
     }
 }
 
-/// Of such images, lines are made ready once for all that reads them.
+/// Lines of such images are prepared once for all their readers.
 #[test]
 fn lines_of_channels_first_images_are_read_right() {
     let mut rng = Rng::new(5);
@@ -290,7 +289,7 @@ fn lines_of_channels_first_images_are_read_right() {
     }
 }
 
-/// With a prologue or dilation, lines are not made ready: each tap is gathered from its channel's plane.
+/// With a prologue or dilation, lines are not prepared: each tap is gathered from its channel's plane.
 #[test]
 fn images_whose_channels_lie_apart_are_gathered_right() {
     let mut rng = Rng::new(7);
@@ -308,7 +307,7 @@ fn images_whose_channels_lie_apart_are_gathered_right() {
     }
 }
 
-/// Where tiles fill the output's lines, kernel rows beside the image are left out.
+/// If tiles fill the output's lines, kernel rows outside the image are skipped.
 #[test]
 fn kernel_rows_beside_the_image_are_left_out_right() {
     let mut rng = Rng::new(6);

@@ -1,5 +1,5 @@
-//! Whether convolutions of bytes compute, to the bit, what a plain loop computes, however their numbers are
-//! stored and whatever is done to the sums.
+//! That convolutions of bytes compute the bits of a plain loop, for all storage types and steps after the
+//! sums.
 
 use crate::common::{CANARY, Rng, input, or_few, output, run, ways};
 use crate::pairs::offsets;
@@ -24,13 +24,13 @@ struct Case {
 
 struct Data {
     x: Vec<u8>,
-    /// The integers.
+    /// The integers, as floats.
     weights: Vec<f32>,
     x_zero: u8,
     weight_zeros: Vec<u8>,
     residual: Vec<f32>,
     byte_residual: Vec<u8>,
-    /// The numbers of each step.
+    /// The operands of each step.
     numbers: Vec<Vec<f32>>,
 }
 
@@ -41,7 +41,7 @@ fn number(sign: ByteSign, byte: u8) -> i32 {
     }
 }
 
-/// Any byte, those at the ends often.
+/// A random byte, often one at an end of the range.
 fn byte(rng: &mut Rng) -> u8 {
     match rng.between(0, 3) {
         0 => rng.pick(&[0, 1, 255, 128, 127]),
@@ -54,7 +54,7 @@ fn data(rng: &mut Rng, case: &Case) -> Data {
     let (_, extent) = offsets(&strides.input, shape.batch, shape.input, shape.in_channels);
     let (_, residuals) = offsets(&strides.residual, shape.batch, shape.output(), shape.out_channels);
     let taps = shape.kernel[0] * shape.kernel[1];
-    // All at their ends, so that sums are the greatest that there are, or anything.
+    // All at the ends of their range, so that the sums are the largest possible, or random.
     let is_extreme = rng.between(0, 3) == 0;
     let most_zero = rng.pick(&[1, 255, 255, 255]);
     let [first, second] = [byte(rng), rng.pick(&[0, 255, 128, 127])];
@@ -116,7 +116,7 @@ fn expected_sum(case: &Case, data: &Data, [n, y, x, o]: [usize; 4]) -> i32 {
     sum
 }
 
-/// What is stored of a sum of output channel `o`, as bytes; `residual` is the element of that.
+/// The stored bytes of a sum of output channel `o`; `residual` is the index of its residual.
 fn expected(case: &Case, data: &Data, sum: i32, o: usize, residual: usize) -> Vec<u8> {
     if case.bytes.output == StoredSum::I32 {
         return sum.to_ne_bytes().to_vec();
@@ -147,12 +147,12 @@ fn expected(case: &Case, data: &Data, sum: i32, o: usize, residual: usize) -> Ve
     }
 }
 
-/// Bytes as whole words, so that `f32` are aligned, all of them canaries.
+/// Canary bytes in whole words, so that `f32` are aligned.
 fn canaries(bytes: usize) -> Vec<u64> {
     vec![u64::from_ne_bytes([CANARY; 8]); bytes.div_ceil(8)]
 }
 
-/// What memory holds.
+/// The bytes of memory.
 fn bytes_of(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
@@ -170,7 +170,7 @@ fn check_ways(case: &Case, seed: u64, ways: Vec<(Isa, usize)>) {
     let data = data(rng, case);
     let size = bytes.output.bytes();
     let mut want = bytes_of(&canaries(extent * size));
-    // Miri looks at a few: it is for memory, and the loop is slow.
+    // Miri checks few elements: it looks for memory errors, and the loop is slow.
     let step = or_few(1, 23);
     for (element, residual) in outputs.iter().zip(&residuals).step_by(step) {
         let [at, n, y, x, o] = *element;
@@ -214,7 +214,7 @@ fn check_ways(case: &Case, seed: u64, ways: Vec<(Isa, usize)>) {
                 let want = &want[element[0] * size..][..size];
                 let is_same = is_same(bytes.output, found, want);
                 assert!(is_same, "{found:?}, not {want:?} at {element:?} on {isa:?} x {threads}: {case:?}");
-                // One NaN is as good as another.
+                // All NaNs are equal.
                 found.copy_from_slice(want);
             }
             assert!(cfg!(miri) || found == want, "beside the output on {isa:?} x {threads}: {case:?}");
@@ -264,14 +264,14 @@ fn random_steps(rng: &mut Rng, output: StoredSum) -> Vec<SumStep> {
         let bytes = SIGNS.map(SumStep::ByteResidual);
         steps.insert(at, rng.pick(&[SumStep::Residual, bytes[0], bytes[1]]));
     }
-    // What quantizes mostly.
+    // The usual steps of a quantization.
     if rng.between(0, 2) == 0 && steps.len() < 14 {
         steps.extend([SumStep::Round, SumStep::Add(rng.pick(&[StepOperand::One, StepOperand::Channel]))]);
         let [lo, hi] =
             rng.pick(&[[0.0, 255.0], [-128.0, 127.0], [3.0, 90.0], [0.5, f32::INFINITY], [-7.0, 50.5]]);
         steps.push(SumStep::Function(Activation::Clip { lo, hi }));
     }
-    // Small numbers, of which not all are at the ends of what bytes are.
+    // Small numbers, so that not all results are at the ends of the bytes' range.
     if rng.between(0, 1) == 0 && steps.len() < 16 {
         steps.insert(0, SumStep::Mul(StepOperand::Channel));
     }
@@ -368,7 +368,7 @@ fn each_step_alone_is_the_plain_one_to_the_bit() {
         Activation::Clip { lo: -1.5, hi: 2.5 },
         Activation::Sigmoid,
         Activation::Gelu,
-        // NaN below zero.
+        // NaN for negative numbers.
         Activation::Sqrt,
     ];
     let mut steps: Vec<SumStep> = few.into_iter().flat_map(of).collect();
@@ -413,7 +413,7 @@ fn groups_and_channels_first_images_of_bytes_are_the_plain_loop_to_the_bit() {
     }
 }
 
-/// One channel a group, with lines and images that lie apart.
+/// One channel a group, with gaps between lines and images.
 fn random_depthwise(rng: &mut Rng, channels: usize) -> Case {
     let mut case = random_case(rng, channels, 1, 1);
     let shape = &mut case.shape;
@@ -475,7 +475,7 @@ fn depthwise_signs_zero_points_and_residuals_are_the_plain_ones_to_the_bit() {
     }
 }
 
-/// A line that takes several strips, and one of more pixels than the largest tile has in each of them.
+/// A line of several strips, and one with more pixels than the largest tile in each strip.
 #[test]
 fn long_depthwise_lines_are_cut_into_strips() {
     let mut rng = Rng::new(9);
@@ -534,7 +534,7 @@ fn the_product_of_matrices_of_bytes_is_a_convolution_of_a_line() {
     assert_eq!(c, [60, 70, 160, 195, 260, 320]);
 }
 
-/// Numbers beside those that bytes are, ties, and what is no number.
+/// Numbers next to the ends of the bytes' range, ties, infinities and NaN.
 #[test]
 fn numbers_at_the_ends_of_bytes_are_stored_as_the_plain_ones() {
     let ends =
@@ -547,7 +547,7 @@ fn numbers_at_the_ends_of_bytes_are_stored_as_the_plain_ones() {
     let x = [1u8; 3];
     let none = std::ptr::null_mut();
     let added = [0.0, 128.0, 3.0, -7.0, 255.0, -255.0, 256.0, 0.5, f32::NAN, 1e10];
-    // Ends that are whole numbers, and that are none.
+    // Ends that are integers, and ends that are not.
     let ends = [[3.0, 90.0], [2.75, 90.0], [3.0, 89.5], [-900.0, 90.0]];
     for (added, [lo, hi]) in added.into_iter().flat_map(|added| ends.map(|ends| (added, ends))) {
         for (isa, stored) in ways().into_iter().flat_map(|way| STORED.map(|stored| (way.0, stored))) {

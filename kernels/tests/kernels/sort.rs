@@ -1,4 +1,4 @@
-//! Indices in the order of elements, against a stable sort that compares the elements.
+//! Argsort against a stable sort that compares the elements.
 
 use std::fmt::Debug;
 
@@ -6,7 +6,7 @@ use kernels::{ArgSort, Direction, Isa, Kernel, NumberType};
 
 use crate::common::{or_few, run};
 
-/// Sorts one line with each instruction set, and in both directions.
+/// Sorts one line with each instruction set, in both directions.
 fn check<T: PartialOrd + Copy + Debug>(number: NumberType, elements: &[T]) {
     let is_nan = |x: &T| x.partial_cmp(x).is_none();
     let order = |a: &T, b: &T| a.partial_cmp(b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)));
@@ -27,7 +27,7 @@ fn check<T: PartialOrd + Copy + Debug>(number: NumberType, elements: &[T]) {
     }
 }
 
-/// Each element next to each other one, and all of them many times.
+/// Lines with every pair of elements as neighbours, and with all of them repeated many times.
 macro_rules! checked {
     ($($number:ident $ty:ty: $($element:expr),+;)+) => {$({
         let some: &[$ty] = &[$($element),+];

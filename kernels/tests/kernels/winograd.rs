@@ -1,5 +1,5 @@
-//! Whether Winograd convolutions compute what plain loops compute, with the same bits on every instruction
-//! set, for every cut and with any scratch.
+//! That Winograd convolutions compute the results of plain loops, with the same bits on every instruction
+//! set, for every division into parts and with any scratch.
 
 use crate::common::{Rng, assert_same_bits, input, or_few, output, run, ways};
 use crate::conv::{Case, Data, Residual, check_against_loops, data, random_strides};
@@ -33,12 +33,13 @@ fn kernel_result(case: &Case, data: &Data, isa: Isa, threads: usize, scratch: us
     out
 }
 
-/// Heights and widths of filters for which there is an algorithm.
+/// Heights and widths of the filters with an algorithm.
 pub(crate) const KERNELS: [[usize; 2]; 8] = [[3, 3], [5, 5], [1, 3], [3, 1], [1, 5], [5, 1], [1, 7], [7, 1]];
 
 fn check(case: &Case, seed: u64) {
     let data = data(&mut Rng::new(seed), case);
-    // Numbers are at most 1: the errors of the algorithms grow with the root of the products.
+    // Operands are at most 1 in magnitude: the errors of the algorithms grow with the root of the number of
+    // products.
     let further = 2e-5 * (case.shape.in_channels as f64 * 9.0).sqrt();
     let mut first: Option<Vec<f32>> = None;
     for (isa, threads) in ways() {
@@ -101,7 +102,7 @@ fn images_and_channels_of_all_sizes_agree() {
             let [height, width] = kernel;
             let pads = [height, width, height, width].map(|side| rng.between(0, side - 1));
             let other = rng.between(7, or_few(12, 8));
-            // At the least one window fits.
+            // The smallest image has one window.
             let image = if size % 2 == 0 { [size.max(7), other] } else { [other, size.max(7)] };
             let channels = [or_few(71 - size, size % 5 + 1), rng.between(1, or_few(70, 5))];
             let batch = rng.between(1, 2);
@@ -144,7 +145,7 @@ fn groups_of_whole_vectors_of_input_channels_agree() {
     for (index, kernel) in KERNELS.into_iter().enumerate() {
         for _ in 0..or_few(4, 1) {
             let groups = rng.between(2, or_few(4, 2));
-            // 80 and 144 channels have blocks of which the last has fewer channels, or as many.
+            // With 80 and 144 channels, the last block has fewer channels than, or as many as, the others.
             let inputs = 16 * rng.pick(or_few(&[1, 2, 3, 5, 9], &[1]));
             let outputs = rng.between(1, or_few(40, 3));
             let case = shape(1, [9, 10], [groups * inputs, groups * outputs], [1; 4]);
@@ -153,7 +154,7 @@ fn groups_of_whole_vectors_of_input_channels_agree() {
     }
 }
 
-/// The rows of an output that is computed in bands have the bits that they have otherwise.
+/// An output's rows have the same bits if the output is computed in bands.
 #[test]
 fn bands_of_whole_rows_of_tiles_change_no_bit() {
     let mut rng = Rng::new(24);

@@ -1,5 +1,5 @@
-//! Whether Winograd convolutions of `bf16` compute what plain loops over the rounded numbers compute, with
-//! the same bits on every instruction set, for every cut and with any scratch.
+//! That Winograd convolutions of `bf16` compute the results of plain loops over the rounded numbers, with the
+//! same bits on every instruction set, for every division into parts and with any scratch.
 
 use crate::common::{Rng, input, or_few, output, run, ways};
 use crate::pairs::{Case, Data, Stored, data, expected, offsets, random_case};
@@ -43,7 +43,8 @@ fn check(case: &Case, seed: u64) {
     for (found, way) in results.iter().zip(&ways) {
         assert!(found.words == results[0].words, "{way:?}: {case:?}");
     }
-    // Numbers are at most 1: the errors of the algorithms grow with the root of the products.
+    // Operands are at most 1 in magnitude: the errors of the algorithms grow with the root of the number of
+    // products.
     let further = 2e-5 * (shape.in_channels as f32 * 9.0).sqrt();
     let rounding = if numbers.output == StoredFloat::Bf16 { 1.0 / 256.0 } else { 0.0 };
     let of = |strides| offsets(strides, shape.batch, shape.output(), shape.out_channels);
@@ -71,7 +72,7 @@ fn case(rng: &mut Rng, kernel: [usize; 2], channels: [usize; 2]) -> Case {
     case_of_groups(rng, 1, kernel, channels)
 }
 
-/// The same with `of_group` input and output channels in each group.
+/// The same convolution with `of_group` input and output channels in each group.
 fn case_of_groups(rng: &mut Rng, groups: usize, kernel: [usize; 2], of_group: [usize; 2]) -> Case {
     let [inputs, outputs] = of_group.map(|channels| groups * channels);
     let case = random_case(rng, groups, of_group[0], of_group[1]);
@@ -134,7 +135,7 @@ fn an_odd_number_of_rounded_channels_has_no_such_algorithm() {
     }
 }
 
-/// On AVX2 pairs are taken apart, which is slower than products of `f32`.
+/// AVX2 splits pairs, which is slower than products of `f32`.
 #[test]
 fn where_pairs_are_taken_apart_the_algorithm_is_expected_to_gain_more() {
     let mut rng = Rng::new(64);
