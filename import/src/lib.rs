@@ -14,13 +14,13 @@
 //! assert!(module.function("main").is_some());
 //! ```
 //!
-//! From bytes to a module: [`onnx::wire`] takes messages apart, [`onnx::model`] and [`onnx::tensor`] say what
-//! they mean, [`onnx::order`] finds an order of the nodes, [`onnx::rows`] tells what converts each,
-//! [`onnx::call`] is what a converter sees, and [`onnx::weights`] finds the elements of tensors: in the file,
-//! in others beside it ([`onnx::external`]), or by rule ([`synth`]). Nothing here maps files: whoever imports
-//! says how they are opened.
+//! From bytes to a module: [`onnx::wire`] splits messages into fields, [`onnx::model`] and [`onnx::tensor`]
+//! interpret them, [`onnx::order`] finds an order of the nodes, [`onnx::rows`] lists the converter of each
+//! operator, [`onnx::call`] is the converters' interface, and [`onnx::weights`] finds the elements of
+//! tensors: in the file, in others beside it ([`onnx::external`]), or by rule ([`synth`]). Nothing here maps
+//! files: the caller of the import decides how they are opened.
 //!
-//! To add an operator: a row in [`onnx::rows`], and a converter where no existing one fits.
+//! To add an operator: a row in [`onnx::rows`], and a converter if no existing one fits.
 
 pub mod onnx;
 pub mod synth;

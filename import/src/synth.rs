@@ -1,4 +1,4 @@
-//! Synthetic weights and inputs: the numbers that replace those that a file does not have.
+//! Synthetic weights and inputs: generated numbers in place of elements that a file lacks.
 //!
 //! A weight-stripped model keeps, in its metadata property `stripped_weights` (JSON: tensor name -> entry), a
 //! rule in place of each large tensor's data. An entry has `dtype` (ONNX's number), `shape`, and one of
@@ -14,10 +14,10 @@
 //! the finalizer of splitmix64 (Steele, Lea, Flood 2014) on h + i * 0x9E3779B97F4A7C15, and u(i) = (x >>
 //! 40) * 2^-23 - 1, in [-1, 1), exact in f32. The two f32 roundings that follow are
 //! `(u * f32(s * sqrt(3))) + f32(m)`, so any program in any language gets the same bits. The data of a
-//! `Constant` node goes by the name `const:` and its first output.
+//! `Constant` node is named `const:` plus its first output.
 //!
-//! An element depends on nothing but its index: any part of a tensor is made on demand, in any order, by any
-//! thread.
+//! An element depends only on its index: any part of a tensor can be generated on demand, in any order, by
+//! any thread.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ impl Stripped {
         serde_json::from_str(json).map(Stripped).map_err(|error| format!("{PROPERTY}: {error}"))
     }
 
-    /// How many tensors there are rules for.
+    /// The number of tensors with rules.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -64,7 +64,7 @@ impl Stripped {
         self.0.is_empty()
     }
 
-    /// The rule for the tensor `name`; a `Constant` node's has `const:` in front of its output's name.
+    /// The rule for the tensor `name`; for a `Constant` node, the name is `const:` plus its output's name.
     pub fn get(&self, name: &str) -> Option<&SynthTensor> {
         self.0.get(name)
     }
@@ -140,7 +140,7 @@ pub fn input(name: &str, seed: Option<u64>, element: Element, dims: &[u64]) -> R
     Synthetic::new(rule, element, len_bytes).map(Synthetic::into_blob)
 }
 
-/// A tensor's recipe: a rule, and the element type in which its numbers are stored.
+/// A generated tensor: a rule, and the element type in which its numbers are stored.
 #[derive(Debug)]
 struct Synthetic {
     rule: FillRule,
@@ -212,7 +212,7 @@ impl ConstantSource for Synthetic {
 
 type Store = fn(FillRule, usize, &mut [u8]);
 
-/// Which function stores numbers as `element`s.
+/// The function that stores numbers as `element`s.
 fn store_of(element: Element) -> Option<Store> {
     Some(match element {
         Element::Float => store::<f32, 4>,
@@ -232,8 +232,8 @@ fn store_of(element: Element) -> Option<Store> {
     })
 }
 
-/// Writes the elements from byte `start_byte` on. One loop for each rule, so that the rule is not asked per
-/// element.
+/// Writes the elements from byte `start_byte` on. Each rule has a loop of its own, so the rule is not tested
+/// for each element.
 fn store<N: SynthElement<WIDTH>, const WIDTH: usize>(rule: FillRule, start_byte: usize, out: &mut [u8]) {
     let first = (start_byte / WIDTH) as u64;
     match rule {
@@ -282,7 +282,7 @@ macro_rules! half_numbers {
     ($($ty:ident)*) => {
         $(impl SynthElement<2> for $ty {
             fn from_f32(x: f32) -> $ty { $ty::from_f32(x) }
-            // The plain conversion may go through f32 by hardware and round twice.
+            // The plain conversion may use an f32 conversion of the hardware and round twice.
             fn from_f64(x: f64) -> $ty { $ty::from_f64_const(x) }
             fn from_i64(x: i64) -> $ty { $ty::from_f64_const(x as f64) }
             fn bytes(self) -> [u8; 2] { self.to_le_bytes() }

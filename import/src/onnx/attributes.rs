@@ -1,6 +1,6 @@
 //! Typed access to a node's attributes.
 //!
-//! Each getter's error says what was found and what was expected; an attribute that is left out is `None`.
+//! Each getter's error has the found and the expected; an omitted attribute is `None`.
 
 use super::model::{AttributeValue, NodeProto};
 use super::tensor::TensorProto;

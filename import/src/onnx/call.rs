@@ -1,9 +1,9 @@
-//! The conversion of one node: the interface of converters.
+//! The conversion of one node: the interface for converters.
 //!
 //! A converter reads the node's attributes and operands, emits operations, and returns the node's results; or
-//! it refuses, with what was found and what was expected. Whatever an ONNX operator takes as an operand but
-//! the IR as an attribute (a shape, axes, bounds) must be a constant here, or follow from named sizes, and is
-//! read through [`NodeConversion::known_ints`] and [`NodeConversion::known_float`].
+//! it refuses, with the found and the expected. If ONNX has an operand where the IR has an attribute (a
+//! shape, axes, bounds), the operand must be a constant or follow from named sizes; it is read through
+//! [`NodeConversion::known_ints`] and [`NodeConversion::known_float`].
 
 use ir::attrs::Splat;
 use ir::dims::{self, Ranges, Requirement, SizeArithmetic};
@@ -64,20 +64,20 @@ pub struct NodeConversion<'c, 'm> {
     pub(super) weights: &'c mut WeightFiles<'m>,
     /// The known ranges of symbols.
     pub ranges: &'c Ranges,
-    /// What is known of sizes that depend on data.
+    /// The known facts about data-dependent sizes.
     pub(super) open: &'c mut OpenAxes,
-    /// What must be known of them beside that.
+    /// Further requirements of sizes.
     pub(super) required: &'c mut Vec<Requirement>,
 }
 
-/// Bytes at most, where a shape, axes or bounds are read from a constant.
+/// The greatest size in bytes of a constant with a shape, axes or bounds.
 const MAX_KNOWN_BYTES: u64 = 64 * 1024;
-/// Bytes at most of a stream that must be known, as an encoded image.
+/// The greatest size in bytes of a stream that must be known, such as an encoded image.
 const MOST_STREAM_BYTES: u64 = 1 << 26;
-/// Elements that are written down where an operator asks for so many numbers, at most: a file of a few bytes
-/// may ask for any.
+/// The greatest number of elements written into the module for an operator with a count: a file of a few
+/// bytes may ask for any number.
 pub(super) const MOST_WRITTEN: u64 = 1 << 24;
-/// How many operations may stand after one another between constants and a shape, axes or bounds.
+/// The greatest number of consecutive operations between constants and a shape, axes or bounds.
 const MAX_KNOWN_STEPS: usize = 32;
 
 impl<'c> NodeConversion<'c, '_> {
@@ -158,7 +158,7 @@ impl<'c> NodeConversion<'c, '_> {
         if axis == rank as i64 { Ok(rank) } else { self.axis(axis, rank) }
     }
 
-    /// Makes an operation with one result. Integer attributes equal to their default are omitted.
+    /// Emits an operation with one result. Integer attributes equal to their default are omitted.
     pub fn emit(&mut self, name: &str, operands: &[Value], attrs: &[(&str, Attr)]) -> Result<Value, Refusal> {
         if name == "nn.matmul" && !has_kernel(self, operands[0]) {
             let turned =
@@ -173,7 +173,7 @@ impl<'c> NodeConversion<'c, '_> {
         Ok(value)
     }
 
-    /// The same, before it is known what is open in its result.
+    /// The same, without tracking open axes of its result yet.
     pub(super) fn emit_unfollowed(
         &mut self,
         name: &str,
@@ -198,7 +198,7 @@ impl<'c> NodeConversion<'c, '_> {
         }
     }
 
-    /// An operation that no machine computes with floats of 16 bits: with `f32`, and rounded to `elem`.
+    /// Emits an operation without a kernel for floats of 16 bits: computed in `f32`, and rounded to `elem`.
     fn emit_widened(
         &mut self,
         name: &str,
@@ -227,8 +227,8 @@ impl<'c> NodeConversion<'c, '_> {
         self.reshape_to(value, &shape.iter().map(|size| Dim::Known(*size)).collect::<Vec<_>>())
     }
 
-    /// An error about an unknown size of a value, with the operation that lost it: its operands' sizes are
-    /// known, its result's is not.
+    /// An error about an unknown size of a value. It names the operation where the size was lost: its
+    /// operands' sizes are known, its result's is not.
     pub fn lost_size(&self, value: Value) -> Refusal {
         let ctx = self.ctx();
         let body = &*self.builder.body;
@@ -287,7 +287,7 @@ impl<'c> NodeConversion<'c, '_> {
         }
     }
 
-    /// The integers that follow from sizes, but are the same whatever those are.
+    /// Integers computed from sizes, if they are the same for all sizes.
     fn numbers_of_sizes(&self, value: Value) -> Option<Vec<i64>> {
         let found = dims::elements(self.ctx(), self.builder.body, value, self.ranges)?;
         found.into_iter().map(|size| self.ctx().dim_expr(size).constant()).collect()
@@ -305,7 +305,7 @@ impl<'c> NodeConversion<'c, '_> {
         }
     }
 
-    /// The same, with symbols for sizes that depend on data, which are to be in no type.
+    /// The same, with symbols for data-dependent sizes, which may not occur in types.
     pub(super) fn counted_sizes(&self, index: usize) -> Result<Option<Vec<DimExpr>>, Refusal> {
         self.known_sizes(index).or_else(|refusal| {
             let value = self.operand(index)?;
@@ -436,7 +436,7 @@ impl<'c> NodeConversion<'c, '_> {
         self.evaluate(value, MAX_KNOWN_STEPS, MAX_KNOWN_BYTES).is_ok()
     }
 
-    /// Whether a value is a truth that holds whatever the inputs are.
+    /// Whether a value is a truth value that is true for all inputs.
     pub(super) fn is_true(&self, value: Value) -> bool {
         let found = self.evaluate(value, MAX_KNOWN_STEPS, MAX_KNOWN_BYTES);
         found.is_ok_and(|found| !found.bytes.is_empty() && found.bytes.iter().all(|byte| *byte == 1))
@@ -453,8 +453,8 @@ impl<'c> NodeConversion<'c, '_> {
         Ok((self.ctx().elem(found.ty), found.bytes.to_vec()))
     }
 
-    /// The value of an expression of constants of at most `most` bytes that nests at most `steps` deep; one
-    /// without elements is known wherever it comes from.
+    /// The value of an expression of constants of at most `most` bytes, with at most `steps` nested
+    /// operations. A value without elements is known for any origin.
     fn evaluate(&self, value: Value, steps: usize, most: u64) -> Result<ir::interp::Tensor, UnknownValue> {
         let body = &*self.builder.body;
         let ty = body.ty(value);
@@ -477,7 +477,7 @@ impl<'c> NodeConversion<'c, '_> {
     }
 }
 
-/// Whether an operation computes with many elements at once, and not only moves them.
+/// Whether an operation computes with many elements at once, rather than only moving them.
 fn sums_up(def: &OpDef) -> bool {
     match def.kind {
         Kind::Contract(_) | Kind::Reduce(_) => true,
@@ -494,7 +494,7 @@ pub(super) fn is_half(ctx: &Context, elem: Type) -> bool {
     matches!(ctx.type_data(elem), TypeData::Float(FloatKind::F16 | FloatKind::Bf16))
 }
 
-/// Why a value is not known while the model is read.
+/// Why a value is not known at import.
 enum UnknownValue {
     /// It depends on the model's inputs.
     Computed,
@@ -529,7 +529,7 @@ const MAX_INLINE_ELEMENTS: u64 = 8;
 
 /// An `nn.constant` of `weight`.
 ///
-/// A big one is a `dense_resource` under `key`, with `#1`, `#2` ... after it where the context already has a
+/// A big one is a `dense_resource` under `key`, with `#1`, `#2` ... appended if the context already has a
 /// blob of that name (from another model).
 pub(super) fn emit_constant(
     builder: &mut Builder<'_>,

@@ -1,4 +1,4 @@
-//! How each ONNX operator is said in the IR, a file for each family of them.
+//! The converters of ONNX operators, one file for each family.
 
 pub(crate) mod along;
 pub(crate) mod attention;

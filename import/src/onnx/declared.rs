@@ -1,4 +1,4 @@
-//! Declared types and sizes: those of the file, and those that the user gives.
+//! Declared types and sizes: those of the file, and those given by the user.
 
 use std::collections::BTreeMap;
 
@@ -14,16 +14,16 @@ use super::weights::{Weight, element_type};
 /// The user's declarations about sizes.
 #[derive(Debug, Clone, Default)]
 pub struct DeclaredSizes {
-    /// Numbers for symbols, by name.
+    /// Values of symbols, by name.
     pub values: BTreeMap<String, u64>,
     /// The range of a symbol.
     pub ranges: BTreeMap<String, (u64, u64)>,
-    /// Sizes of inputs that become symbols, whatever the file says.
+    /// Sizes of inputs that become symbols, in place of those in the file.
     pub symbolized: Vec<Symbolized>,
-    /// Shapes of inputs whose types do not have them: of each element of a sequence, of a tensor that is an
-    /// optional or has unknown rank; none for an empty optional.
+    /// Shapes for inputs whose types lack them: for each element of a sequence, for an optional tensor or one
+    /// of unknown rank; none for an empty optional.
     pub items: BTreeMap<String, Option<Vec<Vec<u64>>>>,
-    /// Inputs that are replaced by constants, and are no arguments of the function.
+    /// Inputs that are replaced by constants and are no arguments of the function.
     pub constants: BTreeMap<String, Weight>,
 }
 
@@ -51,7 +51,7 @@ impl From<BTreeMap<String, u64>> for DeclaredSizes {
     }
 }
 
-/// What a graph's input becomes: arguments of the function.
+/// The arguments of the function for an input of the graph.
 pub(super) enum DeclaredInput {
     /// One.
     Tensor(Type),
@@ -61,8 +61,8 @@ pub(super) enum DeclaredInput {
     Nothing,
 }
 
-/// What a graph's input becomes. How many elements a sequence has, whether an optional is empty, and what
-/// shapes these have, is known only where it is given.
+/// The arguments for an input of the graph. The number of elements of a sequence, whether an optional is
+/// empty, and the shapes of both are known only if the user gives them.
 pub(super) fn declared_input(
     ctx: &Context,
     name: &str,
@@ -124,8 +124,8 @@ fn given_type(ctx: &Context, ty: &TypeProto<'_>, given: &[u64]) -> Result<Type, 
     Ok(ctx.tensor(given, element_type(ctx, element)?))
 }
 
-/// The type of a graph's input. A size that the file names is a symbol, and so is one that it leaves open:
-/// `x_0` is the first size of input `x`. A symbol among the given values is its number.
+/// The type of a graph's input. A size with a name in the file is a symbol, and so is an unknown size: `x_0`
+/// is the first size of input `x`. A symbol with a given value is replaced by it.
 fn declared_type(
     ctx: &Context,
     name: &str,
@@ -171,7 +171,7 @@ fn declared_type(
     Ok(ctx.ty(TypeData::Tensor { shape: dims.into(), elem, encoding: None }))
 }
 
-/// The size that a name stands for: an expression, if it reads as one, else a symbol of that name.
+/// The size for a name: an expression, if it parses as one, otherwise a symbol of that name.
 fn named_size(ctx: &Context, name: &str, facts: &SizeFacts<'_>) -> Result<Dim, Refusal> {
     let value = |symbol| match facts.given.values.get(ctx.str(symbol)) {
         Some(value) => Some(dims::constant(ctx, i64::try_from(*value).ok()?)),
@@ -180,7 +180,7 @@ fn named_size(ctx: &Context, name: &str, facts: &SizeFacts<'_>) -> Result<Dim, R
     let found =
         dims::replace(ctx, facts.read(ctx, name), &value).map_or(Dim::Unknown, |expr| dims::size(ctx, expr));
     match found {
-        // Sizes that depend on data have such names.
+        // Names of data-dependent sizes begin this way.
         _ if name.starts_with('\0') => Err(format!("{name:?} is no size").into()),
         Dim::Unknown => Err(format!("`{name}` is no size").into()),
         found => Ok(found),
@@ -202,8 +202,8 @@ pub fn read_size(ctx: &Context, name: &str) -> DimExpr {
     found.unwrap_or_else(|| dims::symbol(ctx, name))
 }
 
-/// Refuses a value whose declared type contradicts the inferred one. Unknown parts of the declared type fit,
-/// and so does any size of an axis whose size depends on data.
+/// Refuses a value whose declared type contradicts the inferred one. Unknown parts of the declared type match
+/// anything, and so does the size of a data-dependent axis.
 pub fn check_declared(
     ctx: &Context,
     inferred: Type,
@@ -236,7 +236,7 @@ pub fn check_declared(
     Err(format!("`{}` is {found}, but the file says {element} {declared}", info.name).into())
 }
 
-/// Inputs that are symbolized but not there, and values for symbols that no input has.
+/// Symbolized inputs that do not exist, and values for symbols that no input has.
 pub(super) fn misnamed(
     ctx: &Context,
     sizes: &DeclaredSizes,

@@ -1,7 +1,7 @@
 //! Editing of model files: parts can be removed or changed, and the file written again.
 //!
-//! What is not looked at here (the value of an attribute, the data of a weight, fields of later versions of
-//! the format) is written as it was read. Copies of a model share it, so that one costs its names only.
+//! Anything not interpreted here (the value of an attribute, the data of a weight, fields of later versions
+//! of the format) is written as it was read. Copies of a model share it, so a copy costs only its names.
 //! Field numbers are those of [`super::model`].
 
 use std::sync::Arc;
@@ -12,21 +12,21 @@ use super::model::{AttributeValue, GraphProto, ModelProto, NodeProto};
 use super::tensor::{Dimension, TensorProto, TypeProto, ValueInfoProto};
 use super::wire::{Message, WireError, WireField, append_bytes, append_int};
 
-/// Fields as they are written.
+/// Encoded fields.
 type WrittenFields = Arc<[u8]>;
 
 /// A model file that can be changed.
 #[derive(Debug, Clone)]
 pub struct ModelParts {
-    /// The fields beside the graph and functions.
+    /// All fields except the graph and functions.
     others: WrittenFields,
-    /// Those of the graph beside the following.
+    /// The fields of the graph except the following.
     graph_others: WrittenFields,
-    /// Names of weights that are not among the following: sparse ones.
+    /// Names of weights that are not listed below: sparse ones.
     sparse: Vec<String>,
     /// The messages of functions that nodes may call.
     pub functions: Vec<WrittenFields>,
-    /// The nodes, each after what it reads.
+    /// The nodes, in topological order.
     pub nodes: Vec<NodeParts>,
     /// The weights.
     pub weights: Vec<WeightParts>,
@@ -47,9 +47,9 @@ pub struct NodeParts {
     pub outputs: Vec<String>,
     /// Its attributes, each a message.
     pub attributes: Vec<WrittenFields>,
-    /// Its operator, its name and the like.
+    /// Its other fields, such as operator and name.
     others: WrittenFields,
-    /// What graphs in its attributes read from around it.
+    /// The names that graphs in its attributes read from outside.
     captured: Arc<[String]>,
 }
 
@@ -84,7 +84,7 @@ pub enum ValueType {
         /// Its sizes.
         sizes: Vec<ValueSize>,
     },
-    /// Another one, or none: the fields that say it.
+    /// Another type, or none, as encoded fields.
     Other(WrittenFields),
 }
 
@@ -93,7 +93,7 @@ pub enum ValueType {
 pub enum ValueSize {
     /// This number.
     Number(i64),
-    /// The same wherever the name stands.
+    /// The same size at each occurrence of the name.
     Named(String),
     /// Any.
     Open,
@@ -248,7 +248,7 @@ impl NodeParts {
     }
 }
 
-/// Adds what graphs in a node's attributes read that is not `defined`.
+/// Adds the names that graphs in a node's attributes read and that are not `defined`.
 fn captured_by(node: &NodeProto<'_>, defined: &HashSet<&str>, captured: &mut Vec<String>) {
     for attribute in &node.attributes {
         match &attribute.value {
@@ -367,7 +367,7 @@ mod tests {
         message
     }
 
-    /// `y = Relu(x)`, and an `If` whose branch reads `y` and `w` from around it.
+    /// `y = Relu(x)`, and an `If` whose branch reads `y` and `w` from outside.
     fn model() -> Vec<u8> {
         let inner = message(&[(1, b"y"), (1, b"w"), (2, b"z"), (4, b"Add")]);
         let branch = message(&[(1, &inner), (12, &message(&[(1, b"z")]))]);

@@ -9,7 +9,7 @@ macro_rules! elements {
         }
 
         impl Element {
-            /// Every kind.
+            /// Every element type.
             pub const ALL: &'static [Element] = &[$(Element::$variant),*];
 
             /// The type with this number in files.

@@ -1,8 +1,8 @@
-//! Which element types each operator takes: of the inputs that it computes with or moves, which ONNX calls
-//! `T` or `T1`. What a model's constants are made of while it is read may have more.
+//! The element types that each operator supports: of the inputs that it computes with or moves, which ONNX
+//! calls `T` or `T1`. A model's constants may have more types while the model is read.
 //!
-//! They follow from what the conversion makes and for which of it there is machine code, so a test holds them
-//! against both (`tests/tests/it/onnx_table.rs`).
+//! They follow from the converted operations and their kernels, so a test compares them with both
+//! (`tests/tests/it/onnx_table.rs`).
 
 use super::element::Element;
 
@@ -235,8 +235,8 @@ const TAKEN: &[(&str, &[&str])] = &[
     ("uint8", &["ImageDecoder"]),
 ];
 
-/// The operators that take strings, beside those of sequences and graphs: they move or compare elements, or
-/// look at sizes alone.
+/// The operators that take strings, in addition to those of sequences and graphs: they move or compare
+/// elements, or depend only on sizes.
 pub(super) const STRINGS: &[&str] = &[
     "Compress",
     "Concat",
@@ -273,7 +273,7 @@ pub fn of(op: &str) -> &'static str {
 /// The element types of these words.
 ///
 /// # Panics
-/// If a word is none.
+/// If a word is unknown.
 pub fn elements(words: &str) -> Vec<Element> {
     let of_word = |word: &str| match WORDS.iter().find(|(known, _)| *known == word) {
         Some((_, elements)) => elements.to_vec(),

@@ -1,9 +1,9 @@
 //! External data: tensors that a model keeps in another file.
 //!
-//! The law: a model reads nothing outside its own folder. A location is relative, has no `..`, and still lies
-//! in the folder when every symbolic link on the way is resolved; it is a regular file (a pipe would block),
-//! and the bytes asked for are in it. Each file is opened once, and its bytes are shared by all tensors in
-//! it, not copied.
+//! The law: a model reads nothing outside its own folder. A location is relative, has no `..`, and is still
+//! in the folder after all symbolic links on the path are resolved. It is a regular file (a pipe would block)
+//! and contains the requested bytes. Each file is opened once, and all its tensors share its bytes without
+//! copies.
 
 use std::collections::BTreeMap;
 use std::fs;

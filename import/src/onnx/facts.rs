@@ -1,4 +1,4 @@
-//! What is known of a model's named sizes: what the user says, and what its nodes need.
+//! Facts about a model's named sizes: the user's declarations, and the nodes' requirements.
 //!
 //! ```text
 //! Where(mask[:, :, :seq, :seq] of 1024 x 1024, scores: [N, 12, seq, seq], ...)   =>   seq <= 1024
@@ -6,12 +6,12 @@
 //! Gather(table: [512, 768], Range(0, seq))                                       =>   seq <= 512
 //! ```
 //!
-//! A node that is defined only at some sizes (see [`ir::dims::to_agree`] for the rules) limits the sizes
-//! that the model can be run with. What nodes need is taken for granted, and those that read such a size
-//! are converted again: a limit is an entry of the function's `optc.dims`, and a size that follows from
-//! others is written as that wherever it occurs, in the inputs' types too. Both are checked at each run,
-//! before anything is computed. What no single name says (`N * M = 12`) is found by whoever verifies the
-//! function at the sizes of a run.
+//! A node that is defined only at some sizes (see [`ir::dims::to_agree`] for the rules) limits the sizes of
+//! the model. The nodes' requirements are assumed to hold, and nodes that read such a size are converted
+//! again. A limit becomes an entry of the function's `optc.dims`. A size that follows from others is replaced
+//! by its expression everywhere, in the inputs' types too. Both are checked at each run, before anything is
+//! computed. A requirement that no single name can express (`N * M = 12`) is checked when the function is
+//! verified at the sizes of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,22 +24,22 @@ use super::declared::{DeclaredSizes, read_size};
 use super::model::GraphProto;
 use super::tensor::{Dimension, TypeProto};
 
-/// What is known of named sizes.
+/// The known facts about named sizes.
 pub(super) struct SizeFacts<'m> {
-    /// What the user says.
+    /// The user's declarations.
     pub(super) given: &'m DeclaredSizes,
-    /// Which numbers they may be.
+    /// Their ranges.
     pub(super) ranges: Ranges,
-    /// Those that follow from others; none of them occurs in what they are.
+    /// Sizes that follow from others; none of them occurs in an expression here.
     equal: BTreeMap<Ident, DimExpr>,
-    /// The symbols that some input has otherwise than in a quotient, so that its shape says what they are.
+    /// The symbols that occur in some input's shape outside a quotient, so that the shape determines them.
     plain: BTreeSet<Ident>,
-    /// Those of which more is known since somebody asked.
+    /// The symbols with new facts since the last query.
     news: Vec<Ident>,
 }
 
 impl<'m> SizeFacts<'m> {
-    /// What the user says.
+    /// The facts declared by the user.
     pub(super) fn given(ctx: &Context, given: &'m DeclaredSizes, graph: &GraphProto<'_>) -> SizeFacts<'m> {
         let mut ranges = Ranges::default();
         for (name, (low, high)) in &given.ranges {
@@ -59,7 +59,8 @@ impl<'m> SizeFacts<'m> {
         SizeFacts { given, ranges, equal: BTreeMap::new(), plain, news: Vec::new() }
     }
 
-    /// What a size reads as. A quotient of what no shape says is a name: from it, that could not be found.
+    /// The expression for a size's name. If no shape determines the operands of a quotient, the quotient is
+    /// one symbol, since its operands could not be computed from it.
     pub(super) fn read(&self, ctx: &Context, name: &str) -> DimExpr {
         let expr = read_size(ctx, name);
         let is_said =
@@ -71,13 +72,13 @@ impl<'m> SizeFacts<'m> {
         }
     }
 
-    /// What a named size is, if it follows from others.
+    /// The expression of a named size, if it follows from others.
     pub(super) fn equal(&self, symbol: Ident) -> Option<DimExpr> {
         self.equal.get(&symbol).copied()
     }
 
-    /// Takes for granted what is required of the inputs' sizes, which are given in the order in which they
-    /// come up; returns those of which more is known than before. Of two names for one size the first stays.
+    /// Assumes the requirements on the inputs' sizes, given in the order of their first occurrence. Returns
+    /// the sizes with new facts. Of two names for one size the first is kept.
     pub(super) fn learn(&mut self, ctx: &Context, symbols: &[Ident], required: &[Requirement]) -> Vec<Ident> {
         for requirement in required {
             match requirement {
@@ -96,7 +97,7 @@ impl<'m> SizeFacts<'m> {
         std::mem::take(&mut self.news)
     }
 
-    /// Limits a size. A size that none can be is left to what refuses it.
+    /// Limits a size. An empty range is not recorded: the node that it comes from is refused later.
     fn limit(&mut self, symbol: Ident, low: u64, high: u64) {
         let (least, most) = self.ranges.of(symbol);
         let is_new = !self.equal.contains_key(&symbol) && (low > least || high < most);
@@ -107,8 +108,8 @@ impl<'m> SizeFacts<'m> {
         }
     }
 
-    /// Says what a size is; says whether that is news. What was known of its range must then hold of what it
-    /// is.
+    /// Sets the expression of a size; returns whether that is new. The range of the size must then hold for
+    /// the expression.
     fn set(&mut self, ctx: &Context, symbol: Ident, expr: DimExpr) -> bool {
         let Some(expr) = dims::replace(ctx, expr, &|name| self.equal(name)) else { return false };
         if self.equal.contains_key(&symbol) || dims::symbols(ctx, expr).contains(&symbol) {
@@ -139,7 +140,7 @@ impl<'m> SizeFacts<'m> {
         true
     }
 
-    /// All of it as a function's `optc.dims`; none if there is nothing to say.
+    /// All facts as a function's `optc.dims`; none if there are none.
     pub(super) fn attr(&self, ctx: &Context) -> Option<Attr> {
         let number = |number: u64| ctx.int_attr(i64::try_from(number).unwrap_or(i64::MAX));
         let range = |(low, high): (u64, u64)| ctx.array_attr(&[number(low), number(high)]);
@@ -152,7 +153,7 @@ impl<'m> SizeFacts<'m> {
     }
 }
 
-/// What an operation needs of the named sizes of its operands to be defined.
+/// The requirements of an operation on the named sizes of its operands.
 pub(super) fn requirements(op: OpRef<'_>, ranges: &Ranges) -> Vec<Requirement> {
     let ctx = op.ctx;
     let shapes: Vec<&[Dim]> = (0..op.operand_count())
@@ -188,7 +189,7 @@ pub(super) fn requirements(op: OpRef<'_>, ranges: &Ranges) -> Vec<Requirement> {
     }
 }
 
-/// The greatest element of an operand that holds the numbers from 0 on, each once, in any order and shape.
+/// The greatest element of an operand with the numbers from 0 on, each once, in any order and shape.
 fn greatest(op: OpRef<'_>, operand: usize) -> Option<DimExpr> {
     let ctx = op.ctx;
     let sizes = dims::SizeArithmetic(ctx);
@@ -210,7 +211,7 @@ fn greatest(op: OpRef<'_>, operand: usize) -> Option<DimExpr> {
     }
 }
 
-/// The sizes that meet where operands are broadcast, aligned at the last axis.
+/// The pairs of sizes that must agree for broadcasting, aligned at the last axis.
 fn stretched(shapes: &[&[Dim]]) -> Vec<(Dim, Dim)> {
     let mut pairs = Vec::new();
     for (index, shape) in shapes.iter().enumerate() {
@@ -223,7 +224,7 @@ fn stretched(shapes: &[&[Dim]]) -> Vec<(Dim, Dim)> {
 
 type Pairs = Vec<(Dim, Dim)>;
 
-/// The sizes that a product of matrices sums over, and those of the axes that are broadcast.
+/// The pairs of sizes that a matrix product sums over, and the pairs of its broadcast axes.
 fn multiplied(op: OpRef<'_>, a: &[Dim], b: &[Dim]) -> (Pairs, Pairs) {
     let last = |shape: &[Dim], from_end: usize| shape.len().checked_sub(from_end).map(|axis| shape[axis]);
     let is_there = |name: &str| op.attr(name).is_some();

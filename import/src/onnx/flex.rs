@@ -1,12 +1,12 @@
-//! How FlexAttention is converted: an attention whose scores, and whose weights after the softmax, go through
-//! graphs that the node has.
+//! Conversion of FlexAttention: attention whose scores, and whose weights after the softmax, are mapped by
+//! graphs of the node.
 //!
 //! ```text
 //! scores = (q sqrt(scale)) (k sqrt(scale))'   =>   score_mod   =>   softmax   =>   prob_mod   =>   weights v
 //! ```
 //!
-//! The graphs are inlined. They compute in the softmax's type, which is `f32`
-//! for narrower floats unless the node says another, and keep the type and the sizes of what they are given.
+//! The graphs are inlined. They compute in the softmax's type, which is `f32` for narrower floats unless the
+//! node names another type, and keep the type and the sizes of their input.
 
 use ir::{Dim, FloatKind, Location, Type, TypeData, Value};
 
@@ -45,7 +45,7 @@ impl<'m> GraphLowering<'m> {
         Ok(vec![NamedItem::Tensor(y)])
     }
 
-    /// What the graph of that name makes of a value; the value itself, if the node has none.
+    /// The result of the graph with that name for a value; the value itself, if the node has no such graph.
     fn modified(
         &mut self,
         node: &'m NodeProto<'m>,
@@ -67,7 +67,7 @@ impl<'m> GraphLowering<'m> {
     }
 }
 
-/// The type in which scores go through the softmax.
+/// The type of the softmax.
 fn softmax_type(call: &mut NodeConversion<'_, '_>, q: Value) -> Result<Type, Refusal> {
     if let Some(number) = call.node.int("softmax_precision")? {
         let ty = numbered_type(call, "softmax_precision", number)?;

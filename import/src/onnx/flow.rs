@@ -1,9 +1,9 @@
 //! Conversion of operators with graphs (If, Loop, Scan, FlexAttention).
 //!
-//! What a graph reads from around it are names like others. Where the condition, or the number of turns, is
-//! known when the model is read, the graph is written down in the place of the node, once for each turn: a
-//! plan then knows every turn, and sizes may change from one to the next. Where it is not, and where there
-//! are many turns, the graph is a region of an operation of `scf` (see `super::rolled`).
+//! A graph reads values from outside by name, like other names. If the condition, or the number of
+//! iterations, is known at import, the graph is inlined in place of the node (unrolled, once for each
+//! iteration): a plan then knows every iteration, and sizes may change between them. Otherwise, and for many
+//! iterations, the graph is a region of an operation of `scf` (see `super::rolled`).
 
 use ir::dims::SizeArithmetic;
 use ir::{Dim, Location, Value};
@@ -18,27 +18,27 @@ use super::sequences::{NamedItem, tensors};
 pub enum ControlOperator {
     /// One of two graphs.
     If,
-    /// A graph until a condition does not hold, or as often as a number says.
+    /// Iterates a graph until a condition is false, or a number of times.
     Loop,
-    /// A graph for each slice of its inputs.
+    /// Iterates a graph over the slices of its inputs.
     Scan,
     /// The same for each element of a batch, as in version 8.
     BatchedScan,
-    /// An attention whose scores and weights go through graphs.
+    /// An attention whose scores and weights are mapped by graphs.
     FlexAttention,
 }
 
-/// Turns that are written down one after the other, at most.
+/// The greatest number of unrolled iterations.
 const MOST_TURNS: u64 = 1024;
 
-/// How many turns a loop may have.
+/// The limit of a loop's iterations.
 #[derive(Clone, Copy)]
 enum TripCount {
-    /// As many as its condition says.
+    /// None: only the condition ends the loop.
     Unlimited,
-    /// As many as a known number says, at most.
+    /// A known number.
     Known(u64),
-    /// As many as the program computes.
+    /// A number that the program computes.
     Computed,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn graph<'m>(node: &'m NodeProto<'m>, name: &str) -> Result<&'m Graph
     }
 }
 
-/// An operand that must be there.
+/// An operand that is required.
 pub(super) fn given(operands: &[Option<Value>], index: usize) -> Result<Value, Refusal> {
     operands.get(index).copied().flatten().ok_or_else(|| format!("input {index} is left out").into())
 }
@@ -87,8 +87,8 @@ impl<'m> GraphLowering<'m> {
         }
     }
 
-    /// Written down turn by turn where these are known and few, else as a loop; where that is refused, the
-    /// other way.
+    /// Unrolls a loop with a known, small number of iterations, and makes a loop of others; if that is
+    /// refused, the other way.
     fn turns(
         &mut self,
         node: &'m NodeProto<'m>,
@@ -174,7 +174,7 @@ impl<'m> GraphLowering<'m> {
         Ok(states)
     }
 
-    /// What each turn showed, one after the other along an axis.
+    /// Concatenates the scan outputs of all iterations along an axis.
     fn stacked(
         &mut self,
         node: &'m NodeProto<'m>,
@@ -230,7 +230,7 @@ impl<'m> GraphLowering<'m> {
         })
     }
 
-    /// How many slices the scanned inputs have.
+    /// The number of slices of the scanned inputs.
     fn steps_of(
         &mut self,
         node: &'m NodeProto<'m>,
@@ -270,7 +270,7 @@ impl<'m> GraphLowering<'m> {
         Ok(states.into_iter().map(NamedItem::Tensor).chain(stacked).collect())
     }
 
-    /// The states after a graph has run for each slice, and what it showed each time.
+    /// The states after the last iteration over slices, and the scan outputs of each.
     fn steps(
         &mut self,
         body: &'m GraphProto<'m>,
@@ -289,8 +289,8 @@ impl<'m> GraphLowering<'m> {
         Ok((states, all))
     }
 
-    /// Scan of version 8: all operands have a batch as their first axis, and what is scanned the steps as
-    /// their second.
+    /// Scan of version 8: the first axis of all operands is a batch, and the second axis of scanned ones the
+    /// steps.
     fn batched_scan(
         &mut self,
         node: &'m NodeProto<'m>,
@@ -341,7 +341,7 @@ impl<'m> GraphLowering<'m> {
     }
 }
 
-/// What a Scan goes over, and how: for each value its axis, and whether its last slice comes first.
+/// The scanned values of a Scan: for each its axis, and whether it is scanned backwards.
 pub(super) struct Scanned<'m> {
     pub(super) body: &'m GraphProto<'m>,
     pub(super) states: Vec<Value>,
@@ -350,7 +350,7 @@ pub(super) struct Scanned<'m> {
     pub(super) outward: Vec<(i64, bool)>,
 }
 
-/// The number of scan inputs of a Scan with `most` operands that may be ones.
+/// The number of scan inputs of a Scan; at most `most` operands can be scan inputs.
 fn scan_inputs(node: &NodeProto<'_>, most: usize) -> Result<usize, Refusal> {
     let count = node.int("num_scan_inputs")?.and_then(|count| usize::try_from(count).ok());
     let count = count.filter(|count| (1..=most).contains(count));
@@ -372,22 +372,22 @@ impl<'m> Scanned<'m> {
     }
 }
 
-/// Turns from which on a loop takes less time and place than as many graphs in a row.
+/// The number of iterations from which a loop takes less time and memory than unrolled graphs.
 const MANY_TURNS: u64 = 64;
 
-/// Whether so many turns are written down one after the other.
+/// Whether this number of iterations is unrolled.
 pub(super) fn is_written_down(turns: u64) -> bool {
     turns < MANY_TURNS
 }
 
-/// The value with another axis of one element.
+/// The value with another axis of size 1.
 fn with_axis(call: &mut NodeConversion<'_, '_>, x: Value, axis: usize) -> Result<Value, Refusal> {
     let shape = call.dims(x)?;
     let apart = [&shape[..axis], &[Dim::Known(1)], &shape[axis..]].concat();
     call.reshape_to(x, &apart)
 }
 
-/// For each scanned value its axis, and whether its last slice comes first.
+/// For each scanned value its axis, and whether it is scanned backwards.
 fn ways(
     node: &NodeProto<'_>,
     [axes, directions]: [&str; 2],
@@ -401,7 +401,7 @@ fn ways(
     Ok(list(axes)?.into_iter().zip(directions.into_iter().map(|direction| direction == 1)).collect())
 }
 
-/// The slices of a value along an axis, which is gone then.
+/// The slices of a value along an axis, without that axis.
 fn sliced(call: &mut NodeConversion<'_, '_>, x: Value, axis: i64) -> Results {
     let shape = call.dims(x)?;
     let axis = call.axis(axis, shape.len())?;

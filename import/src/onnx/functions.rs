@@ -1,11 +1,11 @@
 //! Inlining of a model's own functions.
 //!
-//! A node whose operator is a function of the file is replaced by the nodes of the function, before anything
-//! is converted. What the body calls its inputs and outputs are the names that the call gives; all other
-//! names in it get the call's name before them, so that two calls do not meet. An attribute that refers to
-//! one of the call's has its value, or is left out where the call leaves it out.
+//! A node whose operator is a function of the file is replaced by the nodes of the function before the
+//! conversion. The body's inputs and outputs get the names in the call; all other names of the body get the
+//! call's name as a prefix, so two calls never share a name. An attribute that refers to an attribute of the
+//! call gets its value, or is omitted if the call omits it.
 //!
-//! New names are made in a first walk and used in a second one, because a graph borrows its names.
+//! New names are made in a first pass and used in a second one, because a graph borrows its names.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -14,14 +14,15 @@ use super::model::{
 };
 use super::tensor::TensorProto;
 
-/// How many nodes a graph may have for each node of its file after calls are replaced.
+/// The greatest number of nodes after inlining, for each node of the file.
 const MAX_GROWTH: usize = 1000;
-/// The same, whatever the file has, if that has fewer.
+/// The greatest number of nodes after inlining if the file has few nodes.
 const MAX_NODES: usize = 100_000;
-/// What is said of a file that has more.
+/// The message for a file that has more.
 const TOO_MANY: &str = "too many calls of functions";
 
-/// The names that calls need beside those of the file, in the order in which [`expand`] asks for them.
+/// The names that calls need in addition to those of the file, in the order in which [`expand`] asks for
+/// them.
 ///
 /// # Errors
 /// See [`expand`].
@@ -38,17 +39,17 @@ pub(super) fn new_names(model: &ModelProto<'_>) -> Result<Vec<String>, String> {
 /// The model's graph without calls of functions. `names` are those of [`new_names`].
 ///
 /// # Errors
-/// If functions call each other in a circle, or too often for their number, or a function uses another
-/// version of ONNX's operators than the model.
+/// If functions call each other in a cycle, or too many times, or a function uses another version of ONNX's
+/// operators than the model.
 pub(super) fn expand<'a>(model: &ModelProto<'a>, names: &'a [String]) -> Result<GraphProto<'a>, String> {
     let mut names = names.iter();
     Expansion::of(model, &mut |_| names.next().expect("both walks are the same")).graph(model)
 }
 
-/// What names of a body stand for, and the attributes of its call.
+/// The meaning of a body's names, and the attributes of its call.
 #[derive(Clone, Default)]
 struct CallScope<'a> {
-    /// What is put before names that are new; nothing in the model's own graph, whose names stay.
+    /// The prefix of new names; none in the model's own graph, whose names stay.
     prefix: Option<String>,
     names: HashMap<&'a str, &'a str>,
     attributes: HashMap<&'a str, AttributeValue<'a>>,
@@ -61,9 +62,9 @@ struct Expansion<'e, 'a> {
     functions: HashMap<FunctionKey<'a>, FunctionProto<'a>>,
     version: Option<i64>,
     new_name: &'e mut dyn FnMut(String) -> &'a str,
-    /// Numbers calls.
+    /// The number of calls so far.
     calls: usize,
-    /// How many more nodes there may be.
+    /// The number of further nodes allowed.
     left: usize,
 }
 
@@ -86,7 +87,7 @@ impl<'e, 'a> Expansion<'e, 'a> {
     }
 
     fn graph(mut self, model: &ModelProto<'a>) -> Result<GraphProto<'a>, String> {
-        // Before anything is made: that costs as much as there are nodes.
+        // Before anything is built, since that costs time for each node.
         if self.count(&model.graph.nodes, &mut HashMap::new(), 0) > self.left {
             return Err(TOO_MANY.to_owned());
         }
@@ -94,8 +95,8 @@ impl<'e, 'a> Expansion<'e, 'a> {
         Ok(GraphProto { nodes, ..model.graph.clone() })
     }
 
-    /// How many nodes there are with calls replaced. `counted` has functions that were counted. What calls
-    /// itself or nests too deep has none: it is refused when it is replaced.
+    /// The number of nodes after inlining. `counted` has the functions counted so far. A function that calls
+    /// itself or nests too deeply has none: inlining refuses it.
     fn count(
         &self,
         nodes: &[NodeProto<'a>],
@@ -127,7 +128,7 @@ impl<'e, 'a> Expansion<'e, 'a> {
         sum
     }
 
-    /// The nodes of a graph or a body, with calls replaced.
+    /// The nodes of a graph or a body, with calls inlined.
     fn nodes(
         &mut self,
         nodes: &[NodeProto<'a>],
@@ -149,7 +150,7 @@ impl<'e, 'a> Expansion<'e, 'a> {
         Ok(expanded)
     }
 
-    /// A node with the names and attributes that it has for a call.
+    /// A node with its names and attributes in a call.
     fn node(
         &mut self,
         node: &NodeProto<'a>,
@@ -188,7 +189,7 @@ impl<'e, 'a> Expansion<'e, 'a> {
         })
     }
 
-    /// A graph within a node: in a body, its names are new ones too.
+    /// A graph nested in a node; in a body, its names are new ones too.
     fn inner(
         &mut self,
         graph: &GraphProto<'a>,
@@ -213,7 +214,7 @@ impl<'e, 'a> Expansion<'e, 'a> {
         Ok(inner)
     }
 
-    /// New names for what a body defines.
+    /// Makes new names for the definitions of a body.
     fn rename(&mut self, defined: impl Iterator<Item = &'a str>, scope: &mut CallScope<'a>) {
         let Some(prefix) = scope.prefix.clone() else { return };
         let mut renamed = HashSet::new();
@@ -224,7 +225,7 @@ impl<'e, 'a> Expansion<'e, 'a> {
         }
     }
 
-    /// The nodes that a call stands for.
+    /// The inlined nodes of a call.
     fn call(
         &mut self,
         call: &NodeProto<'a>,
@@ -263,7 +264,7 @@ impl<'e, 'a> Expansion<'e, 'a> {
             let is_taken = call.outputs.contains(&scope.name(output));
             match is_made && !is_taken && !function.inputs.contains(output) {
                 true => drop(scope.names.insert(output, outer)),
-                // It is an input, or an output for the second time.
+                // It is an input, or listed as an output again.
                 false => handed.push((*output, *outer)),
             }
         }
@@ -277,7 +278,7 @@ impl<'e, 'a> Expansion<'e, 'a> {
         Ok(nodes)
     }
 
-    /// What stands before the names of a call: its own name, and a number.
+    /// The prefix of names in a call: the call's own name, and a number.
     fn prefix(&mut self, call: &NodeProto<'a>, index: usize) -> String {
         self.calls += 1;
         match call.name {
@@ -288,7 +289,7 @@ impl<'e, 'a> Expansion<'e, 'a> {
 }
 
 impl<'a> CallScope<'a> {
-    /// What a name of the body is called in the model's graph.
+    /// The name in the model's graph of a name in the body.
     fn name(&self, name: &'a str) -> &'a str {
         self.names.get(name).copied().unwrap_or(name)
     }

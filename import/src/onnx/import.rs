@@ -37,8 +37,8 @@ pub enum StrippedWeights {
 
 /// The model at `path` as a module with the function `@main`.
 ///
-/// Weights are shared with the opened file or made on demand. The context is told where they come from
-/// (`model`, `synthesize`), so that printed text finds them again through [`restore`].
+/// Weights are shared with the opened file or generated on demand. The context records their origin (`model`,
+/// `synthesize`), so [`restore`] can find them again for printed text.
 ///
 /// # Errors
 /// Every fault of the stage that failed: the file itself, names and operators, or the conversion.
@@ -64,7 +64,7 @@ pub fn import(
 /// and parsed again.
 ///
 /// # Errors
-/// The faults of the file, and every key that no tensor of the model goes by.
+/// The faults of the file, and every key without a tensor of the model.
 pub fn restore(
     ctx: &Context,
     path: &Path,
@@ -85,7 +85,7 @@ pub fn restore(
     if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
 }
 
-/// A tensor of a model, and what stands before its name in the name of its rule.
+/// A tensor of a model, and the prefix of its rule's name.
 type NamedTensor<'m, 'a> = (&'m TensorProto<'a>, &'static str);
 
 fn restored(
@@ -110,12 +110,12 @@ fn named_tensors<'m, 'a>(model: &'m ModelProto<'a>) -> HashMap<&'a str, NamedTen
     constants.chain(weights).collect()
 }
 
-/// A model file's bytes, and how to speak of it.
+/// A model file's bytes, and its name for messages.
 struct Opened<'c> {
     ctx: &'c Context,
     path: &'c Path,
     bytes: SharedBytes,
-    /// Names that are not in the file: those of values in calls of functions.
+    /// Names that are not in the file: those of values in inlined functions.
     names: OnceLock<Vec<String>>,
 }
 
@@ -133,7 +133,7 @@ impl<'c> Opened<'c> {
         fault(self.ctx, self.path, message)
     }
 
-    /// The model, with the bodies of its functions in the place of calls.
+    /// The model, with calls of functions inlined.
     fn model(&self) -> Result<ModelProto<'_>, Vec<Diagnostic>> {
         let model =
             ModelProto::read((*self.bytes).as_ref()).map_err(|error| self.fault(error.to_string()))?;
@@ -182,7 +182,8 @@ fn rules(model: &ModelProto<'_>, stripped: StrippedWeights) -> Result<Stripped, 
     }
 }
 
-/// The versions of the operator sets. Files of the first two formats do not say that of ONNX's own: 1.
+/// The versions of the operator sets. Files of the first two formats do not give the version of ONNX's own:
+/// it is 1.
 fn operator_sets(model: &ModelProto<'_>) -> Result<OperatorSets, String> {
     let of = |domains: &[&str]| {
         let mut sets = model.opsets.iter().filter(|opset| domains.contains(&opset.domain));

@@ -1,5 +1,5 @@
-//! What operators that become loops have in common: counters, slices that are read and written by a number
-//! that the program computes, and the counted loop itself.
+//! Helpers for operators that become loops: counters, slices read and written at a computed index, and the
+//! counted loop itself.
 //!
 //! ```text
 //! %y = optc.fill {shape = [steps, batch]}
@@ -18,18 +18,18 @@ use ir::{Dim, OpSpec, Type, TypeData, Value};
 use super::call::{NodeConversion, Refusal, Results};
 
 impl NodeConversion<'_, '_> {
-    /// A value of one element as a number, by which control decides.
+    /// A value of one element as a scalar, for control flow.
     pub(super) fn number_of(&mut self, x: Value) -> Result<Value, Refusal> {
         let flat = self.reshape_to(x, &[])?;
         self.emit("nn.to_scalar", &[flat], &[])
     }
 
-    /// A number as a value without axes.
+    /// A scalar as a tensor of rank 0.
     pub(super) fn value_of_number(&mut self, number: Value) -> Result<Value, Refusal> {
         self.emit("nn.from_scalar", &[number], &[])
     }
 
-    /// A number of turns, as a number.
+    /// A number of iterations, as a scalar.
     pub(super) fn turns(&mut self, count: Dim) -> Result<Value, Refusal> {
         match count {
             Dim::Known(count) => Ok(self.index(count.cast_signed())),
@@ -42,13 +42,13 @@ impl NodeConversion<'_, '_> {
         }
     }
 
-    /// A truth that holds, without axes.
+    /// The truth value `true`, of rank 0.
     pub(super) fn always(&mut self) -> Result<Value, Refusal> {
         let one = self.int64_constant(&[1], &[])?;
         self.two("nn.eq", one, one)
     }
 
-    /// An integer of 64 bits.
+    /// A scalar integer of 64 bits.
     pub(super) fn index(&mut self, number: i64) -> Value {
         let value = self.ctx().int_attr(number);
         let ty = self.ctx().int(64);
@@ -57,7 +57,7 @@ impl NodeConversion<'_, '_> {
         self.builder.body.result(op, 0)
     }
 
-    /// What is filled slice by slice: nothing in it counts yet.
+    /// A tensor to be filled slice by slice; its initial content does not matter.
     pub(super) fn filled_later(&mut self, shape: &[Dim], elem: Type) -> Result<Value, Refusal> {
         if !matches!(self.ctx().type_data(elem), TypeData::Integer { .. } | TypeData::Float(_)) {
             return Err("scan outputs of elements that are no numbers".into());
@@ -66,13 +66,13 @@ impl NodeConversion<'_, '_> {
         self.emit("optc.fill", &[], &attrs)
     }
 
-    /// The slice of a value of this number along an axis, which is gone then.
+    /// The slice of a value at this index along an axis, without that axis.
     pub(super) fn slice_at(&mut self, x: Value, number: Value, axis: usize) -> Result<Value, Refusal> {
         let axis = self.ctx().int_attr(axis as i64);
         self.emit("nn.gather", &[x, number], &[("axis", axis)])
     }
 
-    /// A value whose slice of this number along the first axis is another one.
+    /// A value with its slice at this index of the first axis replaced.
     pub(super) fn with_slice(&mut self, whole: Value, number: Value, slice: Value) -> Result<Value, Refusal> {
         let number = self.reshape_to(number, &[Dim::Known(1)])?;
         let shape = [&[Dim::Known(1)], &self.dims(slice)?[..]].concat();
@@ -80,7 +80,7 @@ impl NodeConversion<'_, '_> {
         self.emit("nn.scatter", &[whole, number, slice], &[])
     }
 
-    /// A number below `count`, counted from the last one.
+    /// `count - 1 - number`: an index below `count`, counted from the last one.
     pub(in crate::onnx) fn counted_back(&mut self, number: Value, count: Dim) -> Result<Value, Refusal> {
         let last = match count {
             Dim::Known(count) => self.int64_constant(&[count.cast_signed() - 1], &[])?,
@@ -94,7 +94,7 @@ impl NodeConversion<'_, '_> {
         self.two("nn.sub", last, number)
     }
 
-    /// The operands of the end of a loop's or a branch's region.
+    /// Ends the region of a loop or a branch with these operands.
     ///
     /// # Errors
     /// If they are not of these types, or have a size that depends on data.
@@ -109,7 +109,7 @@ impl NodeConversion<'_, '_> {
         Ok(())
     }
 
-    /// Refuses states that a turn makes of another type than it takes.
+    /// Refuses an iteration that changes the type of a state.
     fn check_kept(&self, values: &[Value], types: &[Type]) -> Result<(), Refusal> {
         let ctx = self.ctx();
         for (value, before) in values.iter().zip(types) {
@@ -123,7 +123,7 @@ impl NodeConversion<'_, '_> {
         Ok(())
     }
 
-    /// What a loop of `count` turns makes of these states; `turn` is given its number, a value without axes.
+    /// The states after a loop of `count` iterations; `turn` gets the iteration's index, a value of rank 0.
     pub(super) fn repeated(
         &mut self,
         count: Dim,

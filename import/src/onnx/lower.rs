@@ -1,14 +1,14 @@
-//! How a model's graph becomes a function of the IR.
+//! Lowering of a model's graph to a function of the IR.
 //!
 //! The graph's inputs become the arguments of `@main`, its outputs the operands of its `return`, each with
-//! its ONNX name as `optc.name`; nodes are converted one by one, in an order in which they can run, by the
-//! rows of [`super::rows`]. Weights appear where they are first read; those that nobody reads never do. Types
-//! follow from the rows of the IR; what the file says of a value's type is held against it, and a
-//! contradiction is an error.
+//! its ONNX name as `optc.name`. Nodes are converted one by one in an execution order, by the rows of
+//! [`super::rows`]. A weight is emitted when it is first read; unread weights are dropped. Types are inferred
+//! by the rows of the IR; a type declared in the file is compared with the inferred one, and a contradiction
+//! is an error.
 //!
-//! All faults that do not follow from others are told at once: those of names and order, and unknown
-//! operators, before anything is converted; then all nodes that refuse, except those that read a result of
-//! one that did; then what breaks a law of the IR (a function of floats on integers, statistics of the wrong
+//! All faults that do not follow from others are reported together: faults of names and order and unknown
+//! operators, before anything is converted; then all nodes that refuse, except readers of a refused node's
+//! results; then violations of the IR's rules (a function of floats on integers, statistics of the wrong
 //! size).
 
 use std::cell::OnceCell;
@@ -39,7 +39,7 @@ use super::tensor::{TensorProto, TypeProto, ValueInfoProto};
 use super::unsupported::unsupported;
 use super::weights::{Weight, WeightFiles};
 
-/// What is lowered, and with what.
+/// The input of a lowering.
 pub(super) struct ModelSource<'m> {
     /// The main graph.
     pub(super) graph: &'m GraphProto<'m>,
@@ -47,7 +47,7 @@ pub(super) struct ModelSource<'m> {
     pub(super) sets: OperatorSets,
     /// Values of symbolic sizes.
     pub(super) sizes: &'m DeclaredSizes,
-    /// What finds the elements of tensors.
+    /// Finds the elements of tensors.
     pub(super) weights: WeightFiles<'m>,
 }
 
@@ -84,23 +84,23 @@ pub(super) struct GraphLowering<'m> {
     pub(super) source: ModelSource<'m>,
     pub(super) initializers: HashMap<&'m str, &'m TensorProto<'m>>,
     declared: HashMap<&'m str, &'m ValueInfoProto<'m>>,
-    /// The value that a name stands for; none where a fault was told that leaves the name without one.
+    /// The value of each name; none if a reported fault leaves the name without one.
     pub(super) values: HashMap<&'m str, Option<Value>>,
-    /// The names that stand for sequences and for empty optionals.
+    /// The names of sequences and of empty optionals.
     pub(super) items: HashMap<&'m str, NamedItem>,
     argument_names: Vec<String>,
     pub(super) body: Body,
-    /// What is known of named sizes, and what the nodes need beside that.
+    /// The known facts about named sizes, and the nodes' requirements.
     pub(super) facts: SizeFacts<'m>,
     pub(super) required: Vec<Requirement>,
-    /// The names that outputs follow from: what other nodes need, no run needs. Looked for when a node needs
-    /// something.
+    /// The names on which outputs depend: requirements of other nodes do not matter to a run. Computed when a
+    /// node first has a requirement.
     needed: OnceCell<HashSet<&'m str>>,
     pub(super) open: OpenAxes,
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) rewinding: Rewinding<'m>,
-    /// The operations with regions whose regions are being filled, each in the one before it, with the block
-    /// that is being filled.
+    /// The open operations with regions, each nested in the one before it, with the block that is being
+    /// filled.
     pub(super) around: Vec<(Op, Block)>,
 }
 
@@ -135,7 +135,7 @@ impl<'m> GraphLowering<'m> {
         self.body.entry(self.body.root()).expect("`Lowering::new` made a block")
     }
 
-    /// The block at whose end operations are put.
+    /// The block at whose end operations are inserted.
     pub(super) fn block(&self) -> Block {
         self.around.last().map_or_else(|| self.entry(), |(_, block)| *block)
     }
@@ -153,7 +153,7 @@ impl<'m> GraphLowering<'m> {
         self.diagnostics.push(Diagnostic { help: refusal.help, ..diagnostic });
     }
 
-    /// An argument for each input that is not a weight too.
+    /// Adds an argument for each input that is not also a weight.
     pub(super) fn arguments(&mut self) {
         let graph = self.source.graph;
         for input in &graph.inputs {
@@ -182,7 +182,7 @@ impl<'m> GraphLowering<'m> {
         }
     }
 
-    /// Whether an input is a weight too.
+    /// Whether an input is also a weight.
     pub(super) fn is_weight(&self, input: &str) -> bool {
         self.initializers.contains_key(input)
     }
@@ -193,7 +193,7 @@ impl<'m> GraphLowering<'m> {
         self.body.add_arg(block, ty)
     }
 
-    /// Says what a name stands for from here on.
+    /// Binds a name from here on.
     pub(super) fn bind(&mut self, name: &'m str, item: NamedItem) {
         match item {
             NamedItem::Tensor(value) => {
@@ -213,12 +213,12 @@ impl<'m> GraphLowering<'m> {
         self.values.insert(name, value);
     }
 
-    /// What a name stands for, if it is defined.
+    /// The meaning of a name, if it is defined.
     pub(super) fn item(&mut self, name: &'m str) -> Option<NamedItem> {
         self.items.get(name).cloned().or_else(|| self.named(name).map(NamedItem::Tensor))
     }
 
-    /// The value called `name`; a weight is made when it is first asked for.
+    /// The value called `name`; a weight is emitted when it is first read.
     pub(super) fn value(&mut self, name: &'m str) -> Option<Value> {
         if let Some(value) = self.values.get(name) {
             return *value;
@@ -230,8 +230,8 @@ impl<'m> GraphLowering<'m> {
         self.constant(name, weight)
     }
 
-    /// Binds a name to a constant, or to none if that can't be had. It stands outside of all regions, as what
-    /// reads it later may do.
+    /// Binds a name to a constant, or to none if the constant is faulty. It is placed outside of all regions,
+    /// since later nodes there may read it too.
     fn constant(&mut self, name: &'m str, weight: Result<Weight, String>) -> Option<Value> {
         let location = self.ctx.name_location(name);
         let block = self.entry();
@@ -275,7 +275,7 @@ impl<'m> GraphLowering<'m> {
         node.outputs.iter().any(|name| needed.contains(name))
     }
 
-    /// Leaves the results of a node without a value.
+    /// Marks the results of a node as without a value.
     fn abandon(&mut self, node: &NodeProto<'m>) {
         node.outputs.iter().for_each(|name| self.set_value(name, None));
     }
@@ -333,7 +333,7 @@ impl<'m> GraphLowering<'m> {
         Ok(())
     }
 
-    /// Refuses a result that no memory holds, or that the file says to be another.
+    /// Refuses a result that is too large for memory, or that contradicts the type in the file.
     fn check_result(&self, name: &str, value: Value) -> Result<(), Refusal> {
         check_fits_memory(self.ctx, self.body.ty(value))?;
         let Some(info) = self.declared.get(name) else { return Ok(()) };
@@ -341,13 +341,13 @@ impl<'m> GraphLowering<'m> {
         check_declared(self.ctx, self.body.ty(value), info, self.source.sizes, open)
     }
 
-    /// The values that a node reads, those in sequences too.
+    /// The values that a node reads, including those in sequences.
     pub(super) fn read(&self, node: &NodeProto<'m>, operands: &[Option<Value>]) -> Vec<Value> {
         let items = node.inputs.iter().filter_map(|name| self.items.get(name)).flat_map(NamedItem::values);
         operands.iter().flatten().chain(items).copied().collect()
     }
 
-    /// What is done with a call of a node.
+    /// Runs a function on the conversion interface of a node.
     pub(super) fn call<T>(
         &mut self,
         node: &'m NodeProto<'m>,
@@ -359,7 +359,7 @@ impl<'m> GraphLowering<'m> {
         self.call_at(end, node, operands, location, make)
     }
 
-    /// The same, where what it makes is put to another place.
+    /// The same, with another insertion point.
     pub(super) fn call_at<T>(
         &mut self,
         place: InsertPoint,
@@ -381,8 +381,8 @@ impl<'m> GraphLowering<'m> {
         })
     }
 
-    /// What operations need of named sizes. A bound of a size that depends on data needs nothing: it is no
-    /// size.
+    /// Records the operations' requirements of named sizes. The bound of a data-dependent size requires
+    /// nothing: it is no size.
     fn require(&mut self, ops: &[Op]) {
         for op in ops {
             if self.body.operands(*op).all(|operand| self.open.of(operand).is_none()) {
@@ -392,7 +392,7 @@ impl<'m> GraphLowering<'m> {
         }
     }
 
-    /// The named sizes of the inputs, in the order in which they come up.
+    /// The named sizes of the inputs, in the order of their first occurrence.
     pub(super) fn symbols(&self) -> Vec<Ident> {
         let args = self.body.args(self.entry()).iter();
         let shapes = args.filter_map(|arg| self.ctx.type_data(self.body.ty(*arg)).tensor_shape());
@@ -437,7 +437,7 @@ impl<'m> GraphLowering<'m> {
         Ok(module)
     }
 
-    /// The names of the function's results, and their values: for a sequence each of its elements.
+    /// The names of the function's results, and their values; a sequence has one for each of its elements.
     fn outputs(&mut self) -> (Vec<String>, Vec<Option<Value>>) {
         let graph = self.source.graph;
         let mut outputs = Vec::new();
@@ -492,8 +492,8 @@ impl<'m> GraphLowering<'m> {
 }
 
 impl GraphLowering<'_> {
-    /// The names of a function's results; of those with an open axis that, with the number of the result that
-    /// says its size.
+    /// The attributes of a function's results: their names; for a data-dependent axis also the axis and the
+    /// number of the result with its size.
     fn result_attrs(&self, results: &[Value], names: &[String]) -> Attr {
         let ctx = self.ctx;
         let (mut dicts, mut counts) = (Vec::new(), Vec::new());
@@ -517,12 +517,12 @@ impl GraphLowering<'_> {
     }
 }
 
-/// How an element of a sequence is called among the arguments and results of a function.
+/// The name of a sequence's element among the arguments and results of a function.
 pub(super) fn element_name(sequence: &str, at: usize) -> String {
     format!("{sequence}[{at}]")
 }
 
-/// The names that a graph's outputs follow from.
+/// The names on which a graph's outputs depend.
 fn needed<'m>(graph: &'m GraphProto<'m>) -> HashSet<&'m str> {
     let nodes = graph.nodes.iter();
     let makers: HashMap<&str, &NodeProto<'m>> =
@@ -537,7 +537,7 @@ fn needed<'m>(graph: &'m GraphProto<'m>) -> HashSet<&'m str> {
     needed
 }
 
-/// The names that a node reads, and its graphs.
+/// The names read by a node and its graphs.
 fn reads<'m>(node: &'m NodeProto<'m>) -> Vec<&'m str> {
     let mut names = node.inputs.clone();
     for attribute in &node.attributes {
@@ -549,8 +549,8 @@ fn reads<'m>(node: &'m NodeProto<'m>) -> Vec<&'m str> {
     names
 }
 
-/// Refuses a type that no memory holds; what converters multiply later is thus in range. Sizes that are no
-/// numbers yet are checked when they are.
+/// Refuses a type that is too large for memory, so that later products of sizes in converters are in range.
+/// Symbolic sizes are checked when they become numbers.
 fn check_fits_memory(ctx: &Context, ty: Type) -> Result<(), Refusal> {
     let is_open =
         ctx.type_data(ty).tensor_shape().is_some_and(|dims| dims.iter().any(|dim| dim.known().is_none()));
@@ -561,7 +561,7 @@ fn check_fits_memory(ctx: &Context, ty: Type) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a node has as many inputs as its row allows, and no attribute that it does not know.
+/// Checks that a node has as many inputs as its row allows, and no unknown attribute.
 fn check_form(node: &NodeProto<'_>, row: &OperatorRow) -> Result<(), Refusal> {
     let count = node.inputs.len();
     let allowed = &row.inputs;
@@ -571,7 +571,7 @@ fn check_form(node: &NodeProto<'_>, row: &OperatorRow) -> Result<(), Refusal> {
         let expected = if least == most { least.to_string() } else { format!("{least} to {most}") };
         return Err(format!("{count} inputs, expected {expected}").into());
     }
-    // The standard has no operator without results, and conversions call what they make after the first.
+    // The standard has no operator without results, and conversions name operations after the first result.
     if node.outputs.is_empty() {
         return Err("no results, expected at least one".into());
     }

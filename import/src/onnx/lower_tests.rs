@@ -1,4 +1,4 @@
-//! That a name stands for what it was bound to last.
+//! That the last binding of a name counts.
 
 use std::path::Path;
 use std::sync::Arc;

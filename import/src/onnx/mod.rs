@@ -1,4 +1,4 @@
-//! Where the parts of an ONNX file are read, from bytes to a module.
+//! Reading of ONNX files, from bytes to a module.
 
 pub mod attributes;
 pub mod call;

@@ -1,9 +1,9 @@
 //! The messages of an ONNX file, as typed views of its bytes.
 //!
 //! Each struct mirrors a message of `onnx.proto` (github.com/onnx/onnx, IR version 13) and borrows names and
-//! data from the buffer; field numbers stand in `read`, once each. Unknown fields are skipped, as protobuf
-//! wants it. Nothing is interpreted here: whether an element type exists or a shape fits is asked by whoever
-//! uses the tensor.
+//! data from the buffer; each field number occurs once, in `read`. Unknown fields are skipped, as protobuf
+//! requires. Nothing is interpreted here: the users of a tensor check whether its element type exists and its
+//! shape fits.
 //!
 //! Graphs nest (an attribute may hold one): deeper than [`MAX_DEPTH`] is an error, so that no file can
 //! exhaust the stack.
@@ -41,7 +41,7 @@ pub struct Opset<'a> {
     pub version: i64,
 }
 
-/// `GraphProto`: nodes in an order in which each comes after what it reads.
+/// `GraphProto`: nodes in topological order.
 #[derive(Debug, Clone, Default)]
 pub struct GraphProto<'a> {
     /// The graph's name; may be empty.
@@ -217,7 +217,7 @@ impl<'a> GraphProto<'a> {
 }
 
 impl GraphProto<'_> {
-    /// A node's name for messages: its own, or else its operator and index, as `Conv_5`.
+    /// A node's name for messages: its own, or otherwise its operator and index, such as `Conv_5`.
     pub fn node_name(&self, index: usize) -> String {
         let node = &self.nodes[index];
         match node.name {
@@ -254,7 +254,7 @@ impl<'a> NodeProto<'a> {
     }
 }
 
-/// Every value field of an `AttributeProto`, before `type` says which of them counts.
+/// Every value field of an `AttributeProto`, before `type` selects one of them.
 #[derive(Default)]
 struct AttributeFields<'a> {
     name: &'a str,
@@ -277,7 +277,7 @@ struct AttributeFields<'a> {
 impl<'a> AttributeProto<'a> {
     fn read(message: Message<'a>, depth: usize) -> Result<AttributeProto<'a>, WireError> {
         let mut fields = AttributeFields::default();
-        // Files of the first format have no `type`: there the value's field says it.
+        // Files of the first format have no `type`: there the field of the value determines it.
         let mut guess = 0;
         for field in message.fields() {
             let field = field?;
@@ -303,7 +303,7 @@ impl<'a> AttributeProto<'a> {
     }
 }
 
-/// `AttributeProto.type` of an attribute whose value stands in field `number`.
+/// `AttributeProto.type` of an attribute whose value is in field `number`.
 fn kind_of_field(number: u64) -> i32 {
     match number {
         2..=10 => number as i32 - 1,
@@ -410,8 +410,8 @@ pub(super) fn push<'a, T>(
     Ok(())
 }
 
-/// Reads the singular message field `name`. Protobuf would merge a second one into the first; no writer makes
-/// that.
+/// Reads the singular message field `name`. Protobuf would merge a second one into the first; no writer
+/// produces that.
 pub(super) fn set_once<'a, T>(
     slot: &mut Option<T>,
     field: WireField<'a>,

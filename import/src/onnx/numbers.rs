@@ -1,7 +1,7 @@
 //! Repeated number fields of protobuf messages, read in place.
 //!
-//! A writer may pack the elements (one length-delimited field) or not (a field each), or mix; all read the
-//! same. The elements of a big tensor can thus be used, or shared, without a copy.
+//! A writer may pack the elements (one length-delimited field) or not (one field each), or mix both; all are
+//! read alike. So the elements of a big tensor can be used, or shared, without a copy.
 
 use super::wire::{ByteSpan, WireError, WireField, float, take_varint};
 
@@ -48,7 +48,7 @@ fn count_varints(mut span: ByteSpan<'_>) -> Result<usize, WireError> {
     Ok(count)
 }
 
-/// The elements of a repeated number field, in place, in as many pieces as the writer made.
+/// The elements of a repeated number field, in place, in the pieces that the writer made.
 #[derive(Debug, Clone, Default)]
 pub struct NumberField<'a> {
     spans: Vec<ByteSpan<'a>>,
@@ -56,8 +56,8 @@ pub struct NumberField<'a> {
 }
 
 impl<'a> NumberField<'a> {
-    /// Appends the field's element, or all of its elements where the writer packed them. `name` is the
-    /// field's name in the schema. Every element is checked here, so that the iterators cannot fail.
+    /// Appends the field's element, or all of its elements if it is packed. `name` is the field's name in the
+    /// schema. Every element is checked here, so that the iterators cannot fail.
     pub fn append(&mut self, field: WireField<'a>, name: &str, encoding: Encoding) -> Result<(), WireError> {
         let span = field.number_span(name, encoding)?;
         self.count += count_numbers(span, encoding).map_err(|error| error.inside(name))?;
@@ -67,7 +67,7 @@ impl<'a> NumberField<'a> {
         Ok(())
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.count
     }
@@ -77,8 +77,8 @@ impl<'a> NumberField<'a> {
         self.count == 0
     }
 
-    /// The one piece that holds all elements, if they are in one piece: for fixed encodings these are the
-    /// elements themselves, little-endian.
+    /// The piece with all elements, if there is only one: for fixed encodings these are the elements
+    /// themselves, little-endian.
     pub fn contiguous(&self) -> Option<ByteSpan<'a>> {
         match self.spans.as_slice() {
             [] => Some(ByteSpan::default()),

@@ -1,17 +1,18 @@
-//! Data-dependent dimensions: which values have one, and what is known of it.
+//! Data-dependent dimensions: which values have one, and its known facts.
 //!
-//! A result whose size depends on data has the type of its bound: an upper bound that follows from the
-//! operands' sizes. Its elements stand first along that axis, anything after them, and how many there are is
-//! a value beside it. The axis is *open*. What is computed of it is computed on all of the bound, so two
-//! kinds of readers are right:
+//! A result with a data-dependent size has the type of its bound: an upper bound that follows from the
+//! operands' sizes. Its elements come first along that axis, then arbitrary padding; the number of elements
+//! is a further value. The axis is *open*. Operations on the result compute on the whole bound, so two kinds
+//! of readers are correct:
 //!
-//! - what makes of each slice along the axis one slice, which [`laws`] decide for each operation that a
-//!   converter emits;
-//! - a converter that knows of the axis and says what its result is ([`OpenAxes::say`]): because it has put
-//!   in the place of what lies after the elements what does not count, as `super::convert::opened` does.
+//! - operations that map each slice along the axis to one slice; [`laws`] decides this for each operation
+//!   that a converter emits;
+//! - a converter that handles the axis and declares its result ([`OpenAxes::say`]), because it has
+//!   overwritten the padding with a neutral element, as `super::convert::opened` does.
 //!
-//! All else would take what lies there for elements, and is refused. An output says which of its axes are
-//! open, and by which further outputs (`optc.open`, `optc.count`), so that whoever runs the program cuts it.
+//! All other readers would take the padding for elements, and are refused. The attributes of an output list
+//! its open axes and the outputs with their sizes (`optc.open`, `optc.count`), so that the caller of the
+//! program can cut it.
 
 mod laws;
 
@@ -27,7 +28,7 @@ use super::call::Refusal;
 pub(super) struct OpenAxis {
     /// The axis.
     pub(super) axis: usize,
-    /// How many slices there are: an integer of 64 bits, of rank 0.
+    /// The number of slices: an integer of 64 bits, of rank 0.
     pub(super) count: Value,
 }
 
@@ -35,26 +36,26 @@ pub(super) struct OpenAxis {
 #[derive(Clone, Default)]
 pub(super) struct OpenAxes {
     of: HashMap<Value, OpenAxis>,
-    /// Results of which a converter has said what is open in them.
+    /// Results whose open axis was declared by a converter.
     said: HashSet<Value>,
-    /// Operands of whose open axis a converter knows.
+    /// Operands whose open axis is handled by a converter.
     asked: HashSet<Value>,
-    /// Values with zeros after their elements.
+    /// Values with zeros as padding.
     zeros: HashSet<Value>,
-    /// The number of conditions that hold, by the conditions and their count.
+    /// The number of true conditions, by the conditions and their count.
     counts: HashMap<(Value, Dim), Value>,
-    /// How these numbers are called in expressions of sizes.
+    /// The symbols of these numbers in expressions of sizes.
     symbols: HashMap<Value, DimExpr>,
-    /// Where values are not zero: the results of NonZero by its operand.
+    /// The positions of nonzero elements: the results of NonZero by its operand.
     pub(super) found: HashMap<Value, Value>,
-    /// Of these results the condition in a row, and the shape in which it stood.
+    /// For each of these results the condition, flattened, and its original shape.
     pub(super) conditions: HashMap<Value, (Value, Vec<Dim>)>,
-    /// Values with a number, by its bits, in the place of what lies after their elements.
+    /// Values whose padding was overwritten with a number, by its bits.
     pub(super) filled: HashMap<(Value, u64), Value>,
 }
 
 impl OpenAxes {
-    /// How many values have an open axis.
+    /// The number of values with an open axis.
     pub(super) fn count(&self) -> usize {
         self.of.len()
     }
@@ -64,19 +65,20 @@ impl OpenAxes {
         self.of.get(&value).copied()
     }
 
-    /// The same for a converter, which by asking says that it knows what to do with it.
+    /// The same for a converter, which thereby declares that it handles the axis.
     pub(super) fn ask(&mut self, value: Value) -> Option<OpenAxis> {
         self.asked.insert(value);
         self.of(value)
     }
 
-    /// Says of a result what is open in it, in place of the laws.
+    /// Declares the open axis of a result, in place of the laws.
     pub(super) fn say(&mut self, value: Value, open: Option<OpenAxis>) {
         self.said.insert(value);
         open.map(|open| self.of.insert(value, open));
     }
 
-    /// Says that of a value, which has zeros after them, this many slices count; `bound` is their limit.
+    /// Declares that this number of slices of a value, which has zeros as padding, are elements; `bound` is
+    /// the limit.
     pub(super) fn say_counted(&mut self, ctx: &Context, value: Value, open: OpenAxis, bound: Dim) {
         self.say(value, Some(open));
         self.zeros.insert(value);
@@ -85,18 +87,18 @@ impl OpenAxes {
         self.symbols.entry(open.count).or_insert(symbol);
     }
 
-    /// Says that after the elements of a value are zeros.
+    /// Declares that the padding of a value is zeros.
     pub(super) fn say_zeros(&mut self, value: Value) {
         self.zeros.insert(value);
     }
 
-    /// Whether after the elements of a value are zeros.
+    /// Whether the padding of a value is zeros.
     pub(super) fn has_zeros(&self, value: Value) -> bool {
         self.zeros.contains(&value)
     }
 
-    /// The elements of a value as expressions of sizes, and of symbols for sizes that depend on data. No type
-    /// may have these.
+    /// The elements of a value as expressions of sizes, and of symbols for data-dependent sizes. No type may
+    /// contain these symbols.
     pub(super) fn elements(
         &self,
         ctx: &Context,
@@ -106,27 +108,27 @@ impl OpenAxes {
     ) -> Option<Vec<DimExpr>> {
         let mut ranges = ranges.clone();
         for number in 0..self.symbols.len() {
-            // Of what is picked there may be nothing.
+            // There may be no selected elements at all.
             ranges.declare(ctx.ident(&symbol_name(number)), 0, u64::MAX);
         }
         dims::elements_given(ctx, body, value, &ranges, &|value| Some(vec![*self.symbols.get(&value)?]))
     }
 
-    /// Whether an expression has symbols for sizes that depend on data.
+    /// Whether an expression has symbols for data-dependent sizes.
     pub(super) fn has_symbols(&self, ctx: &Context, expr: DimExpr) -> bool {
         dims::symbols(ctx, expr).iter().any(|symbol| ctx.str(*symbol).starts_with('\0'))
     }
 
-    /// What is open along an axis of that size, and its bound.
+    /// The open axis for a size that is counted, and its bound.
     pub(super) fn counted(&self, axis: usize, size: DimExpr) -> Option<(OpenAxis, Dim)> {
         let mut counts = self.counts.iter().filter(|(_, count)| self.symbols.get(*count) == Some(&size));
         counts.next().map(|((_, bound), count)| (OpenAxis { axis, count: *count }, *bound))
     }
 
-    /// Finds what is open in the results of an operation.
+    /// Finds the open axes of an operation's results.
     ///
     /// # Errors
-    /// If it would take what lies after elements for some.
+    /// If it would take the padding for elements.
     pub(super) fn follow(&mut self, ctx: &Context, body: &Body, op: Op) -> Result<(), Refusal> {
         let at = body.at(ctx, op);
         if body.results(op).any(|result| self.said.contains(&result)) {
@@ -146,8 +148,8 @@ impl OpenAxes {
         Ok(())
     }
 
-    /// Says what is open in a result that an operation picks by a condition, which holds of elements only. As
-    /// often as conditions are the same, they have one count.
+    /// Declares the open axis of an operation that selects by a condition; the condition is false in the
+    /// padding. Equal conditions share one count.
     pub(super) fn pick(&mut self, at: OpRef<'_>) {
         let axis = at.int("axis").and_then(|axis| usize::try_from(axis).ok()).unwrap_or(0);
         let kept = laws::shape(at, at.result(0))[axis];
@@ -159,11 +161,11 @@ impl OpenAxes {
         self.zeros.insert(at.result(0));
     }
 
-    /// Follows open axes through the operations that a node has become.
+    /// Follows open axes through the operations emitted for a node.
     ///
     /// # Errors
-    /// If a value with an open axis is read by what may not, or by nothing, without being asked for: then its
-    /// type was.
+    /// If a value with an open axis is read by an operation without a law, or by none and without a
+    /// converter's request: then its type was used.
     pub(super) fn follow_node(
         &mut self,
         ctx: &Context,
@@ -182,7 +184,7 @@ impl OpenAxes {
     }
 }
 
-/// How a size that depends on data is called; no size of a model is.
+/// The symbol of a data-dependent size; no size of a model has such a name.
 fn symbol_name(number: usize) -> String {
     format!("\0{number}")
 }

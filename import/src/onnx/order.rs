@@ -1,9 +1,9 @@
-//! Topological order of a graph's nodes, and whether its names make sense.
+//! Topological order of a graph's nodes, and checks of its names.
 //!
 //! The law: every name is defined once (by an input, a weight or a node), every name that is read is defined,
-//! and no node waits for itself. ONNX also wants each node after those it reads; files that break only that
-//! are read too: the order is the file's own wherever that is possible (Kahn 1962, the earliest ready node
-//! first). O(n log n).
+//! and there is no cycle. ONNX also requires each node to come after the nodes that it reads. Files that
+//! break only that are accepted too: the file's own order is kept wherever possible (Kahn 1962, the earliest
+//! ready node first). O(n log n).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,7 +24,7 @@ pub struct GraphFault {
     pub help: Option<String>,
 }
 
-/// Who defines a name.
+/// The definer of a name.
 #[derive(Clone, Copy)]
 enum Definer {
     Outside,
@@ -60,7 +60,7 @@ fn definers<'a>(graph: &GraphProto<'a>, faults: &mut Vec<GraphFault>) -> HashMap
     for name in weights {
         define(&mut definers, name, Definer::Outside, faults);
     }
-    // Up to IR version 3, a weight is an input too: one definition.
+    // Up to IR version 3, a weight is also listed as an input: this is one definition.
     let mut inputs = HashMap::new();
     for input in &graph.inputs {
         define(&mut inputs, input.name, Definer::Outside, faults);
@@ -89,7 +89,7 @@ fn define<'a>(
     }
 }
 
-/// How many undefined names get a "did you mean", each of which compares all names.
+/// The greatest number of undefined names with a "did you mean"; each compares all names.
 const MAX_HINTS: usize = 10;
 
 fn undefined(graph: &GraphProto<'_>, definers: &HashMap<&str, Definer>, faults: &mut Vec<GraphFault>) {
@@ -108,7 +108,7 @@ fn undefined(graph: &GraphProto<'_>, definers: &HashMap<&str, Definer>, faults: 
     }
 }
 
-/// Nodes that each node waits for, once for each name it reads.
+/// The nodes that each node waits for, once for each name that it reads.
 fn waits<'g>(
     graph: &'g GraphProto<'_>,
     definers: &'g HashMap<&str, Definer>,

@@ -1,8 +1,8 @@
 //! The table of supported ONNX operators: versions, inputs, attributes and converters.
 //!
-//! A row stands for an operator over a range of versions of ONNX's operator set; where an operator's inputs
-//! or attributes changed, it has a row before and a row after. What changed in meaning only is asked by the
-//! converter. The versions are those of onnx.ai/onnx/operators.
+//! A row describes an operator over a range of versions of ONNX's operator set; if an operator's inputs or
+//! attributes changed, it has one row before and one after. For a change in meaning only, the converter tests
+//! the version. The versions are those of onnx.ai/onnx/operators.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -22,9 +22,9 @@ use super::sequences::SequenceOperator;
 pub const NEWEST: i64 = 28;
 /// The newest version of the operators of `ai.onnx.ml` against which the rows were checked.
 pub const NEWEST_LEARNED: i64 = 5;
-/// What stands before the names of these in the rows.
+/// The prefix of their names in the rows.
 const LEARNED: &str = "ai.onnx.ml";
-/// The same of operators that ONNX may still change.
+/// The prefix of operators that ONNX may still change.
 const PREVIEW: &str = "ai.onnx.preview";
 
 /// A supported operator, over a range of versions.
@@ -50,16 +50,16 @@ pub enum Convert {
     Binary(&'static str),
     /// The IR's binary operation of this name, from left to right over any number of operands.
     Fold(&'static str),
-    /// Its graphs are written down in its place.
+    /// Its graphs are inlined, or become regions.
     Graphs(ControlOperator),
-    /// It takes or makes sequences, which are there only while the model is read.
+    /// It reads or returns sequences, which exist only during the import.
     Sequences(SequenceOperator),
-    /// A converter of its own.
+    /// A converter function.
     With(fn(&mut NodeConversion<'_, '_>) -> Results),
 }
 
 impl Convert {
-    /// Converts a node: the values of its results, as many as are supported.
+    /// Converts a node and returns its supported results.
     pub fn run(self, call: &mut NodeConversion<'_, '_>) -> Results {
         match self {
             Convert::Unary(name) => pointwise::unary(call, name),
@@ -87,11 +87,11 @@ impl OperatorRow {
 /// The versions of the operator sets that a model uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperatorSets {
-    /// That of ONNX's own operators.
+    /// The version of ONNX's own operators.
     pub own: i64,
-    /// That of `ai.onnx.ml`; none if the model does not use it.
+    /// The version of `ai.onnx.ml`; none if the model does not use it.
     pub learned: Option<i64>,
-    /// That of `ai.onnx.preview`; none if the model does not use it.
+    /// The version of `ai.onnx.preview`; none if the model does not use it.
     pub preview: Option<i64>,
 }
 
@@ -271,12 +271,12 @@ const TF_IDF: &[&str] = &[
 ];
 const WINDOW: &[&str] = &["output_datatype", "periodic"];
 const ARG: &[&str] = &["axis", "keepdims", "select_last_index"];
-/// The last two concern floats of 8 bits; `round_mode` those that are powers of two, which are not supported.
+/// The last two are about floats of 8 bits; `round_mode` is for powers of two, which are not supported.
 const FLEXIBLE: &[&str] = &["prob_mod", "scale", "score_mod", "softmax_precision"];
 const CAST: &[&str] = &["to", "round_mode", "saturate"];
 const RUNNING: &[&str] = &["exclusive", "reverse"];
 const QUANTISED: &[&str] = &["axis", "block_size", "output_dtype", "precision", "saturate"];
-/// Up to version 5, operators may name inputs that they destroy; nothing follows from it.
+/// Up to version 5, operators may name inputs that they overwrite; the attribute has no effect.
 const OLD: &[&str] = &["consumed_inputs"];
 const OLD_BROADCAST: &[&str] = &["axis", "broadcast", "consumed_inputs"];
 const POOL: &[&str] = &[

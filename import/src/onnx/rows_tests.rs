@@ -87,7 +87,7 @@ const ELEMENTWISE: &[(&str, &[i64])] = &[
     ("Xor", &[1, 7]),
 ];
 
-/// Those that fold axes, accumulate along one, or normalise by what they folded; with their versions.
+/// The operators that reduce axes, accumulate along one, or normalize by a reduction; with their versions.
 const REDUCTIONS: &[(&str, &[i64])] = &[
     ("ArgMax", &[1, 11, 12, 13]),
     ("ArgMin", &[1, 11, 12, 13]),

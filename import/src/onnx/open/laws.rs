@@ -6,8 +6,8 @@
 //! transpose(x): open along 1    matmul(x, w): open along 0    reduce(x, axis 1): open along 0
 //! ```
 //!
-//! Sizes are compared by proof only: a bound that might be equal to another size by chance opens no axis.
-//! Nothing here looks at what lies after the elements; an operation for which that matters has no law.
+//! Sizes count as equal only if that is proved: a bound that might equal another size by chance opens no
+//! axis. Nothing here depends on the padding; an operation whose result depends on it has no law.
 
 use ir::body::OpRef;
 use ir::dims::SizeArithmetic;
@@ -16,7 +16,7 @@ use ir::{Dim, Kind, Traits, Value};
 
 use super::{OpenAxes, OpenAxis};
 
-/// The open axis of the result of an operation that reads some.
+/// The open axis of the result of an operation with an open operand.
 pub(super) fn through(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     match at.kind() {
         _ if at.has(Traits::WINDOW) => image(axes, at),
@@ -45,7 +45,7 @@ fn rank(at: OpRef<'_>, value: Value) -> usize {
     shape(at, value).len()
 }
 
-/// Elements at the same index: the other operands have one element for all slices, or the same slices.
+/// Elementwise: the other operands have one element for all slices, or the same slices.
 fn elements(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     let result = rank(at, at.result(0));
     let operands = || (0..at.operand_count()).map(|index| at.operand(index));
@@ -66,7 +66,7 @@ fn elements(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     operands().all(|operand| axes.of(operand).is_some() || !has_slices(operand)).then_some(found)
 }
 
-/// Windows that leave the axis whole.
+/// Views that keep the whole axis.
 fn viewed(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     let OpenAxis { axis, count } = axes.of(at.operand(0))?;
     let from = shape(at, at.operand(0));
@@ -81,8 +81,8 @@ fn viewed(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
         }
         "nn.broadcast" => axis + to.len() - from.len(),
         "nn.bitcast" => axis,
-        // A reshape: the size in question is that with as many elements before it. If it is one, several may
-        // be.
+        // A reshape: the matching axis has the same number of elements before it. If its size is 1, there may
+        // be several such axes.
         _ => {
             let before = sizes.product(&from[..axis]);
             let is_place = |found: &usize| sizes.are_equal(sizes.product(&to[..*found]), before);
@@ -93,21 +93,21 @@ fn viewed(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     is_whole(axis, found).then_some(OpenAxis { axis: found, count })
 }
 
-/// A concatenation along another axis: all parts have the same slices.
+/// A concatenation along another axis: all operands have the same slices.
 fn joined(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     let open = axes.of(at.operand(0))?;
     let is_same = (0..at.operand_count()).all(|index| axes.of(at.operand(index)) == Some(open));
     (is_same && at.int("axis")? != open.axis as i64).then_some(open)
 }
 
-/// A fold of other axes.
+/// A reduction of other axes.
 fn folded(open: OpenAxis, axes: &[i64], at: OpRef<'_>) -> Option<OpenAxis> {
     let before = axes.iter().filter(|axis| **axis < open.axis as i64).count();
     let gone = if at.attr("keepdims").is_some() { 0 } else { before };
     (!axes.contains(&(open.axis as i64))).then_some(OpenAxis { axis: open.axis - gone, ..open })
 }
 
-/// A walk along another axis, of operand 0 alone.
+/// A scan along another axis, of operand 0 only.
 fn along(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     let open = axes.of(at.operand(0)).filter(|_| is_alone(axes, at))?;
     (at.int("axis")? != open.axis as i64).then_some(open)
@@ -117,24 +117,24 @@ fn is_alone(axes: &OpenAxes, at: OpRef<'_>) -> bool {
     (1..at.operand_count()).all(|index| axes.of(at.operand(index)).is_none())
 }
 
-/// Images one by one.
+/// Images are independent.
 fn image(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     axes.of(at.operand(0)).filter(|open| open.axis == 0 && is_alone(axes, at))
 }
 
-/// More elements around others, not along the axis.
+/// Padding of other axes.
 fn padded(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     let open = axes.of(at.operand(0))?;
     let is_none = |name: &str| at.ints(name).is_some_and(|sizes| sizes.get(open.axis) == Some(&0));
     (is_none("low") && is_none("high")).then_some(open)
 }
 
-/// Rows or columns of a product, or whole products: not the axis of its sums.
+/// Rows or columns of a product, or whole products, but not the axis of its sums.
 fn product(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     let sides = [at.operand(0), at.operand(1)];
     let ranks = sides.map(|side| rank(at, side));
     let result = rank(at, at.result(0));
-    // Where a side's own axis and its batches stand in the result, if it has an own axis.
+    // The position of a side's own axis and its batches in the result, if it has an own axis.
     let batches = result - usize::from(ranks[0] > 1) - usize::from(ranks[1] > 1);
     let own = [(ranks[0] > 1).then_some(batches), (ranks[1] > 1).then(|| result - 1)];
     let mut found = None;
@@ -165,7 +165,7 @@ fn product(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     found.filter(|open| !has_bias || (open.axis != result - 1 && axes.of(at.operand(2)).is_none()))
 }
 
-/// Slices along another axis, or by indices after which are zeros.
+/// Slices along another axis, or by indices with zeros as padding.
 fn gathered(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     let axis = usize::try_from(at.int("axis")?).ok()?;
     let indices = rank(at, at.operand(1));
@@ -179,8 +179,8 @@ fn gathered(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     }
 }
 
-/// Boxes one by one, of images by numbers after which are zeros; the boxes after the elements are zeros too,
-/// as the run would stop for some.
+/// Boxes are independent. Indices of images have zeros as padding; so have the boxes, since a run would stop
+/// for some values.
 fn boxed(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     let [x, boxes, images] = [0, 1, 2].map(|index| at.operand(index));
     let open = axes.of(boxes).filter(|open| open.axis == 0 && axes.of(images) == Some(*open))?;
