@@ -1,5 +1,5 @@
-//! How sequences of tensors and optionals are converted: they are lists of values while the model is read,
-//! and no more after it. Their lengths and positions must be known then, and whether an optional is empty.
+//! Conversion of sequences of tensors and of optionals: they are lists of values during the import, and do
+//! not exist after it. Their lengths and positions must be known then, and whether an optional is empty.
 
 use ir::dims;
 use ir::{Dim, Location, Value};
@@ -18,7 +18,7 @@ pub enum SequenceOperator {
     Construct,
     /// A sequence with one more element.
     Insert,
-    /// A sequence with one less.
+    /// A sequence with one element less.
     Erase,
     /// An element.
     At,
@@ -28,22 +28,22 @@ pub enum SequenceOperator {
     Split,
     /// All elements along an axis.
     Concat,
-    /// What a graph makes of each element.
+    /// The results of a graph for each element.
     Map,
     /// An optional: of the operand, or empty.
     Optional,
-    /// What is in an optional.
+    /// The content of an optional.
     Get,
     /// Whether an optional is not empty.
     Has,
 }
 
-/// What a name stands for. An optional that is not empty is what it holds.
+/// The meaning of a name. An optional that is not empty is represented by its content.
 #[derive(Clone, Debug)]
 pub(super) enum NamedItem {
     Tensor(Value),
     Sequence(Vec<Value>),
-    /// A sequence of which only the number of elements is known, and why.
+    /// A sequence with only the number of elements known, and the reason.
     Counted(usize, Refusal),
     /// An optional that is empty.
     Nothing,
@@ -60,7 +60,7 @@ impl NamedItem {
     }
 }
 
-/// The values of items that are all tensors.
+/// The values of items, if all are tensors.
 pub(super) fn tensors(items: Vec<NamedItem>) -> Results {
     let tensor = |item| match item {
         NamedItem::Tensor(value) => Ok(value),
@@ -69,11 +69,11 @@ pub(super) fn tensors(items: Vec<NamedItem>) -> Results {
     items.into_iter().map(tensor).collect()
 }
 
-/// Elements of a sequence that a tensor is split into, at most.
+/// The greatest number of elements of a sequence that a tensor is split into.
 const MOST_PARTS: u64 = 1024;
 
 impl<'m> GraphLowering<'m> {
-    /// What an operator makes of sequences.
+    /// The results of an operator on sequences.
     pub(super) fn sequence(
         &mut self,
         operator: SequenceOperator,
@@ -134,7 +134,7 @@ impl<'m> GraphLowering<'m> {
         }
     }
 
-    /// What the first operand of a node is, unless it is left out.
+    /// The first operand of a node, unless it is omitted.
     fn first(&mut self, node: &NodeProto<'m>) -> Option<NamedItem> {
         let name = node.inputs.first().copied().filter(|name| !name.is_empty())?;
         self.item(name)
@@ -148,7 +148,7 @@ impl<'m> GraphLowering<'m> {
         }
     }
 
-    /// The parts of a tensor, or only their number where nothing else is known.
+    /// The parts of a tensor, or only their number if nothing else is known.
     fn parts(
         &mut self,
         node: &'m NodeProto<'m>,
@@ -164,7 +164,7 @@ impl<'m> GraphLowering<'m> {
         Ok(vec![item])
     }
 
-    /// The sequence that is an operand of a node.
+    /// An operand of the node that must be a sequence.
     fn sequence_operand(&self, node: &NodeProto<'m>, index: usize) -> Result<Vec<Value>, Refusal> {
         let name = node.inputs.get(index).ok_or_else(|| format!("input {index} is left out"))?;
         match self.items.get(name) {
@@ -175,8 +175,8 @@ impl<'m> GraphLowering<'m> {
         }
     }
 
-    /// The graph is written down for each element; operands that are sequences give it their element, others
-    /// the whole of themselves.
+    /// Inlines the graph for each element. Operands that are sequences pass their element, other operands
+    /// their value.
     fn map(
         &mut self,
         node: &'m NodeProto<'m>,
@@ -213,8 +213,8 @@ impl<'m> GraphLowering<'m> {
     }
 }
 
-/// The position that operand `index` says, up to `last` of `count` elements: from their end where negative.
-/// The last one if it is left out.
+/// The position given by operand `index`, up to `last` of `count` elements; a negative one counts from the
+/// end. If omitted, it is the last one.
 fn position(
     call: &mut NodeConversion<'_, '_>,
     index: usize,
@@ -269,7 +269,7 @@ fn split(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(parts)
 }
 
-/// How many parts a list of sizes says, whatever these are.
+/// The number of parts given by a list of sizes, for any sizes.
 fn number_of_parts(call: &NodeConversion<'_, '_>) -> Result<Option<usize>, Refusal> {
     let Some(sizes) = call.optional(1) else { return Ok(None) };
     let count = match call.dims(sizes)?[..] {
@@ -279,7 +279,7 @@ fn number_of_parts(call: &NodeConversion<'_, '_>) -> Result<Option<usize>, Refus
     count.map(bounded).transpose()
 }
 
-/// A number of parts that may be written down.
+/// A number of parts that is small enough to be unrolled.
 fn bounded(count: u64) -> Result<usize, Refusal> {
     match count {
         ..=MOST_PARTS => Ok(count as usize),

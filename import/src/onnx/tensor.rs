@@ -1,6 +1,6 @@
 //! The messages of an ONNX file about tensors, values and their types, as typed views of its bytes.
 //!
-//! The same manner as [`super::model`], which holds what is above them: nodes, graphs, models.
+//! In the style of [`super::model`], which has the messages above them: nodes, graphs, models.
 
 use super::model::{push, read_pair, set_once};
 use super::numbers::{Encoding, NumberField};
@@ -29,7 +29,7 @@ pub struct TensorProto<'a> {
     pub uint64_data: NumberField<'a>,
     /// Elements of STRING.
     pub string_data: Vec<ByteSpan<'a>>,
-    /// Keys and values that say where the data is, if it is in another file.
+    /// Keys and values that locate the data, if it is in another file.
     pub external_data: Vec<(&'a str, &'a str)>,
     /// Whether `data_location` says EXTERNAL.
     pub is_external: bool,
@@ -42,21 +42,21 @@ pub struct TensorProto<'a> {
 pub struct ValueInfoProto<'a> {
     /// The value's name.
     pub name: &'a str,
-    /// Its type, where the file gives one.
+    /// Its type, if the file gives one.
     pub ty: TypeProto<'a>,
 }
 
 /// `TypeProto`: the type of a value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum TypeProto<'a> {
-    /// The file does not say.
+    /// Missing in the file.
     #[default]
     Unknown,
     /// A dense tensor.
     Tensor {
-        /// `TensorProto.DataType`; 0 where the file does not say.
+        /// `TensorProto.DataType`; 0 if missing.
         element: i32,
-        /// The dimensions; `None` where not even the rank is given.
+        /// The dimensions; `None` if not even the rank is given.
         shape: Option<Vec<Dimension<'a>>>,
     },
     /// A sequence of such elements.
@@ -73,9 +73,9 @@ pub enum Dimension<'a> {
     /// Any size.
     #[default]
     Unknown,
-    /// This size. The file may hold nonsense, such as a negative number.
+    /// This size. The file may hold an invalid one, such as a negative number.
     Value(i64),
-    /// The same size wherever the name stands.
+    /// The same size at each occurrence of the name.
     Symbol(&'a str),
 }
 
@@ -123,7 +123,7 @@ impl<'a> ValueInfoProto<'a> {
     }
 }
 
-/// How deep types may nest: an optional sequence of tensors does by two.
+/// The greatest nesting of types: an optional sequence of tensors has two.
 const MAX_TYPE_DEPTH: usize = 4;
 
 impl<'a> TypeProto<'a> {
@@ -158,7 +158,7 @@ impl<'a> TypeProto<'a> {
     }
 }
 
-/// `TypeProto.Sequence` and `TypeProto.Optional`: the type of what they hold.
+/// `TypeProto.Sequence` and `TypeProto.Optional`: the type of the content.
 fn read_element_type(message: Message<'_>, depth: usize) -> Result<TypeProto<'_>, WireError> {
     let mut element = TypeProto::Unknown;
     for field in message.fields() {
@@ -201,7 +201,7 @@ impl<'a> Dimension<'a> {
         for field in message.fields() {
             let field = field?;
             match field.number {
-                // Exporters that have no names for sizes write -1.
+                // Exporters without names for sizes write -1.
                 1 => {
                     dimension = match field.int("dim_value")? {
                         -1 => Dimension::Unknown,
@@ -216,7 +216,7 @@ impl<'a> Dimension<'a> {
     }
 }
 
-/// Some exporters write `?` for every size that they do not know.
+/// Some exporters write `?` for every unknown size.
 fn symbol(name: &str) -> Dimension<'_> {
     if matches!(name, "" | "?") { Dimension::Unknown } else { Dimension::Symbol(name) }
 }

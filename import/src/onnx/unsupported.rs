@@ -9,11 +9,11 @@ use super::model::GraphProto;
 use super::order::GraphFault;
 use super::rows::{NEWEST, OperatorRow, ROWS};
 
-/// How many nodes a message names.
+/// The number of nodes named in a message.
 const MAX_NAMES: usize = 8;
 
-/// A diagnostic for each operator that has no row, with the number and names of its nodes, at the first of
-/// them.
+/// A diagnostic for each operator without a row, located at its first node, with the number and names of its
+/// nodes.
 pub(super) fn unsupported(
     ctx: &Context,
     graph: &GraphProto<'_>,
@@ -55,7 +55,7 @@ fn names(graph: &GraphProto<'_>, nodes: &[usize]) -> String {
     format!("{count} {noun}: {}{rest}", named.join(", "))
 }
 
-/// Operators that are not known, and those that compute the same one after the other.
+/// Unknown operators, and known chains of operators that compute the same.
 const REPLACEMENTS: &[(&str, &str, &[&str])] = &[
     ("ai.onnx.ml", "FeatureVectorizer", &["Concat"]),
     ("ai.onnx.ml", "Imputer", &["IsNaN", "Where"]),

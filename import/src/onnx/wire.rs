@@ -1,9 +1,8 @@
 //! The protobuf wire format, read in place, and written.
 //!
-//! A message is a sequence of fields; a field is a tag `(number << 3) | wire type`, then a value whose form
-//! the wire type gives. [`Message::fields`] walks them without copying: strings, bytes and nested messages
-//! are borrowed from the buffer, and a [`ByteSpan`] knows its offset from the buffer's start, so that an
-//! error can say where it happened.
+//! A message is a sequence of fields; a field is a tag `(number << 3) | wire type`, then a value encoded by
+//! wire type. [`Message::fields`] iterates over them without copying: strings, bytes and nested messages are
+//! borrowed from the buffer, and a [`ByteSpan`] knows its offset from the buffer's start for error messages.
 //!
 //! ```text
 //! 0a 03 61 62 63   =>   field 1, wire type 2 (length-delimited), 3 bytes "abc"
@@ -11,22 +10,21 @@
 //! ```
 //!
 //! The law: no input makes the reader panic, read outside its span, or allocate more than a constant factor
-//! of the bytes it was given. Linear in the bytes read. Source: protobuf.dev/programming-guides/encoding.
-//! Groups (wire types 3 and 4) are refused: ONNX has none.
+//! of its bytes. Linear in the bytes read. Source: protobuf.dev/programming-guides/encoding. Groups (wire
+//! types 3 and 4) are refused: ONNX has none.
 
 use std::fmt;
 
 use super::numbers::Encoding;
 
-/// A malformed message: what is wrong, at which byte, and the fields that lead there from the outermost
-/// message.
+/// A malformed message: the fault, its byte offset, and the path of fields from the outermost message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WireError {
     /// Offset in bytes from the start of the buffer.
     pub offset: usize,
     /// What was found and what was expected, lower case.
     pub message: String,
-    /// Names of the fields on the way, innermost first.
+    /// Names of the fields on the path, innermost first.
     path: Vec<String>,
 }
 
@@ -36,21 +34,21 @@ impl WireError {
         WireError { offset, message: message.into(), path: Vec::new() }
     }
 
-    /// The same error, seen from the message that holds it as `field`.
+    /// The same error, seen from the enclosing message's field `field`.
     #[must_use]
     pub fn inside(mut self, field: &str) -> WireError {
         self.path.push(field.to_owned());
         self
     }
 
-    /// The same error, seen from the message that holds it as element `index` of the repeated `field`.
+    /// The same error, seen from element `index` of the enclosing message's repeated field `field`.
     #[must_use]
     pub fn inside_item(mut self, field: &str, index: usize) -> WireError {
         self.path.push(format!("{field}[{index}]"));
         self
     }
 
-    /// The fields from the outermost to the innermost, as `graph.node[3].input`; empty at the top.
+    /// The fields from the outermost to the innermost, such as `graph.node[3].input`; empty at the top.
     pub fn path(&self) -> String {
         let names: Vec<&str> = self.path.iter().rev().map(String::as_str).collect();
         names.join(".")
@@ -75,14 +73,14 @@ pub struct ByteSpan<'a> {
     pub offset: usize,
 }
 
-/// A message, not yet taken apart: the span of its fields.
+/// A message that is not split into fields yet.
 #[derive(Debug, Clone, Copy)]
 pub struct Message<'a>(ByteSpan<'a>);
 
 /// One field of a message.
 #[derive(Debug, Clone, Copy)]
 pub struct WireField<'a> {
-    /// The number that the schema gives the field.
+    /// The field's number in the schema.
     pub number: u64,
     value: Value<'a>,
     offset: usize,
@@ -107,12 +105,12 @@ impl<'a> Message<'a> {
         self.0.offset
     }
 
-    /// The fields in the order in which they were written. After the first error there are no more.
+    /// The fields in the order of the file. There are none after the first error.
     pub fn fields(self) -> Fields<'a> {
         Fields { rest: self.0 }
     }
 
-    /// The same, each with its bytes in the buffer, the tag among them.
+    /// The same, each with its bytes in the buffer, including the tag.
     pub fn written_fields(self) -> impl Iterator<Item = Result<(WireField<'a>, &'a [u8]), WireError>> {
         let mut fields = self.fields();
         std::iter::from_fn(move || {
@@ -184,7 +182,8 @@ fn take<'a>(rest: &mut ByteSpan<'a>, length: usize) -> Result<ByteSpan<'a>, Wire
     Ok(taken)
 }
 
-/// Seven bits a byte, least significant first; the top bit says that another byte follows. At most 10 bytes.
+/// A varint: seven bits a byte, least significant first; the top bit is set if another byte follows. At most
+/// 10 bytes.
 pub(super) fn take_varint<'a>(rest: &mut ByteSpan<'a>) -> Result<(u64, ByteSpan<'a>), WireError> {
     let mut number = 0u64;
     for (i, &byte) in rest.bytes.iter().enumerate().take(10) {
@@ -260,7 +259,7 @@ impl<'a> WireField<'a> {
         }
     }
 
-    /// The bytes of a repeated number field: one element, or all of them where the writer packed them.
+    /// The bytes of a repeated number field: one element, or all of them if the field is packed.
     pub(super) fn number_span(&self, name: &str, encoding: Encoding) -> Result<ByteSpan<'a>, WireError> {
         match (self.value, encoding) {
             (Value::Varint(_, span), Encoding::Varint)
@@ -285,7 +284,7 @@ pub fn append_int(message: &mut Vec<u8>, field: u8, number: i64) {
     append_varint(message, number.cast_unsigned());
 }
 
-/// A number in the form that takes seven bits of it into each byte.
+/// A number as a varint.
 fn append_varint(message: &mut Vec<u8>, mut number: u64) {
     while number >= 128 {
         message.push(number as u8 | 128);

@@ -31,21 +31,21 @@ fn arg(call: &mut NodeConversion<'_, '_>, name: &str) -> Results {
         return Ok(vec![call.emit(name, &[x], &attrs)?]);
     };
     let x = match call.ctx().type_data(call.element(x)) {
-        // No NaN is an extreme element, wherever it stands but first.
+        // A NaN is never an extreme element, except in the first position.
         TypeData::Float(_) => call.filled(x, open, f64::NAN)?,
         _ if name == "nn.arg_max" => call.filled(x, open, call.extreme(x, RangeEnd::Least))?,
         _ => call.filled(x, open, call.extreme(x, RangeEnd::Greatest))?,
     };
     let x = comparable(call, x)?;
     let found = call.emit_open(name, &[x], &attrs, None)?;
-    // Where the last of equal integers counts, those after the elements may be equal to all elements.
+    // If the last of equal integers counts, padding must not equal any element.
     let one = call.int(1)?;
     let last = call.two("nn.sub", open.count, one)?;
     let found = call.two("nn.min", found, last)?;
     Ok(vec![call.of_some(found, open.count)?])
 }
 
-/// The same numbers as elements of which kernels find the largest: floats of 16 bits are widened.
+/// The same numbers in a type with a kernel for extremes: floats of 16 bits are widened.
 fn comparable(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
     let f32 = call.ctx().f32();
     match call.ctx().type_data(call.element(x)) {
@@ -89,9 +89,9 @@ fn cumulate(call: &mut NodeConversion<'_, '_>, name: &str) -> Results {
     })
 }
 
-/// What `make` makes along the axis that operand `index` says, one of the first `allowed` of `rank`. If that
-/// is computed while the program runs, all of them are made, and the right one is gathered; the run fails for
-/// an axis that there is not.
+/// The result of `make` along the axis given by operand `index`, one of the first `allowed` of `rank`. If the
+/// axis is computed at run time, the results for all axes are computed, and one of them is gathered; the run
+/// fails for an axis out of range.
 pub(super) fn along_operand(
     call: &mut NodeConversion<'_, '_>,
     index: usize,

@@ -1,5 +1,5 @@
-//! Conversion of attention, and of what stands around it in a transformer: rotary embeddings, a causal
-//! convolution with a state, and attention whose state is a matrix.
+//! Conversion of attention and of related operators in transformers: rotary embeddings, a causal convolution
+//! with a state, and attention whose state is a matrix.
 
 use ir::dims::SizeArithmetic;
 use ir::{Dim, TypeData, Value};
@@ -9,7 +9,7 @@ use super::linear::softmax_along;
 use super::pick::number;
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 
-/// A number of heads that an attribute says.
+/// A number of heads given by an attribute.
 pub(super) fn heads(call: &NodeConversion<'_, '_>, name: &str) -> Result<u64, Refusal> {
     let count = call.node.int(name)?.and_then(|count| u64::try_from(count).ok()).filter(|count| *count > 0);
     count.ok_or_else(|| format!("`{name}` is left out or no number of heads").into())
@@ -144,10 +144,10 @@ fn attention_weights(
     call.select(is_masked, zero, weights)
 }
 
-/// What is added to scores: 0, or minus infinity where a query does not see a key.
+/// The bias added to scores: 0, or minus infinity if a query does not see a key.
 struct Bias {
     value: Value,
-    /// Whether there may be a query that sees no key.
+    /// Whether a query may see no key.
     may_mask_all: bool,
 }
 
@@ -208,7 +208,7 @@ impl QueryAndKey {
         call.where_or(allowed, zero, f64::NEG_INFINITY)
     }
 
-    /// A mask as numbers, as wide as there are keys.
+    /// A mask as numbers, with a column for each key.
     fn mask(&self, call: &mut NodeConversion<'_, '_>, mask: Value) -> Result<Value, Refusal> {
         let mut bias = match call.ctx().type_data(call.element(mask)) {
             TypeData::Integer { width: 1, .. } => self.zero_where(call, mask)?,
@@ -224,8 +224,8 @@ impl QueryAndKey {
         Ok(bias)
     }
 
-    /// How far each query stands after each key: `offset + query - key`, where the offset is the number of
-    /// keys before the first query.
+    /// The distance of each query from each key: `offset + query - key`; the offset is the number of keys
+    /// before the first query.
     fn distance(&self, call: &mut NodeConversion<'_, '_>, valid: Option<Value>) -> Result<Value, Refusal> {
         let [_, _, queries, _] = four(&call.dims(self.q)?)?;
         let [_, _, keys, _] = four(&call.dims(self.k)?)?;

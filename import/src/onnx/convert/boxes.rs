@@ -1,5 +1,5 @@
-//! Conversion of what detection networks do with boxes: NonMaxSuppression, and RoiAlign, which reads images
-//! inside of boxes.
+//! Conversion of operators on boxes in detection networks: NonMaxSuppression, and RoiAlign, which reads
+//! images inside of boxes.
 
 use ir::dims::SizeArithmetic;
 use ir::{Dim, FloatKind, TypeData, Value};
@@ -88,7 +88,7 @@ fn corners(call: &mut NodeConversion<'_, '_>) -> Result<Value, Refusal> {
     let (centres, sizes) = ([column(1)?, column(0)?], [column(3)?, column(2)?]);
     let mut halves = Vec::new();
     for size in sizes {
-        // What is smaller than nothing overlaps nothing, as what is nothing.
+        // A box of negative size overlaps nothing, like an empty box.
         let size = call.with_number("nn.max", size, 0.0)?;
         halves.push(call.with_number("nn.div", size, 2.0)?);
     }
@@ -101,8 +101,7 @@ fn corners(call: &mut NodeConversion<'_, '_>) -> Result<Value, Refusal> {
     call.concatenated(&parts, last)
 }
 
-/// The scores; and whether the number of boxes depends on data: then what lies after the elements is no
-/// score.
+/// The scores, and whether the number of boxes depends on data: then padding must not count as a score.
 fn scores(call: &mut NodeConversion<'_, '_>, boxes: Value) -> Result<(Value, bool), Refusal> {
     let scores = call.operand(1)?;
     match (call.open(boxes), call.open(scores)) {
@@ -148,16 +147,16 @@ pub(crate) fn roi_align(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.transposed(result, &[0, 3, 1, 2])?])
 }
 
-/// Samples in a bin, along an axis, that a model may ask for.
+/// The greatest number of samples in a bin, along an axis.
 const MOST_SAMPLES: i64 = 1 << 12;
 
-/// How many bins a box has in the direction of an attribute.
+/// The number of bins of a box along the axis of an attribute.
 fn bins(call: &NodeConversion<'_, '_>, name: &str) -> Result<i64, Refusal> {
     let size = call.node.int(name)?.unwrap_or(1);
     if (1..1 << 16).contains(&size) { Ok(size) } else { Err(format!("`{name}` is no size").into()) }
 }
 
-/// The boxes, of two corners each, as their least corner and their size, in elements of the image.
+/// The boxes, given by two corners each, as lower corner and size, in elements of the image.
 fn placed(call: &mut NodeConversion<'_, '_>, boxes: Value) -> Result<Value, Refusal> {
     let scale = call.number("spatial_scale", 1.0)?;
     let default = if call.version < 16 { "output_half_pixel" } else { "half_pixel" };

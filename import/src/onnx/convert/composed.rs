@@ -16,7 +16,7 @@ pub(crate) fn cast(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.cast_or(x, to, narrowing(call)?)?])
 }
 
-/// What `round_mode` says of powers of two, and `saturate` of numbers beyond the greatest of floats of 8
+/// The attributes `round_mode`, for powers of two, and `saturate`, for numbers beyond the greatest float of 8
 /// bits.
 fn narrowing(call: &NodeConversion<'_, '_>) -> Result<(PowerRounding, OverflowMode), Refusal> {
     let is_cut = call.node.truth("saturate")?.unwrap_or(true);
@@ -41,7 +41,7 @@ fn target(call: &NodeConversion<'_, '_>) -> Result<Type, Refusal> {
     numbered_type(call, "to", number)
 }
 
-/// The type that floats of this one are computed with: `f64` as such, others as `f32`.
+/// The type in which floats of a type are computed: `f64` for itself, `f32` for others.
 pub(super) fn computed_type(ctx: &Context, elem: Type) -> Option<Type> {
     match ctx.type_data(elem) {
         TypeData::Float(FloatKind::F64) => Some(elem),
@@ -50,7 +50,7 @@ pub(super) fn computed_type(ctx: &Context, elem: Type) -> Option<Type> {
     }
 }
 
-/// The type whose number an attribute says.
+/// The type whose number is given by an attribute.
 pub(in crate::onnx) fn numbered_type(
     call: &NodeConversion<'_, '_>,
     name: &str,
@@ -202,7 +202,7 @@ pub(crate) fn thresholded_relu(call: &mut NodeConversion<'_, '_>) -> Results {
 pub(crate) fn shrink(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let elem = call.element(x);
-    // What lies between integers is no integer.
+    // For integers, a bound between two integers is rounded to an integer.
     let is_float = matches!(call.ctx().type_data(elem), TypeData::Float(_));
     let x = if is_float { x } else { call.cast(x, call.ctx().float(FloatKind::F64))? };
     let bias = call.number("bias", 0.0)?;

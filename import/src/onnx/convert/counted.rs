@@ -1,7 +1,8 @@
-//! Conversion of shapes with data-dependent sizes: `reshape(y, [shape(x)[0], -1])` where x is open.
+//! Conversion of shapes with data-dependent sizes: `reshape(y, [shape(x)[0], -1])` with an open axis of x.
 //!
-//! While a model is read, such a size is a symbol in expressions like any other (see
-//! [`crate::onnx::open::OpenAxes::elements`]), so that they are compared by proof; in a type it is its bound.
+//! During the import, such a size is a symbol in expressions like any other (see
+//! [`crate::onnx::open::OpenAxes::elements`]), so sizes are compared by proof; in a type it is replaced by
+//! its bound.
 
 use ir::dims::{self, SizeArithmetic};
 use ir::{Dim, DimExpr, Value};
@@ -9,8 +10,7 @@ use ir::{Dim, DimExpr, Value};
 use crate::onnx::call::{NodeConversion, Refusal};
 use crate::onnx::open::OpenAxis;
 
-/// The bounds of sizes of which one may depend on data, and what is open then: its axis is counted from the
-/// last one.
+/// The bounds of sizes, at most one of them data-dependent, and the open axis, counted from the last one.
 pub(super) fn bounds(
     call: &NodeConversion<'_, '_>,
     sizes: &[DimExpr],
@@ -30,7 +30,8 @@ pub(super) fn bounds(
     Ok((shape, open))
 }
 
-/// A value broadcast to a shape in which, from the end, this is open: it has one element there, or as many.
+/// A value broadcast to a shape with this open axis, counted from the end: the value has size 1 there, or the
+/// same size.
 pub(super) fn stretched(
     call: &mut NodeConversion<'_, '_>,
     x: Value,
@@ -54,7 +55,7 @@ pub(super) fn stretched(
     call.emit_open("nn.broadcast", &[x], &[("shape", shape)], Some(open))
 }
 
-/// Refuses a shape that says another size than 1 where data decide the value's: it would have to be the same.
+/// Refuses a shape whose size differs from 1 at the value's data-dependent axis: they would have to be equal.
 pub(super) fn expected_one(
     call: &mut NodeConversion<'_, '_>,
     x: Value,
@@ -69,7 +70,7 @@ pub(super) fn expected_one(
     }
 }
 
-/// A range from 0 to a size that depends on data; none if it is another.
+/// A range from 0 to a data-dependent size; none if the size is another one.
 pub(super) fn range_of_elements(call: &mut NodeConversion<'_, '_>) -> Result<Option<Value>, Refusal> {
     let bounds = [0, 1, 2].map(|index| call.counted_sizes(index).ok().flatten());
     let [Some(start), Some(limit), Some(step)] = &bounds else { return Ok(None) };
@@ -85,7 +86,7 @@ pub(super) fn range_of_elements(call: &mut NodeConversion<'_, '_>) -> Result<Opt
     Ok(Some(call.emit_open("nn.cast", &[numbers], &attrs, Some(open))?))
 }
 
-/// A new shape of which size `at` depends on data, as a size of what gets that shape must.
+/// A new shape whose size `at` depends on data; the size is that of the reshaped value's open axis.
 pub(super) fn reshape_counted(
     call: &mut NodeConversion<'_, '_>,
     x: Value,
@@ -99,8 +100,7 @@ pub(super) fn reshape_counted(
     let refusal = || Refusal::from("a new shape whose sizes need not fit those that depend on data");
     let count = call.open.elements(ctx, call.builder.body, open.count, call.ranges).ok_or_else(refusal)?[0];
     let number = |axis: usize| ctx.dim_expr(wanted[axis]).constant();
-    // The size that is not given follows from what lies inside of a slice, and so do the others from the old
-    // ones.
+    // The missing size follows from the elements inside a slice, and the other sizes from the old shape.
     let mut shape: Vec<Option<Dim>> = (0..wanted.len())
         .map(|axis| match number(axis) {
             _ if axis == at => Some(Dim::Known(1)),

@@ -1,4 +1,4 @@
-//! Conversion of DeformConv: a convolution whose filter reads each image at places that offsets move.
+//! Conversion of DeformConv: a convolution whose filter reads each image at positions moved by offsets.
 //!
 //! ```text
 //! DeformConv(x, w, offsets)  =>  matmul(w, sum(weight * gather(x, around the moved places)))
@@ -9,7 +9,7 @@ use ir::{Dim, Value};
 use super::sample::{ImageAxis, Tap, crossed};
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 
-/// The windows in which a filter reads an image, without the offsets by which its elements are moved.
+/// The windows of a filter over an image, without the offsets that move its elements.
 struct MovedWindows {
     kernel: [u64; 2],
     strides: [u64; 2],
@@ -37,7 +37,7 @@ impl MovedWindows {
         Ok(MovedWindows { kernel, strides: pair("strides")?, dilations: pair("dilations")?, pads })
     }
 
-    /// How many windows an axis of an image has.
+    /// The number of windows along an axis of an image.
     fn count(&self, axis: usize, size: u64) -> Option<u64> {
         let covered = self.kernel[axis].checked_sub(1)?.checked_mul(self.dilations[axis])?;
         let room =
@@ -46,8 +46,8 @@ impl MovedWindows {
         (room >= 0 && stride > 0).then(|| (room / stride).unsigned_abs() + 1)
     }
 
-    /// Where each element of the filter lies in each window along an axis, without offsets: of
-    /// `[elements of the filter, windows]`.
+    /// The position of each filter element in each window along an axis, without offsets, as `[elements of
+    /// the filter, windows]`.
     fn places(
         &self,
         call: &mut NodeConversion<'_, '_>,
@@ -67,18 +67,18 @@ impl MovedWindows {
     }
 }
 
-/// Elements of the filter, and windows, at most: where each lies is a constant.
+/// The greatest number of filter elements times windows: their positions are a constant.
 const MOST_PLACES: u64 = 1 << 24;
 
-/// The sizes of operands, results and what is between them: none of them is 0, and all products are in range.
+/// The sizes of operands, results and intermediate values: none of them is 0, and all products are in range.
 struct MovedSizes {
     batch: u64,
     image: [u64; 2],
     outputs: u64,
-    /// Channels that an element of the result is made of.
+    /// Input channels of an element of the result.
     each: u64,
     groups: u64,
-    /// How many groups of channels have offsets of their own.
+    /// The number of groups of channels with offsets of their own.
     fields: u64,
     /// Channels of such a group.
     part: u64,
@@ -132,7 +132,7 @@ impl MovedSizes {
         ))
     }
 
-    /// What the filter reads of each image: of `[batch * fields, elements, count, part]`.
+    /// The elements read by the filter in each image, as `[batch * fields, elements, count, part]`.
     fn read(
         &self,
         call: &mut NodeConversion<'_, '_>,
@@ -174,7 +174,7 @@ pub(crate) fn deformed_convolution(call: &mut NodeConversion<'_, '_>) -> Results
         let mask = call.reshape(mask, &[batch * fields, elements, count, 1])?;
         read = call.two("nn.mul", read, mask)?;
     }
-    // The channels of all groups stand one after the other, each with its elements.
+    // The channels of all groups are contiguous, each with its elements.
     let read = call.transposed(read, &[0, 3, 1, 2])?;
     let read = call.reshape(read, &[batch, groups, each * elements, count])?;
     let filter = call.reshape(filter, &[1, groups, outputs / groups, each * elements])?;

@@ -1,4 +1,4 @@
-//! Convolutions and largest elements of windows where no kernel has the element type: of doubles.
+//! Convolutions and max-pools of doubles, which have no kernel.
 //!
 //! ```text
 //! [n, c, h, w]  =>  padded, and gathered along both axes: [n, c, rows, kernel, columns, kernel]

@@ -1,5 +1,5 @@
-//! Conversion of Einsum: operand by operand, as products of matrices whose rows, columns and sums are axes of
-//! one label each.
+//! Conversion of Einsum: operand by operand, as products of matrices; their rows, columns and summed axes are
+//! axes with one label each.
 
 use ir::dims::SizeArithmetic;
 use ir::{Dim, Value};
@@ -15,10 +15,10 @@ struct EinsumOperand {
     labels: Vec<char>,
 }
 
-/// Labels of the axes that `...` stands for, the last one first.
+/// Labels of the axes covered by `...`, the last one first.
 const UNNAMED: [char; 8] = ['0', '1', '2', '3', '4', '5', '6', '7'];
 
-/// Labels for `count` axes: `...` stands for as many as are left.
+/// Labels for `count` axes; `...` covers the remaining ones.
 fn labels(text: &str, count: Option<usize>) -> Result<Vec<char>, Refusal> {
     let named = text.chars().filter(|c| c.is_ascii_alphabetic()).count();
     let is_label = |c: char| c.is_ascii_alphabetic() || c == '.';
@@ -89,7 +89,7 @@ pub(crate) fn einsum(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![arranged(call, &sum, &wanted)?])
 }
 
-/// The diagonal of axes that have one label.
+/// The diagonal of axes with the same label.
 fn diagonal(call: &mut NodeConversion<'_, '_>, mut term: EinsumOperand) -> Result<EinsumOperand, Refusal> {
     let twice = |labels: &[char]| {
         let second = (1..labels.len()).find(|at| labels[..*at].contains(&labels[*at]))?;
@@ -121,14 +121,14 @@ fn diagonal(call: &mut NodeConversion<'_, '_>, mut term: EinsumOperand) -> Resul
     Ok(term)
 }
 
-/// Takes axes of size 1 from operands where others have more along the same label.
+/// Removes axes of size 1 from operands if others have more along the same label.
 fn squeeze_stretched(call: &mut NodeConversion<'_, '_>, terms: &mut [EinsumOperand]) -> Result<(), Refusal> {
     let mut sizes = Vec::new();
     for term in terms.iter() {
         sizes.extend(term.labels.iter().copied().zip(call.dims(term.value)?));
     }
     let one = Dim::Known(1);
-    // A label is as long as the first of its axes that is not 1.
+    // The size of a label is that of its first axis other than 1.
     let most = |label: char| {
         let mut own = sizes.iter().filter(|size| size.0 == label).map(|size| size.1);
         own.find(|size| *size != one).unwrap_or(one)
@@ -151,7 +151,7 @@ fn squeeze_stretched(call: &mut NodeConversion<'_, '_>, terms: &mut [EinsumOpera
     Ok(())
 }
 
-/// The sum over labels that nobody needs.
+/// The sum over labels without further readers.
 fn summed(
     call: &mut NodeConversion<'_, '_>,
     term: EinsumOperand,
@@ -185,7 +185,7 @@ fn arranged(
     call.transposed(term.value, &order)
 }
 
-/// The product of two operands, summed over what nobody needs.
+/// The product of two operands, summed over labels without further readers.
 fn contracted(
     call: &mut NodeConversion<'_, '_>,
     a: EinsumOperand,

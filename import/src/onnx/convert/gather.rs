@@ -5,8 +5,8 @@
 //! GatherElements(x: [4, 5], i: [2, 5], 0)   =>  gather(reshape(x, [20]), i * 5 + iota(5))
 //! ```
 //!
-//! An index below 0 counts from the end of its own axis. One outside its axis is outside of all elements, and
-//! the run fails.
+//! An index below 0 counts from the end of its own axis. An index outside its axis becomes one outside of all
+//! elements, so the run fails.
 
 use ir::dims::SizeArithmetic;
 use ir::{Dim, Value};
@@ -15,14 +15,14 @@ use super::pick::number;
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 use crate::onnx::open::OpenAxis;
 
-/// The places of picked elements among all of some axes, as far as they are made.
+/// The flat indices of picked elements among some axes, under construction.
 pub(super) struct PickedIndices {
     /// The axes.
     sizes: Vec<Dim>,
-    /// Of which one's elements not all in the bound count, how many do.
+    /// If not all elements of an axis in the bound count, that axis and its count.
     open: Option<OpenAxis>,
     sum: Option<Value>,
-    /// Whether the indices are inside of their axes.
+    /// Whether the indices are in range.
     inside: Option<Value>,
 }
 
@@ -32,7 +32,7 @@ impl PickedIndices {
         PickedIndices { sizes: sizes.to_vec(), open, sum: None, inside: None }
     }
 
-    /// Adds where to go along an axis.
+    /// Adds the steps along an axis.
     fn walk(&mut self, call: &mut NodeConversion<'_, '_>, axis: usize, steps: Value) -> Result<(), Refusal> {
         let inner = SizeArithmetic(call.ctx()).product(&self.sizes[axis + 1..]);
         let steps = match inner {
@@ -46,7 +46,7 @@ impl PickedIndices {
         Ok(())
     }
 
-    /// The same by indices.
+    /// Adds the steps along an axis by indices.
     pub(super) fn pick(
         &mut self,
         call: &mut NodeConversion<'_, '_>,
@@ -63,8 +63,7 @@ impl PickedIndices {
         self.walk(call, axis, indices)
     }
 
-    /// The same by where the picked element itself is along an axis of a result of this rank, in which this
-    /// is open.
+    /// Adds the picked element's own index along an axis of a result of this rank, with this open axis.
     pub(super) fn stay(
         &mut self,
         call: &mut NodeConversion<'_, '_>,
@@ -81,7 +80,7 @@ impl PickedIndices {
         self.walk(call, axis, numbers)
     }
 
-    /// The numbers of the places, and how many there are; that is the number of one that is outside.
+    /// The flat indices, and the number of elements; that number is also the index for one out of range.
     pub(super) fn numbers(&self, call: &mut NodeConversion<'_, '_>) -> Result<(Value, Dim), Refusal> {
         let all = SizeArithmetic(call.ctx()).product(&self.sizes);
         let (sum, inside) = self.sum.zip(self.inside).ok_or("indices of no axis")?;
@@ -89,7 +88,7 @@ impl PickedIndices {
         Ok((call.emit("nn.select", &[inside, sum, outside], &[])?, all))
     }
 
-    /// What is at these places of a value whose first axes these are.
+    /// The elements at these indices of a value, whose first axes are the axes here.
     fn take(self, call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
         let (places, all) = self.numbers(call)?;
         let shape = [&[all], &call.dims(x)?[self.sizes.len()..]].concat();
@@ -147,7 +146,7 @@ fn column(call: &mut NodeConversion<'_, '_>, x: Value, index: u64) -> Result<Val
     call.emit("nn.slice", &[x], &[("starts", ctx.dims_attr(&starts)), ("sizes", ctx.dims_attr(&sizes))])
 }
 
-/// That an axis of both has the same size, on which data may not depend in different ways.
+/// Checks that an axis has the same size in both values, and does not depend on data in different ways.
 fn expect_same(call: &mut NodeConversion<'_, '_>, values: [Value; 2], axis: usize) -> Result<(), Refusal> {
     let open = values.map(|value| call.open_along(value, axis));
     let (a, b) = (call.dims(values[0])?[axis], call.dims(values[1])?[axis]);

@@ -1,8 +1,7 @@
 //! Conversion of ImageDecoder.
 //!
-//! The size of an image is in its stream, and has no bound that is known before that is read. So the stream
-//! must be known when the model is read, and the image is a constant. The feature `images` builds the
-//! decoders.
+//! The size of an image is in its stream, and has no bound before that is read. So the stream must be known
+//! at import, and the image is a constant. The feature `images` builds the decoders.
 
 #[cfg(feature = "images")]
 use ir::Blob;

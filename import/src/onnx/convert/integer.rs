@@ -1,10 +1,10 @@
 //! Conversion of products and convolutions of small integers: MatMulInteger, ConvInteger, QLinearMatMul,
 //! QLinearConv.
 //!
-//! With weights they are quantized contractions, which machine code multiplies as integers. Others, and
-//! convolutions of narrow groups, are computed in floats: an integer of 8 bits less its zero point, and a
-//! product of two, are floats. So are sums of up to 256 of them: sums of more are made of such parts, which
-//! are added as integers.
+//! With weights they are quantized contractions, which machine code multiplies as integers. All others, and
+//! convolutions with narrow groups, are computed in floats. An 8-bit integer minus its zero point is exact as
+//! a float, and so is a product of two, and a sum of up to 256 products. Longer sums are split into such
+//! sums, which are added as integers.
 
 use ir::dequantized::are_integers_faster;
 use ir::{Dim, Kind, Traits, TypeData, Value};
@@ -17,7 +17,7 @@ use crate::onnx::call::{NodeConversion, Refusal, Results};
 /// Products whose sum is exact: `256 * 255 * 255 < 2^24`.
 const EXACT: u64 = 256;
 
-/// The integers of an operand less their zero point, as floats; the zero point is a number, or has one for
+/// The integers of an operand minus their zero point, as floats. The zero point is one number, or one for
 /// each index of an axis.
 fn centred(
     call: &mut NodeConversion<'_, '_>,
@@ -57,7 +57,7 @@ fn is_byte(call: &NodeConversion<'_, '_>, x: Value) -> bool {
     matches!(call.ctx().type_data(call.element(x)), TypeData::Integer { width: 8, .. })
 }
 
-/// Whether a value is computed from the model's weights alone, in a few steps.
+/// Whether a value is computed from the model's weights only, in a few steps.
 fn is_weight(call: &NodeConversion<'_, '_>, value: Value, steps: usize) -> bool {
     let body = &*call.builder.body;
     let Some(op) = body.defining_op(value).filter(|_| steps > 0) else { return false };
@@ -67,11 +67,11 @@ fn is_weight(call: &NodeConversion<'_, '_>, value: Value, steps: usize) -> bool 
     is_pure && is_made && body.operands(op.op).all(|operand| is_weight(call, operand, steps - 1))
 }
 
-/// How many steps after a weight one may be computed.
+/// The greatest number of steps from a weight.
 const STEPS: usize = 4;
 
-/// Operands `x` and `w` of the node with their zero points, which are operands too, as a quantized
-/// contraction takes them; none if `w` is no weight, or there are more zero points than that has.
+/// The operands of a quantized contraction: operands `x` and `w` of the node with their zero points, which
+/// are operands too; none if `w` is no weight, or there are too many zero points.
 fn quantized(
     call: &mut NodeConversion<'_, '_>,
     [x, w]: [usize; 2],
@@ -99,7 +99,7 @@ fn quantized(
     Ok(Some([operands[0], operands[1], zeros[0], zeros[1]]))
 }
 
-/// The product of two operands of the node, less their zero points, as integers of 32 bits.
+/// The product of two operands of the node, minus their zero points, as 32-bit integers.
 fn integer_product(
     call: &mut NodeConversion<'_, '_>,
     operands: [usize; 2],
@@ -118,7 +118,7 @@ fn integer_product(
     exact_product(call, a, b)
 }
 
-/// The convolution of two operands of the node, less their zero points, as integers of 32 bits.
+/// The convolution of two operands of the node, minus their zero points, as 32-bit integers.
 fn integer_convolution(
     call: &mut NodeConversion<'_, '_>,
     operands: [usize; 2],
@@ -207,7 +207,7 @@ pub(crate) fn conv_integer(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![integer_convolution(call, [0, 1], [2, 3])?])
 }
 
-/// A sum times its scale, rounded, plus a zero point, cut to the range of that.
+/// A sum times its scale, rounded, plus a zero point, clipped to the zero point's type.
 fn requantised(
     call: &mut NodeConversion<'_, '_>,
     sum: Value,
@@ -226,7 +226,7 @@ fn requantised(
     saturate(call, moved, to)
 }
 
-/// The product of two scales over a third, which is one number.
+/// The product of two scales over a third, which is a single number.
 fn joint_scale(
     call: &mut NodeConversion<'_, '_>,
     [a, b, y]: [usize; 3],

@@ -1,4 +1,4 @@
-//! Conversion of operators of `ai.onnx.ml`: labels, thresholds, features that are picked, and trees.
+//! Conversion of operators of `ai.onnx.ml`: labels, thresholds, feature extraction, and trees.
 
 use ir::strings::digests;
 use ir::{Blob, Dim, TypeData, Value};
@@ -25,7 +25,7 @@ pub(crate) fn binarizer(call: &mut NodeConversion<'_, '_>) -> Results {
     let threshold = call.number("threshold", 0.0)?;
     let elem = call.element(x);
     let is_integer = matches!(call.ctx().type_data(elem), TypeData::Integer { .. });
-    // An integer above a number is above the integer below that.
+    // An integer is above a number if it is above the number's floor.
     let threshold = if is_integer { threshold.floor() } else { threshold };
     let is_above = call.with_number("nn.gt", x, threshold)?;
     Ok(vec![call.cast(is_above, elem)?])
@@ -53,7 +53,7 @@ fn listed(call: &mut NodeConversion<'_, '_>, name: &str) -> Result<Weight, Refus
     Ok(Weight { element, dims: vec![count as u64], blob: Blob::from_bytes(bytes) })
 }
 
-/// The bytes of what LabelEncoder makes of what is no key.
+/// The bytes of LabelEncoder's value for an element that is no key.
 fn default_label(call: &mut NodeConversion<'_, '_>, element: Element) -> Result<Vec<u8>, Refusal> {
     let node = call.node;
     if let Some(tensor) = node.tensor("default_tensor")? {
@@ -110,9 +110,9 @@ pub(crate) fn label_encoder(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![gather_along(call, table, found, 0)?])
 }
 
-/// Nodes of trees that are written down, at most, each as often as it is reached.
+/// The greatest number of tree nodes that are unrolled; a node counts each time that it is reached.
 const MOST_NODES: usize = 4096;
-/// How deep a tree may be.
+/// The greatest depth of a tree.
 const MOST_DEPTH: usize = 64;
 
 /// The trees of a TreeEnsemble. Conditions are numbered, and so are leaves; an edge leads to one of either.
@@ -120,17 +120,17 @@ struct Trees<'n> {
     features: &'n [i64],
     modes: Vec<u8>,
     tracks_missing: Option<&'n [i64]>,
-    /// For each condition the node where it does not hold, and where it does.
+    /// For each condition, the node if it is false and the node if it is true.
     edges: [(&'n [i64], &'n [i64]); 2],
     splits: Vec<Value>,
-    /// For each condition of membership the numbers in its set.
+    /// For each membership condition, the numbers in its set.
     sets: Vec<Vec<Value>>,
     leaves: Vec<Value>,
-    /// What may still be written down.
+    /// The number of nodes that may still be unrolled.
     left: usize,
 }
 
-/// The parts of a constant that is a row, as values of shape `[1, 1]`.
+/// The elements of a constant row, as values of shape `[1, 1]`.
 fn scalars(call: &mut NodeConversion<'_, '_>, weight: &Weight) -> Result<Vec<Value>, Refusal> {
     let bytes = weight.blob.to_vec();
     let width = (weight.element.bits() / 8) as usize;
@@ -192,7 +192,7 @@ impl<'n> Trees<'n> {
         Ok(Trees { features, modes, tracks_missing, edges, splits, sets, leaves, left: MOST_NODES })
     }
 
-    /// What a condition or a leaf gives for each row of `x`.
+    /// The value of a condition or a leaf for each row of `x`.
     fn value(
         &mut self,
         call: &mut NodeConversion<'_, '_>,
@@ -265,7 +265,7 @@ impl<'n> Trees<'n> {
     }
 }
 
-/// The sets of `membership_values`, which NaN end.
+/// The sets of `membership_values`, each terminated by NaN.
 fn sets(call: &mut NodeConversion<'_, '_>) -> Result<Vec<Vec<Value>>, Refusal> {
     if call.node.tensor("membership_values")?.is_none() {
         return Ok(Vec::new());
@@ -284,7 +284,7 @@ fn sets(call: &mut NodeConversion<'_, '_>) -> Result<Vec<Vec<Value>>, Refusal> {
     Ok(sets)
 }
 
-/// For each leaf a row with its weight at its target.
+/// For each leaf, a row with its weight at its target.
 fn leaves(
     call: &mut NodeConversion<'_, '_>,
     weights: &Weight,

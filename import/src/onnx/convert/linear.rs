@@ -11,7 +11,7 @@ pub(crate) fn matmul(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![multiply(call, &[a, b], &[])?])
 }
 
-/// `nn.matmul`. Of a size that depends on data, what lies after the elements adds nothing to the sums.
+/// `nn.matmul`. Along a summed data-dependent axis, padding is zeroed, so it adds nothing to the sums.
 fn multiply(
     call: &mut NodeConversion<'_, '_>,
     operands: &[Value],
@@ -36,7 +36,7 @@ fn multiply(
     }
 }
 
-/// Whether there is a kernel for products of such elements.
+/// Whether there is a kernel for products of this element type.
 pub(in crate::onnx) fn has_kernel(call: &NodeConversion<'_, '_>, x: Value) -> bool {
     match call.ctx().type_data(call.element(x)) {
         TypeData::Float(kind) => *kind != FloatKind::F64,
@@ -45,7 +45,7 @@ pub(in crate::onnx) fn has_kernel(call: &NodeConversion<'_, '_>, x: Value) -> bo
     }
 }
 
-/// The products of matrices element by element, as `nn.matmul` has them.
+/// The products of matrices, multiplied element by element, with the shapes of `nn.matmul`.
 pub(in crate::onnx) fn multiply_elements(
     call: &mut NodeConversion<'_, '_>,
     operands: &[Value],
@@ -56,7 +56,7 @@ pub(in crate::onnx) fn multiply_elements(
     let is_line = [call.rank(sides[0])? == 1, call.rank(sides[1])? == 1];
     let mut terms = [one; 2];
     for side in 0..2 {
-        // The axis of the sums is the last of both, after the rows of one and the columns of the other.
+        // The summed axis is the last of both, after the rows of one and the columns of the other.
         let rank = call.rank(sides[side])?;
         if rank >= 2 && turned[side] == (side == 0) {
             let mut order: Vec<i64> = (0..rank as i64).collect();
@@ -92,8 +92,8 @@ pub(in crate::onnx) fn multiply_elements(
     }
 }
 
-/// The products of matrices `[batch, rows, terms]` and `[batch, terms, columns]` of any numbers; those that
-/// no kernel multiplies are multiplied element by element.
+/// The products of matrices `[batch, rows, terms]` and `[batch, terms, columns]` of any element type; without
+/// a kernel, they are multiplied element by element.
 pub(super) fn product(call: &mut NodeConversion<'_, '_>, a: Value, b: Value) -> Result<Value, Refusal> {
     if matches!(
         call.ctx().type_data(call.element(a)),
@@ -183,8 +183,7 @@ pub(crate) fn batch_normalization(call: &mut NodeConversion<'_, '_>) -> Results 
     Ok(vec![call.cast(normal, elem)?])
 }
 
-/// The type that a batch is normalised in: that of its elements, its factors and its statistics with the most
-/// digits.
+/// The type for the normalization of a batch: the most precise of those of elements, factors and statistics.
 fn widest_statistics(call: &NodeConversion<'_, '_>) -> Result<Type, Refusal> {
     let mut wide = call.ctx().f32();
     for index in 0..5 {

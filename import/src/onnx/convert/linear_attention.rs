@@ -1,11 +1,11 @@
-//! Conversion of LinearAttention: attention whose state is a matrix, written down step by step.
+//! Conversion of LinearAttention: attention whose state is a matrix, unrolled step by step.
 
 use ir::{Dim, Value};
 
 use super::attention::{by_heads, four, heads, of_heads, shared_product};
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 
-/// Steps of a sequence, at most.
+/// The greatest number of steps of a sequence.
 const MOST_STEPS: u64 = 1024;
 
 fn check_steps(steps: u64) -> Result<u64, Refusal> {
@@ -69,7 +69,7 @@ pub(crate) fn linear_attention(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.cast(joined, elem)?, call.cast(state, state_elem)?])
 }
 
-/// What a step's query reads, and the state after it. Parts are queries, keys, values, decays and rates.
+/// The output of a step's query, and the state after it. `parts` are queries, keys, values, decays and rates.
 fn linear_step(
     call: &mut NodeConversion<'_, '_>,
     parts: &[Value],

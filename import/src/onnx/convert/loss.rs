@@ -1,4 +1,4 @@
-//! Conversion of losses, and of masks that stand for indices: Trilu, EyeLike, OneHot.
+//! Conversion of losses, and of masks given by indices: Trilu, EyeLike, OneHot.
 
 use ir::{Dim, Value};
 
@@ -19,8 +19,8 @@ pub(crate) fn softmax_cross_entropy(call: &mut NodeConversion<'_, '_>) -> Result
     Ok(vec![likelihood_loss(call, logarithms)?, logarithms])
 }
 
-/// Of each target the opposite of the number of its class, times the weight of that, summed up, or over the
-/// sum of the weights. A target that is `ignore_index`, or no class, weighs nothing.
+/// The negated score of each target's class, times the class's weight, summed, or divided by the sum of the
+/// weights. A target that is `ignore_index`, or no class, has weight 0.
 fn likelihood_loss(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
     let shape = call.dims(x)?;
     let [batch, classes, rest @ ..] = &shape[..] else {
@@ -79,7 +79,7 @@ fn likelihood_loss(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value,
     call.reshape_to(loss, &[])
 }
 
-/// How far each element of a matrix stands after the diagonal: its column less its row.
+/// The distance of each element of a matrix from the diagonal: its column minus its row.
 fn after_diagonal(call: &mut NodeConversion<'_, '_>, [rows, columns]: [Dim; 2]) -> Result<Value, Refusal> {
     let (row, column) = (call.indices_along(rows, 0, 2)?, call.indices_along(columns, 1, 2)?);
     call.two("nn.sub", column, row)

@@ -1,7 +1,7 @@
-//! Conversion of TfIdfVectorizer: how often each of some short sequences of numbers stands in a row.
+//! Conversion of TfIdfVectorizer: the number of occurrences of short sequences of numbers in each row.
 //!
-//! For the sequences of one length and each distance between their numbers, all windows of the row are
-//! compared with all sequences, and the hits are counted.
+//! For all sequences of one length, and each distance between their numbers, all windows of the row are
+//! compared with all sequences, and the matches are counted.
 
 use ir::{Dim, Value};
 
@@ -10,7 +10,7 @@ use crate::onnx::call::{NodeConversion, Refusal, Results};
 /// Sequences of one length.
 struct Grams<'a> {
     length: usize,
-    /// The number of the first among all.
+    /// The index of the first among all sequences.
     first: usize,
     /// Their numbers, one sequence after the other.
     numbers: &'a [i64],
@@ -21,8 +21,8 @@ impl Grams<'_> {
         self.numbers.len() / self.length
     }
 
-    /// How often each stands in each row of `[rows, size]`, with its numbers this far apart: of
-    /// `[rows, 1, count]`; none if it is longer than a row.
+    /// The number of occurrences of each sequence in each row of `[rows, size]`, with its numbers this far
+    /// apart, as `[rows, 1, count]`; none if it is longer than a row.
     fn hits(
         &self,
         call: &mut NodeConversion<'_, '_>,
@@ -66,7 +66,7 @@ fn by_length<'a>(pool: &'a [i64], starts: &[i64]) -> Result<Vec<Grams<'a>>, Refu
     Ok(found)
 }
 
-/// Numbers of a sequence, and between two of them, at most.
+/// The greatest length of a sequence, and the greatest distance between two of its numbers.
 const MOST_NUMBERS: usize = 256;
 
 /// TfIdfVectorizer.
@@ -94,7 +94,7 @@ pub(crate) fn tf_idf_vectorizer(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.reshape_to(x, &[rows, Dim::Known(size)])?;
     let int64 = call.ctx().int(64);
     let x = call.cast(x, int64)?;
-    // Columns of zeros stand for sequences that are not counted, and for results of none.
+    // Columns of zeros are used for sequences that are not counted, and for results without a sequence.
     let zeros = call.numbers(&[0.0], &[])?;
     let mut columns = vec![super::pick::broadcast(call, zeros, &[rows, Dim::Known(1)])?];
     let mut column_of = vec![0; outputs.places.len()];
@@ -130,7 +130,7 @@ pub(crate) fn tf_idf_vectorizer(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.reshape_to(y, &y_shape)?])
 }
 
-/// Where the sequences' counts go, and what becomes of them.
+/// The positions of the sequences' counts in the result, and their mapping.
 struct Outputs {
     count: usize,
     places: Vec<usize>,
@@ -138,7 +138,7 @@ struct Outputs {
     weighing: Weighing,
 }
 
-/// What becomes of counts.
+/// The mapping of counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Weighing {
     Counts,
@@ -146,7 +146,7 @@ enum Weighing {
     WeightedCounts,
 }
 
-/// Results of a row, at most.
+/// The greatest number of results of a row.
 const MOST_RESULTS: usize = 1 << 24;
 
 impl Outputs {
@@ -172,7 +172,7 @@ impl Outputs {
         let weights = call.node.floats("weights")?.filter(|weights| !weights.is_empty());
         let weights = weights.filter(|_| weighing != Weighing::Counts);
         if weights.is_some_and(|weights| weights.len() != grams || !places.iter().copied().eq(0..grams)) {
-            // The standard's text counts weights by sequence, its implementations by place.
+            // The standard's text indexes weights by sequence, its implementations by position.
             return Err("`weights` of sequences whose places are not in their order".into());
         }
         let weights = weights.map(|weights| weights.iter().map(|weight| f64::from(*weight)).collect());

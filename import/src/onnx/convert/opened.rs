@@ -8,8 +8,8 @@
 //! concat(x, y)  =>  compress(concat(x, y), concat(iota < count_x, iota < count_y))
 //! ```
 //!
-//! See [`crate::onnx::open`]. An index after the elements of indices is 0: that is inside, unless there is
-//! nothing to pick from.
+//! See [`crate::onnx::open`]. The padding of indices is 0: this is in range, unless there is nothing to pick
+//! from.
 
 use ir::dims::SizeArithmetic;
 use ir::{Attr, Dim, DimExpr, TypeData, Value};
@@ -19,17 +19,17 @@ use crate::onnx::call::{NodeConversion, Refusal, Results};
 use crate::onnx::open::OpenAxis;
 
 impl NodeConversion<'_, '_> {
-    /// The open axis of a value. By asking, a converter says that it knows what to do with it.
+    /// The open axis of a value. By asking, a converter declares that it handles the axis.
     pub(super) fn open(&mut self, value: Value) -> Option<OpenAxis> {
         self.open.ask(value)
     }
 
-    /// The same, if it is this one.
+    /// The same, if the axis is this one.
     pub(super) fn open_along(&mut self, value: Value, axis: usize) -> Option<OpenAxis> {
         self.open(value).filter(|open| open.axis == axis)
     }
 
-    /// As [`NodeConversion::emit`], of an operation of whose result the converter knows what is open in it.
+    /// Like [`NodeConversion::emit`], for an operation whose open result axis is declared by the converter.
     pub(super) fn emit_open(
         &mut self,
         name: &str,
@@ -42,8 +42,8 @@ impl NodeConversion<'_, '_> {
         Ok(value)
     }
 
-    /// The value in another shape, in which axis `at` is open: as many elements lie before it, and what is
-    /// inside of a slice is so of a whole number of slices.
+    /// The value in another shape with axis `at` open: the number of elements before the axis is the same,
+    /// and each old slice consists of a whole number of new slices.
     pub(super) fn reshape_open(
         &mut self,
         x: Value,
@@ -79,13 +79,13 @@ impl NodeConversion<'_, '_> {
         Ok(value)
     }
 
-    /// For each of `size` slices, whether it is one of the `count` elements.
+    /// For each of `size` slices, whether it is among the first `count`.
     pub(super) fn counted(&mut self, size: Dim, count: Value) -> Result<Value, Refusal> {
         let numbers = self.indices(size)?;
         self.two("nn.lt", numbers, count)
     }
 
-    /// The same, of a value's slices along its open axis, in a shape that broadcasts to the value's.
+    /// The same for a value's slices along its open axis, in a shape that broadcasts to the value's.
     fn mask(&mut self, value: Value, open: OpenAxis) -> Result<Value, Refusal> {
         let dims = self.dims(value)?;
         let is_element = self.counted(dims[open.axis], open.count)?;
@@ -94,7 +94,7 @@ impl NodeConversion<'_, '_> {
         self.reshape_to(is_element, &shape)
     }
 
-    /// The value with a number in the place of what lies after its elements.
+    /// The value with its padding overwritten by a number.
     pub(super) fn filled(&mut self, value: Value, open: OpenAxis, with: f64) -> Result<Value, Refusal> {
         let key = (value, with.to_bits());
         if let Some(filled) = self.open.filled.get(&key) {
@@ -110,7 +110,7 @@ impl NodeConversion<'_, '_> {
         Ok(value)
     }
 
-    /// Indices after which are zeros.
+    /// Indices with zeros as padding.
     fn filled_indices(&mut self, indices: Value) -> Result<Value, Refusal> {
         match self.open(indices) {
             Some(open) if !self.open.has_zeros(indices) => self.filled(indices, open, 0.0),
@@ -118,12 +118,12 @@ impl NodeConversion<'_, '_> {
         }
     }
 
-    /// A number as large as a count, of 64 bits.
+    /// A constant integer of rank 0 and 64 bits, the type of counts.
     pub(super) fn int(&mut self, number: i64) -> Result<Value, Refusal> {
         self.int64_constant(&[number], &[])
     }
 
-    /// Indices from the start of an axis of `count` elements, and whether they are inside of it.
+    /// Indices from the start of an axis of `count` elements, and whether they are in range.
     pub(super) fn wrapped(&mut self, indices: Value, count: Value) -> Result<(Value, Value), Refusal> {
         let int64 = self.ctx().int(64);
         let indices = self.cast(indices, int64)?;
@@ -135,7 +135,7 @@ impl NodeConversion<'_, '_> {
         Ok((wrapped, self.two("nn.and", low, high)?))
     }
 
-    /// Slices of `x` along an axis, either of which may be open.
+    /// Gathers slices of `x` along an axis; `x` and the indices may be open.
     pub(super) fn picked(&mut self, x: Value, indices: Value, axis: usize) -> Result<Value, Refusal> {
         let attrs = [("axis", self.ctx().int_attr(axis as i64))];
         let Some(open) = self.open_along(x, axis) else {
@@ -151,7 +151,7 @@ impl NodeConversion<'_, '_> {
         self.emit_open("nn.gather", &[x, indices], &attrs, open)
     }
 
-    /// A value that there is only where there are elements: of none, the run fails.
+    /// A value that exists only if there are elements: without any, the run fails.
     pub(super) fn of_some(&mut self, value: Value, count: Value) -> Result<Value, Refusal> {
         let shape = self.dims(value)?;
         let zero = self.int(0)?;
@@ -162,7 +162,7 @@ impl NodeConversion<'_, '_> {
         self.emit("nn.gather", &[whole, outside], &[])
     }
 
-    /// Concatenation along an axis that is open in some of the parts.
+    /// Concatenation along an axis that is open in some of the operands.
     pub(super) fn joined(&mut self, parts: &[Value], axis: usize) -> Result<Value, Refusal> {
         let attrs = [("axis", self.ctx().int_attr(axis as i64))];
         let opened: Vec<Option<OpenAxis>> = parts.iter().map(|part| self.open(*part)).collect();
@@ -178,7 +178,7 @@ impl NodeConversion<'_, '_> {
         if let [None, .., Some(_)] | [Some(_)] = opened[..]
             && opened.iter().flatten().count() == 1
         {
-            // What lies after the elements of the last part lies after all.
+            // The padding of the last operand is padding of the result.
             let mut count = counts[0].1;
             for (_, more) in &counts[1..] {
                 count = self.two("nn.add", count, *more)?;
@@ -192,7 +192,7 @@ impl NodeConversion<'_, '_> {
         self.compressed(all, condition, axis)
     }
 
-    /// The slices of which a condition holds, which must hold of elements only.
+    /// The slices selected by a condition, which must be false in the padding.
     pub(super) fn compressed(&mut self, x: Value, condition: Value, axis: usize) -> Result<Value, Refusal> {
         let attrs = [("axis", self.ctx().int_attr(axis as i64))];
         let value = self.emit_unfollowed("nn.compress", &[x, condition], &attrs)?;
@@ -202,7 +202,7 @@ impl NodeConversion<'_, '_> {
         Ok(value)
     }
 
-    /// A bound of a slice, counted from the end where it is below 0, cut to the elements that there are.
+    /// A bound of a slice, counted from the end if it is below 0, and clamped to the number of elements.
     fn among_elements(&mut self, bound: i64, open: OpenAxis) -> Result<Value, Refusal> {
         match bound {
             ENDLESS.. => Ok(open.count),
@@ -225,7 +225,7 @@ impl NodeConversion<'_, '_> {
         dims.map(extent).collect()
     }
 
-    /// The sizes of a value with an open axis, from one of them to another.
+    /// The sizes `from..to` of a value with an open axis.
     pub(super) fn open_shape(&mut self, x: Value, axes: std::ops::Range<usize>) -> Result<Value, Refusal> {
         let mut sizes = Vec::new();
         for extent in &self.extents(x)?[axes] {
@@ -238,7 +238,7 @@ impl NodeConversion<'_, '_> {
         }
     }
 
-    /// How many elements a value with an open axis has.
+    /// The number of elements of a value with an open axis.
     pub(super) fn open_size(&mut self, x: Value) -> Result<Value, Refusal> {
         let mut product = self.int(1)?;
         for extent in self.extents(x)? {
@@ -247,12 +247,12 @@ impl NodeConversion<'_, '_> {
         Ok(product)
     }
 
-    /// The least number of a value's type, or the greatest.
+    /// The least or the greatest number of a value's type.
     pub(super) fn extreme(&self, value: Value, which: RangeEnd) -> f64 {
         let is_least = which == RangeEnd::Least;
         match self.ctx().type_data(self.element(value)) {
             TypeData::Integer { width: 1, .. } => f64::from(u8::from(!is_least)),
-            // All bits are set in the greatest number without a sign, as they are in -1.
+            // All bits are set in the greatest unsigned number, as in -1.
             TypeData::Integer { signedness: ir::Signedness::Unsigned, .. } => {
                 if is_least {
                     0.0
@@ -274,7 +274,8 @@ impl NodeConversion<'_, '_> {
         }
     }
 
-    /// How many elements a fold of an open axis, and of others of these sizes, takes: of rank 0, of 64 bits.
+    /// The number of elements in a reduction of an open axis and of others of these sizes: of rank 0, of 64
+    /// bits.
     pub(super) fn folded_count(&mut self, open: OpenAxis, others: &[Dim]) -> Result<Value, Refusal> {
         match SizeArithmetic(self.ctx()).product(others) {
             Dim::Known(1) => Ok(open.count),
@@ -286,15 +287,15 @@ impl NodeConversion<'_, '_> {
     }
 }
 
-/// An end of the numbers of a type.
+/// The least or the greatest number of a type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum RangeEnd {
     Least,
     Greatest,
 }
 
-/// A slice along an open axis. From an element on that is counted from the start, it is a window; from one
-/// that is counted from the end, a gather.
+/// A slice along an open axis. If its start is counted from the beginning, it is a window; if from the end,
+/// it is a gather.
 pub(super) fn part_of_elements(
     call: &mut NodeConversion<'_, '_>,
     x: Value,

@@ -45,7 +45,7 @@ pub(crate) fn pad(call: &mut NodeConversion<'_, '_>) -> Results {
         "constant" => {
             let number = filler(call)?;
             if f64::from(number as f32) != number && !number.is_nan() {
-                // `nn.pad` has a number of `f32`.
+                // `nn.pad` has an `f32` attribute.
                 named.extend(taken_from(ctx, &mut low, &mut high));
             }
             let value = ctx.f32_attr(number as f32);
@@ -66,7 +66,7 @@ pub(crate) fn pad(call: &mut NodeConversion<'_, '_>) -> Results {
     }
 }
 
-/// The number that is padded with.
+/// The number in the padding.
 fn filler(call: &NodeConversion<'_, '_>) -> Result<f64, Refusal> {
     let number = match call.version {
         ..11 => call.node.float("value")?.map(f64::from),
@@ -75,7 +75,8 @@ fn filler(call: &NodeConversion<'_, '_>) -> Result<f64, Refusal> {
     Ok(number.unwrap_or(0.0))
 }
 
-/// Takes what is added along each axis, so that only what is cut off stays.
+/// Moves the additions along each axis out of `low` and `high`, so that only removals (negative pads) remain
+/// there.
 fn taken_from(ctx: &Context, low: &mut [i64], high: &mut [i64]) -> Vec<(usize, [DimExpr; 2])> {
     let mut taken = Vec::new();
     for (axis, (low, high)) in low.iter_mut().zip(high).enumerate() {
@@ -87,7 +88,7 @@ fn taken_from(ctx: &Context, low: &mut [i64], high: &mut [i64]) -> Vec<(usize, [
     taken
 }
 
-/// A value with a number before and after all along an axis, as often as sizes say.
+/// A value with a number before and after each axis, by these sizes.
 fn surrounded(
     call: &mut NodeConversion<'_, '_>,
     x: Value,
@@ -113,19 +114,19 @@ fn surrounded(
     call.emit("nn.concat", &parts, &[("axis", ctx.int_attr(axis as i64))])
 }
 
-/// Which element of an axis stands at a place outside of it.
+/// The source element for a position outside of an axis.
 #[derive(Clone, Copy)]
 enum PadMode {
     /// The nearest one.
     Edge,
-    /// That of the axis repeated.
+    /// That of the axis repeated periodically.
     Wrap,
-    /// That of the axis repeated back and forth, the ends once.
+    /// That of the axis repeated back and forth, with each end once.
     Reflect,
 }
 
 impl PadMode {
-    /// The index that stands at `at` of an axis of `size` elements, 1 or more.
+    /// The index of the element for position `at` of an axis of `size` elements, 1 or more.
     fn index(self, at: i64, size: i64) -> i64 {
         match self {
             PadMode::Edge => at.clamp(0, size - 1),
@@ -138,7 +139,7 @@ impl PadMode {
         }
     }
 
-    /// [`PadMode::index`] of every element of `at`, for a size that the program is run with.
+    /// [`PadMode::index`] of every element of `at`, for a size known at run time.
     fn indices(self, call: &mut NodeConversion<'_, '_>, at: Value, size: Value) -> Result<Value, Refusal> {
         let last = call.with_number("nn.sub", size, 1.0)?;
         match self {
@@ -159,7 +160,7 @@ impl PadMode {
     }
 }
 
-/// What is left of integers by a divisor above 0, from 0 on.
+/// The nonnegative remainder of integers by a divisor above 0.
 fn remainder(call: &mut NodeConversion<'_, '_>, at: Value, by: Value) -> Result<Value, Refusal> {
     let rest = call.two("nn.rem", at, by)?;
     let moved = call.two("nn.add", rest, by)?;

@@ -10,7 +10,7 @@ use crate::onnx::call::{NodeConversion, Refusal, Results};
 use crate::onnx::element::Element;
 use crate::onnx::weights::Weight;
 
-/// A window on a value: where it begins along each axis, how many elements it takes, and their distance.
+/// A window on a value: its start, its number of elements, and its step along each axis.
 pub(super) struct SliceWindow {
     pub(super) starts: Vec<Dim>,
     pub(super) sizes: Vec<Dim>,
@@ -18,7 +18,7 @@ pub(super) struct SliceWindow {
 }
 
 impl SliceWindow {
-    /// All of a value of this shape.
+    /// The whole of a value of this shape.
     pub(super) fn whole(shape: &[Dim]) -> SliceWindow {
         let starts = vec![Dim::Known(0); shape.len()];
         SliceWindow { starts, sizes: shape.to_vec(), strides: vec![1; shape.len()] }
@@ -82,7 +82,7 @@ pub(crate) fn slice(call: &mut NodeConversion<'_, '_>) -> Results {
     }])
 }
 
-/// Where a slice of an axis of `size` elements begins, and how many elements it takes.
+/// The start of a slice of an axis of `size` elements, and its number of elements.
 pub(super) fn along(
     call: &NodeConversion<'_, '_>,
     size: Dim,
@@ -115,7 +115,7 @@ pub(super) fn along(
 /// Bounds from here on mean the end of an axis.
 pub(super) const ENDLESS: i64 = i32::MAX as i64;
 
-/// A bound of a slice, counted from the end where it is below 0, and cut to what the axis has.
+/// A bound of a slice, counted from the end if it is below 0, and clamped to the axis.
 fn cut(call: &NodeConversion<'_, '_>, bound: DimExpr, size: DimExpr) -> Result<DimExpr, Refusal> {
     let ctx = call.ctx();
     let zero = dims::constant(ctx, 0);
@@ -152,7 +152,7 @@ fn along_known(size: i64, start: i64, end: i64, step: i64) -> Result<(i64, i64),
     if step == 0 {
         return Err("a step of 0".into());
     }
-    // A start before the beginning is the beginning.
+    // A start before the beginning is moved to the beginning.
     let (start, end) = (start.clamp(0, (size - 1).max(0)), end.clamp(-1, size - 1));
     let count = if size == 0 { 0 } else { (start - end).max(0) as u64 };
     Ok((start, count.div_ceil(step.unsigned_abs()) as i64))
@@ -181,8 +181,8 @@ pub(crate) fn gather(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.picked(x, indices, axis)?])
 }
 
-/// Where the indices of operand 1 into an axis of this size begin, and how many they are, if they follow one
-/// another and are all inside. A range of a named size is such indices as much as one of numbers.
+/// The start and number of the indices in operand 1 into an axis of this size, if they are consecutive and
+/// all in range. A range of a named size counts as such, too.
 fn run_of_indices(call: &NodeConversion<'_, '_>, size: Dim) -> Option<(Dim, Dim)> {
     let ctx = call.ctx();
     let zero = dims::constant(ctx, 0);
@@ -206,7 +206,7 @@ fn run_of_indices(call: &NodeConversion<'_, '_>, size: Dim) -> Option<(Dim, Dim)
     (follow && is_inside).then(|| (dims::size(ctx, first), Dim::Known(known.len() as u64)))
 }
 
-/// The size of the range from 0 on that a value holds, in whatever shape.
+/// The size of the range from 0 on that a value holds, in any shape.
 fn iota_size(call: &NodeConversion<'_, '_>, value: Value) -> Option<Dim> {
     let ctx = call.ctx();
     let body = &*call.builder.body;
@@ -372,7 +372,7 @@ pub(crate) fn size(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![number(call, count)?])
 }
 
-/// A tensor of rank 0 that holds a size.
+/// A tensor of rank 0 with a size.
 pub(super) fn number(call: &mut NodeConversion<'_, '_>, size: Dim) -> Result<Value, Refusal> {
     match size {
         Dim::Known(size) => call.int64_constant(&[size.cast_signed()], &[]),
@@ -451,7 +451,7 @@ pub(crate) fn range(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![if call.element(range) == elem { range } else { cast_to(call, range, elem)? }])
 }
 
-/// Elements of a range that are written down, at most: a file of a few bytes asks for them.
+/// The greatest number of elements of a constant range: a file of a few bytes may ask for any.
 const MOST_IN_RANGE: i64 = 1 << 24;
 
 fn too_many_in_range() -> Refusal {
@@ -462,7 +462,7 @@ fn no_step() -> Refusal {
     "a range in steps of 0".into()
 }
 
-/// How many integers are between two in steps.
+/// The number of integers between two bounds in steps.
 fn range_count(start: i64, limit: i64, step: i64) -> Result<i64, Refusal> {
     if step == 0 {
         return Err(no_step());

@@ -1,4 +1,4 @@
-//! Conversion of operators with data-dependent result sizes: the result has its upper bound, see
+//! Conversion of operators with data-dependent result sizes: the result's type has the upper bound, see
 //! [`crate::onnx::open`].
 
 use ir::dims::SizeArithmetic;
@@ -20,8 +20,7 @@ pub(crate) fn compress(call: &mut NodeConversion<'_, '_>) -> Results {
     pick(call, x, condition, axis)
 }
 
-/// The slices of which a condition holds: none after the elements, if the sizes of both depend on the same
-/// data.
+/// The slices selected by a condition: none from the padding, if the sizes of both depend on the same data.
 fn pick(call: &mut NodeConversion<'_, '_>, x: Value, condition: Value, axis: usize) -> Results {
     let condition = match (call.open_along(x, axis), call.open(condition)) {
         (None, None) => condition,
@@ -66,7 +65,7 @@ pub(crate) fn non_zero(call: &mut NodeConversion<'_, '_>) -> Results {
         holds = call.filled(holds, open, 0.0)?;
     }
     if shape.len() > 1 {
-        // Nothing holds after the elements, so in a row all count.
+        // The condition is false in the padding, so the flattened result is complete.
         let attrs = [("shape", ctx.dims_attr(&[count]))];
         holds = call.emit_open("nn.reshape", &[holds], &attrs, None)?;
     }
@@ -89,15 +88,15 @@ pub(crate) fn non_zero(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![found])
 }
 
-/// The truth values that a value has as numbers, or the value itself.
+/// The truth values that a value was converted from, or the value itself.
 fn truth(call: &NodeConversion<'_, '_>, x: Value) -> Value {
     let body = &*call.builder.body;
     let of = body.defining_op(x).map(|op| body.at(call.ctx(), op)).filter(|op| op.has(Traits::CAST));
     of.map(|op| op.operand(0)).filter(|of| call.element(*of) == call.ctx().int(1)).unwrap_or(x)
 }
 
-/// Where elements of these numbers stand along an axis of this size, none for the outermost, with this number
-/// of elements inside it.
+/// The coordinates along an axis of this size, none for the outermost, of elements with these flat indices;
+/// `inner` is the number of elements per index.
 fn coordinates(
     call: &mut NodeConversion<'_, '_>,
     numbers: Value,

@@ -1,7 +1,7 @@
 //! Conversion of elementwise operators.
 //!
-//! Up to version 6, a binary operator broadcasts only on request (`broadcast`), with its second operand laid
-//! along the first from `axis` on; from version 7 on, numpy's rule holds, which is the IR's own.
+//! Up to version 6, a binary operator broadcasts only on request (`broadcast`), with its second operand
+//! aligned to the first from `axis` on. From version 7 on it uses numpy's rule, like the IR.
 
 use ir::dims::SizeArithmetic;
 use ir::{Dim, FloatKind, TypeData, Value};
@@ -45,8 +45,8 @@ pub(crate) fn smallest(call: &mut NodeConversion<'_, '_>) -> Results {
     extreme(call, "nn.min")
 }
 
-/// `nn.NAME` of all operands, where that is its second operand if one of two is NaN: a number that is known
-/// comes first.
+/// `nn.NAME` of all operands. If one of two is NaN, its result is the second operand; so a known number comes
+/// first.
 fn extreme(call: &mut NodeConversion<'_, '_>, name: &str) -> Results {
     let mut result = call.operand(0)?;
     let is_number = |index: usize| matches!(call.known_number(index), Ok(Some(number)) if !number.is_nan());
@@ -103,7 +103,7 @@ pub(crate) fn clip(call: &mut NodeConversion<'_, '_>) -> Results {
         return clip_between(call, x, lo, hi);
     }
     let mut result = x;
-    // The bound comes first: where an element is NaN, the second operand is the result.
+    // The bound comes first: if an element is NaN, the second operand is the result.
     for (index, name) in [(1, "nn.max"), (2, "nn.min")] {
         if let Some(bound) = call.optional(index) {
             result = call.emit(name, &[bound, result], &[])?;

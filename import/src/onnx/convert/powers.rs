@@ -1,30 +1,29 @@
-//! Floats of 8 bits that are powers of two (`f8E8M0FNU`): the byte is the exponent plus 127, and 255 is no
-//! number.
+//! Floats of 8 bits that are powers of two (`f8E8M0FNU`): the byte is the exponent plus 127, and 255 is NaN.
 //!
-//! Every number is widened to `f64` first: there all of the format's are normal, so that the exponent of a
-//! rounded number is the byte. Integers of 64 bits would be rounded twice, and are refused.
+//! Every number is widened to `f64` first: there all numbers of the format are normal, so the exponent of a
+//! rounded number is the byte. 64-bit integers would be rounded twice, and are refused.
 
 use ir::{FloatKind, Signedness, Type, TypeData, Value};
 
 use super::small::OverflowMode;
 use crate::onnx::call::{NodeConversion, Refusal};
 
-/// The byte of what is no number.
+/// The byte of NaN.
 const NAN: f64 = 255.0;
-/// What stands before 1 in `f64`'s exponent, less what does in the format's.
+/// The exponent of 1 in `f64`, minus that in the format.
 const BIAS: f64 = 1023.0 - 127.0;
 
-/// Which of the two powers around a number is taken.
+/// Rounding to one of the two neighbouring powers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PowerRounding {
     Up,
     Down,
-    /// The nearest, the upper one of two that are equally near.
+    /// To the nearest; the upper one if both are equally near.
     Nearest,
 }
 
 impl PowerRounding {
-    /// What is added to the bits of a `f64` before its fraction is cut off.
+    /// A number added to the bits of an `f64` before its fraction is truncated.
     fn added(self) -> f64 {
         match self {
             PowerRounding::Up => ((1u64 << 52) - 1) as f64,
@@ -43,7 +42,7 @@ fn byte(call: &NodeConversion<'_, '_>) -> Type {
     call.ctx().ty(TypeData::Integer { width: 8, signedness: Signedness::Unsigned })
 }
 
-/// Powers of two as `f32`, which has all of them.
+/// Powers of two as `f32`, which is exact.
 pub(super) fn of_powers(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
     let mut numbers: Vec<f64> = (0..255).map(|code| f64::from(code - 127).exp2()).collect();
     numbers.push(f64::NAN);
@@ -53,7 +52,7 @@ pub(super) fn of_powers(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<V
     call.picked(table, codes, 0)
 }
 
-/// Numbers as powers of two. What the standard leaves open: numbers below 0 become no number.
+/// Numbers as powers of two. The standard does not define negative numbers: they become NaN.
 pub(super) fn powers(
     call: &mut NodeConversion<'_, '_>,
     x: Value,
@@ -82,7 +81,7 @@ pub(super) fn powers(
         OverflowMode::Cut => (0.0, f64::INFINITY),
         OverflowMode::Kept => (least, most),
     };
-    // No comparison holds of what is no number.
+    // Every comparison with NaN is false.
     let (after, before) = (call.with_number("nn.ge", wide, low)?, call.with_number("nn.le", wide, high)?);
     let is_number = call.two("nn.and", after, before)?;
     let code = call.where_or(is_number, code, NAN)?;

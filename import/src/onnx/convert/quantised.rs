@@ -18,7 +18,7 @@ pub(crate) fn dequantize(call: &mut NodeConversion<'_, '_>) -> Results {
     if !is_small(call.ctx(), call.element(x)) {
         range(call, call.element(x))?;
     }
-    // A large integer is beyond the numbers of 16 bits, its product with a scale may not be.
+    // A large integer may exceed floats of 16 bits while its product with a scale does not.
     let wide = wide_type(call, elem)?;
     let mut numbers = call.cast(x, wide)?;
     if let Some(zero) = call.optional(2) {
@@ -48,7 +48,7 @@ pub(crate) fn quantize(call: &mut NodeConversion<'_, '_>) -> Results {
         return Ok(vec![call.cast(quotient, to)?]);
     }
     let rounded = call.emit("nn.round", &[quotient], &[])?;
-    // Integers of 16 bits are no numbers of 16 bits.
+    // 16-bit integers are not exact as floats of 16 bits.
     let wide = wide_type(call, precision)?;
     let mut rounded = call.cast(rounded, wide)?;
     if let Some(zero) = call.optional(2) {
@@ -69,7 +69,7 @@ pub(crate) fn dynamic_quantize(call: &mut NodeConversion<'_, '_>) -> Results {
     let (most, least) = (call.emit("nn.reduce_max", &[x], &axes)?, call.emit("nn.reduce_min", &[x], &axes)?);
     let (most, least) = (call.with_number("nn.max", most, 0.0)?, call.with_number("nn.min", least, 0.0)?);
     let range = call.two("nn.sub", most, least)?;
-    // Of zeros alone: as ONNX's reference has it.
+    // If all elements are zero: as in ONNX's reference.
     let is_wide = call.with_number("nn.gt", range, 0.0)?;
     let range = call.where_or(is_wide, range, 1.0)?;
     let scale = call.with_number("nn.div", range, 255.0)?;
@@ -83,18 +83,18 @@ pub(crate) fn dynamic_quantize(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![saturate(call, moved, to)?, scale, call.cast(zero, to)?])
 }
 
-/// The type that numbers of a float type are computed with.
+/// The type in which a float type is computed.
 fn wide_type(call: &NodeConversion<'_, '_>, elem: Type) -> Result<Type, Refusal> {
     computed_type(call.ctx(), elem).ok_or_else(|| "a scale that is no float".into())
 }
 
-/// The type that attribute `name` numbers; none if it is left out or 0.
+/// The type whose number is attribute `name`; none if it is omitted or 0.
 fn named_type(call: &NodeConversion<'_, '_>, name: &str) -> Result<Option<Type>, Refusal> {
     let Some(number) = call.node.int(name)?.filter(|number| *number != 0) else { return Ok(None) };
     Ok(Some(numbered_type(call, name, number)?))
 }
 
-/// The numbers of an integer type.
+/// The range of an integer type.
 fn range(call: &NodeConversion<'_, '_>, elem: Type) -> Result<(f32, f32), Refusal> {
     match call.ctx().type_data(elem) {
         TypeData::Integer { width: width @ (2 | 4 | 8 | 16 | 32), signedness } => Ok(match signedness {
@@ -122,7 +122,7 @@ pub(super) fn saturate(call: &mut NodeConversion<'_, '_>, x: Value, to: Type) ->
     call.cast(cut, to)
 }
 
-/// A scale or zero point so that it broadcasts with `x`.
+/// A scale or zero point in a shape that broadcasts with `x`.
 fn spread(call: &mut NodeConversion<'_, '_>, scale: Value, x: Value) -> Result<Value, Refusal> {
     let (shape, sizes) = (call.dims(x)?, call.dims(scale)?);
     let block = call.node.int("block_size")?.unwrap_or(0);

@@ -2,7 +2,7 @@
 //! on every machine, at any number of threads, and in every run.
 //!
 //! Bits are those of SplitMix64 (Steele, Lea and Flood, 2014), which computes the n-th number of a sequence
-//! from n alone. A node without `seed` takes its result's name for one.
+//! from n alone. For a node without `seed`, its result's name is the seed.
 
 use ir::dims::SizeArithmetic;
 use ir::{Dim, FloatKind, Type, TypeData, Value};
@@ -28,7 +28,7 @@ fn mixed(mut bits: u64) -> u64 {
 const MIXING: [(u32, u64); 2] = [(30, 0xBF58_476D_1CE4_E5B9), (27, 0x94D0_49BB_1331_11EB)];
 
 impl RandomBits {
-    /// Those of a node.
+    /// The sequence of a node.
     fn of(call: &NodeConversion<'_, '_>) -> Result<RandomBits, Refusal> {
         let seed = match call.node.float("seed")? {
             Some(seed) => u64::from(seed.to_bits()),
@@ -58,7 +58,7 @@ impl RandomBits {
         call.shifted_onto(bits, 31)
     }
 
-    /// Numbers of `elem`, f32 or f64, that are evenly distributed over 0 to 1, of a shape: without 1.
+    /// Numbers of `elem`, f32 or f64, in this shape, uniformly distributed over 0 to 1, excluding 1.
     fn fractions(
         &self,
         call: &mut NodeConversion<'_, '_>,
@@ -68,7 +68,7 @@ impl RandomBits {
     ) -> Result<Value, Refusal> {
         let count = SizeArithmetic(call.ctx()).product(shape);
         let bits = self.emit(call, count, stream)?;
-        // As many bits as numbers below 1 have, without the one for the half between two.
+        // The precision of numbers below 1, minus one bit for the midpoint between two numbers.
         let precision = match call.ctx().type_data(elem) {
             TypeData::Float(FloatKind::F64) => 52,
             _ => 23,
@@ -111,12 +111,12 @@ fn word(call: &mut NodeConversion<'_, '_>, word: u64) -> Result<Value, Refusal> 
     unsigned(call, word)
 }
 
-/// The type that is computed with for results of this one.
+/// The type in which results of a type are computed.
 fn computed(call: &NodeConversion<'_, '_>, elem: Type) -> Result<Type, Refusal> {
     computed_type(call.ctx(), elem).ok_or_else(|| "random numbers that are no floats".into())
 }
 
-/// The shape and the element type of a result: those that attributes say, or the operand's.
+/// The shape and the element type of a result: given by attributes, or the operand's.
 fn wanted(call: &NodeConversion<'_, '_>) -> Result<(Vec<Dim>, Type), Refusal> {
     let dtype = call.node.int("dtype")?.map(|number| numbered_type(call, "dtype", number)).transpose()?;
     if let Some(like) = call.optional(0) {

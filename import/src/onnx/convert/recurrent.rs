@@ -1,14 +1,14 @@
 //! Conversion of recurrent operators: RNN, GRU, LSTM.
 //!
-//! The product with the inputs of all steps is one. The rest is written down step by step where these are
-//! few, so that a plan knows when each state dies; else, and where their number is a named size, it is a loop
-//! that carries the states, and writes each into its slice of the result.
+//! One product covers the inputs of all steps. Few steps are unrolled, so a plan knows when each state dies.
+//! Many steps, or a named number of them, become a loop that carries the states and writes each into its
+//! slice of the result.
 
 use ir::{Dim, Value};
 
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 
-/// How many gates an operator has.
+/// The operator, with its number of gates.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cell {
     Rnn,
@@ -25,7 +25,7 @@ impl Cell {
         }
     }
 
-    /// The activations of a direction where a node names none.
+    /// The default activations of a direction.
     fn activations(self) -> &'static [&'static str] {
         match self {
             Cell::Rnn => &["Tanh"],
@@ -136,7 +136,7 @@ fn activations(
         }
     };
     let (mut alphas, mut betas) = (numbers("activation_alpha")?, numbers("activation_beta")?);
-    // The numbers are for those functions that have such parameters, in their order.
+    // The parameters belong to the functions that have them, in order.
     let all = names.iter().map(|name| {
         let [takes_alpha, takes_beta] = match name.to_ascii_lowercase().as_str() {
             "leakyrelu" | "elu" | "thresholdedrelu" => [true, false],
@@ -153,7 +153,7 @@ fn activations(
     Ok(all.chunks(count).map(<[GateActivation]>::to_vec).collect())
 }
 
-/// Slice `index` of a value along its first axis, which is gone then.
+/// Slice `index` of a value along its first axis, without that axis.
 fn slice_of(call: &mut NodeConversion<'_, '_>, x: Value, index: u64) -> Result<Value, Refusal> {
     let shape = call.dims(x)?;
     let part = call.part(x, 0, Dim::Known(index), Dim::Known(1))?;
@@ -217,7 +217,7 @@ fn recurrent(call: &mut NodeConversion<'_, '_>, cell: Cell) -> Results {
     Ok(results)
 }
 
-/// The size of the state that the recurrent weights are for.
+/// The size of the state, from the recurrent weights.
 fn hidden_size(call: &NodeConversion<'_, '_>, cell: Cell, directions: u64) -> Result<u64, Refusal> {
     let shape = call.shape(call.operand(2)?)?;
     match shape[..] {
@@ -226,10 +226,10 @@ fn hidden_size(call: &NodeConversion<'_, '_>, cell: Cell, directions: u64) -> Re
     }
 }
 
-/// Steps from which on a loop takes less time and place than as many cells in a row.
+/// The number of steps from which a loop takes less time and memory than unrolled cells.
 const MANY_STEPS: u64 = 64;
 
-/// The steps of a sequence, and how many of them each batch has.
+/// The steps of a sequence, and their number in each batch element.
 struct Sequence {
     steps: Dim,
     lengths: Option<Value>,
@@ -237,7 +237,7 @@ struct Sequence {
 }
 
 impl Sequence {
-    /// The new value where a step is one of the sequence, else another.
+    /// The new value if a step is part of the sequence, otherwise the old one.
     fn where_inside(
         &self,
         call: &mut NodeConversion<'_, '_>,
@@ -291,7 +291,7 @@ impl RecurrentDirection {
         })
     }
 
-    /// The states before the first step: zeros, where none are given.
+    /// The states before the first step: zeros, if none are given.
     fn initial(&self, call: &mut NodeConversion<'_, '_>, x: Value, index: u64) -> Results {
         let is_batch_first = call.node.truth("layout")?.unwrap_or(false);
         let operands: &[usize] = if self.cell == Cell::Lstm { &[5, 6] } else { &[5] };
@@ -308,7 +308,7 @@ impl RecurrentDirection {
         Ok(initial)
     }
 
-    /// What the inputs of all steps give to all gates: `[steps, batch, gates * hidden]`.
+    /// The contribution of the inputs of all steps to all gates: `[steps, batch, gates * hidden]`.
     fn inputs(&self, call: &mut NodeConversion<'_, '_>, x: Value, index: u64) -> Result<Value, Refusal> {
         let both_directions = call.operand(1)?;
         let weights = slice_of(call, both_directions, index)?;
@@ -336,7 +336,7 @@ impl RecurrentDirection {
         }
     }
 
-    /// One cell after the other.
+    /// Unrolls the cells.
     fn run_in_a_row(
         &self,
         call: &mut NodeConversion<'_, '_>,
@@ -384,7 +384,7 @@ impl RecurrentDirection {
         Ok((all, results))
     }
 
-    /// What a step shows, and the states after it.
+    /// The output of a step, and the states after it.
     fn step(
         &self,
         call: &mut NodeConversion<'_, '_>,

@@ -8,15 +8,15 @@ use super::opened::RangeEnd;
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 use crate::onnx::open::OpenAxis;
 
-/// The axes that a reduction folds, and whether they stay with size 1.
+/// The axes of a reduction, and whether they stay with size 1.
 struct ReducedAxes {
     axes: Vec<i64>,
     keeps: bool,
 }
 
 impl ReducedAxes {
-    /// Of a node: the axes are an attribute up to a version and an operand from then on; none are all of
-    /// them, or with `noop_with_empty_axes` none.
+    /// The axes of a node: an attribute up to a version and an operand from then on. If there are none, they
+    /// are all axes, or with `noop_with_empty_axes` none.
     fn of(call: &NodeConversion<'_, '_>, operand_from: i64) -> Result<ReducedAxes, Refusal> {
         let rank = call.rank(call.operand(0)?)?;
         let axes = if call.version >= operand_from {
@@ -57,7 +57,7 @@ impl ReducedAxes {
         [("axes", call.ctx().ints_attr(&self.axes))].into_iter().chain(keeps).collect()
     }
 
-    /// The same along an open axis: what lies after the elements changes no result.
+    /// The same along an open axis: padding changes no result.
     fn of_elements(
         &self,
         call: &mut NodeConversion<'_, '_>,
@@ -76,8 +76,7 @@ impl ReducedAxes {
         call.emit_open(&format!("nn.reduce_{name}"), &[x], &self.attrs(call), None)
     }
 
-    /// The mean of the elements: of none, it is 0 / 0. Sums are of a type that holds them as those of a mean
-    /// are.
+    /// The mean of the elements; without any, it is 0 / 0. Sums have the accumulator type of a mean.
     fn mean_of_elements(
         &self,
         call: &mut NodeConversion<'_, '_>,
@@ -103,7 +102,7 @@ impl ReducedAxes {
     }
 }
 
-/// From which version on the axes of all reductions but the sum are an operand.
+/// The version from which the axes of all reductions except the sum are an operand.
 const OPERAND_FROM: i64 = 18;
 
 /// ReduceSum: its axes are an operand from version 13 on.
@@ -257,7 +256,7 @@ pub(crate) fn instance_normalization(call: &mut NodeConversion<'_, '_>) -> Resul
     let epsilon = call.node.float("epsilon")?.unwrap_or(1e-5);
     if is_f32(call, x) {
         let (scale, bias) = (call.operand(1)?, call.operand(2)?);
-        // Channels that are not counted yet: 0 says a group for each.
+        // For an unknown number of channels, 0 means one group for each.
         let groups = channels(call, x)?.known().unwrap_or(0);
         return Ok(vec![grouped(call, [x, scale, bias], groups, epsilon)?]);
     }
@@ -291,7 +290,7 @@ fn grouped(
     call.emit("nn.group_norm", &operands, &attrs)
 }
 
-/// An operand with a number for each group, with that number for each of its channels.
+/// An operand with a number for each group, expanded to each of its channels.
 fn for_each_channel(
     call: &mut NodeConversion<'_, '_>,
     operand: usize,
@@ -363,7 +362,7 @@ pub(crate) fn mean_variance_normalization(call: &mut NodeConversion<'_, '_>) -> 
     let square = call.emit("nn.square", &[centred], &[])?;
     let variance = folding.emit(call, "mean", square)?;
     let deviation = call.emit("nn.sqrt", &[variance], &[])?;
-    // Beside the deviation, where other normalisations have it beside the variance.
+    // It is added to the deviation, whereas other normalizations add it to the variance.
     let deviation = call.with_number("nn.add", deviation, 1e-9)?;
     Ok(vec![call.two("nn.div", centred, deviation)?])
 }

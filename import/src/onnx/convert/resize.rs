@@ -1,16 +1,16 @@
 //! Conversion of Resize, and of Upsample before it.
 //!
-//! Each axis by itself: an element of the result is a sum of some elements of the operand along the axis,
-//! each with a weight. Which ones follows from where its centre lies in the operand, as the specification of
-//! the coordinate modes says. Few weights are as many gathers; many are a product with a matrix of them.
-//! Pixels that are all repeated a whole number of times are so at any size.
+//! Each axis is resized separately: an element of the result is a weighted sum of some elements of the
+//! operand along the axis. They follow from the position of its centre in the operand, by the specification
+//! of the coordinate modes. Few weights become one gather each; many become a product with a matrix of
+//! weights. If all pixels are repeated an integer number of times, the conversion works at any size.
 
 use ir::dims::{self, SizeArithmetic};
 use ir::{Dim, DimExpr, TypeData, Value};
 
 use crate::onnx::call::{MOST_WRITTEN, NodeConversion, Refusal, Results};
 
-/// What the attributes say.
+/// The attributes.
 struct ResizeMode<'a> {
     interpolation: &'a str,
     transform: &'a str,
@@ -21,17 +21,17 @@ struct ResizeMode<'a> {
     outside: f64,
 }
 
-/// Which of the two elements around a centre is the nearest one.
+/// The choice between the two elements around a centre.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NearestElement {
-    /// That which is nearer; of two equally near ones the lower.
+    /// The nearer one; of two equally near ones the lower.
     RoundPreferFloor,
-    /// That which is nearer; of two equally near ones the upper.
+    /// The nearer one; of two equally near ones the upper.
     RoundPreferCeil,
     Floor,
     Ceil,
-    /// Before version 11: of fewer elements the upper one, of more the lower one, as onnxruntime and ONNX's
-    /// own test `resize_downsample_nearest` have it.
+    /// Before version 11: the upper one when shrinking, the lower one when growing, as in onnxruntime and
+    /// ONNX's own test `resize_downsample_nearest`.
     Old,
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn resize(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![y])
 }
 
-/// Whether a pixel that is repeated a whole number of times is the one that the attributes choose.
+/// Whether the attributes choose repeated pixels if the factors are integers.
 fn is_plain(mode: &ResizeMode<'_>) -> bool {
     let rounds = matches!(mode.nearest, NearestElement::RoundPreferFloor | NearestElement::RoundPreferCeil);
     match mode.transform {
@@ -111,7 +111,7 @@ fn scales(call: &NodeConversion<'_, '_>) -> Result<Option<Vec<f32>>, Refusal> {
     Ok(scales.filter(|scales| !scales.is_empty()))
 }
 
-/// How often each pixel is repeated along each axis.
+/// The integer factor of each axis.
 fn whole_factors(call: &NodeConversion<'_, '_>, shape: &[Dim]) -> Result<Vec<u64>, Refusal> {
     if let Some(scales) = scales(call)? {
         let whole =
@@ -137,23 +137,23 @@ fn whole_factors(call: &NodeConversion<'_, '_>, shape: &[Dim]) -> Result<Vec<u64
     })
 }
 
-/// How an axis is resized.
+/// The resizing of an axis.
 struct AxisResize {
     axis: usize,
     size: u64,
     scale: f64,
     count: u64,
-    /// Where the region begins and ends, from 0 to 1.
+    /// The start and end of the region, from 0 to 1.
     region: [f64; 2],
 }
 
-/// Results of more elements along an axis are refused.
+/// The greatest number of elements of a result along an axis.
 const MOST: f64 = 1e6;
 
 /// The axes that are resized.
 fn lines(call: &NodeConversion<'_, '_>, x: Value, mode: &ResizeMode<'_>) -> Result<Vec<AxisResize>, Refusal> {
     let dims = call.dims(x)?;
-    // An axis whose size is not known is 1 here, and must stay as it is.
+    // An axis of unknown size counts as 1 here, and must keep its size.
     let shape: Vec<u64> = dims.iter().map(|dim| dim.known().unwrap_or(1)).collect();
     let axes = match call.node.ints("axes")? {
         Some(axes) => axes.iter().map(|axis| call.axis(*axis, shape.len())).collect::<Result<_, _>>()?,
@@ -210,7 +210,7 @@ fn lines(call: &NodeConversion<'_, '_>, x: Value, mode: &ResizeMode<'_>) -> Resu
     Ok(lines)
 }
 
-/// Scales and sizes from wanted sizes.
+/// Scales and sizes from requested sizes.
 fn by_sizes(call: &NodeConversion<'_, '_>, own: &[Dim]) -> Result<(Vec<f64>, Vec<f64>), Refusal> {
     let given = call.known_sizes(3)?.ok_or("scales and sizes are left out")?;
     if given.len() != own.len() {
@@ -234,11 +234,11 @@ fn by_sizes(call: &NodeConversion<'_, '_>, own: &[Dim]) -> Result<(Vec<f64>, Vec
     Ok((vec![one; own.len()], own.iter().map(|own| (one * own + 0.5).floor()).collect()))
 }
 
-/// The elements of the operand that one of the result is the sum of, each with its weight.
+/// The elements of the operand in the sum for an element of the result, with their weights.
 type Taps = Vec<(u64, f64)>;
 
 impl AxisResize {
-    /// Where an element of the result has its centre in the operand.
+    /// The position in the operand of the centre of a result's element.
     fn centre(&self, mode: &ResizeMode<'_>, index: u64) -> Result<f64, Refusal> {
         let (x, size) = (index as f64, self.size as f64);
         let length = self.scale * size;
@@ -248,7 +248,7 @@ impl AxisResize {
         Ok(match mode.transform {
             "align_corners" if is_one => 0.0,
             "align_corners" => x * (size - 1.0) / (length - 1.0),
-            // As it was computed then.
+            // As it was computed in those versions.
             "asymmetric" if mode.nearest == NearestElement::Old => f64::from(x as f32 / self.scale as f32),
             "asymmetric" => x / self.scale,
             "tf_crop_and_resize" => {
@@ -301,7 +301,7 @@ impl AxisResize {
                 None => taps.push((at, weight / sum)),
             }
         }
-        // What lies outside of the image is overwritten, if there is a region.
+        // With a region, elements outside of the image are overwritten.
         match (taps.is_empty(), mode.transform) {
             (false, _) => Ok(taps),
             (true, "tf_crop_and_resize") => Ok(vec![(self.inside(below), 1.0)]),
@@ -309,7 +309,7 @@ impl AxisResize {
         }
     }
 
-    /// The element at a place, or the nearest one.
+    /// The element at a position, or the nearest one.
     fn inside(&self, at: f64) -> u64 {
         at.clamp(0.0, (self.size - 1) as f64) as u64
     }

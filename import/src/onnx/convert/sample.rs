@@ -1,11 +1,11 @@
-//! Conversion of GridSample and AffineGrid: images read at computed places.
+//! Conversion of GridSample and AffineGrid: images sampled at computed positions.
 
 use ir::{Dim, Value};
 
 use super::pick::broadcast;
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 
-/// What lies beyond the border of an image.
+/// The padding mode: the values beyond the border of an image.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BorderMode {
     Zeros,
@@ -15,16 +15,16 @@ enum BorderMode {
 
 /// The weight of each element that is read along an axis, and its index.
 pub(super) struct Tap {
-    /// Of 64 bits, and inside.
+    /// The index, of 64 bits and in range.
     pub(super) index: Value,
-    /// None: all of it.
+    /// The weight; none for 1.
     pub(super) weight: Option<Value>,
-    /// Whether there is such an element; none if there is.
+    /// Whether the element exists; none if it always does.
     pub(super) exists: Option<Value>,
 }
 
 impl Tap {
-    /// The slices of `pixels` that are read, weighted; zeros where there are none.
+    /// The slices of `pixels` at the index, weighted; zeros for missing elements.
     pub(super) fn read(&self, call: &mut NodeConversion<'_, '_>, pixels: Value) -> Result<Value, Refusal> {
         let mut term = call.picked(pixels, self.index, 0)?;
         let shape = call.dims(self.index)?;
@@ -52,7 +52,7 @@ pub(super) struct ImageAxis {
 }
 
 impl ImageAxis {
-    /// An axis at whose places, which are numbers of elements, zeros lie beyond the border.
+    /// An axis with positions in elements, and zeros beyond the border.
     pub(super) fn of_pixels(size: u64) -> ImageAxis {
         ImageAxis { size, beyond: BorderMode::Zeros, aligns_corners: true }
     }
@@ -70,7 +70,7 @@ impl ImageAxis {
         call.with_number("nn.div", scaled, 2.0)
     }
 
-    /// The place that stands for one beyond the border; zeros are seen to where elements are read.
+    /// The position that replaces one beyond the border. (Zeros are handled when elements are read.)
     fn brought_inside(&self, call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
         let last = self.size as f64 - 1.0;
         match self.beyond {
@@ -104,7 +104,7 @@ impl ImageAxis {
         }
     }
 
-    /// The element at a place that is a whole number.
+    /// The element at an integer position.
     fn element(
         &self,
         call: &mut NodeConversion<'_, '_>,
@@ -127,13 +127,13 @@ impl ImageAxis {
         Ok(Tap { index, weight, exists })
     }
 
-    /// What is read of an axis at coordinates from -1 to 1.
+    /// The taps of an axis at coordinates from -1 to 1.
     fn taps(&self, call: &mut NodeConversion<'_, '_>, x: Value, mode: &str) -> Result<Vec<Tap>, Refusal> {
         let place = self.in_elements(call, x)?;
         self.taps_at(call, place, mode)
     }
 
-    /// The same at places that are numbers of elements.
+    /// The taps at positions in elements.
     pub(super) fn taps_at(
         &self,
         call: &mut NodeConversion<'_, '_>,
@@ -238,7 +238,7 @@ pub(crate) fn grid_sample(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.reshape(turned, &[&[batch, channels], &places[1..=rank]].concat())?])
 }
 
-/// What is read of an image: for all that is read of its outer axes, all that is read of the next.
+/// The taps of an image: for all taps of its outer axes, all taps of the next.
 pub(super) fn crossed(
     call: &mut NodeConversion<'_, '_>,
     outer: &[Tap],

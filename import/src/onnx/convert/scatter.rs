@@ -1,7 +1,7 @@
 //! Conversion of operators that write slices or elements by index (ScatterND, ScatterElements, TopK, ...).
 //!
-//! All write to the flattened operand: indices become numbers of slices, as those of gathers do. Under a mask
-//! (`x[mask] = updates`), whose number of places depends on data, each element is chosen instead:
+//! All write to the flattened operand: indices become numbers of slices, like those of gathers. A mask
+//! (`x[mask] = updates`) has a data-dependent number of positions, so there each element is selected instead:
 //!
 //! ```text
 //! ScatterND(x, transpose(NonZero(mask)), updates)  =>  select(mask, gather(updates, cum_sum(mask) - 1), x)
@@ -14,7 +14,7 @@ use super::gather::PickedIndices;
 use super::pick::{broadcast, number};
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 
-/// What attribute `reduction` makes of an old and a new element.
+/// The operation by which attribute `reduction` joins an old and a new element.
 fn join(call: &NodeConversion<'_, '_>) -> Result<&'static str, Refusal> {
     Ok(match call.node.text("reduction")?.unwrap_or("none") {
         "none" => "none",
@@ -26,7 +26,7 @@ fn join(call: &NodeConversion<'_, '_>) -> Result<&'static str, Refusal> {
     })
 }
 
-/// Writes slices, one for each number, into a value of as many slices as there are places.
+/// Writes one slice for each index into a value with a slice for each possible index.
 fn written(
     call: &mut NodeConversion<'_, '_>,
     x: Value,
@@ -75,7 +75,7 @@ pub(crate) fn scatter_nd(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![written(call, x, numbers, updates, join)?])
 }
 
-/// The numbers among all elements of a shape of those that indices say along an axis.
+/// The flat indices, in a shape, of the elements whose index along an axis is given.
 fn along(
     call: &mut NodeConversion<'_, '_>,
     shape: &[Dim],
@@ -212,8 +212,8 @@ pub(crate) fn top_k(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.picked(flat, places, 0)?, indices])
 }
 
-/// ScatterND to where a condition holds. Each element is written once or not at all, so the order of writing
-/// does not matter, and nothing after the updates is written.
+/// ScatterND to the positions of a condition. Each element is written at most once, so the order of writes
+/// does not matter, and the padding of the updates is not written.
 fn scatter_by_condition(call: &mut NodeConversion<'_, '_>, holds: Value, found: &[Dim]) -> Results {
     let (x, indices, updates) = (call.operand(0)?, call.operand(1)?, call.operand(2)?);
     let join = match join(call)? {
@@ -242,7 +242,7 @@ fn scatter_by_condition(call: &mut NodeConversion<'_, '_>, holds: Value, found: 
     Ok(vec![call.emit("nn.select", &[mask, joined, x], &[])?])
 }
 
-/// The condition whose places these indices are, in a row, and the shape in which it stands.
+/// The flattened condition whose positions these indices are, and its shape.
 fn condition(call: &NodeConversion<'_, '_>, indices: Value) -> Option<(Value, Vec<Dim>)> {
     let body = &*call.builder.body;
     let op = body.at(call.ctx(), body.defining_op(indices)?);
@@ -250,7 +250,7 @@ fn condition(call: &NodeConversion<'_, '_>, indices: Value) -> Option<(Value, Ve
     if is_turned { call.open.conditions.get(&op.operand(0)).cloned() } else { None }
 }
 
-/// For each element of a condition the slice for it, where it holds; any other, where it does not.
+/// For each element of a condition: its slice if it is true, any other slice if it is false.
 fn ranked(call: &mut NodeConversion<'_, '_>, holds: Value, slices: Value) -> Result<Value, Refusal> {
     let int64 = call.ctx().int(64);
     let numbers = call.cast(holds, int64)?;

@@ -66,8 +66,8 @@ pub(crate) fn reshape(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.reshape_to(x, &shape)?])
 }
 
-/// A new shape with the size that is not given; `None` where several are not, or the number of elements is
-/// another one.
+/// A new shape with the missing size filled in; `None` if several are missing, or the number of elements
+/// differs.
 fn new_shape(sizes: SizeArithmetic<'_>, old: &[Dim], wanted: Vec<Option<Dim>>) -> Option<Vec<Dim>> {
     let rest = wanted.iter().position(Option::is_none);
     let mut shape: Vec<Dim> = wanted.iter().map(|size| size.unwrap_or(Dim::Known(1))).collect();
@@ -211,7 +211,7 @@ pub(crate) fn shape(call: &mut NodeConversion<'_, '_>) -> Results {
     }])
 }
 
-/// OptionalHasElement, of an operand that is known to hold one value, or none.
+/// OptionalHasElement of an operand with a known number of values, one or none.
 pub(crate) fn has_element(call: &mut NodeConversion<'_, '_>, held: i64) -> Result<Value, Refusal> {
     if let Some(x) = call.optional(0) {
         call.open(x);

@@ -1,4 +1,4 @@
-//! Conversion of what analyses signals: windows, DFT, STFT, MelWeightMatrix. Transforms are products with
+//! Conversion of signal processing: windows, DFT, STFT, MelWeightMatrix. Transforms are products with
 //! matrices of sines and cosines.
 
 use std::f64::consts::TAU;
@@ -10,10 +10,10 @@ use super::composed::numbered_type;
 use crate::onnx::call::{NodeConversion, Refusal, Results, is_half};
 use ir::Dim;
 
-/// Elements of a table, at most.
+/// The greatest number of elements of a table.
 const MOST: u64 = 1 << 24;
 
-/// A small size that is known from an operand.
+/// A small size that is a known operand.
 fn known_size(call: &NodeConversion<'_, '_>, index: usize) -> Result<Option<u64>, Refusal> {
     let Some(numbers) = call.known_ints(index)? else { return Ok(None) };
     match numbers[..] {
@@ -22,7 +22,7 @@ fn known_size(call: &NodeConversion<'_, '_>, index: usize) -> Result<Option<u64>
     }
 }
 
-/// The type that an attribute numbers, or `f32`.
+/// The type whose number is an attribute, or `f32`.
 fn output_type(call: &NodeConversion<'_, '_>) -> Result<Type, Refusal> {
     match call.node.int("output_datatype")? {
         Some(number) => numbered_type(call, "output_datatype", number),
@@ -40,7 +40,7 @@ fn table(
     call.numbers_of(numbers, shape, elem)
 }
 
-/// A sum of cosines with these weights over a period, or from end to end.
+/// A sum of cosines with these weights, periodic or symmetric.
 fn window(call: &mut NodeConversion<'_, '_>, weights: &[f64]) -> Results {
     let size = known_size(call, 0)?.ok_or("the size is left out")?;
     let is_periodic = call.node.truth("periodic")?.unwrap_or(true);
@@ -93,7 +93,7 @@ fn waves(
     ])
 }
 
-/// Which way a transform goes, and what it gives.
+/// The direction and result of a transform.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Transform {
     /// To all frequencies, or to those up to half the length.
@@ -104,8 +104,8 @@ enum Transform {
     InverseHalf,
 }
 
-/// The transform of lines along the last axis: the real parts, and the imaginary ones if there are any, of
-/// the operand and of the result.
+/// The transform along the last axis: real parts, and imaginary parts if there are any, of the operand and of
+/// the result.
 fn transformed(
     call: &mut NodeConversion<'_, '_>,
     [real, imaginary]: [Option<Value>; 2],
@@ -120,7 +120,7 @@ fn transformed(
     let factor = |row: u64| match transform {
         Transform::Forward | Transform::ForwardHalf => 1.0,
         Transform::Inverse => scale,
-        // Each frequency but the first and the middle one stands for its opposite too.
+        // Each frequency except the first and the middle one also counts for its negative.
         Transform::InverseHalf if row == 0 || 2 * row == length => scale,
         Transform::InverseHalf => 2.0 * scale,
     };
@@ -145,7 +145,7 @@ fn transformed(
     Ok([Some(new_real), Some(new_imaginary)])
 }
 
-/// The parts of numbers that the last axis holds: real ones, and imaginary ones if there are two.
+/// The components of numbers in the last axis: real, and imaginary if there are two.
 fn parts(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<[Option<Value>; 2], Refusal> {
     let shape = call.shape(x)?;
     let (last, rest) = shape.split_last().ok_or("a number, expected a signal")?;
@@ -160,7 +160,7 @@ fn parts(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<[Option<Value>; 
     Ok(parts)
 }
 
-/// Parts side by side along a new last axis.
+/// Components stacked along a new last axis.
 fn side_by_side(call: &mut NodeConversion<'_, '_>, parts: [Option<Value>; 2]) -> Result<Value, Refusal> {
     let mut all = Vec::new();
     for part in parts.into_iter().flatten() {
@@ -335,7 +335,7 @@ pub(crate) fn determinant(call: &mut NodeConversion<'_, '_>) -> Results {
         return Err(format!("{rows} x {columns} numbers, expected a square of at most 64 x 64").into());
     }
     let count: u64 = outer.iter().product();
-    // There is no machine code for floats of 16 bits.
+    // There are no kernels for floats of 16 bits.
     let elem = call.element(x);
     let x = if is_half(call.ctx(), elem) { call.cast(x, call.ctx().f32())? } else { x };
     let mut matrix = call.reshape(x, &[count, *rows, *rows])?;
@@ -352,7 +352,7 @@ pub(crate) fn determinant(call: &mut NodeConversion<'_, '_>) -> Results {
         let row = call.folded("sum", row, &[1])?;
         let pivot = call.part(row, 2, Dim::Known(0), Dim::Known(1))?;
         product = call.two("nn.mul", product, pivot)?;
-        // A row that is not the first was exchanged with the first.
+        // A pivot row other than the first was exchanged with the first.
         let is_moved = call.with_number("nn.ne", at, 0.0)?;
         let opposite = call.one("nn.neg", product)?;
         product = call.select(is_moved, opposite, product)?;

@@ -1,26 +1,25 @@
-//! Floats of 8 and of 4 bits: how they become `f32`, and how `f32` becomes one of them. Elements of less than
-//! a byte, which are packed, go through bytes.
+//! Floats of 8 and of 4 bits: conversions to and from `f32`. Elements narrower than a byte, which are packed,
+//! go through bytes.
 //!
-//! The first is a table of all numbers. The second is arithmetic on the bits of the `f32`: magnitudes of a
-//! format are in the order of their codes, so a rounded magnitude that is beyond the greatest code is beyond
-//! the format.
+//! To `f32`, it is a table of all numbers. From `f32`, it is arithmetic on the bits: magnitudes of a format
+//! are in the order of their codes, so a rounded magnitude above the greatest code is out of range.
 
 use ir::{FloatKind, Signedness, Type, TypeData, Value};
 
 use crate::onnx::call::{NodeConversion, Refusal};
 
-/// What bits mean: one for the sign, then the exponent, then the mantissa.
+/// The meaning of the bits: one sign bit, then the exponent, then the mantissa.
 #[derive(Clone, Copy)]
 struct SmallFloat {
     mantissa: u32,
     bias: i32,
     /// The code of the greatest number.
     most: u8,
-    /// The code of what is beyond, where it is not cut to the greatest number: infinite, or no number.
+    /// The code of a number out of range, unless it is clamped: infinity or NaN.
     beyond: u8,
-    /// The code of what is no number.
+    /// The code of NaN.
     nan: u8,
-    /// Whether zero has a sign, and what is no number another one.
+    /// Whether zero has a sign, and NaN another one.
     signs_zero: bool,
     /// The bit of the sign.
     sign: u8,
@@ -29,7 +28,7 @@ struct SmallFloat {
 fn format(ctx: &ir::Context, elem: Type) -> Option<SmallFloat> {
     let TypeData::Float(kind) = ctx.type_data(elem) else { return None };
     let (mantissa, bias, most, beyond, nan, signs_zero) = match kind {
-        // What is no number becomes -0.
+        // NaN becomes -0.
         FloatKind::F4E2M1FN => (1, 1, 7, 7, 8, true),
         FloatKind::F8E4M3FN => (3, 7, 0x7e, 0x7f, 0x7f, true),
         FloatKind::F8E4M3FNUZ => (3, 8, 0x7f, 0x80, 0x80, false),
@@ -51,7 +50,7 @@ pub(super) fn is_packed(ctx: &ir::Context, elem: Type) -> bool {
     matches!(ctx.type_data(elem), TypeData::Integer { width: 2 | 4, .. })
 }
 
-/// The low bits of integers, or of floats cut towards zero, as packed integers.
+/// The low bits of integers, or of truncated floats, as packed integers.
 pub(super) fn packed(call: &mut NodeConversion<'_, '_>, x: Value, to: Type) -> Result<Value, Refusal> {
     let (int32, int8) = (call.ctx().int(32), call.ctx().int(8));
     let wide = match call.ctx().type_data(call.element(x)) {
@@ -63,7 +62,7 @@ pub(super) fn packed(call: &mut NodeConversion<'_, '_>, x: Value, to: Type) -> R
 }
 
 impl SmallFloat {
-    /// The number that a code stands for.
+    /// The number of a code.
     fn number(self, code: u8) -> f64 {
         let magnitude = code & (self.sign - 1);
         let is_nan = if self.signs_zero { magnitude > self.beyond.max(self.most) } else { code == self.nan };
@@ -102,12 +101,12 @@ pub(super) fn widened(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Val
     call.picked(table, codes, 0)
 }
 
-/// What becomes of numbers beyond the greatest.
+/// Handling of numbers out of range.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OverflowMode {
-    /// They are cut to it.
+    /// They are clamped to the greatest number.
     Cut,
-    /// They become infinite, or no number.
+    /// They become infinity or NaN.
     Kept,
 }
 

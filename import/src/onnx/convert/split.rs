@@ -69,7 +69,7 @@ pub(crate) fn given_parts(
     Err(format!("parts of {} of an axis of {}", sizes.list(&parts), sizes.text(whole)).into())
 }
 
-/// As many parts, of which the last is smaller if need be, or empty.
+/// This number of parts; the last is smaller if needed, or empty.
 fn nearly_equal_parts(call: &NodeConversion<'_, '_>, whole: Dim, count: u64) -> Result<Vec<Dim>, Refusal> {
     let ctx = call.ctx();
     let sizes = SizeArithmetic(call.ctx());
@@ -86,8 +86,8 @@ fn nearly_equal_parts(call: &NodeConversion<'_, '_>, whole: Dim, count: u64) -> 
     (0..count).map(|index| size(index).ok_or_else(|| text().into())).collect()
 }
 
-/// As many parts of an axis of a size that they need not divide: at each run, no other number of elements has
-/// the shape of them.
+/// This number of parts of an axis whose size they need not divide. At each run, only one number of elements
+/// has these shapes.
 fn equal_parts(call: &mut NodeConversion<'_, '_>, x: Value, axis: usize, count: u64) -> Results {
     let shape = call.dims(x)?;
     let size = SizeArithmetic(call.ctx()).floor_div(shape[axis], Dim::Known(count));

@@ -1,10 +1,10 @@
-//! Conversion of convolutions and pools of any number of spatial axes, and of what is said by them:
+//! Conversion of convolutions and pools with any number of spatial axes, and of operators based on them:
 //! transposed convolutions, Col2Im, LpPool, LRN.
 //!
-//! The IR's windows have two axes. A line is an image of one row. A convolution of more axes is the sum, over
-//! the elements of the kernel along the first, of convolutions of the others; a pool of more axes is a pool
-//! along the first, then one along the others: largest elements, sums and numbers of elements in a box are
-//! those of its sides.
+//! The IR's windows have two axes. A line is an image of one row. A convolution over more axes is a sum, over
+//! the kernel elements along the first axis, of convolutions over the others. A pool over more axes is a pool
+//! along the first axis, then one along the others: the maximum, sum and number of elements in a box follow
+//! from its sides.
 
 use ir::dims::SizeArithmetic;
 use ir::{Dim, Value};
@@ -14,7 +14,7 @@ use super::pick::SliceWindow;
 use super::window::{WindowAttrs, convolution_2d, pads_of, pool_2d};
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 
-/// More steps than that are refused: each is some operations of the program.
+/// More steps are refused: each takes some operations of the program.
 const MOST_STEPS: u64 = 4096;
 
 fn check_steps(steps: u64) -> Result<(), Refusal> {
@@ -25,7 +25,7 @@ fn check_steps(steps: u64) -> Result<(), Refusal> {
     }
 }
 
-/// How a kernel lies over an axis.
+/// The placement of a kernel over an axis.
 #[derive(Clone, Copy)]
 pub(super) struct Along {
     pub(super) kernel: u64,
@@ -36,17 +36,17 @@ pub(super) struct Along {
 }
 
 impl Along {
-    /// Elements from the first to the last that a window covers, both included.
+    /// The extent of a window: elements from the first to the last, both included.
     pub(super) fn reach(self) -> u64 {
         (self.kernel - 1) * self.dilation + 1
     }
 
-    /// How many windows there are over an axis of this size.
+    /// The number of windows over an axis of this size.
     pub(super) fn windows(self, size: u64) -> u64 {
         (size + self.low + self.high).checked_sub(self.reach()).map_or(0, |room| room / self.stride + 1)
     }
 
-    /// The same windows, and a last one that hangs over the end, if it begins inside.
+    /// The same windows, and a last one beyond the end, if it begins inside.
     pub(super) fn with_ceil(mut self, size: u64) -> Along {
         let room = (size + self.low + self.high).saturating_sub(self.reach());
         let last = room.div_ceil(self.stride);
@@ -127,7 +127,7 @@ pub(super) fn of_one_row(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<
     call.reshape_to(x, &[batch, channels, width])
 }
 
-/// What a pool makes of a window.
+/// The reduction of a window.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pooling {
     Largest,
@@ -172,7 +172,7 @@ pub(super) fn pool(
     }
 }
 
-/// The mean of windows with gaps, or of doubles: a convolution with ones, over the number of elements.
+/// The mean of windows with gaps, or of doubles: a convolution with ones, divided by the number of elements.
 fn mean_of_sums(
     call: &mut NodeConversion<'_, '_>,
     x: Value,
@@ -203,7 +203,7 @@ fn mean_of_sums(
     call.two("nn.div", sum, counts)
 }
 
-/// The sum of each window of each channel, padding being 0.
+/// The sum of each window of each channel, with 0 in the padding.
 fn window_sums(call: &mut NodeConversion<'_, '_>, x: Value, window: &WindowAttrs) -> Result<Value, Refusal> {
     let shape = call.shape(x)?;
     let channels = shape[1];
@@ -357,14 +357,14 @@ pub(crate) fn transposed_convolution(call: &mut NodeConversion<'_, '_>) -> Resul
     Ok(vec![convolution(call, x, filter, bias, &window)?])
 }
 
-/// How the kernel of a transposed convolution lies over an axis of the result.
+/// The placement of a transposed convolution's kernel over an axis of the result.
 pub(super) struct TransposedWindow {
     pub(super) kernel: u64,
     pub(super) stride: u64,
     pub(super) dilation: u64,
     pub(super) low: i64,
     pub(super) high: i64,
-    /// Elements at the end that no window need cover.
+    /// Elements at the end that need not be covered by a window.
     pub(super) more: i64,
 }
 

@@ -1,9 +1,9 @@
 //! Conversion of operators that look into strings: RegexFullMatch, StringConcat, StringNormalizer and
 //! StringSplit.
 //!
-//! A program moves and compares strings, but makes none (see [`ir::strings`]). So the strings that these
-//! operators take must be known when the model is read, and their results are constants. What the standard
-//! leaves open is done as in ONNX's reference implementation: cases are those of Unicode.
+//! A program moves and compares strings, but creates none (see [`ir::strings`]). So the operands of these
+//! operators must be known at import, and their results are constants. Behaviour that the standard leaves
+//! open follows ONNX's reference implementation: upper and lower case are those of Unicode.
 
 use ir::strings::{digests, is_string};
 use ir::{Blob, Value};
@@ -12,7 +12,7 @@ use crate::onnx::call::{NodeConversion, Refusal, Results};
 use crate::onnx::element::Element;
 use crate::onnx::weights::Weight;
 
-/// Strings that are known, and the shape in which they stand.
+/// Known strings, and their shape.
 struct KnownStrings {
     shape: Vec<u64>,
     strings: Vec<&'static str>,
@@ -27,7 +27,7 @@ impl KnownStrings {
         Ok(KnownStrings { shape: call.shape(value)?, strings: call.known_strings(index)? })
     }
 
-    /// The string at an index of another shape, to which this one is stretched.
+    /// The string at an index of another shape, to which this one is broadcast.
     fn stretched(&self, index: &[u64]) -> &'static str {
         let own = &index[index.len() - self.shape.len()..];
         let pairs = own.iter().zip(&self.shape);
@@ -64,7 +64,7 @@ pub(crate) fn string_concat(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![constant(call, &shape, &strings)?])
 }
 
-/// The index along each axis of the element of this number.
+/// The index along each axis of the element with this flat index.
 fn index_of(mut number: u64, shape: &[u64]) -> Vec<u64> {
     let mut index = vec![0; shape.len()];
     for (axis, size) in shape.iter().enumerate().rev() {
@@ -145,8 +145,8 @@ pub(crate) fn regex_full_match(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.cast(matches, truth)?])
 }
 
-/// What stands between the first `most` delimiters of a text, and after these. Without a delimiter pieces are
-/// separated by any white space, and the text begins after that.
+/// The text between the first `most` delimiters, and after these. Without a delimiter, pieces are separated
+/// by any white space, and leading white space is skipped.
 fn pieces_of<'t>(text: &'t str, delimiter: &str, most: usize) -> Vec<&'t str> {
     if !delimiter.is_empty() {
         return text.splitn(most.saturating_add(1), delimiter).collect();

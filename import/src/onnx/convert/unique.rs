@@ -1,4 +1,4 @@
-//! Conversion of Unique: elements or slices without those that are equal to one before them.
+//! Conversion of Unique: elements or slices without repetitions.
 //!
 //! ```text
 //! order  = arg_sort(x)                         equal elements in their order
@@ -7,7 +7,7 @@
 //! Y      = compress(sorted, is_new)            indices = compress(order, is_new)
 //! ```
 //!
-//! In the order of their first appearance, groups are numbered by where their first elements stand.
+//! In the order of first appearance, groups are numbered by the positions of their first elements.
 
 use ir::dims::SizeArithmetic;
 use ir::{Dim, FloatKind, TypeData, Value};
@@ -15,7 +15,7 @@ use ir::{Dim, FloatKind, TypeData, Value};
 use super::pick::broadcast;
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 
-/// Numbers of a slice that are compared, at most: each is sorted by on its own.
+/// The greatest number of compared elements of a slice: each needs a sort of its own.
 const MOST_NUMBERS: u64 = 256;
 
 /// Unique.
@@ -27,7 +27,7 @@ pub(crate) fn unique(call: &mut NodeConversion<'_, '_>) -> Results {
         None => (call.reshape_to(x, &[sizes.product(&shape)])?, vec![0]),
         Some(axis) => {
             let axis = call.axis(axis, shape.len())?;
-            // The axis comes first, and the others stay in their order, in which slices are compared.
+            // The axis comes first; the others keep their order, in which slices are compared.
             let others = (0..shape.len()).filter(|other| *other != axis);
             let order: Vec<i64> = [axis].into_iter().chain(others).map(|axis| axis as i64).collect();
             let mut back: Vec<i64> = (1..shape.len() as i64).collect();
@@ -53,19 +53,19 @@ pub(crate) fn unique(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.transposed(unique, &back)?, firsts, inverse, counts])
 }
 
-/// Slices in their order, and which are the first of those that are equal.
+/// The sorted slices, and which are the first of their groups.
 struct EqualSlices {
     count: Dim,
-    /// The numbers of the slices in their order.
+    /// The indices of the slices in sorted order.
     order: Value,
-    /// Of the slices in their order, which are unlike the one before.
+    /// For each sorted slice, whether it differs from the one before.
     is_new: Value,
-    /// Of the slices in their order, the number of the group.
+    /// For each sorted slice, the number of its group.
     group: Value,
 }
 
-/// Slices and their numbers; which of them are the first of their groups; and the groups' numbers of the
-/// slices in the order of their values.
+/// Slices and their indices; which of them are first in their groups; and the group numbers of the slices,
+/// sorted by value.
 type Numbered = (Value, Value, Value, Value);
 
 impl EqualSlices {
@@ -115,14 +115,14 @@ impl EqualSlices {
         broadcast(call, zero, &[self.count])
     }
 
-    /// The groups in the order of their values.
+    /// The groups ordered by value.
     fn by_value(&self, call: &mut NodeConversion<'_, '_>, slices: Value) -> Result<Numbered, Refusal> {
         let axis = [("axis", call.ctx().int_attr(0))];
         let sorted = call.emit("nn.gather", &[slices, self.order], &axis)?;
         Ok((sorted, self.order, self.is_new, self.group))
     }
 
-    /// The groups in the order in which they appear.
+    /// The groups ordered by first appearance.
     fn by_appearance(&self, call: &mut NodeConversion<'_, '_>, slices: Value) -> Result<Numbered, Refusal> {
         let axis = [("axis", call.ctx().int_attr(0))];
         let int64 = call.ctx().int(64);
@@ -142,7 +142,7 @@ impl EqualSlices {
     }
 }
 
-/// The numbers in a type that is sorted.
+/// The numbers in a type that can be sorted.
 fn comparable(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
     let ctx = call.ctx();
     match ctx.type_data(call.element(x)) {
@@ -151,7 +151,7 @@ fn comparable(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refu
     }
 }
 
-/// Whether numbers differ; NaN is like NaN.
+/// Whether numbers differ; NaN equals NaN.
 fn differ(call: &mut NodeConversion<'_, '_>, a: Value, b: Value) -> Result<Value, Refusal> {
     let differs = call.two("nn.ne", a, b)?;
     if !matches!(call.ctx().type_data(call.element(a)), TypeData::Float(_)) {

@@ -1,4 +1,4 @@
-//! A small vocabulary for formulas over a node's operands.
+//! Helpers for formulas over a node's operands.
 
 use ir::strings::is_string;
 use ir::{Blob, Dim, FloatKind, Type, TypeData, Value};
@@ -34,7 +34,7 @@ impl NodeConversion<'_, '_> {
         self.emit("nn.select", &[condition, a, b], &[])
     }
 
-    /// The first value where a condition holds, else a number of its type.
+    /// The first value if a condition holds, otherwise a number of its type.
     pub(super) fn where_or(&mut self, condition: Value, a: Value, number: f64) -> Result<Value, Refusal> {
         let number = self.scalar_like(number, a)?;
         self.select(condition, a, number)
@@ -45,8 +45,7 @@ impl NodeConversion<'_, '_> {
         self.cast_or(x, to, (PowerRounding::Up, OverflowMode::Cut))
     }
 
-    /// The same, with how powers of two are rounded, and what becomes of numbers beyond the greatest of small
-    /// floats.
+    /// The same, with a rounding of powers of two, and a handling of numbers beyond the greatest small float.
     pub(super) fn cast_or(
         &mut self,
         x: Value,
@@ -91,7 +90,8 @@ impl NodeConversion<'_, '_> {
         self.emit("nn.bitcast", &[x], &[("to", self.ctx().type_attr(to))])
     }
 
-    /// What is equal where strings are: their digests, as integers. Other elements stay as they are.
+    /// Strings replaced by their digests, as integers, which are equal exactly if the strings are. Other
+    /// elements are unchanged.
     pub(super) fn digests_of_strings(&mut self, values: [Value; 2]) -> Result<[Value; 2], Refusal> {
         let ctx = self.ctx();
         let [a, b] = values;
@@ -113,7 +113,7 @@ impl NodeConversion<'_, '_> {
         self.emit("nn.transpose", &[x], &[("permutation", order)])
     }
 
-    /// The values one after the other along an axis, which is not open.
+    /// The concatenation of values along an axis, which is not open.
     pub(in crate::onnx) fn concatenated(&mut self, parts: &[Value], axis: usize) -> Result<Value, Refusal> {
         let axis = self.ctx().int_attr(axis as i64);
         self.emit("nn.concat", parts, &[("axis", axis)])
@@ -199,7 +199,7 @@ impl NodeConversion<'_, '_> {
         self.constant(weight, self.node.outputs.first().copied().unwrap_or("numbers"))
     }
 
-    /// The integers from 0 on along one of `rank` axes, as many as a size says.
+    /// The integers from 0 on along one of `rank` axes of this size.
     pub(super) fn indices_along(&mut self, size: Dim, axis: usize, rank: usize) -> Result<Value, Refusal> {
         let indices = self.indices(size)?;
         let mut shape = vec![Dim::Known(1); rank];

@@ -1,8 +1,8 @@
-//! Conversion of convolution and pooling: the operators that slide a window over an image.
+//! Conversion of convolution and pooling: operators with a sliding window over an image.
 //!
-//! Padding is explicit in the IR. `auto_pad` asks for as much as makes the output `ceil(input / stride)`: in
-//! each dimension `max((output - 1) * stride + (kernel - 1) * dilation + 1 - input, 0)` in all, half before
-//! and half after, the odd one after (SAME_UPPER) or before (SAME_LOWER).
+//! Padding is explicit in the IR. With `auto_pad`, the output has `ceil(input / stride)` elements. In each
+//! dimension the padding is `max((output - 1) * stride + (kernel - 1) * dilation + 1 - input, 0)` in all,
+//! half before and half after, the odd one after (SAME_UPPER) or before (SAME_LOWER).
 
 use ir::dims::{self, SizeArithmetic};
 use ir::{Attr, Dim, TypeData, Value};
@@ -19,13 +19,13 @@ pub(super) struct WindowAttrs {
     pub(super) dilations: Vec<u64>,
     /// Before each dimension, then after each.
     pub(super) pads: Vec<Dim>,
-    /// How many groups of channels a convolution has.
+    /// The number of channel groups of a convolution.
     pub(super) groups: i64,
-    /// Whether a last window may hang over the end.
+    /// Whether a last window may extend beyond the end.
     pub(super) ceil: bool,
 }
 
-/// Sizes beyond this are refused, so that no sum or product of two overflows.
+/// Larger sizes are refused, so that no sum or product of two overflows.
 const MAX_SIZE: u64 = 1 << 31;
 
 impl WindowAttrs {
@@ -68,7 +68,7 @@ impl WindowAttrs {
         WindowAttrs::of(call, &spatial, None)
     }
 
-    /// How the kernel of a transposed convolution lies over each axis of a result, from the sizes of the
+    /// The placement of a transposed convolution's kernel over each axis of the result, from the sizes of the
     /// input and of the weights.
     pub(super) fn of_transposed(
         call: &NodeConversion<'_, '_>,
@@ -85,7 +85,8 @@ impl WindowAttrs {
         for axis in 0..rank {
             let reach = (window.kernel[axis] - 1) * window.dilations[axis] + 1;
             let stride = window.strides[axis];
-            // What the windows cover beyond what is wanted: `SAME` wants a stride for each element.
+            // Elements covered by windows in excess of the requested result: `SAME` asks for a stride for
+            // each element.
             let beyond = match (&wanted, is_same) {
                 (Some(wanted), _) => {
                     let size =
@@ -105,7 +106,7 @@ impl WindowAttrs {
             let [low, high] = match beyond {
                 None => [known(window.pads[axis])?, known(window.pads[rank + axis])?],
                 Some(total) => {
-                    // What is missing is added at the end.
+                    // Missing elements are added at the end.
                     let less = total / 2;
                     match policy {
                         _ if total < 0 => [0, total],
@@ -126,7 +127,8 @@ impl WindowAttrs {
         Ok(all)
     }
 
-    /// How the kernel lies over the first axis, whose padding is known, and the window of the others.
+    /// The placement of the kernel over the first axis, whose padding is known, and the window over the
+    /// others.
     pub(super) fn first_and_rest(&self) -> Result<(Along, WindowAttrs), Refusal> {
         let first = pads_of(self)?[0];
         let rank = self.kernel.len();
@@ -153,7 +155,7 @@ impl WindowAttrs {
         })
     }
 
-    /// The window of a line as that of an image of one row.
+    /// The window over a line, as one over an image of one row.
     pub(super) fn of_one_row(&self) -> WindowAttrs {
         let none = Dim::Known(0);
         WindowAttrs {
@@ -198,7 +200,7 @@ impl WindowAttrs {
         Ok(pads)
     }
 
-    /// Elements that are added to a dimension.
+    /// Elements added to a dimension.
     fn same_padding(&self, call: &NodeConversion<'_, '_>, i: usize, size: Dim) -> Dim {
         let ctx = call.ctx();
         let sizes = SizeArithmetic(call.ctx());
@@ -241,7 +243,7 @@ fn sizes(call: &NodeConversion<'_, '_>, name: &str, count: usize) -> Result<Opti
     }
 }
 
-/// How a window lies over each axis; its padding must be known.
+/// The placement of a window over each axis; its padding must be known.
 pub(super) fn pads_of(window: &WindowAttrs) -> Result<Vec<Along>, Refusal> {
     let rank = window.kernel.len();
     let known = |pad: Dim| pad.known().ok_or("padding that is no number");
@@ -319,7 +321,7 @@ pub(crate) fn max_pool(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let window = WindowAttrs::of_pool(call, x)?;
     let elem = call.element(x);
-    // Bytes have a pool of their own; integers of 16 bits are floats too.
+    // Bytes have max-pool kernels; 16-bit integers are exact as floats.
     let width = match call.ctx().type_data(elem) {
         TypeData::Integer { width, .. } => Some(*width),
         _ => None,
