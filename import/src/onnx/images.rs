@@ -1,12 +1,12 @@
-//! Which pixels an encoded image holds: BMP, JPEG, JPEG 2000, PNG, PNM, TIFF and WebP.
+//! Decoding of images to pixels: BMP, JPEG, JPEG 2000, PNG, PNM, TIFF and WebP.
 //!
-//! ONNX's `ImageDecoder` is defined by its reference, which asks Pillow. The pixels here equal Pillow's,
-//! converted to RGB, to the bit. A stream of which that is not known (a lossy JPEG 2000, gray samples of 16
-//! bits) is refused. A damaged stream has no pixels, as the standard says. Neither alpha nor orientation,
-//! gamma or colour profile is applied.
+//! ONNX defines `ImageDecoder` by its reference implementation, which uses Pillow. The pixels here equal
+//! Pillow's, converted to RGB, to the bit. Formats without that guarantee (a lossy JPEG 2000, gray samples of
+//! 16 bits) are refused. A damaged stream has no pixels, as the standard requires. Alpha, orientation, gamma
+//! and colour profiles are ignored.
 //!
-//! Nothing panics, and time and memory are linear in the length of the stream and the size of the image,
-//! which may have [`MOST_BYTES`].
+//! Nothing panics. Time and memory are linear in the length of the stream and the size of the image, at most
+//! [`MOST_BYTES`].
 
 mod bmp;
 mod jpeg;
@@ -24,9 +24,9 @@ const MOST_BYTES: u64 = 1 << 28;
 /// Why a stream has no pixels.
 #[derive(Debug)]
 pub(super) enum ImageFault {
-    /// It is damaged, or in no known format: the standard wants an empty image.
+    /// It is damaged, or in no known format: the standard requires an empty image.
     Damaged(String),
-    /// It may be fine, but is not decoded here.
+    /// It may be valid, but is not supported here.
     Refused(String),
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for ImageFault {
     }
 }
 
-/// A stream that ends too early.
+/// The fault of a stream that ends too early.
 fn cut_short() -> ImageFault {
     ImageFault::Damaged("it ends too early".to_owned())
 }
@@ -105,13 +105,13 @@ impl Picture {
     }
 }
 
-/// The luma of a pixel: weights of 16 bits, rounded, as Pillow has them.
+/// The luma of a pixel: weights of 16 bits, rounded, as in Pillow.
 fn luma([red, green, blue]: &[u8; 3]) -> u8 {
     let sum = u32::from(*red) * 19595 + u32::from(*green) * 38470 + u32::from(*blue) * 7471;
     ((sum + 0x8000) >> 16) as u8
 }
 
-/// Red, green and blue of inks of which 255 is all, as Pillow has them.
+/// Red, green and blue of inks with 255 as full, as in Pillow.
 fn rgb_of_inks([cyan, magenta, yellow, black]: [u8; 4]) -> [u8; 3] {
     let paper = u32::from(255 - black);
     [cyan, magenta, yellow].map(|ink| {
@@ -120,7 +120,7 @@ fn rgb_of_inks([cyan, magenta, yellow, black]: [u8; 4]) -> [u8; 3] {
     })
 }
 
-/// The number of pixels of an image, if it has some and is not too large.
+/// The number of pixels of an image, if it is above 0 and not too large.
 fn pixel_count(width: usize, height: usize) -> Result<usize, ImageFault> {
     let bytes = (width as u64).checked_mul(height as u64).and_then(|pixels| pixels.checked_mul(3));
     match bytes {
@@ -133,7 +133,7 @@ fn pixel_count(width: usize, height: usize) -> Result<usize, ImageFault> {
 /// A decoder of one format.
 type DecodeStream = fn(&[u8]) -> Result<Picture, ImageFault>;
 
-/// What the streams of a format begin with.
+/// The first bytes of each format, with its decoder.
 const FORMATS: &[(&[u8], DecodeStream)] = &[
     (b"BM", bmp::decode),
     (b"\xFF\xD8\xFF", jpeg::decode),

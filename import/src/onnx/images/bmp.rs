@@ -1,14 +1,14 @@
-//! Which pixels a Windows bitmap holds.
+//! Decoder of Windows bitmaps.
 //!
-//! Decoded are bitmaps without compression, of 1, 4 or 8 bits with a palette and of 16, 24 or 32 bits with
-//! the usual masks. Those with run lengths, or with a JPEG or PNG inside, are refused.
+//! It supports bitmaps without compression, of 1, 4 or 8 bits with a palette and of 16, 24 or 32 bits with
+//! the usual masks. Run lengths, or a JPEG or PNG inside, are refused.
 
 use super::{ImageFault, Picture, Pixels, cut_short, damaged, pixel_count, refused};
 
-/// The bytes before the header that says its own length.
+/// The bytes before the header that gives its own length.
 const FILE_HEADER: usize = 14;
 
-/// What a header says.
+/// The fields of a header.
 struct Bitmap<'s> {
     stream: &'s [u8],
     header_bytes: usize,
@@ -16,7 +16,7 @@ struct Bitmap<'s> {
     height: usize,
     is_top_down: bool,
     bits: usize,
-    /// None, run lengths of bytes or halves, masks, JPEG, PNG.
+    /// None, run lengths of bytes or nibbles, masks, JPEG, PNG.
     compression: u32,
     /// Colours of the palette, each in 3 or 4 bytes.
     colours: usize,
@@ -71,7 +71,7 @@ impl Bitmap<'_> {
             return Err(damaged("a bitmap with a header of unknown length"));
         }
         let height = u32_at(header, 8)?;
-        // Pillow takes a height for negative by its highest byte alone.
+        // Pillow tests only the highest byte of a height for its sign.
         let is_top_down = height >> 24 == 0xFF;
         let bits = u16_at(header, 14)?;
         let colours = match u32_at(header, 32)? {
@@ -121,7 +121,7 @@ impl Bitmap<'_> {
         let palette = palette.get(..self.colours * self.colour_bytes).ok_or_else(cut_short)?;
         let colours: Vec<[u8; 3]> =
             palette.chunks(self.colour_bytes).map(|colour| [colour[2], colour[1], colour[0]]).collect();
-        // Pillow takes a palette of grays for none, and reads a byte for each pixel, or a bit.
+        // Pillow ignores a palette of grays, and reads a byte for each pixel, or a bit.
         let step = if self.colours == 2 { 255 } else { 1 };
         let grays = colours.iter().enumerate();
         let is_gray =
@@ -143,7 +143,7 @@ impl Bitmap<'_> {
         Ok(Picture { width: self.width, height: self.height, samples: Pixels::Rgb(pixels) })
     }
 
-    /// Where a pixel has its channels.
+    /// The bit masks of a pixel's channels.
     fn masks(&self) -> Result<&'static [Channel; 3], ImageFault> {
         let at = FILE_HEADER + 40;
         let has_alpha = self.header_bytes >= 56;
@@ -161,7 +161,7 @@ impl Bitmap<'_> {
         })
     }
 
-    /// Pixels of which each has its channels.
+    /// Decodes pixels that consist of channels.
     fn masked(&self, channels: &[Channel; 3]) -> Result<Picture, ImageFault> {
         let mut pixels = Vec::with_capacity(3 * self.width * self.height);
         for row in self.rows()? {
@@ -176,7 +176,7 @@ impl Bitmap<'_> {
     }
 }
 
-/// Where a pixel has a channel, and its greatest number.
+/// The bits of a channel in a pixel, and its greatest number.
 #[derive(Clone, Copy)]
 struct Channel {
     shift: u32,

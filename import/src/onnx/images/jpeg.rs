@@ -1,16 +1,15 @@
-//! Which pixels a JPEG stream holds, to the bit those of libjpeg-turbo.
+//! Decoder of JPEG streams, with the bits of libjpeg-turbo.
 //!
-//! The standard (ITU-T T.81) leaves open how a decoder rounds. ONNX and Pillow take what libjpeg-turbo
-//! computes: the accurate integer transform, colour differences that are interpolated where they are halved,
-//! and conversion in fixed point. Decoded are baseline, extended and progressive frames of 8 bits in Huffman
-//! coding, of one component (gray), three (YCbCr or RGB) or four (inks). Arithmetic coding, lossless and
-//! hierarchical frames, and samples of 12 bits are refused, and so are progressive frames without all of
-//! their bits, which libjpeg smooths.
+//! The standard (ITU-T T.81) leaves rounding to the decoder. ONNX and Pillow use libjpeg-turbo: the accurate
+//! integer transform, interpolation of halved colour differences, and conversion in fixed point. This decoder
+//! supports baseline, extended and progressive frames of 8 bits in Huffman coding, of one component (gray),
+//! three (YCbCr or RGB) or four (inks). Arithmetic coding, lossless and hierarchical frames, and samples of
+//! 12 bits are refused. So are progressive frames with missing bits, which libjpeg smooths.
 //!
-//! A stream is parted into segments ([`segments`]), its scans into codes of Huffman ([`huffman`]) and these
-//! into coefficients ([`scan`]); blocks of these become samples ([`transform`]), which are stretched to the
-//! image's size ([`upsample`]) and converted ([`colour`]). All coefficients are held: 2 bytes for each
-//! sample.
+//! A stream is split into segments ([`segments`]), its scans into Huffman codes ([`huffman`]) and these into
+//! coefficients ([`scan`]). Blocks of coefficients become samples ([`transform`]), which are upsampled to the
+//! image's size ([`upsample`]) and converted ([`colour`]). All coefficients are kept in memory: 2 bytes for
+//! each sample.
 
 mod colour;
 mod frame;
@@ -24,7 +23,7 @@ use super::{ImageFault, Picture, damaged, refused};
 use frame::Frame;
 use segments::{Marker, SegmentReader};
 
-/// Scans of a stream, at most: each passes over all blocks.
+/// The greatest number of scans of a stream: each visits all blocks.
 const MOST_SCANS: usize = 1000;
 
 /// The image in a stream.
@@ -45,7 +44,7 @@ pub(super) fn decode(stream: &[u8]) -> Result<Picture, ImageFault> {
                 if scans > MOST_SCANS {
                     return Err(refused(format!("it has more than {MOST_SCANS} scans")));
                 }
-                // libjpeg does not decode what follows the only scan of a sequential frame.
+                // libjpeg ignores data after the only scan of a sequential frame.
                 if !frame.is_whole() || scans == 1 {
                     scan::read(&mut decoder, frame, segment)?;
                 }

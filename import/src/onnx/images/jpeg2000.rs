@@ -1,16 +1,17 @@
-//! Which pixels a JPEG 2000 file or codestream holds.
+//! Decoder of JPEG 2000 files and codestreams.
 //!
-//! The crate `hayro-jpeg2000` decodes what is reversible: the 5/3 transform of samples of 8 bits without
-//! quantization, which all decoders do with the same integers. What is not (the 9/7 transform, quantization)
-//! is refused, and so are samples of other sizes, palettes, profiles, regions of interest, changes of the
-//! progression, packed headers, and other styles of code blocks. The headers are read here for that, before
+//! The crate `hayro-jpeg2000` decodes the reversible part of the format: the 5/3 transform of samples of 8
+//! bits without quantization, for which all decoders use the same integers. Irreversible coding (the 9/7
+//! transform, quantization) is refused. So are samples of other sizes, palettes, profiles, regions of
+//! interest, changes of the progression, packed headers, and other styles of code blocks. To check this, the
+//! headers are read here before anything is decoded.
 //! anything is decoded.
 
 use hayro_jpeg2000::{DecodeError, DecodeSettings, DecoderContext, Image};
 
 use super::{ImageFault, Picture, Pixels, cut_short, damaged, pixel_count, refused};
 
-/// The most samples of all components: each takes more memory here than elsewhere.
+/// The greatest number of samples of all components: each takes more memory here than in other decoders.
 const MOST_SAMPLES: usize = 1 << 25;
 
 fn fault(error: DecodeError) -> ImageFault {
@@ -46,13 +47,13 @@ pub(super) fn decode(stream: &[u8]) -> Result<Picture, ImageFault> {
     Ok(Picture { width, height, samples })
 }
 
-/// A box of a file: its type, and what is in it.
+/// A box of a file: its type and content.
 struct FileBox<'s> {
     kind: [u8; 4],
     content: &'s [u8],
 }
 
-/// What is left to be read, big-endian.
+/// The rest of the input, big-endian.
 struct BoxReader<'s> {
     rest: &'s [u8],
 }
@@ -82,7 +83,7 @@ impl<'s> BoxReader<'s> {
         Ok(bytes)
     }
 
-    /// The next box of a file. A length of 0 is up to the end.
+    /// The next box of a file. A length of 0 extends to the end.
     fn next_box(&mut self) -> Result<Option<FileBox<'s>>, ImageFault> {
         if self.rest.is_empty() {
             return Ok(None);
@@ -101,7 +102,7 @@ impl<'s> BoxReader<'s> {
     }
 }
 
-/// What a file or a codestream says of its sizes.
+/// The sizes in a file or codestream.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct ImageSize {
     height: u32,
@@ -109,14 +110,14 @@ struct ImageSize {
     components: u16,
 }
 
-/// A codestream: its size, its bytes, and the tiles that it must have.
+/// A codestream: its size, its bytes, and its required tiles.
 struct Stream {
     size: ImageSize,
     bytes: usize,
     tiles: usize,
 }
 
-/// A file whose boxes say nothing but gray or sRGB.
+/// A file whose boxes declare only gray or sRGB.
 struct File<'s> {
     codestream: &'s [u8],
     size: Option<ImageSize>,
@@ -175,7 +176,7 @@ fn check_channels(mut content: BoxReader<'_>) -> Result<(), ImageFault> {
     Ok(())
 }
 
-/// Checks that a codestream is one that is decoded.
+/// Checks that a codestream is supported.
 fn check_codestream(codestream: &[u8]) -> Result<ImageSize, ImageFault> {
     let mut reader = BoxReader { rest: codestream };
     if reader.u32()? != 0xFF4F_FF51 {
@@ -196,7 +197,8 @@ fn check_codestream(codestream: &[u8]) -> Result<ImageSize, ImageFault> {
     }
 }
 
-/// Reads the sizes of image, tiles and components of a codestream of so many `bytes`, and counts its tiles.
+/// Reads the sizes of image, tiles and components of a codestream of this number of `bytes`, and counts its
+/// tiles.
 fn read_sizes(reader: &mut BoxReader<'_>, bytes: usize) -> Result<Stream, ImageFault> {
     let [length, _] = [reader.u16()?, reader.u16()?];
     let mut numbers = [0; 8];
@@ -232,7 +234,7 @@ fn read_sizes(reader: &mut BoxReader<'_>, bytes: usize) -> Result<Stream, ImageF
     Ok(Stream { size: ImageSize { height: bottom, width: right, components }, bytes, tiles: tiles as usize })
 }
 
-/// Reads a part of a tile up to its end: the index of the tile.
+/// Reads a part of a tile up to its end, and returns the index of the tile.
 fn check_tile_part(reader: &mut BoxReader<'_>, stream: &Stream) -> Result<usize, ImageFault> {
     let begin = reader.rest.len() + 2;
     reader.u16()?;
@@ -247,7 +249,7 @@ fn check_tile_part(reader: &mut BoxReader<'_>, stream: &Stream) -> Result<usize,
     }
     let read = begin - reader.rest.len();
     let left = match length {
-        // It is the last one, up to the end of the codestream.
+        // It is the last one, which extends to the end of the codestream.
         0 => reader.rest.len().checked_sub(2).ok_or_else(cut_short)?,
         length => length.checked_sub(read).ok_or_else(|| damaged("a part of a tile without its header"))?,
     };
@@ -301,7 +303,7 @@ fn check_style(mut style: BoxReader<'_>, precincts: u8, stream: &Stream) -> Resu
     if precincts & 1 == 0 {
         return Ok(());
     }
-    // Each precinct has a packet, which takes a byte or more.
+    // Each precinct has a packet of a byte or more.
     let mut count = 0_u64;
     for (edges, level) in style.bytes(usize::from(levels) + 1)?.iter().zip((0..=levels).rev()) {
         let along = |size: u32, edge: u8| u64::from(size).div_ceil(1 << (level + edge).min(62));

@@ -1,7 +1,7 @@
-//! Which pixels a PNG file holds.
+//! Decoder of PNG files.
 //!
-//! The crate `png` decodes it; here samples become bytes. Of 16 bits the higher byte is taken, except where
-//! there is gray alone, which is refused: Pillow cuts it off at 255. Animations are refused.
+//! The crate `png` decodes them; here samples become bytes. Of 16-bit samples the high byte is used, but gray
+//! alone is refused, since Pillow clamps it at 255. Animations are refused.
 
 use std::io::Cursor;
 
@@ -9,7 +9,7 @@ use png::{BitDepth, ColorType, Decoder, DecodingError, Limits, Transformations};
 
 use super::{ImageFault, MOST_BYTES, Picture, Pixels, damaged, pixel_count, refused};
 
-/// The most that a byte of a deflated stream becomes, rounded up.
+/// The greatest expansion of a byte of a deflated stream, rounded up.
 const MOST_INFLATION: usize = 1040;
 
 fn fault(error: DecodingError) -> ImageFault {
@@ -68,7 +68,7 @@ fn width_of(depth: BitDepth) -> usize {
     if depth == BitDepth::Sixteen { 2 } else { 1 }
 }
 
-/// What makes a gray sample one of 0 to 255.
+/// The factor that scales a gray sample to 0 to 255.
 fn gray_step(depth: BitDepth) -> u8 {
     match depth {
         BitDepth::One => 255,

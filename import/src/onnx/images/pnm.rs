@@ -1,4 +1,4 @@
-//! Which pixels a PBM, PGM or PPM file holds, as text or as bytes.
+//! Decoder of PBM, PGM or PPM files, as text or as bytes.
 //!
 //! Samples of another range than 0 to 255 are scaled to it and rounded, halves to even, as Pillow does; a PGM
 //! file of more than 8 bits is refused, since Pillow does not scale it. PAM and PFM files are refused.
@@ -8,7 +8,7 @@ use super::{ImageFault, Picture, Pixels, cut_short, damaged, pixel_count, refuse
 /// The most characters of a number.
 const MOST_DIGITS: usize = 10;
 
-/// What a file's samples are.
+/// The type of a file's samples.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PnmKind {
     Bits,
@@ -56,7 +56,7 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | 0x09..=0x0D)
 }
 
-/// What is left of a header.
+/// The rest of a header.
 struct PnmHeader<'s> {
     rest: &'s [u8],
 }
@@ -92,7 +92,7 @@ fn number_of(digits: &[u8]) -> Result<usize, ImageFault> {
     Ok(digits.iter().fold(0, |number, digit| 10 * number + usize::from(digit - b'0')))
 }
 
-/// A text without its comments, each of which goes to the end of its line and takes that with it.
+/// A text without its comments, each of which extends to the end of its line and includes that.
 fn without_comments(text: &[u8]) -> Vec<u8> {
     let mut kept = Vec::new();
     let mut is_comment = false;

@@ -1,4 +1,5 @@
-//! What is said of streams whose headers are wrong at one place, and what small streams written by hand hold.
+//! The faults reported for streams with one wrong header field, and the content of small streams written by
+//! hand.
 
 use super::*;
 
@@ -11,7 +12,7 @@ fn segment(kind: u8, content: &[u8]) -> Vec<u8> {
     [&[0xFF, kind][..], &length, content].concat()
 }
 
-/// A JPEG of what is between its first marker and its last.
+/// A JPEG of parts between its first marker and its last.
 fn jpeg(parts: &[Vec<u8>]) -> Vec<u8> {
     [&b"\xFF\xD8"[..], &parts.concat(), b"\xFF\xD9"].concat()
 }
@@ -22,7 +23,7 @@ fn frame(kind: u8, size: [u16; 2], components: &[[u8; 3]]) -> Vec<u8> {
     segment(kind, &[&[8_u8][..], &size, &[components.len() as u8], &components.concat()].concat())
 }
 
-/// Divisors that are all 8, so that a DC coefficient of 1 is a sample more.
+/// Divisors that are all 8, so that a DC coefficient of 1 adds 1 to a sample.
 fn divisors() -> Vec<u8> {
     segment(0xDB, &[&[0_u8][..], &[8; 64]].concat())
 }
@@ -32,7 +33,7 @@ fn one_code(number: u8, symbol: u8) -> Vec<u8> {
     segment(0xC4, &[&[number, 1][..], &[0; 15], &[symbol]].concat())
 }
 
-/// Divisors, and codes by which a block is a 0, four bits of a difference, and a 0.
+/// Divisors, and codes for blocks of a 0, four bits of a difference, and a 0.
 fn tables() -> Vec<u8> {
     [divisors(), one_code(0, 4), one_code(0x10, 0)].concat()
 }
@@ -221,7 +222,7 @@ fn file_box(kind: &[u8; 4], content: &[u8]) -> Vec<u8> {
     [&(content.len() as u32 + 8).to_be_bytes()[..], kind, content].concat()
 }
 
-/// What is said of a file of these boxes after its signature.
+/// The fault of a file of these boxes after its signature.
 fn said_of_file(boxes: &[Vec<u8>]) -> String {
     said(&[&b"\0\0\0\x0CjP  \r\n\x87\n"[..], &boxes.concat()].concat())
 }
@@ -254,7 +255,7 @@ fn a_jpeg_2000_file_has_a_header_and_then_a_codestream() {
     }
     assert_eq!([with(b"bpcc", &[]), with(b"res ", &[])], [none; 2]);
     assert_eq!(with(b"pclr", &[]), "refused: a JPEG 2000 with a palette or unknown boxes");
-    // A length of 1 has another of eight bytes after the kind, one of 0 goes up to the end.
+    // A length of 1 is followed by a length of eight bytes after the kind; a length of 0 extends to the end.
     let raw = |bytes: &[u8]| said_of_file(&[bytes.to_vec()]);
     assert_eq!([raw(b"\0\0\0\x08free"), raw(b"\0\0\0\0free123")], [none; 2]);
     assert_eq!(raw(b"\0\0\0\x07free"), "damaged: a box without its header");
@@ -278,7 +279,7 @@ fn a_jpeg_2000_file_has_the_sizes_of_its_codestream() {
 
 const TILE_IS_MISSING: &str = "damaged: a tile is missing";
 
-/// The begin of a codestream: right, bottom, left and top of the image, width, height, left and top of tiles.
+/// The start of a codestream: right, bottom, left and top of the image, width, height, left and top of tiles.
 fn sizes(numbers: [u32; 8], components: &[[u8; 3]]) -> Vec<u8> {
     let count = components.len() as u16;
     let numbers = numbers.map(u32::to_be_bytes).concat();
@@ -287,7 +288,7 @@ fn sizes(numbers: [u32; 8], components: &[[u8; 3]]) -> Vec<u8> {
     [begin, components.concat()].concat()
 }
 
-/// What is said of a codestream of these parts and its end.
+/// The fault of a codestream of these parts and its end.
 fn said_of_codestream(parts: &[&[u8]]) -> String {
     said(&[&parts.concat()[..], b"\xFF\xD9"].concat())
 }
@@ -388,7 +389,7 @@ fn parts_of_tiles_have_their_numbers_and_lengths() {
     assert_ne!(both, TILE_IS_MISSING, "in any order");
 }
 
-/// What is said of a TIFF with two tags, of an order of bytes, in the old format or in the big one.
+/// The fault of a TIFF with two tags, of a byte order, in the old format or in BigTIFF.
 fn said_of_tags(order: u8, version: u64, tags: [u64; 2]) -> String {
     let of = |number: u64, width: usize| {
         let bytes = number.to_le_bytes()[..width].to_vec();
@@ -415,7 +416,7 @@ fn a_tiff_with_a_tag_twice_is_refused() {
     }
 }
 
-/// The stream of a sample, with another number of two bytes for a tag that has one.
+/// The stream of a sample, with the two-byte number of a tag replaced.
 fn tiff_with(name: &str, tag: u16, number: u16) -> Vec<u8> {
     let sample = samples().into_iter().find(|sample| sample.name == name).unwrap();
     let mut stream = sample.stream;

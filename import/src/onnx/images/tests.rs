@@ -1,7 +1,7 @@
 //! That pixels are Pillow's to the bit, and that no damage to a stream makes a decoder panic.
 //!
-//! `import/tests/data/images.txt` has streams of all formats, and the pixels that Pillow finds in them;
-//! `tests/onnx/images` makes it.
+//! `import/tests/data/images.txt` has streams of all formats with Pillow's pixels; `tests/onnx/images` makes
+//! it.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -58,7 +58,7 @@ fn what_is_not_exact_is_refused_and_what_is_damaged_has_no_pixels() {
 
 #[test]
 fn a_stream_that_is_cut_off_has_no_other_pixels() {
-    // Of a text the last number may be cut off to another.
+    // In a text, truncation may turn the last number into another one.
     let samples = samples();
     let is_text = |name: &str| name.starts_with("pnm-2") || name.starts_with("pnm-3");
     for Sample { name, stream, .. } in samples.iter().filter(|sample| !is_text(sample.name)) {
@@ -95,7 +95,7 @@ fn changed_bytes_make_no_decoder_panic() {
         for _ in 0..60 {
             let mut changed = stream.clone();
             for _ in 0..=random() % 3 {
-                // Half of them in the header.
+                // Half of them are in the header.
                 let end = if random().is_multiple_of(2) { changed.len() } else { changed.len().min(60) };
                 let at = random() % end;
                 changed[at] = [0, 0xFF, changed[at] ^ 1 << (random() % 8), random() as u8][random() % 4];
@@ -179,7 +179,7 @@ fn a_jpeg_of_more_scans_than_its_limit_is_refused() {
 fn a_jpeg_2000_says_its_channels_in_their_order() {
     let samples = samples();
     let stream = &samples.iter().find(|sample| sample.name == "jpeg2000-RGBA").unwrap().stream;
-    // Of each of the four channels its number, its kind and its colour, after their count.
+    // After the count of channels come the number, kind and colour of each of the four channels.
     let channels = 6 + stream.windows(4).position(|kind| kind == b"cdef").unwrap();
     let changed = |channel: usize, word: usize, number: u8| {
         let mut stream = stream.clone();
@@ -229,7 +229,7 @@ fn luma_and_inks_are_those_of_pillow() {
     assert_eq!(rgb_of_inks([10, 20, 30, 55]), [192, 184, 176]);
 }
 
-/// What is said of a stream: whether it is damaged or refused, and why.
+/// The report about a stream: whether it is damaged or refused, and why.
 fn said(stream: &[u8]) -> String {
     match decode(stream) {
         Ok(_) => "decoded".to_owned(),
@@ -322,12 +322,12 @@ fn pnm_bits_are_black_where_they_are_1() {
     let rows = [[255, 255, 255, 255, 0, 0, 0, 0], [0, 255, 0, 255, 0, 255, 0, 255]];
     assert_eq!(as_gray(b"P4 8 2 \x0F\xAA"), rows.concat());
     assert_eq!(said(b"P4 9 2 \0\0\0"), CUT_SHORT);
-    // A comment takes the end of its line with it.
+    // A comment includes the end of its line.
     assert_eq!(as_gray(b"P2 2 1 9 9 # x # y\n0"), [255, 0]);
     assert_eq!(as_gray(b"P2 1 1 99 1#x\n2"), [31]);
 }
 
-/// A bitmap with a header of 40 bytes, whose pixels begin after it or after its palette.
+/// A bitmap with a header of 40 bytes; its pixels follow the header or the palette.
 fn bitmap(size: [i32; 2], bits: u32, compression: u32, colours: u32, rest: &[u8]) -> Vec<u8> {
     let [width, height] = size.map(i32::cast_unsigned);
     let header = [40, width, height, 1 | bits << 16, compression, 0, 0, 0, colours, 0];
@@ -365,7 +365,7 @@ fn a_bitmap_of_another_kind_is_damaged_or_refused() {
 
 #[test]
 fn masks_of_a_bitmap_say_where_its_channels_are() {
-    // Those of a header of 40 bytes are after it, the others in it.
+    // The masks follow a header of 40 bytes, and are part of other headers.
     let masked = |header_bytes: u8, bits: u32, masks: &[u32], pixel: &[u8]| {
         let masks: Vec<u8> = masks.iter().flat_map(|mask| mask.to_le_bytes()).collect();
         let mut stream = bitmap([1, 1], bits, 3, 0, &[&masks[..], pixel].concat());
@@ -434,7 +434,7 @@ fn png_chunk(kind: &[u8; 4], content: &[u8]) -> Vec<u8> {
     [&(content.len() as u32).to_be_bytes()[..], &checked, &sum.to_be_bytes()].concat()
 }
 
-/// A PNG of these columns, rows, bits and kind of colours, with another chunk before its rows.
+/// A PNG of these columns, rows, bits and colour type, with another chunk before its rows.
 fn png_of(size: [u32; 2], bits_and_colours: [u8; 2], chunk: &[u8], rows: &[u8]) -> Vec<u8> {
     let header = [&size.map(u32::to_be_bytes).concat()[..], &bits_and_colours, &[0; 3]].concat();
     let rows = png_chunk(b"IDAT", &miniz_oxide::deflate::compress_to_vec_zlib(rows, 6));
@@ -455,7 +455,7 @@ fn png_samples_become_bytes() {
     let animation = png_chunk(b"acTL", &[0, 0, 0, 1, 0, 0, 0, 0]);
     assert_eq!(said(&png_of([1, 1], [8, 0], &animation, &[0, 7])), "refused: an animated PNG");
     assert_eq!(said(&png_of([1, 1], [16, 0], &[], &[0, 7, 7])), "refused: gray samples of 16 bits");
-    // The stream is as long for any number of columns.
+    // The stream has the same length for any number of columns.
     let columns = |count: usize| png_of([count as u32, 1], [8, 0], &[], &[0, 0]);
     let most = 1040 * columns(1).len() + 1039;
     let too_short = "damaged: it is too short for its pixels";
@@ -475,7 +475,7 @@ fn a_bitmap_of_the_oldest_header_has_colours_of_three_bytes() {
         [&b"BM\0\0\0\0\0\0\0\0"[..], &[begin, 0, 0, 0], &header, rest].concat()
     };
     assert_eq!(as_rgb(&oldest([1, 2], 24, 26, &[1, 2, 3, 0, 4, 5, 6, 0])), [6, 5, 4, 3, 2, 1]);
-    // Two colours, after which the pixels begin, wherever they are said to.
+    // Two colours, and then the pixels, at any declared offset.
     for begin in [26, 32] {
         let bits = oldest([2, 1], 1, begin, &[1, 2, 3, 4, 5, 6, 0x40, 0, 0, 0]);
         assert_eq!(as_rgb(&bits), [3, 2, 1, 6, 5, 4], "{begin}");
@@ -537,7 +537,7 @@ fn chunks_of_a_webp_have_even_lengths() {
     let more = with(b"ABCD\x01\0\0\0a\0EFGH\x02\0\0\0bbIJKL\x04\0\0\0cccc");
     assert_eq!(decode(&more).unwrap(), decode(&stream).unwrap());
     assert_eq!(said(&with(b"ABCD\x01\0\0\0a\0EFGH\x03\0\0\0bb")), CUT_SHORT);
-    // Another frame is looked at, too.
+    // Another frame is checked, too.
     assert_eq!(said(&with(b"ABCD\x01\0\0\0a\0VP8 \x02\0\0\0bb")), CUT_SHORT);
 }
 
@@ -554,7 +554,7 @@ fn code_blocks_of_a_jpeg_2000_have_two_sizes() {
 
 #[test]
 fn a_tiff_has_a_sample_of_a_bit_unless_it_says_more() {
-    // After the tags there is no other image, but the samples.
+    // The tags are followed by the samples instead of another image.
     let tiff = |tags: &[[u16; 2]], samples: &[u8]| {
         let entry = |[tag, number]: &[u16; 2]| [*tag, 3, 1, 0, *number, 0].map(u16::to_le_bytes).concat();
         let entries: Vec<u8> = tags.iter().flat_map(entry).collect();

@@ -1,9 +1,9 @@
-//! Which pixels the first image of a TIFF file holds.
+//! Decoder of the first image of a TIFF file.
 //!
-//! The crate `tiff` decodes strips and tiles, here samples become bytes. Decoded are unsigned samples of 8
+//! The crate `tiff` decodes strips and tiles; here samples become bytes. It supports unsigned samples of 8
 //! bits, gray, RGB or CMYK, and gray of 1, 2 or 4 bits, without compression or with LZW, deflate or PackBits.
-//! Others are refused: a palette, 16 bits, an orientation (which Pillow applies), alpha that the colours are
-//! multiplied by.
+//! Other formats are refused: a palette, 16 bits, an orientation (which Pillow applies), colours
+//! premultiplied by alpha.
 
 use std::collections::BTreeSet;
 use std::io::Cursor;
@@ -15,7 +15,7 @@ use tiff::tags::Tag;
 use super::png::unpacked;
 use super::{ImageFault, MOST_BYTES, Picture, Pixels, damaged, pixel_count, refused, rgb_of_inks};
 
-/// The tags that say what the samples are, with the numbers that are decoded; the first is the default.
+/// The tags that describe the samples, with the supported numbers; the first is the default.
 const DECODED: &[(Tag, &[u64], &str)] = &[
     (Tag::Compression, &[1, 5, 8, 32946, 32773], "compression"),
     (Tag::SampleFormat, &[1], "sample format"),
@@ -71,7 +71,7 @@ pub(super) fn decode(stream: &[u8]) -> Result<Picture, ImageFault> {
     Ok(Picture { width, height, samples })
 }
 
-/// Refuses what is not decoded, apart from the layout of the samples.
+/// Refuses unsupported formats, apart from the layout of the samples.
 fn check_is_decoded(decoder: &mut Decoder<Cursor<&[u8]>>) -> Result<(), ImageFault> {
     for (tag, numbers, what) in DECODED {
         let found = numbers_of(decoder, *tag)?;
@@ -87,7 +87,7 @@ fn check_is_decoded(decoder: &mut Decoder<Cursor<&[u8]>>) -> Result<(), ImageFau
     Ok(())
 }
 
-/// What the first samples of a pixel are.
+/// The colour space of the first samples of a pixel.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TiffColours {
     Gray,
@@ -95,7 +95,7 @@ enum TiffColours {
     Cmyk,
 }
 
-/// The samples of a pixel: how many, with those beside its colours, and the bits of each.
+/// The samples of a pixel: their number, including extra ones after the colours, and the bits of each.
 struct TiffLayout {
     colours: TiffColours,
     channels: usize,
@@ -128,8 +128,8 @@ fn numbers_of(decoder: &mut Decoder<Cursor<&[u8]>>, tag: Tag) -> Result<Vec<u64>
     Ok(decoder.find_tag_unsigned_vec(tag).map_err(fault)?.unwrap_or_default())
 }
 
-/// Refuses a first image that has a tag twice: decoders differ in which they take. A faulty place of the tags
-/// is left to the crate.
+/// Refuses a first image that has a tag twice, since decoders differ in their choice. A faulty offset of the
+/// tags is left to the crate.
 fn check_tags(stream: &[u8]) -> Result<(), ImageFault> {
     let is_big_endian = stream.starts_with(b"M");
     let number = |at: usize, width: usize| {

@@ -1,7 +1,7 @@
-//! Which pixels a WebP file holds.
+//! Decoder of WebP files.
 //!
-//! The crate `image-webp` decodes it, lossy streams with the interpolation of colour differences that libwebp
-//! has. Animations are refused.
+//! The crate `image-webp` decodes them, with libwebp's interpolation of colour differences in lossy streams.
+//! Animations are refused.
 
 use std::io::Cursor;
 
@@ -38,8 +38,7 @@ pub(super) fn decode(stream: &[u8]) -> Result<Picture, ImageFault> {
     Ok(Picture { width, height, samples: Pixels::Rgb(bytes) })
 }
 
-/// Checks that a file and its chunks have as many bytes as they say: what is left out would be taken for
-/// zeros.
+/// Checks that a file and its chunks have their declared lengths: missing bytes would count as zeros.
 fn check_chunks(stream: &[u8]) -> Result<(), ImageFault> {
     let (header, rest) = stream.split_first_chunk::<12>().ok_or_else(cut_short)?;
     if &header[8..] != b"WEBP" {

@@ -1,14 +1,14 @@
-//! Which colours the components of a JPEG frame are, and their conversion to red, green and blue.
+//! The colours of the components of a JPEG frame, and their conversion to red, green and blue.
 //!
-//! The equations are those of JFIF (ITU-R BT.601 over the full range), with factors of 16 bits as libjpeg has
-//! them. Four components are inks, of which libjpeg's convention is that of Adobe: they are stored inverted.
+//! The equations are those of JFIF (ITU-R BT.601 over the full range), with factors of 16 bits as in libjpeg.
+//! Four components are inks, stored inverted by libjpeg's convention, which is Adobe's.
 
 use super::frame::{Component, Frame};
 use super::segments::ColourMarks;
 use super::upsample::Plane;
 use crate::onnx::images::{ImageFault, Picture, Pixels, rgb_of_inks};
 
-/// What the components are.
+/// The meaning of the components.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum JpegColours {
     Gray,
@@ -20,7 +20,7 @@ enum JpegColours {
     Ycck,
 }
 
-/// Which colours there are: Adobe's segment says so, or JFIF's, or the names of the components.
+/// The colours, given by Adobe's segment, by JFIF's, or by the names of the components.
 fn colours(components: &[Component], marks: ColourMarks) -> JpegColours {
     let names: Vec<u8> = components.iter().map(|component| component.name).collect();
     match (&names[..], marks.adobe) {
@@ -35,7 +35,7 @@ fn colours(components: &[Component], marks: ColourMarks) -> JpegColours {
     }
 }
 
-/// The image of which these are the components' samples.
+/// The image with these samples of its components.
 pub(super) fn picture(frame: &Frame, planes: Vec<Plane>, marks: ColourMarks) -> Result<Picture, ImageFault> {
     let size = (frame.width, frame.height);
     let most = (frame.across, frame.down);

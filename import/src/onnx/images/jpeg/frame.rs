@@ -1,4 +1,4 @@
-//! What a JPEG frame consists of: components, and the coefficients that its scans have given.
+//! A JPEG frame: its components, and the coefficients read by its scans.
 
 use super::segments::Quantization;
 use super::transform;
@@ -13,10 +13,10 @@ const NO_COEFFICIENTS: CoefficientBlock = [0; 64];
 /// The coefficients of a block, by their index in it.
 pub(super) type CoefficientBlock = [i16; 64];
 
-/// In which order scans give coefficients.
+/// The order in which scans store coefficients.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Coding {
-    /// CoefficientBlock by block.
+    /// Block by block.
     Sequential,
     /// Some of all blocks at a time, and the bits of each from the highest.
     Progressive,
@@ -25,7 +25,7 @@ pub(super) enum Coding {
 /// A component: a colour, or inks, or luma, or a difference of colours.
 pub(super) struct Component {
     pub(super) name: u8,
-    /// Samples along an axis, as many for each of the other components' as their factors say.
+    /// Samples along an axis, relative to the other components' factors.
     pub(super) across: usize,
     pub(super) down: usize,
     pub(super) quantization_number: u8,
@@ -34,11 +34,11 @@ pub(super) struct Component {
     /// Samples that belong to the image.
     width: usize,
     height: usize,
-    /// Blocks in a row, with those that complete the last unit; the blocks of all rows are `blocks`.
+    /// Blocks in a row, including those that complete the last unit; the blocks of all rows are `blocks`.
     pub(super) blocks_across: usize,
     pub(super) blocks: Vec<CoefficientBlock>,
-    /// How many of the lowest bits are missing of each coefficient, in the order of the stream; none if there
-    /// was no scan of it.
+    /// The number of missing low bits of each coefficient, in the order of the stream; none before its first
+    /// scan.
     pub(super) missing_bits: [Option<u8>; 64],
 }
 
@@ -106,7 +106,7 @@ impl Frame {
         }
     }
 
-    /// The units in a row, which have as many blocks of each component as its factors say.
+    /// The units in a row; a unit has as many blocks of each component as its factors say.
     pub(super) fn units_across(&self) -> usize {
         self.width.div_ceil(EDGE * self.across)
     }
@@ -129,12 +129,12 @@ impl Frame {
         Ok(())
     }
 
-    /// Whether a first scan has given everything.
+    /// Whether the first scan contains everything.
     pub(super) fn is_whole(&self) -> bool {
         self.is_one_scan && self.coding == Coding::Sequential
     }
 
-    /// Refuses a frame of which scans are missing: libjpeg shows it smoothed.
+    /// Refuses a frame with missing scans: libjpeg smooths it.
     pub(super) fn check_is_complete(&self) -> Result<(), ImageFault> {
         let bits = self.components.iter().flat_map(|component| &component.missing_bits);
         if bits.into_iter().all(|bits| *bits == Some(0)) {

@@ -1,23 +1,23 @@
-//! Which symbols the bits of a scan are (T.81, annexes C and F).
+//! Huffman decoding of the bits of a scan (T.81, annexes C and F).
 
 use crate::onnx::images::{ImageFault, damaged};
 
-/// Codes of at most this length are looked up at once.
+/// Codes of at most this length are decoded by one lookup.
 const SHORT: u32 = 8;
 
-/// A table of codes. Those of one length are consecutive numbers.
+/// A table of codes. Codes of the same length are consecutive numbers.
 pub(super) struct HuffmanTable {
-    /// Length and symbol of the code that 8 bits begin with; a length of 0 if it is longer.
+    /// Length and symbol of the code at the start of 8 bits; a length of 0 if it is longer.
     short: [(u8, u8); 1 << SHORT],
-    /// For each length, one more than its last code, from the left in 16 bits; not below those of shorter.
+    /// For each length, one more than its last code, left-aligned in 16 bits; nondecreasing in the length.
     ends: [u32; 17],
-    /// For each length, what added to a code gives the index of its symbol.
+    /// For each length, the difference between the index of a symbol and its code.
     offsets: [i32; 17],
     symbols: Vec<u8>,
 }
 
 impl HuffmanTable {
-    /// The table of codes of which there are so many of each length from 1 to 16.
+    /// The table of codes with these counts of each length from 1 to 16.
     pub(super) fn new(counts: &[u8; 16], symbols: &[u8]) -> Result<HuffmanTable, ImageFault> {
         let mut table = HuffmanTable {
             short: [(0, 0); 1 << SHORT],
@@ -53,9 +53,9 @@ impl HuffmanTable {
 /// The bits of a scan, up to the next marker.
 pub(super) struct BitReader<'s> {
     pub(super) stream: &'s [u8],
-    /// The byte to be read next: a marker's first if no data is left.
+    /// The position of the next byte: that of a marker if no data is left.
     pub(super) at: usize,
-    /// What is read and not yet taken, from the highest bit; zeros after that.
+    /// Bits that are read but not consumed, from the highest bit; zeros after that.
     bits: u64,
     count: u32,
 }
@@ -65,7 +65,7 @@ impl<'s> BitReader<'s> {
         BitReader { stream, at, bits: 0, count: 0 }
     }
 
-    /// The next byte of data. An 0xFF of data has a zero after it; others begin a marker.
+    /// The next byte of data. In data, 0xFF is followed by a zero; otherwise it begins a marker.
     fn byte(&mut self) -> Option<u8> {
         let byte = *self.stream.get(self.at)?;
         if byte != 0xFF {
@@ -98,7 +98,7 @@ impl<'s> BitReader<'s> {
         Ok(())
     }
 
-    /// The number that the next `count` bits are, at most 16.
+    /// The number in the next `count` bits, at most 16.
     pub(super) fn number(&mut self, count: u32) -> Result<i32, ImageFault> {
         if count == 0 {
             return Ok(0);
@@ -115,7 +115,7 @@ impl<'s> BitReader<'s> {
         Ok(self.number(1)? == 1)
     }
 
-    /// The number of which the next `count` bits are the code: the lower half are the negative ones.
+    /// The number encoded by the next `count` bits: the lower half are the negative ones.
     pub(super) fn signed(&mut self, count: u32) -> Result<i32, ImageFault> {
         let number = self.number(count)?;
         let is_negative = count > 0 && number < 1 << (count - 1);

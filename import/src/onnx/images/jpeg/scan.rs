@@ -1,16 +1,16 @@
-//! Which coefficients a scan of a JPEG frame gives (T.81, annexes F and G).
+//! Decoding of the coefficients in a scan of a JPEG frame (T.81, annexes F and G).
 
 use super::frame::{Coding, CoefficientBlock, Component, Frame};
 use super::huffman::{BitReader, HuffmanTable};
 use super::segments::{SegmentReader, ZIGZAG, next_marker};
 use crate::onnx::images::{ImageFault, cut_short, damaged, refused};
 
-/// The most blocks of a unit.
+/// The greatest number of blocks of a unit.
 const MOST_BLOCKS_IN_UNIT: usize = 10;
-/// The most bits that a later scan may add.
+/// The greatest number of bits left to later scans.
 const MOST_MISSING_BITS: u8 = 13;
 
-/// What a scan has of each block.
+/// The part of each block in a scan.
 #[derive(Clone, Copy)]
 struct SpectralBand {
     /// The first and the last coefficient, in the order of the stream.
@@ -22,7 +22,7 @@ struct SpectralBand {
     after: u8,
 }
 
-/// A component of a scan, with its tables where the scan needs them.
+/// A component of a scan, with the tables that the scan needs.
 struct ScanComponent<'t> {
     /// Its index in the frame.
     index: usize,
@@ -32,7 +32,7 @@ struct ScanComponent<'t> {
     dc_before: i32,
 }
 
-/// Reads the scan that begins with `segment`, with what follows it up to the next marker.
+/// Reads the scan that begins with `segment`, and the data up to the next marker.
 pub(super) fn read(
     decoder: &mut SegmentReader<'_>,
     frame: &mut Frame,
@@ -92,7 +92,7 @@ fn check_band(band: SpectralBand, coding: Coding, components: u8) -> Result<(), 
     Ok(())
 }
 
-/// Notes what a scan gives of a component.
+/// Records the coefficients that a scan reads of a component.
 fn begin(
     component: &mut Component,
     band: SpectralBand,
@@ -119,12 +119,12 @@ struct ScanReader<'s, 't> {
     coding: Coding,
     band: SpectralBand,
     parts: Vec<ScanComponent<'t>>,
-    /// How many blocks from the next on have nothing more in this band.
+    /// The number of further blocks without coefficients in this band.
     empty_blocks: i32,
 }
 
 impl ScanReader<'_, '_> {
-    /// Reads all units: the position after them.
+    /// Reads all units, and returns the position after them.
     fn run(&mut self, frame: &mut Frame, restart_interval: usize) -> Result<usize, ImageFault> {
         let is_interleaved = self.parts.len() > 1;
         let (across, down) = match &self.parts[..] {
@@ -160,7 +160,7 @@ impl ScanReader<'_, '_> {
         Ok(self.bits.at)
     }
 
-    /// Skips the marker of a restart, of which the lowest three bits are their count.
+    /// Skips the marker of a restart, whose low three bits are a counter.
     fn restart(&mut self, count: usize) -> Result<(), ImageFault> {
         let (second, after) = next_marker(self.bits.stream, self.bits.at)?;
         if second != 0xD0 | (count & 7) as u8 {
@@ -209,7 +209,7 @@ fn table(table: Option<&HuffmanTable>) -> Result<&HuffmanTable, ImageFault> {
     table.ok_or_else(|| refused("a JPEG without a table of codes"))
 }
 
-/// The DC coefficient, as its difference to that of the block before.
+/// The DC coefficient, as its difference from that of the block before.
 fn first_dc(
     bits: &mut BitReader<'_>,
     part: &mut ScanComponent<'_>,
@@ -222,8 +222,8 @@ fn first_dc(
     Ok(())
 }
 
-/// The AC coefficients of a band: before each that is not 0, how many are. Returns how many blocks after this
-/// one have none.
+/// The AC coefficients of a band: a run of zeros before each nonzero one. Returns the number of following
+/// blocks without any.
 fn first_ac(
     bits: &mut BitReader<'_>,
     ac: &HuffmanTable,
@@ -250,8 +250,8 @@ fn first_ac(
     Ok(0)
 }
 
-/// One more bit of the AC coefficients of a band. A symbol stands for one that is not 0 from now on, after
-/// some that stay 0; those that were not 0 before are passed on the way, with a bit for each.
+/// Reads one more bit of the AC coefficients of a band. A symbol is for a coefficient that becomes nonzero,
+/// after a run of those that stay 0; each coefficient on the way that is already nonzero gets a bit.
 fn next_ac(
     bits: &mut BitReader<'_>,
     ac: &HuffmanTable,

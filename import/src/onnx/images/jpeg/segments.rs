@@ -1,4 +1,4 @@
-//! What the segments of a JPEG stream say: tables, intervals of restarts, and what the components are.
+//! The segments of a JPEG stream: tables, restart intervals, and the meaning of components.
 
 use super::frame::Coding;
 use super::huffman::HuffmanTable;
@@ -11,8 +11,8 @@ pub(super) const ZIGZAG: [u8; 64] = [
     46, 53, 60, 61, 54, 47, 55, 62, 63,
 ];
 
-/// The second byte of the first marker from a position on, and the position after it. What is before it is
-/// skipped.
+/// The second byte of the first marker from a position on, and the position after it. Bytes before the marker
+/// are skipped.
 pub(super) fn next_marker(stream: &[u8], at: usize) -> Result<(u8, usize), ImageFault> {
     let rest = stream.get(at..).unwrap_or_default();
     let found = rest.windows(2).position(|pair| pair[0] == 0xFF && !matches!(pair[1], 0 | 0xFF));
@@ -20,21 +20,21 @@ pub(super) fn next_marker(stream: &[u8], at: usize) -> Result<(u8, usize), Image
     Ok((rest[found + 1], at + found + 2))
 }
 
-/// The most bits of a difference of DC coefficients.
+/// The greatest number of bits of a difference of DC coefficients.
 const MOST_DC_BITS: u8 = 15;
 
-/// What a marker says.
+/// The kind of a marker.
 pub(super) enum Marker {
     StartOfFrame(Coding),
     StartOfScan,
     EndOfImage,
-    /// One that stands where no restart is expected, and means nothing.
+    /// A restart where none is expected; it is ignored.
     Restart,
     /// Another segment, by its second byte.
     Segment(u8),
 }
 
-/// What says which colours the components are.
+/// The declarations about the colours of the components.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ColourMarks {
     pub(super) has_jfif: bool,
@@ -45,10 +45,10 @@ pub(super) struct ColourMarks {
 /// Divisors of the coefficients of a block, by their index in it.
 pub(super) type Quantization = [u16; 64];
 
-/// A stream, and what its segments have said so far.
+/// A stream, and the content of its segments so far.
 pub(super) struct SegmentReader<'s> {
     pub(super) stream: &'s [u8],
-    /// The byte to be read next.
+    /// The position of the next byte.
     pub(super) at: usize,
     pub(super) quantizations: [Option<Quantization>; 4],
     pub(super) dc_tables: [Option<HuffmanTable>; 4],
@@ -131,7 +131,7 @@ impl<'s> SegmentReader<'s> {
                 Ok(())
             }
             0xCC | 0xDC | 0xE1..=0xED | 0xEF | 0xFE => Ok(()),
-            // libjpeg refuses DHP, EXP and what is reserved.
+            // libjpeg refuses DHP, EXP and reserved kinds.
             _ => Err(damaged("a segment of unknown kind")),
         }
     }

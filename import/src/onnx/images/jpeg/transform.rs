@@ -1,21 +1,21 @@
-//! Which samples a block of coefficients stands for: the inverse cosine transform in integers.
+//! The inverse cosine transform in integers, from coefficients to samples of a block.
 //!
 //! The factorization is that of C. Loeffler, A. Ligtenberg and G. Moschytz, "Practical fast 1-D DCT
-//! algorithms with 11 multiplications" (ICASSP 1989), over columns and then over rows, as libjpeg's accurate
-//! method has it: factors of 13 bits, two more bits between the two passes, and a rounding after each.
+//! algorithms with 11 multiplications" (ICASSP 1989), over columns and then over rows, like libjpeg's
+//! accurate method: factors of 13 bits, two more bits between the two passes, and a rounding after each.
 
 use super::frame::{CoefficientBlock, EDGE};
 use super::segments::Quantization;
 use crate::onnx::images::{ImageFault, refused};
 
-/// Bits after the point of the factors.
+/// Fractional bits of the factors.
 const FACTOR_BITS: u32 = 13;
-/// Bits after the point of what is between the passes.
+/// Fractional bits between the passes.
 const PASS_BITS: u32 = 2;
 /// Both passes multiply by the square root of 8.
 const SCALE_BITS: u32 = 3;
-/// The most that the transform of 8-bit samples has before a pass. Above that, what the vector code of
-/// libjpeg-turbo computes in 16 and 32 bits is not what its portable code does.
+/// The greatest magnitude before a pass for 8-bit samples. Above it, the vector code of libjpeg-turbo, which
+/// computes in 16 and 32 bits, differs from its portable code.
 const MOST: i32 = 8191;
 
 /// A factor in fixed point.
@@ -63,12 +63,12 @@ fn check(numbers: &[i32; 64]) -> Result<(), ImageFault> {
     Err(refused("coefficients of JPEG that no samples of 8 bits have"))
 }
 
-/// A number without its lowest bits, rounded to the nearest, halves up.
+/// A number without its low bits, rounded to the nearest, halves up.
 fn rounded(number: i32, bits: u32) -> i32 {
     (number + (1 << (bits - 1))) >> bits
 }
 
-/// The inverse transform of eight numbers, times the square root of 8, with [`FACTOR_BITS`] after the point.
+/// The inverse transform of eight numbers, times the square root of 8, with [`FACTOR_BITS`] fractional bits.
 fn transform(x: [i32; EDGE]) -> [i32; EDGE] {
     let turned = (x[2] + x[6]) * A;
     let low = turned - x[6] * C;

@@ -1,20 +1,19 @@
-//! Which sample a component has at each pixel, where it has fewer samples than the image has pixels.
+//! Upsampling of components with fewer samples than the image has pixels.
 //!
-//! Halved samples stand in the middle of their pixels, so a pixel's is a quarter of the way towards a
-//! neighbour's: along an axis it is `(3 * near + far) / 4`. Pixels alternate in the rounding of halves, down
-//! and up, against a bias. What is halved along both axes is interpolated along both, and rounded once.
-//! Before the first sample and after the last one these are repeated. Anything else is repeated. This is what
-//! libjpeg-turbo calls fancy upsampling, and the standard of ImageDecoder wants; it does so for three columns
-//! or more.
+//! Halved samples are centred between their pixels, so a pixel is a quarter of the way towards the
+//! neighbouring sample: along an axis it is `(3 * near + far) / 4`. To avoid a bias, pixels alternately round
+//! halves down and up. A component halved along both axes is interpolated along both, and rounded once. The
+//! first and the last sample are repeated beyond the ends. Other factors repeat samples. libjpeg-turbo calls
+//! this fancy upsampling, and the standard of ImageDecoder requires it; it applies to three columns or more.
 
 use crate::onnx::images::{ImageFault, damaged};
 
 /// The samples of a component.
 pub(super) struct Plane {
-    /// Those that belong to the image.
+    /// The columns that belong to the image.
     pub(super) width: usize,
     pub(super) height: usize,
-    /// From one row to the next.
+    /// The distance between rows.
     pub(super) stride: usize,
     pub(super) samples: Vec<u8>,
 }
@@ -31,7 +30,7 @@ impl Plane {
         &self.samples[row * self.stride..][..self.width]
     }
 
-    /// The row that is nearest to a pixel's row beside its own.
+    /// The row nearest to a pixel's row, other than its own.
     fn neighbour(&self, pixel_row: usize) -> &[u8] {
         let row = pixel_row / 2;
         self.row(if pixel_row.is_multiple_of(2) {
@@ -87,8 +86,8 @@ fn vertical_sums(near: &[u8], far: &[u8]) -> Vec<u16> {
     near.iter().zip(far).map(|(near, far)| 3 * u16::from(*near) + u16::from(*far)).collect()
 }
 
-/// Two pixels for each sum of samples: three quarters of it and one of the neighbour on that side, the left
-/// and the right pixel with what is added before the lowest `bits` are cut off.
+/// Two pixels for each sum of samples: three quarters of it and one quarter of the neighbour's. The arguments
+/// at the end are the roundings of the left and the right pixel, added before the low `bits` are cut off.
 fn extend_halved(out: &mut Vec<u8>, sums: &[u16], bits: u32, (left_half, right_half): (u16, u16)) {
     for (at, near) in sums.iter().enumerate() {
         let left = sums[at.saturating_sub(1)];
@@ -111,7 +110,8 @@ mod tests {
 
     #[test]
     fn halved_columns_are_interpolated_and_halves_alternate() {
-        // 1.5 is rounded down at a left pixel and up at a right one, 0.25 and 2.75 to the nearest.
+        // 1.5 is rounded down in a left pixel and up in a right one; 0.25 and 2.75 are rounded to the
+        // nearest.
         check(&[&[0, 2, 4]], (2, 1), &[&[0, 1, 1, 3, 3, 4]]);
         check(&[&[0, 1, 0]], (2, 1), &[&[0, 0, 1, 1, 0, 0]]);
         check(&[&[9, 1, 9]], (2, 1), &[&[9, 7, 3, 3, 7]]);
