@@ -1,20 +1,20 @@
-//! What does a planned program compute in its bytes?
+//! An interpreter of planned programs that computes in the bytes of the arena.
 //!
-//! An oracle for plans: the function is run operation by operation with the interpreter's meaning of each,
-//! but every value is read from, and written to, the bytes that `mem.place` and `mem.args` give it. The
-//! machine is as hostile as a kernel may be:
+//! An oracle for plans: it runs the function operation by operation with the interpreter's meaning of each.
+//! Every value is read from, and written to, the bytes given by `mem.place` and `mem.args`. The machine is as
+//! hostile as a kernel may be:
 //!
 //! - fresh bytes are garbage, and scratch is garbage again before a step reads and after it wrote;
-//! - a result that meets an operand is garbage before the operand is read, unless the pair is declared, the
-//!   bytes are the same, and the result is tied to an operand there;
-//! - a result that is written in bands of rows over an operand (`mem.overlap`) has only one band's rows
-//!   written at a time, and all operands are read anew before the next;
-//! - the steps of a group that run in turns (`mem.lines`) keep no more rows between them than scratch holds;
-//! - a part that is said to be at its place in a concatenation (`mem.parts`) is not copied there;
+//! - a result that overlaps an operand is garbage before the operand is read, unless the pair is declared,
+//!   the bytes are the same, and the result is tied to an operand there;
+//! - a result that is written in bands of rows over an operand (`mem.overlap`) is written one band at a time,
+//!   and all operands are read anew before the next;
+//! - the steps of a streamed group (`mem.lines`) keep only as many rows between them as scratch holds;
+//! - an operand in place in a concatenation (`mem.parts`) is not copied there;
 //! - a view that needs no copy has the bytes of its operand, whatever an attribute says.
 //!
-//! So a plan that computes here what the interpreter computes on values is right for these inputs. Calls are
-//! not run.
+//! So if the results here equal the interpreter's results on values, the plan is right for these inputs.
+//! Calls are not supported.
 
 use ir::plan::attrs;
 use std::collections::BTreeMap;
@@ -35,17 +35,17 @@ use home::{Home, Pool};
 mod home;
 mod lines;
 
-/// How many operations run before a program is taken for one without an end.
+/// The number of operations after which a program counts as endless.
 const MOST_STEPS: usize = 20_000;
 
-/// What nobody wrote: as floats no numbers, as truth neither.
+/// Unwritten bytes: NaN as floats, and neither true nor false as booleans.
 const GARBAGE: u8 = 0xFF;
 
-/// What the caller's output buffers hold after a run of a planned function.
+/// The contents of the caller's output buffers after a run of a planned function.
 ///
 /// # Errors
-/// What the machine stumbled over: a place outside its pool, an operand without bytes, a program without an
-/// end, an input of the caller's that was overwritten.
+/// The first fault of the run: a place outside its pool, an operand without bytes, an endless program, an
+/// overwritten input of the caller.
 pub fn run(
     ctx: &Context,
     body: &Body,
@@ -66,7 +66,7 @@ struct Machine<'a> {
     weights: WeightSet,
     known: BTreeMap<Value, Tensor>,
     pools: BTreeMap<Pool, Vec<u8>>,
-    /// Where each planned pool begins in the bytes of the arena, and how many it has.
+    /// The start of each planned pool in the arena's bytes, and its size.
     ranges: BTreeMap<String, (usize, usize)>,
     homes: SecondaryMap<Value, Option<Home>>,
     scratch: SecondaryMap<Op, Option<Home>>,
@@ -94,7 +94,7 @@ impl<'a> Machine<'a> {
         ends.into_iter().find(|op| self.body.at(self.ctx, *op).has(Traits::RETURN))
     }
 
-    /// Makes the pools, and fills those of the inputs.
+    /// Creates the pools, and fills those of the inputs.
     fn enter(&mut self, inputs: &[Tensor]) -> Result<(), String> {
         let arena = self.body.own_attr(self.ctx, self.ctx.ident(attrs::OPTC_ARENA));
         let arena = arena.and_then(|attr| self.ctx.int_value(attr)).unwrap_or(0);
@@ -118,7 +118,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// The home of a state of which something holds, if there is one.
+    /// The bytes of the state with a property, if there is one.
     fn state(&self, holds: impl Fn(&StateArgument) -> bool) -> Result<Option<Home>, String> {
         let states = states(self.ctx, self.body)?;
         let Some(StateArgument { offset, size_bytes, .. }) = states.iter().find(|state| holds(state)) else {
@@ -276,14 +276,14 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// The operands of a concatenation that are said to stand at their place in the result: `mem.parts`.
+    /// The operands in place in a concatenation: `mem.parts`.
     fn parts(&self, op: Op) -> Vec<usize> {
         let parts = self.body.at(self.ctx, op).ints(attrs::MEM_PARTS).unwrap_or_default().into_iter();
         parts.filter_map(|part| usize::try_from(part).ok()).collect()
     }
 
-    /// Writes what a concatenation copies: the bytes of the result that come from operands which are no parts
-    /// of it yet.
+    /// Writes the copied part of a concatenation: the bytes of the result from operands that are not in place
+    /// yet.
     fn assemble(&mut self, op: Op) -> Result<(), String> {
         let body = self.body;
         let parts = self.parts(op);
@@ -291,7 +291,7 @@ impl<'a> Machine<'a> {
         let operands = body.operands(op).map(|value| self.read(value)).collect::<Result<Vec<_>, _>>()?;
         let eval = |operands: &[Tensor]| eval_op(body.at(self.ctx, op), operands).map_err(|error| error.0);
         let whole = eval(&operands)?.remove(0);
-        // What does not change with the parts comes from other operands, or from none.
+        // Bytes that do not change with the operands in place come from other operands, or from none.
         let marked = |of_parts: u8| {
             let marks = operands.iter().enumerate().map(|(index, tensor)| {
                 let mark = if parts.contains(&index) { of_parts } else { index as u8 + 1 };
@@ -316,7 +316,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Kernels are told of rows with gaps by `mem.pitch`.
+    /// `mem.pitch` must tell kernels about rows with gaps.
     fn check_pitch(&self, op: Op, home: &Home) -> Result<(), String> {
         let told = self.body.at(self.ctx, op).ints(attrs::MEM_PITCH);
         let found = match &home.runs[..] {
@@ -326,7 +326,7 @@ impl<'a> Machine<'a> {
         if told == found { Ok(()) } else { Err(format!("`mem.pitch` is {told:?}, the rows are {found:?}")) }
     }
 
-    /// The operand that result 0 is written over in bands of rows, and how many rows these have:
+    /// The operand that result 0 overwrites in bands of rows, and the number of rows of a band:
     /// `mem.overlap`.
     fn banding(&self, op: Op) -> Option<(usize, i64)> {
         match self.body.at(self.ctx, op).ints(attrs::MEM_OVERLAP)?[..] {
@@ -335,8 +335,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The bytes of the result that are written at once, in order; before each of them all operands are read
-    /// anew. None stands for all bytes.
+    /// The bytes of the result that are written at once, in order; all operands are read anew before each.
+    /// None means all bytes.
     fn bands(&self, op: Op) -> Result<Vec<Option<Range<usize>>>, String> {
         let Some((_, rows)) = self.banding(op) else { return Ok(vec![None]) };
         let shape = self.body.at(self.ctx, op).result_shape(0).unwrap_or_default();
@@ -348,7 +348,7 @@ impl<'a> Machine<'a> {
         Ok(if rows > 0 { firsts.map(band).collect() } else { firsts.rev().map(band).collect() })
     }
 
-    /// Whether writing a result may destroy what is still to be read of an operand.
+    /// Whether writing a result may destroy bytes of an operand that are still to be read.
     fn clashes(&self, op: Op, result: usize, home: &Home, operand: usize) -> bool {
         let value = self.body.operand(op, operand);
         let Some(from) = self.locate(value).ok().filter(|from| from.meets(home)) else { return false };
@@ -356,7 +356,7 @@ impl<'a> Machine<'a> {
         from != *home || self.tied_to(op, result).as_ref() != Some(home) || !is_declared()
     }
 
-    /// Where the operand is that a result is tied to.
+    /// The bytes of the operand that a result is tied to.
     fn tied_to(&self, op: Op, result: usize) -> Option<Home> {
         let tie = ties(self.body.at(self.ctx, op)).find(|tie| tie.0 == result)?;
         let is_there = tie.1 < self.body.operand_count(op);
@@ -427,7 +427,7 @@ impl<'a> Machine<'a> {
         home.runs.iter().flat_map(|run| &pool[run.clone()]).copied().collect()
     }
 
-    /// Hands operands of a terminator or of a loop, from `first` on, to `targets`, all at once.
+    /// Passes operands of a terminator or of a loop, from `first` on, to `targets` (a parallel move).
     fn hand(&mut self, op: Op, first: usize, targets: &[Value]) -> Result<(), String> {
         self.check_scratch(op, first, targets)?;
         self.spoil_scratch(op);
@@ -440,7 +440,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Copies in a circle need scratch.
+    /// Cyclic copies need scratch.
     fn check_scratch(&self, op: Op, first: usize, targets: &[Value]) -> Result<(), String> {
         let mut places = Vec::new();
         for (index, target) in targets.iter().enumerate() {
@@ -455,7 +455,7 @@ impl<'a> Machine<'a> {
         if given < needed { Err("too little scratch for a parallel copy".into()) } else { Ok(()) }
     }
 
-    /// Runs a region and hands the operands of its terminator to `targets`.
+    /// Runs a region and passes the operands of its terminator to `targets`.
     fn region(&mut self, op: Op, index: usize, targets: &[Value]) -> Result<(), String> {
         let body = self.body;
         let block = body.regions(op).get(index).and_then(|region| body.entry(*region));
@@ -521,7 +521,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The results of a loop have the bytes of what it carried.
+    /// The results of a loop have the bytes of its carried values.
     fn leave_loop(&mut self, op: Op, carried: &[Value]) -> Result<(), String> {
         for (result, arg) in self.body.results(op).zip(carried) {
             if self.homes[result] != self.homes[*arg] {
@@ -531,7 +531,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// What was returned; each input that is not donated is as it was.
+    /// The returned values; each input that is not donated must be unchanged.
     fn leave(mut self, inputs: &[Tensor]) -> Result<Vec<Vec<u8>>, String> {
         let attrs = self.body.own_attr(self.ctx, self.ctx.ident("arg_attrs"));
         let attrs = attrs.and_then(|attrs| self.ctx.array_value(attrs)).unwrap_or(&[]);
@@ -569,7 +569,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Where each element of a layout is, in order.
+/// The offset of each element of a layout, in order.
 fn elements(layout: &Strided) -> Vec<i64> {
     let mut found = vec![layout.offset];
     for (size, stride) in layout.shape.iter().zip(&layout.strides) {

@@ -1,4 +1,4 @@
-//! The builders of operations (`optc::ops`), from their rows.
+//! Generation of the operation builders (`optc::ops`) from rows.
 
 use ir::opdef::{Arity, AttrDef, AttrKind, Infer, OpDef, OperandDef, Presence, RegionCount};
 use ir::{Kind, Traits};
@@ -9,14 +9,14 @@ const COLUMNS: usize = 110;
 /// Words of Rust that rows use as names.
 const KEYWORDS: [&str; 1] = ["in"];
 
-/// A module with the builders of rows; `doc` says which they are.
+/// A module with the builders of rows; `doc` is its description.
 pub fn module(doc: &str, uses: &str, rows: &[&OpDef]) -> String {
     let how = "//! Written from the rows: `OPTC_BLESS=1 cargo test -p optc-tests --test it reference`.";
     let builders: Vec<String> = rows.iter().filter(|def| has_builder(def)).map(|def| builder(def)).collect();
     format!("//! {doc}\n//!\n{how}\n\n{uses}super::builders! {{\n{}}}\n", builders.join("\n"))
 }
 
-/// Whether an operation is built by operands and attributes alone.
+/// Whether an operation is built from operands and attributes alone.
 fn has_builder(def: &OpDef) -> bool {
     let stands_alone =
         matches!(def.regions, RegionCount::Exactly(0)) && !def.traits.contains(Traits::TERMINATOR);
@@ -55,7 +55,7 @@ fn builder(def: &OpDef) -> String {
     text + ";\n"
 }
 
-/// The parameter for an operand; none if it may be left out.
+/// The parameter for an operand; none if it is optional.
 fn operand(operand: &OperandDef) -> Option<String> {
     let name =
         if KEYWORDS.contains(&operand.name) { format!("r#{}", operand.name) } else { operand.name.into() };
@@ -66,7 +66,7 @@ fn operand(operand: &OperandDef) -> Option<String> {
     }
 }
 
-/// What a parameter for an attribute takes.
+/// The type of the parameter for an attribute.
 fn parameter(def: &OpDef, attr: &AttrDef) -> &'static str {
     match attr.kind {
         AttrKind::Type => "ty",
@@ -75,7 +75,7 @@ fn parameter(def: &OpDef, attr: &AttrDef) -> &'static str {
     }
 }
 
-/// What a method for an attribute takes; none if it has no method.
+/// The type of the method's parameter for an attribute; none if it has no method.
 fn method(attr: &AttrDef) -> Option<&'static str> {
     match attr.kind {
         AttrKind::Unit => Some("flag"),
@@ -123,7 +123,7 @@ fn lines(text: &str, indent: usize) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// A text whose brackets are no links, outside of code.
+/// A text with its brackets escaped, outside of code, so that they are no links.
 fn escaped(text: &str) -> String {
     let parts = text.split('`').enumerate().map(|(number, part)| match number % 2 {
         0 => part.replace('[', "\\[").replace(']', "\\]").replace('<', "\\<"),

@@ -1,12 +1,12 @@
-//! Which ways are there to damage a plan?
+//! The ways to damage a plan, for tests of the checker.
 //!
-//! Every place is moved to where each other is (and beside itself, out of its pool, off its alignment), over
-//! no more of each other than its last or first bytes, made larger and smaller, exchanged with another, and
-//! put into another pool; views are read where they are not, and copied where they need not be; ties are cut,
-//! turned to other operands, and added; the arena shrinks; places are left out, and given to views that have
-//! none; pools shrink, move, and get a smaller capacity; rows get other gaps; scratch gets less, by one byte
-//! too; rows are written in other bands; operations change their order, and read other values than they were
-//! planned to.
+//! Every place is moved to the place of each other one (and next to itself, out of its pool, off its
+//! alignment), over only the last or first bytes of each other one, enlarged and shrunk, exchanged with
+//! another, and put into another pool. Copied views are read in place, and views in place are copied. Ties
+//! are removed, moved to other operands, and added. The arena shrinks. Places are removed, and given to views
+//! that have none. Pools shrink, move, and get a smaller capacity. Rows get other gaps. Scratch shrinks, also
+//! by one byte. Rows are written in other bands. Operations are reordered, and read other values than
+//! planned.
 
 use ir::memory_pools::{MemoryPool, pools, pools_attr};
 use ir::opdef::View;
@@ -17,7 +17,7 @@ use ir::{Attr, Block, Body, Context, Kind, Op, Traits, Value, flow};
 /// One change of a planned function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Damage {
-    /// What kind of change it is: one of [`KINDS`].
+    /// The kind of change: one of [`KINDS`].
     pub kind: &'static str,
     change: Change,
 }
@@ -42,11 +42,11 @@ enum Change {
     Operand(Op, usize, Value),
     /// The places of results and scratch, and `mem.scratch`.
     Scratch(Op, Attr, Attr),
-    /// A copy becomes a view that is read where its operand lies.
+    /// A copy becomes a view that is read in place.
     View(Op),
 }
 
-/// Where a place is written.
+/// The attribute entry with a place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Slot {
     /// In `mem.place` of an operation.
@@ -147,7 +147,8 @@ impl List<'_> {
         }
     }
 
-    /// Each place over the last 64 bytes of each other, and with its own last 64 over the first of that.
+    /// Each place moved so that it covers the last 64 bytes of each other one, or the first with its own last
+    /// 64.
     fn edges(&mut self) {
         let slots: Vec<(Slot, (String, i64, i64))> =
             self.slots().into_iter().filter(|(_, place)| is_planned(&place.0)).collect();
@@ -166,7 +167,7 @@ impl List<'_> {
         }
     }
 
-    /// Two values of as many bytes exchange their places.
+    /// Two values of the same size exchange their places.
     fn swaps(&mut self) {
         let slots = self.slots();
         for (index, (slot, place)) in slots.iter().enumerate() {
@@ -180,7 +181,7 @@ impl List<'_> {
         }
     }
 
-    /// Each pool gets less than it takes, another place, and a name that nobody asked for.
+    /// Each pool shrinks, moves, and gets an unknown name.
     fn pools(&mut self) {
         let named = pools(self.ctx, self.body).unwrap_or_default();
         if named.len() < 2 {
@@ -207,7 +208,7 @@ impl List<'_> {
         self.ctx.array_attr(&[self.ctx.str_attr(pool), self.ctx.int_attr(offset), self.ctx.int_attr(bytes)])
     }
 
-    /// Each place with what it says.
+    /// Each place with its content.
     fn slots(&self) -> Vec<(Slot, (String, i64, i64))> {
         let mut slots = Vec::new();
         for &op in &self.ops {
@@ -275,7 +276,7 @@ impl List<'_> {
         }
     }
 
-    /// An operation is given less scratch: a half, and so on, one byte less, and none.
+    /// An operation gets less scratch: a half, a quarter and so on, one byte less, and none.
     fn scratch(&mut self, op: Op) {
         let op_ref = self.body.at(self.ctx, op);
         let places = self.items(op_ref.attr(attrs::MEM_PLACE)).to_vec();
@@ -292,7 +293,7 @@ impl List<'_> {
         }
     }
 
-    /// Rows are written in larger and smaller bands, in the other order, and over other operands.
+    /// Rows are written in larger and smaller bands, in the opposite order, and over other operands.
     fn bands(&mut self, op: Op) {
         let Some(&[operand, rows]) = self.body.at(self.ctx, op).ints(attrs::MEM_OVERLAP).as_deref() else {
             return;
@@ -309,8 +310,8 @@ impl List<'_> {
         self.push("rows", Change::Remove(op, attrs::MEM_OVERLAP));
     }
 
-    /// Rows that have gaps get other distances and lengths, and another beginning, in the place and in what
-    /// the kernel is told.
+    /// Rows with gaps get other pitches and lengths, and another start, in the place and in the kernel's
+    /// attributes.
     fn rows(&mut self, op: Op) {
         let op_ref = self.body.at(self.ctx, op);
         let entries = self.items(op_ref.attr(attrs::MEM_PLACE));
@@ -338,8 +339,8 @@ impl List<'_> {
         changes.into_iter().for_each(|change| self.push("rows", change));
     }
 
-    /// A view is read where its operand lies although it was planned as a copy, with its place or without; or
-    /// is a copy of no place.
+    /// A view that was planned as a copy is read in place, with or without its place; or it is a copy without
+    /// a place.
     fn view(&mut self, op: Op) {
         let op_ref = self.body.at(self.ctx, op);
         if !matches!(op_ref.kind(), Kind::View(View::OfOperand(_))) {
@@ -354,7 +355,7 @@ impl List<'_> {
         }
     }
 
-    /// Other operands are said to stand at their place in the result.
+    /// Other operands are declared in place in the result.
     fn parts(&mut self, op: Op) {
         let op_ref = self.body.at(self.ctx, op);
         if let Some(parts) = op_ref.ints(attrs::MEM_PARTS) {
@@ -379,7 +380,8 @@ impl List<'_> {
         self.push("pool", Change::Attr(op, attrs::MEM_PLACE, self.ctx.array_attr(&entries)));
     }
 
-    /// Each operation before each other of its block where values stay defined before they are read.
+    /// Each operation is moved before each other one of its block, if values are still defined before their
+    /// use.
     fn orders(&mut self) {
         for block in self.blocks() {
             let ops: Vec<Op> = self.body.ops(block).collect();
@@ -412,7 +414,7 @@ impl List<'_> {
         blocks
     }
 
-    /// Whether `later`, or something in it, reads a result of `earlier`.
+    /// Whether `later`, or an operation in it, reads a result of `earlier`.
     fn depends(&self, later: Op, earlier: Op) -> bool {
         let is_in = |op: Op| {
             let mut at = Some(op);
@@ -426,8 +428,8 @@ impl List<'_> {
         self.body.results(earlier).any(|result| self.body.uses(result).any(|reader| is_in(reader.op)))
     }
 
-    /// Each operand replaced by each value of its type that is defined before it in the same block, or is an
-    /// argument of the function; but no numbers by themselves, which say how often loops run.
+    /// Each operand is replaced by each value of its type that is defined before it in the same block, or is
+    /// an argument of the function; except scalars, which set the number of iterations.
     fn uses(&mut self) {
         let weights = WeightSet::of(self.ctx, self.body);
         let entry = self.body.entry(self.body.root());

@@ -41,7 +41,7 @@ pub fn program(example: &str) -> String {
     }
 }
 
-/// The operand types in `(a, b) -> c`, or the one type that stands for all.
+/// The operand types in `(a, b) -> c`, or the single type for all operands.
 fn operand_types(types: &str) -> Vec<String> {
     let Some(inner) = types.strip_prefix('(').and_then(|rest| rest.split_once(')')) else {
         let cut = [" {", " to "].into_iter().filter_map(|end| types.find(end)).min();
@@ -50,7 +50,7 @@ fn operand_types(types: &str) -> Vec<String> {
     inner.0.split(", ").map(str::to_owned).collect()
 }
 
-/// The function of an example in which each size has become another: `of` it.
+/// The function of an example with each size replaced by `of` it.
 pub fn resized(ctx: &Context, body: &Body, of: &dyn Fn(u64) -> Dim) -> Option<Body> {
     let mut body = body.clone();
     let block = body.entry(body.root())?;

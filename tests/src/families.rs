@@ -1,10 +1,10 @@
-//! The kernels' operations with random sizes and attributes, on operands that lie anywhere.
+//! Random tests of the kernels' operations: sizes, attributes and operand layouts are random.
 
 use ir::{Attr, FloatKind, Signedness, Type, TypeData, Value};
 
 use crate::layouts::{Anywhere, Content};
 
-/// An operation of random attributes on operands that lie anywhere; none where they do not fit.
+/// An operation with random attributes and operand layouts; none if they do not fit.
 pub type Family = fn(&mut Anywhere) -> Option<Value>;
 
 /// All of them, by name.
@@ -33,12 +33,12 @@ pub const FAMILIES: &[(&str, Family)] = &[
     ("copied view", copied_view),
 ];
 
-/// Integers of so many bits.
+/// The integer type of this width.
 pub fn int(this: &Anywhere, width: u32, signedness: Signedness) -> Type {
     this.program.ctx.ty(TypeData::Integer { width, signedness })
 }
 
-/// Any type of elements that kernels move.
+/// A random element type that kernels can move.
 fn elem(this: &mut Anywhere) -> Type {
     let ctx = this.ctx();
     let width = this.random.pick(&[8, 16, 32, 64]);
@@ -200,7 +200,7 @@ fn attention(this: &mut Anywhere) -> Option<Value> {
     this.program.try_op("nn.matmul", &[shares, v], &[])
 }
 
-/// Strides, dilations, and pads that may be as large as the window and more.
+/// Strides, dilations, and pads that may exceed the window.
 fn window(this: &mut Anywhere, kernel: [u64; 2]) -> Vec<(&'static str, Attr)> {
     let pads: Vec<i64> = (0..4).map(|side| this.random.below(kernel[side % 2] as usize + 3) as i64).collect();
     let strides: Vec<i64> = (0..2).map(|_| this.random.pick(&[1, 1, 2, 3])).collect();
@@ -263,7 +263,7 @@ fn pool(this: &mut Anywhere) -> Option<Value> {
         dilated(this, &mut attrs);
         return this.program.try_op("nn.max_pool2d", &[x], &attrs);
     }
-    // A mean over padding alone is of nothing.
+    // A mean over padding alone has no elements.
     attrs.push(("count_include_pad", this.program.ctx.unit_attr()));
     this.program.try_op("nn.avg_pool2d", &[x], &attrs)
 }
@@ -285,7 +285,7 @@ fn along(this: &mut Anywhere) -> Option<Value> {
     this.program.try_op(name, &[x], &attrs)
 }
 
-/// Indices of any type, with sizes that need the highest bit of theirs.
+/// Indices of a random type; some sizes need its highest bit.
 fn indices(this: &mut Anywhere, shape: &[u64], size: u64) -> Value {
     let width = this.random.pick(&[32, 64, 64]);
     let signedness = this.random.pick(&[Signedness::Signless, Signedness::Signless, Signedness::Unsigned]);

@@ -8,16 +8,16 @@ const TENSOR: &str = "tensor<3x8xf32>";
 /// The shape of every tensor.
 pub const SHAPE: [u64; 2] = [3, 8];
 
-/// A function as text while it is written.
+/// A function under construction, as text.
 struct Writer {
     random: Random,
     text: String,
     next: usize,
-    /// Tensors that may be read here.
+    /// Tensors in scope.
     tensors: Vec<String>,
-    /// Truths that may be read here.
+    /// Booleans in scope.
     truths: Vec<String>,
-    /// Numbers of rows that may be read here.
+    /// Row indices in scope.
     rows: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ impl Writer {
         (0..count).map(|_| self.tensor()).collect()
     }
 
-    /// Statements; what they define is forgotten after them, and some of it is given.
+    /// Statements in a scope of their own; some of their values are its results.
     fn region(&mut self, depth: usize, results: usize) -> Vec<String> {
         let (tensors, truths) = (self.tensors.len(), self.truths.len());
         for _ in 0..1 + self.random.below(4) {
@@ -69,7 +69,7 @@ impl Writer {
         }
     }
 
-    /// A row of one tensor written to a row of another, as loops do with the slices of their number.
+    /// Writes a row of one tensor to a row of another, like the loops that write one slice in each iteration.
     fn write_row(&mut self) {
         let [row, new, name] = [self.name(), self.name(), self.name()];
         let [x, y] = [self.tensor(), self.tensor()];
@@ -172,7 +172,7 @@ impl Writer {
         self.keep(&name, count);
     }
 
-    /// The number of a turn as that of a row.
+    /// A row index from a loop counter.
     fn row_of(&mut self, counter: &str) -> String {
         let [number, value, row] = [self.name(), self.name(), self.name()];
         self.line(&format!("{number} = arith.index_cast {counter} : index to i64"));
@@ -183,7 +183,7 @@ impl Writer {
         row
     }
 
-    /// A loop that counts in a carried number.
+    /// A loop with a carried counter.
     fn repeat(&mut self, depth: usize) {
         let (count, name, types) = self.results();
         let initial = self.tensors(count).join(", ");
@@ -211,7 +211,7 @@ impl Writer {
         self.keep(&name, count);
     }
 
-    /// A loop of blocks around a choice of blocks.
+    /// A loop of blocks around a branch.
     fn blocks(&mut self) {
         let initial = self.tensors(2).join(", ");
         let [a, b, number, truth, next] = [self.name(), self.name(), self.name(), self.name(), self.name()];
@@ -246,7 +246,7 @@ impl Writer {
     }
 }
 
-/// A function of two tensors, a truth, a number of rounds, and a limit.
+/// A function of two tensors, a boolean, a number of iterations, and a limit.
 pub fn function(seed: u64) -> String {
     let truths = vec!["%c".to_owned()];
     let tensors = vec!["%x".to_owned(), "%y".to_owned()];

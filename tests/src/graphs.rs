@@ -102,7 +102,7 @@ fn pool(program: &mut Program, random: &mut Random, x: Value) -> Value {
     program.op(name, &[x], &attrs)
 }
 
-/// A reshape to a matrix, something done there, and back.
+/// A reshape to a matrix, an operation there, and the reshape back.
 fn there_and_back(program: &mut Program, x: Value) -> Value {
     let shape = program.shape(x);
     let rows = shape[1] as i64;

@@ -1,5 +1,5 @@
-//! Operations whose operands and results lie anywhere: in wider tensors with gaps between rows and batches,
-//! backwards, at strides, in another order of the axes, in a concatenation or a padding.
+//! Random layouts of operands and results: in wider tensors with gaps between rows and batches, backwards,
+//! with strides, with permuted axes, in a concatenation or a padding.
 
 use std::sync::Arc;
 
@@ -8,22 +8,22 @@ use ir::{Attr, Context, Module, Type, Value};
 use crate::programs::Program;
 use crate::random::Random;
 
-/// What an argument holds.
+/// The content of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Eighths between -2 and 2, small integers, or truth values.
+    /// Multiples of 1/8 between -2 and 2, small integers, or truth values.
     Numbers,
-    /// Indices of an axis of that number of elements; negative ones too, where the type has a sign.
+    /// Indices into an axis of this size, including negative ones if the type is signed.
     Indices(u64),
 }
 
-/// A function of one operation in the making.
+/// A function of one operation under construction.
 pub struct Anywhere {
     /// The function.
     pub program: Program,
-    /// What decides.
+    /// The source of random decisions.
     pub random: Random,
-    /// What each argument holds.
+    /// The content of each argument.
     pub contents: Vec<Content>,
 }
 
@@ -44,7 +44,7 @@ impl Anywhere {
         self.program.ctx.ints_attr(numbers)
     }
 
-    /// A number around a vector or a block of a kernel, at most `most`.
+    /// A size near that of a vector or a block of a kernel, at most `most`.
     pub fn size(&mut self, most: u64) -> u64 {
         const SIZES: [u64; 20] = [1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33];
         loop {
@@ -55,12 +55,12 @@ impl Anywhere {
         }
     }
 
-    /// So many sizes.
+    /// A shape of this rank.
     pub fn shape(&mut self, rank: usize, most: u64) -> Vec<u64> {
         (0..rank).map(|_| self.size(most)).collect()
     }
 
-    /// An argument, or what is computed from one.
+    /// An argument, or a value computed from one.
     pub fn given(&mut self, shape: &[u64], elem: Type, content: Content) -> Value {
         let ty = self.program.ctx.tensor(shape, elem);
         let argument = self.program.argument(ty);
@@ -71,7 +71,7 @@ impl Anywhere {
         argument
     }
 
-    /// A value of a shape that lies anywhere.
+    /// A value of a shape in a random layout.
     pub fn operand(&mut self, shape: &[u64], elem: Type) -> Value {
         self.operand_of(shape, elem, Content::Numbers)
     }
@@ -82,7 +82,7 @@ impl Anywhere {
         self.operand(shape, elem)
     }
 
-    /// A value of a shape and some content that lies anywhere.
+    /// A value of a shape and some content in a random layout.
     pub fn operand_of(&mut self, shape: &[u64], elem: Type, content: Content) -> Value {
         match self.random.below(6) {
             0 => self.given(shape, elem, content),
@@ -97,7 +97,7 @@ impl Anywhere {
         }
     }
 
-    /// A window of what is made in a larger shape.
+    /// A window of a larger value.
     fn window(&mut self, shape: &[u64], make: impl FnOnce(&mut Anywhere, &[u64]) -> Value) -> Value {
         let (mut starts, mut strides, mut large) = (Vec::new(), Vec::new(), Vec::new());
         for &size in shape {
@@ -115,7 +115,7 @@ impl Anywhere {
         self.program.op("nn.slice", &[from], &attrs)
     }
 
-    /// A transpose of what is made in another order of the axes.
+    /// A transpose of a value with permuted axes.
     fn turned(&mut self, shape: &[u64], make: impl FnOnce(&mut Anywhere, &[u64]) -> Value) -> Value {
         let order = self.order(shape.len());
         let mut from = vec![0; shape.len()];
@@ -135,7 +135,7 @@ impl Anywhere {
         order
     }
 
-    /// What is returned of a result: itself, or what it is a part of.
+    /// Returns the result itself, or a value that contains it.
     pub fn finish(mut self, result: Value) -> (Module, Vec<Content>) {
         let shape = self.program.shape(result);
         let elem = self.program.elem(result);
@@ -166,7 +166,7 @@ pub fn bytes(ctx: &Context, ty: Type, content: Content, random: &mut Random) -> 
     let count = ctx.static_shape(ty).expect("its sizes are known").iter().product::<u64>();
     if let ir::TypeData::Integer { width: 2..8, .. } = ctx.type_data(elem) {
         let packed = ir::size::tensor_bytes(ctx, ty).expect("its size is known");
-        // The last byte may have room for more elements than there are.
+        // The last byte may have more bits than there are elements.
         return (0..packed).map(|at| random.bits() as u8 & if at + 1 == packed { 1 } else { 255 }).collect();
     }
     let mut bytes = Vec::new();
@@ -201,7 +201,7 @@ fn element(ctx: &Context, elem: Type, number: i64, content: Content) -> Vec<u8> 
     }
 }
 
-/// A number of eighths as a float of 16 bits.
+/// A multiple of 1/8 as a float of 16 bits.
 fn half(eighths: i64) -> Vec<u8> {
     let sign = if eighths < 0 { 0x8000u16 } else { 0 };
     let size = eighths.unsigned_abs() as u16;

@@ -1,17 +1,16 @@
-//! Which messages a source has, and whether a text quotes one.
+//! The messages of a source, and whether a text quotes one.
 //!
-//! A message is a string of several words that is not what a broken trust says:
-//! `format!("`{}` has no block", name)` => "`", "` has no block". A text quotes it if it has these fixed
-//! parts in their order.
+//! A message is a string of several words, except those for broken invariants: `format!("`{}` has no block",
+//! name)` => "`", "` has no block". A text quotes a message if it contains these fixed parts in their order.
 
 use crate::source::{self, Literal};
 
-/// A message with the line that it begins at.
+/// A message with its first line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// The line, from 1.
     pub line: usize,
-    /// The string, with its places for values.
+    /// The string, with its placeholders.
     pub text: String,
 }
 
@@ -23,7 +22,7 @@ pub fn messages(source: &str) -> Vec<Message> {
     said.map(|Literal { line, text, .. }| Message { line, text }).collect()
 }
 
-/// Whether a text has what is fixed in a message.
+/// Whether a text contains the fixed parts of a message.
 pub fn quotes(text: &str, message: &str) -> bool {
     let mut rest = text;
     fixed_parts(message).into_iter().all(|part| match rest.find(part) {
@@ -35,14 +34,14 @@ pub fn quotes(text: &str, message: &str) -> bool {
     })
 }
 
-/// What stands outside of `{...}`.
+/// The text outside of `{...}`.
 fn fixed_parts(message: &str) -> Vec<&str> {
     let mut parts = message.split('{');
     let first = parts.next().into_iter();
     first.chain(parts.map(|part| part.split_once('}').map_or(part, |(_, fixed)| fixed))).collect()
 }
 
-/// What the comments of a lit file announce: `// expected-error@+1 {{this}}`.
+/// The messages announced by the comments of a lit file: `// expected-error@+1 {{this}}`.
 pub fn announced(lit: &str) -> Vec<&str> {
     lit.split("expected-")
         .skip(1)

@@ -1,10 +1,10 @@
-//! Random modules of all operations, by their rows: functions that call each other, with choices, loops and
-//! blocks, at known sizes or a named one.
+//! Random modules of all operations, from their rows: functions that call each other, with branches, loops
+//! and blocks, at known sizes or a named one.
 //!
-//! An operation takes operands that there are, where its row takes their types; else it stands as in its
-//! row's example, at other sizes and with other attributes, on operands that are cut, padded or cast to what
-//! it takes. So what is registered tomorrow is written too. A module is written by the numbers of a
-//! [`Random`], and is verified.
+//! An operation reads values in scope if its row allows their types. Otherwise it appears as in its row's
+//! example, at other sizes and with other attributes, on operands that are sliced, padded or cast to the
+//! required types. So operations registered later are covered, too. The numbers of a [`Random`] determine the
+//! module, and it is verified.
 
 mod flow;
 mod rows;
@@ -20,11 +20,11 @@ use ir::{
 use crate::layouts::{Content, bytes};
 use crate::random::Random;
 
-/// The name of the size that is no number.
+/// The name of the symbolic size.
 pub const NAME: &str = "N";
-/// How deep choices and loops stand in each other.
+/// The greatest nesting of branches and loops.
 const DEPTH: usize = 2;
-/// No value has more elements.
+/// The greatest number of elements of a value.
 const MOST_ELEMENTS: u64 = 600;
 
 /// A function that others may call.
@@ -34,23 +34,23 @@ struct Callee {
     results: Vec<Type>,
 }
 
-/// A function while it is written.
+/// A function under construction.
 struct Writer<'a> {
     ctx: Arc<Context>,
     random: &'a mut Random,
     body: Body,
     entry: Block,
-    /// Where the next operation goes.
+    /// The block of the next operation.
     block: Block,
-    /// Values that may be read here, beside the arguments of the function.
+    /// Values in scope, besides the arguments of the function.
     values: Vec<Value>,
     rows: &'a [&'static OpDef],
-    /// What sizes become.
+    /// The sizes to choose from.
     sizes: &'a [Dim],
     callees: &'a [Callee],
 }
 
-/// The module that these numbers decide; a third of them has a named size.
+/// The module determined by these numbers; a third of the modules have a named size.
 pub fn random_module(random: &mut Random) -> Module {
     let ctx = Arc::new(Context::new());
     let rows: Vec<&'static OpDef> = ctx.dialects().flat_map(Dialect::ops).filter(|def| stands(def)).collect();
@@ -68,14 +68,14 @@ pub fn random_module(random: &mut Random) -> Module {
     module
 }
 
-/// Whether operations of a row stand in functions, and are built by operands and attributes alone.
+/// Whether operations of a row may be in functions, and are built from operands and attributes alone.
 fn stands(def: &OpDef) -> bool {
     let is_other = def.traits.intersects(Traits::TERMINATOR | Traits::CONSTANT | Traits::SYMBOL);
     let calls = def.name == "func.call" || def.name == "func.constant";
     matches!(def.regions, RegionCount::Exactly(0)) && !is_other && !calls && !def.results.is_empty()
 }
 
-/// Writes a function to the end of a module.
+/// Appends a function to a module.
 fn function(
     module: &mut Module,
     name: &str,
@@ -110,7 +110,7 @@ fn function(
 }
 
 impl Writer<'_> {
-    /// Statements, some of them blocks, and at least one value.
+    /// Writes statements, some of them blocks, and at least one value.
     fn write(&mut self, parts: usize) {
         let first = self.size();
         let ty = self.tensor(&[first, Dim::Known(4)], self.ctx.f32());
@@ -150,14 +150,14 @@ impl Writer<'_> {
         self.body.ty(value)
     }
 
-    /// A value that there is: most often one of the last.
+    /// A value in scope: most often one of the last.
     fn any(&mut self) -> Value {
         let all: Vec<Value> = self.body.args(self.entry).iter().chain(&self.values).copied().collect();
         let from = if self.random.below(3) == 0 { 0 } else { all.len().saturating_sub(4) };
         all[from + self.random.below(all.len() - from)]
     }
 
-    /// A value of a type; often the last one.
+    /// A value of a type in scope; often the last one.
     fn of_type(&mut self, ty: Type) -> Option<Value> {
         let all = self.body.args(self.entry).iter().chain(&self.values).copied();
         let alike: Vec<Value> = all.filter(|value| self.body.ty(*value) == ty).collect();
@@ -165,7 +165,7 @@ impl Writer<'_> {
         Some(if self.random.below(2) == 0 { last } else { self.random.pick(&alike) })
     }
 
-    /// A value of a type: one that there is, or a new one.
+    /// A value of a type: one in scope, or a new one.
     fn get(&mut self, ty: Type) -> Value {
         match self.of_type(ty) {
             Some(value) if self.random.below(4) > 0 => value,
@@ -186,13 +186,13 @@ impl Writer<'_> {
         self.body.add_arg(self.entry, ty)
     }
 
-    /// A name for bytes that has none.
+    /// An unused name for a constant's bytes.
     fn key(&self) -> String {
         format!("c{}", self.ctx.resources().count())
     }
 
-    /// Appends an operation, unless its types do not follow, are too large, or the verifier is against it.
-    /// Result types are those that are said, where they do not follow.
+    /// Appends an operation, unless its types cannot be inferred, are too large, or the verifier refuses it.
+    /// If result types cannot be inferred, they are `said`.
     fn build(&mut self, name: &str, operands: &[Value], attrs: &[(&str, Attr)], said: &[Type]) -> Option<Op> {
         let types: Vec<Type> = operands.iter().map(|value| self.ty(*value)).collect();
         let results = results(&self.ctx, name, &types, attrs, said)?;
@@ -209,7 +209,7 @@ impl Writer<'_> {
         Builder::at_end(&self.ctx, &mut self.body, self.block).build(name, spec).expect("a terminator");
     }
 
-    /// What the function returns: the last value, most of those that nothing reads, and any.
+    /// The returned values: the last one, most of the unread ones, and any others.
     fn outputs(&mut self) -> Vec<Value> {
         let mut outputs: Vec<Value> = self.values.last().copied().into_iter().collect();
         let unread: Vec<Value> =
@@ -219,7 +219,7 @@ impl Writer<'_> {
         outputs
     }
 
-    /// A call of a function that was written before.
+    /// A call of an earlier function.
     fn call(&mut self) {
         if self.callees.is_empty() {
             return;
@@ -241,7 +241,7 @@ impl Writer<'_> {
     }
 }
 
-/// The result types of an operation on operands of these types, if it is right and they are not large.
+/// The result types of an operation on operands of these types, if it is valid and they are not large.
 fn results(
     ctx: &Context,
     name: &str,
@@ -263,13 +263,13 @@ fn results(
     (is_small && verify::verify_body(ctx, &body).is_ok()).then_some(types)
 }
 
-/// How many elements a value of a type has, with a moderate number for a named size.
+/// The number of elements of a value of a type, with a moderate number for a named size.
 fn elements(ctx: &Context, ty: Type) -> u64 {
     let Some(shape) = ctx.type_data(ty).tensor_shape() else { return 1 };
     shape.iter().map(|size| size.known().unwrap_or(6)).fold(1, u64::saturating_mul)
 }
 
-/// Whether arguments may have a type: a number or a tensor of numbers, of at least a byte or truth.
+/// Whether arguments may have a type: a scalar or a tensor of booleans, or of numbers of at least a byte.
 fn is_plain(ctx: &Context, ty: Type) -> bool {
     let elem = match ctx.type_data(ty) {
         TypeData::Tensor { elem, encoding: None, .. } => *elem,
@@ -282,7 +282,7 @@ fn is_plain(ctx: &Context, ty: Type) -> bool {
     }
 }
 
-/// The bytes of an argument or a constant: numbers, or small indices where they are integers.
+/// The bytes of an argument or a constant: numbers, or small indices for integers.
 pub fn content(ctx: &Context, ty: Type, random: &mut Random) -> Vec<u8> {
     let is_index =
         matches!(ctx.type_data(ctx.elem(ty)), TypeData::Index | TypeData::Integer { width: 8.., .. });

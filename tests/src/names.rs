@@ -1,7 +1,7 @@
-//! Which type names are given twice in the product's crates.
+//! The rule that type names are unique in the product's crates.
 //!
-//! A name that stands for two types makes a reader ask which one is meant, and a search for it finds both. So
-//! each struct, enum, trait and type alias has a name of its own. Tests may repeat names.
+//! If a name stands for two types, readers must ask which one is meant, and a search finds both. So each
+//! struct, enum, trait and type alias has a name of its own. Tests may repeat names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +9,14 @@ use crate::source::Code;
 use crate::tidy::{Fault, at};
 use crate::workspace::TextFile;
 
-/// The crates whose types have one name each.
+/// The crates with unique type names.
 pub const PRODUCT: [&str; 7] = ["ir", "import", "passes", "kernels", "runtime", "codegen", "optc"];
 
-/// Names that are given twice, with the reason.
+/// Names that occur twice, with the reason.
 const ALLOWED: [(&str, &str); 1] =
     [("KernelFn", "one C interface, declared by the crate that calls and by the one that is called")];
 
-/// Types named like one of an earlier file, or of an earlier line.
+/// Types with the name of an earlier type.
 pub fn repeated_types(files: &[TextFile]) -> Vec<Fault> {
     let tests = test_modules(files);
     let mut first = BTreeMap::new();
@@ -40,7 +40,7 @@ fn is_product(path: &str) -> bool {
     PRODUCT.iter().any(|room| path.strip_prefix(room).is_some_and(|rest| rest.starts_with("/src/")))
 }
 
-/// The types that a source defines outside of its tests, each with its line. Associated types are indented.
+/// The types that a source defines outside of its tests, each with its line. (Associated types are indented.)
 fn types(source: &str) -> Vec<(usize, String)> {
     let code = Code::of(source);
     let mut types = Vec::new();

@@ -1,12 +1,12 @@
-//! Random functions, as text, in which values of several sizes change places: on both edges of branches, in
-//! loops, and where branches are left. Some values are passed twice, and others are lost.
+//! Random functions, as text, that permute values of several sizes: on both edges of branches, in loops, and
+//! at the exits of branches. Some values are passed twice, and others are dropped.
 
 use std::fmt::Write;
 
 use crate::random::Random;
 
 const TYPES: [&str; 3] = ["tensor<3x8xf32>", "tensor<5xf32>", "tensor<2x33xf32>"];
-/// How many values of each type are passed.
+/// The number of passed values of each type.
 const EACH: [usize; 3] = [3, 2, 2];
 
 struct Writer {
@@ -15,7 +15,7 @@ struct Writer {
     next: usize,
 }
 
-/// A value for each place: places of equal type stand together.
+/// A value for each position; positions of equal type are consecutive.
 type Places = Vec<String>;
 
 impl Writer {
@@ -32,7 +32,7 @@ impl Writer {
         (0..EACH.iter().sum()).map(|_| self.name()).collect()
     }
 
-    /// The values in other places of their type, a few of them twice.
+    /// The values permuted within their types, a few of them twice.
     fn moved(&mut self, values: &Places) -> Places {
         let mut moved = values.clone();
         let mut first = 0;
@@ -49,7 +49,7 @@ impl Writer {
         moved
     }
 
-    /// The values after some of them were computed with.
+    /// The values after operations on some of them.
     fn changed(&mut self, values: &Places) -> Places {
         let mut changed = values.clone();
         for _ in 0..self.random.below(3) {
@@ -84,7 +84,7 @@ fn typed(values: &Places) -> String {
 }
 
 impl Writer {
-    /// A counted loop whose values change places in each round.
+    /// A counted loop that permutes its values in each iteration.
     fn count(&mut self, values: &Places) -> Places {
         let (name, counter) = (self.name(), self.name());
         let args = self.names();
@@ -102,7 +102,7 @@ impl Writer {
         (0..args.len()).map(|index| format!("{name}#{index}")).collect()
     }
 
-    /// A choice that gives the values in other places on each side.
+    /// A branch that permutes the values in each arm.
     fn choose(&mut self, values: &Places) -> Places {
         let name = self.name();
         let all = types();
@@ -116,7 +116,7 @@ impl Writer {
         (0..values.len()).map(|index| format!("{name}#{index}")).collect()
     }
 
-    /// A loop of blocks, with a branch in it of which both edges go to one block.
+    /// A loop of blocks with a branch whose edges both go to the same block.
     fn blocks(&mut self, values: &Places) -> Places {
         let (number, truth, next) = (self.name(), self.name(), self.name());
         let [head, join, exit] = [self.names(), self.names(), self.names()];
@@ -147,7 +147,7 @@ impl Writer {
     }
 }
 
-/// A function of values of several sizes, a truth, a number of rounds, and a limit.
+/// A function of values of several sizes, a boolean, a number of iterations, and a limit.
 pub fn permuted(seed: u64) -> String {
     let mut writer = Writer { random: Random::new(seed), text: String::new(), next: 0 };
     let args = writer.names();

@@ -1,9 +1,9 @@
-//! Random programs for planners and their checker, with what graphs of networks rarely have.
+//! Random programs for planners and their checker, with structures that are rare in networks.
 //!
-//! The same list of operands in several concatenations, and lists that begin alike; a value twice in a
-//! concatenation, a sum, a group; views of views with several readers, early and late; windows at strides;
+//! The same list of operands in several concatenations, and lists with a common prefix; a value twice in a
+//! concatenation, a sum, a group; views of views with several readers, early and late; windows with strides;
 //! paddings of paddings; values that are returned twice, as a view, or are arguments; states and their next
-//! values. Numbers are small and whole, or binary fractions of few digits, so that sums are exact.
+//! values. Numbers are small integers, or binary fractions of few digits, so that sums are exact.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use ir::{Attr, Context, Module, Value};
 use crate::programs::Program;
 use crate::random::Random;
 
-/// No value has more elements.
+/// The greatest number of elements of a value.
 const MOST_ELEMENTS: u64 = 4_000;
 
 /// A program with its arguments.
@@ -23,7 +23,7 @@ pub struct PlanProgram {
     pub module: Module,
     /// The arguments, states included.
     pub inputs: Vec<Tensor>,
-    /// The arguments that are no states.
+    /// The arguments that are not states.
     pub given: Vec<usize>,
     /// For each state that has a next value, its argument and result.
     pub next: Vec<(usize, usize)>,
@@ -56,7 +56,7 @@ struct Images {
     values: Vec<Value>,
     /// Operands of concatenations, with their axis.
     lists: Vec<(Vec<Value>, usize)>,
-    /// Views, to be read again.
+    /// Views to read again.
     views: Vec<Value>,
 }
 
@@ -87,7 +87,7 @@ impl Images {
         }
     }
 
-    /// A value of the same shape but for an axis; often the same value.
+    /// A value of the same shape except for one axis; often the same value.
     fn like(&mut self, value: Value, but: usize) -> Value {
         if self.random.below(5) == 0 {
             return value;
@@ -126,7 +126,7 @@ impl Images {
         self.op(name, &[x], &[])
     }
 
-    /// Bounded, so that numbers stay exact.
+    /// Clips values, so that numbers stay exact.
     fn clip(&mut self, x: Value) -> Option<Value> {
         let ctx = self.program.ctx.clone();
         self.op("nn.clip", &[x], &[("lo", ctx.f32_attr(-8.0)), ("hi", ctx.f32_attr(8.0))])
@@ -219,7 +219,7 @@ impl Images {
         self.op("nn.max_pool2d", &[x], &attrs)
     }
 
-    /// A window along any axis, at strides at times; it is read again later.
+    /// A window along any axis, sometimes with strides; it is read again later.
     fn slice(&mut self, x: Value) -> Option<Value> {
         let shape = self.shape(x);
         let axis = 1 + self.random.below(3);
@@ -239,7 +239,7 @@ impl Images {
         self.unary(view)
     }
 
-    /// Operands that stood in a concatenation before, alone or with more, or others.
+    /// Operands of an earlier concatenation, alone or with more, or other operands.
     fn concat(&mut self, x: Value) -> Option<Value> {
         let (mut list, axis) = match self.random.below(3) {
             0 if !self.lists.is_empty() => {
@@ -274,7 +274,7 @@ impl Images {
         self.op("nn.pad", &[x], &attrs)
     }
 
-    /// Something done in another order of the axes.
+    /// An operation with permuted axes.
     fn turned(&mut self, x: Value) -> Option<Value> {
         let order = self.random.pick(&[[0, 2, 1, 3], [0, 3, 2, 1], [0, 1, 3, 2]]);
         let attrs = [("permutation", self.ints(&order))];
@@ -303,7 +303,7 @@ impl Images {
         self.op("nn.reshape", &[made], &attrs)
     }
 
-    /// An image less the largest element of each row, column or channel.
+    /// An image minus the maximum of each row, column or channel.
     fn folded(&mut self, x: Value) -> Option<Value> {
         let axis = 1 + self.random.below(3) as i64;
         let attrs = [("axes", self.ints(&[axis])), ("keepdims", self.program.ctx.unit_attr())];
@@ -318,7 +318,7 @@ impl Images {
         self.clip(sums)
     }
 
-    /// A part of one image in the place of that of another.
+    /// A part of one image in place of the same part of another.
     fn inserted(&mut self, x: Value) -> Option<Value> {
         let y = self.like(x, 4);
         let shape = self.shape(x);
@@ -370,7 +370,8 @@ impl Images {
 }
 
 impl PlanProgram {
-    /// Makes all arguments but the first states, with the first results of their shape as next values.
+    /// Turns all arguments except the first into states; the first results of their shape are the next
+    /// values.
     fn keep_states(&mut self, shapes: &[[u64; 4]], results: &[Vec<u64>]) {
         let mut result_of: Vec<Option<usize>> = vec![None; shapes.len()];
         let mut state_of: Vec<Option<usize>> = vec![None; results.len()];

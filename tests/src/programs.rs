@@ -1,4 +1,4 @@
-//! How tests build programs, and run them by the interpreter and by machine code.
+//! Helpers with which tests build programs, and run them in the interpreter and as machine code.
 
 use std::sync::Arc;
 
@@ -26,19 +26,19 @@ impl Program {
         (Program { ctx, body, block, inputs: inputs.to_vec() }, args)
     }
 
-    /// Another argument, after those that there are.
+    /// Appends an argument.
     pub fn argument(&mut self, ty: Type) -> Value {
         self.inputs.push(ty);
         self.body.add_arg(self.block, ty)
     }
 
-    /// Appends an operation with inferred types; gives its first result.
+    /// Appends an operation with inferred types, and returns its first result.
     pub fn op(&mut self, name: &str, operands: &[Value], attrs: &[(&str, Attr)]) -> Value {
         let built = Builder::at_end(&self.ctx, &mut self.body, self.block).value(name, operands, attrs);
         built.unwrap_or_else(|error| panic!("{name}: {}", error.0))
     }
 
-    /// Appends an operation, unless its types do not follow.
+    /// Appends an operation, unless its types cannot be inferred.
     pub fn try_op(&mut self, name: &str, operands: &[Value], attrs: &[(&str, Attr)]) -> Option<Value> {
         Builder::at_end(&self.ctx, &mut self.body, self.block).value(name, operands, attrs).ok()
     }
@@ -77,7 +77,7 @@ impl Program {
     }
 }
 
-/// A module with one function, `main`, of this body, which takes and returns these.
+/// A module with one function, `main`, with this body, inputs and outputs.
 pub fn module_of(ctx: &Arc<Context>, body: Body, inputs: &[Type], outputs: &[Value]) -> Module {
     let results: Vec<Type> = outputs.iter().map(|value| body.ty(*value)).collect();
     let ty = ir::TypeData::Function { inputs: inputs.into(), results: results.into() };
@@ -92,7 +92,7 @@ pub fn module_of(ctx: &Arc<Context>, body: Body, inputs: &[Type], outputs: &[Val
     module
 }
 
-/// What the interpreter computes from inputs of `f32`.
+/// The interpreter's results for inputs of `f32`.
 pub fn interpret(module: &Module, inputs: &[Array]) -> Vec<Array> {
     let ctx = &module.ctx;
     let tensors: Vec<Tensor> = inputs
@@ -113,7 +113,7 @@ pub fn interpret(module: &Module, inputs: &[Array]) -> Vec<Array> {
     arrays.collect()
 }
 
-/// What machine code computes; the module is left planned.
+/// The results of machine code; the module is left planned.
 ///
 /// # Errors
 /// If the module can't be compiled.
@@ -137,8 +137,8 @@ pub fn floats(array: &Array) -> Vec<f32> {
     words.map(|word| f32::from_le_bytes(word.try_into().expect("four bytes"))).collect()
 }
 
-/// An argument of this type: floats between -1 and 1, small numbers, and truth by turns; none if its size is
-/// not known.
+/// An argument of this type: floats between -1 and 1, small numbers, and alternating booleans; none if its
+/// size is not known.
 pub fn argument(ctx: &Context, ty: Type, case: u64, random: &mut Random) -> Option<Tensor> {
     let bytes = usize::try_from(size::tensor_bytes(ctx, ty)?).ok()?;
     let content = match ctx.type_data(ctx.elem(ty)) {

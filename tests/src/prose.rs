@@ -1,21 +1,21 @@
-//! Which rules of prose and layout a file breaks, as far as a machine can tell.
+//! Rules of prose and layout that a program can check.
 //!
-//! The rules of `tidy` count; these read: whether comments end at a column, whether a lit file says why it
-//! exists, and whether one `let` binds values that have nothing to do with each other.
+//! The rules of `tidy` count; these read the text: whether comments end at a column, whether a lit file gives
+//! its reason, and whether one `let` binds unrelated values.
 
 use crate::source::{Code, words};
 use crate::tidy::{Fault, at};
 use crate::workspace::TextFile;
 
-/// The column at which code, comments and documents end.
+/// The last column of code, comments and documents.
 pub const MOST_COLUMNS: usize = 110;
 
-/// Comments that go beyond [`MOST_COLUMNS`]. (Code is `rustfmt`'s.)
+/// Comments beyond [`MOST_COLUMNS`]. (Code is `rustfmt`'s.)
 pub fn comment_width(file: &TextFile) -> Vec<Fault> {
     wide_lines(file, |line| line.trim_start().starts_with("//"))
 }
 
-/// Lines of a document that go beyond [`MOST_COLUMNS`].
+/// Lines of a document beyond [`MOST_COLUMNS`].
 pub fn document_width(file: &TextFile) -> Vec<Fault> {
     wide_lines(file, |_| true)
 }
@@ -28,10 +28,10 @@ fn wide_lines(file: &TextFile, counts: impl Fn(&str) -> bool) -> Vec<Fault> {
         .collect()
 }
 
-/// The fewest words that say why something exists.
+/// The fewest words of a reason.
 const FEWEST_WORDS: usize = 4;
 
-/// A lit file whose second line does not begin a comment that says in a sentence why the file exists.
+/// A lit file whose second line does not begin a comment with a sentence about its reason.
 pub fn reason(file: &TextFile) -> Vec<Fault> {
     let is_prose = |line: &&str| line.starts_with("// ") && !line.starts_with("// -----");
     let comment: Vec<&str> = file.text.lines().skip(1).take_while(is_prose).collect();
@@ -44,9 +44,8 @@ pub fn reason(file: &TextFile) -> Vec<Fault> {
     vec![at(file, 2, "the second line must begin a sentence that says why the file exists")]
 }
 
-/// A `let` of a tuple whose values are written in different forms, so that they are taken to be unrelated:
-/// each deserves a `let` of its own. Values of one form (`(a.rows(), b.rows())`, `(0, 0)`) may stand
-/// together.
+/// A `let` of a tuple with values of different forms, which are assumed to be unrelated: each deserves a
+/// `let` of its own. Values of one form (`(a.rows(), b.rows())`, `(0, 0)`) are allowed.
 pub fn tuples_of_unrelated_values(file: &TextFile) -> Vec<Fault> {
     let code = Code::of(&file.text);
     let lines = code.lines().map(|(n, line)| (n, line.trim()));
@@ -64,7 +63,7 @@ pub fn tuples_of_unrelated_values(file: &TextFile) -> Vec<Fault> {
         .collect()
 }
 
-/// The expressions of a list, without what stands in brackets in them.
+/// The expressions of a list, without the text in brackets.
 fn split(values: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut depth = 0;
@@ -86,8 +85,8 @@ fn split(values: &str) -> Vec<String> {
     parts
 }
 
-/// What is left of an expression when all variables, fields and numbers, and what operators make of them, are
-/// `v`: the functions that are called, in order.
+/// The form of an expression: the called functions, in order. All variables, fields and numbers, and
+/// operations on them, become `v`.
 fn form(expr: String) -> String {
     let mut form = String::new();
     let mut end = 0;
@@ -107,7 +106,7 @@ fn form(expr: String) -> String {
     loop {
         let shorter = form.replace("v.v", "v").replace("v[", "v").replace("vv", "v");
         if shorter == form {
-            // A string has no words, and is a value like a number.
+            // A string contains no words, and counts as a value like a number.
             return if form.is_empty() { "v".to_owned() } else { form };
         }
         form = shorter;

@@ -1,8 +1,8 @@
-//! That each rule of prose finds what breaks it and nothing else.
+//! That each rule of prose finds its violations and nothing else.
 
 use super::*;
 
-/// How many faults `rule` finds in a text.
+/// The number of faults that `rule` finds in a text.
 fn faults(rule: impl Fn(&TextFile) -> Vec<Fault>, text: &str) -> usize {
     rule(&TextFile { path: "a".to_owned(), text: text.to_owned() }).len()
 }

@@ -1,8 +1,7 @@
-//! What of a crate others can name, as a list of lines: an item that goes, or that wants something else, is
-//! seen in a diff.
+//! The public items of a crate as a list of lines, so that a removed or changed item shows in a diff.
 //!
-//! Sources are read as rustfmt leaves them, by their indentation. What is `pub` counts as public: the lint
-//! `unreachable_pub` allows it nowhere else.
+//! Sources are read by rustfmt's indentation. Every `pub` item counts as public: the lint `unreachable_pub`
+//! allows no others.
 
 use crate::source::Code;
 use crate::workspace::TextFile;
@@ -20,7 +19,7 @@ pub fn public_items(files: &[TextFile]) -> String {
     text
 }
 
-/// What the lines after a line of no indentation are in.
+/// The kind of item around indented lines.
 #[derive(Clone, PartialEq, Eq)]
 enum Around {
     Nothing,
@@ -32,7 +31,7 @@ enum Around {
 
 /// The public items of a source.
 fn items(source: &str) -> Vec<String> {
-    // Comments would be items else; strings are kept: constants are of them.
+    // Comments would look like items; strings are kept, since constants may have them.
     let code: Vec<String> = Code::of(source).lines().map(|(_, line)| line.to_owned()).collect();
     let lines: Vec<&str> = source.lines().collect();
     let end = lines.iter().position(|line| *line == "#[cfg(test)]").unwrap_or(lines.len());
@@ -75,7 +74,7 @@ fn name_of(item: &str) -> String {
     words.nth(2).unwrap_or_default().to_owned()
 }
 
-/// An item in one line, from its first to where its body, value or end begins.
+/// An item in one line, from its first line to the start of its body, value or end.
 fn item(code: &[String], lines: &[&str]) -> String {
     let is_use = code[0].trim_start().starts_with("pub use");
     let mut words = String::new();

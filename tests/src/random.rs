@@ -1,9 +1,9 @@
-//! Numbers that look random and are the same on every run.
+//! Pseudo-random numbers that are the same on every run.
 
-/// A generator: splitmix64 (Steele, Lea, Flood 2014), after the numbers that it was given.
+/// A generator: the given numbers first, then splitmix64 (Steele, Lea, Flood 2014).
 pub struct Random {
     state: u64,
-    /// What comes first, last number first.
+    /// The given numbers, last one first.
     given: Vec<u64>,
 }
 
@@ -13,8 +13,7 @@ impl Random {
         Random { state: seed, given: Vec::new() }
     }
 
-    /// A generator that gives the pairs of these bytes first, as a fuzzer wants it: another byte is another
-    /// decision.
+    /// A generator that returns the pairs of these bytes first, for fuzzers: each byte is a decision.
     pub fn of_bytes(bytes: &[u8]) -> Random {
         let pair = |pair: &[u8]| pair.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
         Random { state: bytes.len() as u64, given: bytes.chunks(2).rev().map(pair).collect() }
@@ -42,7 +41,7 @@ impl Random {
         (self.bits() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
     }
 
-    /// So many numbers in [-1, 1).
+    /// `count` numbers in [-1, 1).
     pub fn floats(&mut self, count: u64) -> Vec<f32> {
         (0..count).map(|_| self.float()).collect()
     }

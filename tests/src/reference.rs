@@ -1,4 +1,4 @@
-//! The tables of the documents, from their rows: the operations of each dialect (`docs/IR.md`), and the
+//! Tables of the documents, generated from rows: the operations of each dialect (`docs/IR.md`), and the
 //! attributes of a plan (`docs/book/attributes.md`).
 
 use std::fmt::Write;
@@ -8,12 +8,12 @@ use ir::plan::attrs;
 use ir::{Context, Dialect};
 use optc::describe;
 
-/// What begins and ends the operations of the dialects.
+/// The marks around the operations of the dialects.
 const OPERATIONS: [&str; 2] = [
     "<!-- from the rows: OPTC_BLESS=1 cargo test -p optc-tests --test it reference -->\n",
     "<!-- end of the rows -->\n",
 ];
-/// What begins and ends the attributes of a plan.
+/// The marks around the attributes of a plan.
 const ATTRIBUTES: [&str; 2] = [
     "<!-- from ir::plan::attrs: OPTC_BLESS=1 cargo test -p optc-tests --test it reference -->\n",
     "<!-- end of the attributes -->\n",
@@ -93,7 +93,7 @@ fn kind(def: &OpDef) -> String {
     }
 }
 
-/// A sentence as it may stand in a cell of a table.
+/// A sentence, escaped for a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

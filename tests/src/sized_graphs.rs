@@ -12,11 +12,11 @@ use crate::random::Random;
 pub const NAMES: [&str; 3] = ["N", "H", "W"];
 
 const CHANNELS: [u64; 3] = [1, 4, 6];
-/// No value has more channels, and no side is more than this many times as long as it was.
+/// The greatest number of channels of a value, and the greatest growth factor of a side.
 const MOST_CHANNELS: u64 = 16;
 const MOST_STRETCHED: i64 = 2048;
 
-/// A graph of two images with two outputs, of which one is often read again or an input.
+/// A graph of two images with two outputs, one of which is often read again or an input.
 pub fn sized_graph(seed: u64) -> Module {
     let mut random = Random::new(seed);
     let ctx = Arc::new(Context::new());
@@ -64,7 +64,7 @@ impl Graph {
             && shape[2..].iter().all(|side| at(side).is_some_and(|size| (1..=MOST_STRETCHED).contains(&size)))
     }
 
-    /// Whether two images have the same sizes but for one axis, whatever their sizes are.
+    /// Whether two images have the same sizes except for one axis, at all sizes.
     fn are_alike(&self, x: Value, y: Value, but: usize) -> bool {
         let x = self.shape(x);
         let y = self.shape(y);
@@ -104,7 +104,7 @@ impl Graph {
         }
     }
 
-    /// Bounded, so that nothing grows without an end.
+    /// Clips values, so that nothing grows without bound.
     fn clip(&mut self, x: Value) -> Value {
         let attrs = [("lo", self.program.ctx.f32_attr(-2.0)), ("hi", self.program.ctx.f32_attr(2.0))];
         self.program.op("nn.clip", &[x], &attrs)
@@ -160,7 +160,7 @@ impl Graph {
         self.program.try_op("nn.mul", &[x, mean], &[])
     }
 
-    /// Channels last, something done there, and back.
+    /// Channels last, an operation there, and back.
     fn turned(&mut self, x: Value) -> Option<Value> {
         let (there, back) = (self.ints(&[0, 2, 3, 1]), self.ints(&[0, 3, 1, 2]));
         let turned = self.program.try_op("nn.transpose", &[x], &[("permutation", there)])?;
@@ -174,7 +174,7 @@ impl Graph {
         Some(self.clip(back))
     }
 
-    /// Each channel as a mixture of all, by how alike they are.
+    /// Attention over channels: each channel as a mixture of all, weighted by similarity.
     fn attention(&mut self, x: Value) -> Option<Value> {
         let shape = self.shape(x);
         let n = shape[0];
@@ -214,7 +214,7 @@ impl Graph {
         self.program.try_op("nn.slice", &[x], &attrs)
     }
 
-    /// An image without its first row beside one without its last.
+    /// An image without its first row next to the image without its last.
     fn shifted(&mut self, x: Value) -> Option<Value> {
         let shape = self.shape(x);
         let axis = self.random.pick(&[2, 3]);

@@ -1,11 +1,11 @@
-//! What in a Rust source is code, and where its functions begin and end.
+//! A scanner of Rust sources: which text is code, and where functions begin and end.
 //!
-//! A scanner, not a parser: it knows strings, characters, lifetimes and comments, which is what it takes to
-//! count braces and to look for words. Macro bodies count as code.
+//! It is not a parser: it knows strings, characters, lifetimes and comments, enough to count braces and to
+//! find words. Macro bodies count as code.
 
 use std::ops::Range;
 
-/// A Rust source of which only the code is left.
+/// A Rust source reduced to its code.
 #[derive(Debug)]
 pub struct Code {
     /// The source, with every character within comments, strings and character literals replaced by a blank.
@@ -22,7 +22,7 @@ pub struct FunctionSpan {
     pub line: usize,
     /// Its lines, from the `fn` to the closing brace.
     pub lines: usize,
-    /// What stands between its name and its body: generics, parameters, result, bounds.
+    /// The text between its name and its body: generics, parameters, result, bounds.
     pub signature: String,
 }
 
@@ -31,9 +31,9 @@ pub struct FunctionSpan {
 pub struct Literal {
     /// The line of its first quote, from 1.
     pub line: usize,
-    /// What stands between the quotes, with `\"` as `"`.
+    /// The text between the quotes, with `\"` as `"`.
     pub text: String,
-    /// The function or macro whose first argument it is; empty where it is none.
+    /// The function or macro whose first argument it is; empty if it is none.
     pub callee: String,
 }
 
@@ -59,7 +59,7 @@ pub fn literals(source: &str) -> Vec<Literal> {
     literals
 }
 
-/// The word before the bracket, and the `!`, that code ends with.
+/// The word before the bracket (and the `!`) at the end of code.
 fn callee(code: &str) -> String {
     let Some(before) = code.trim_end().strip_suffix('(') else { return String::new() };
     let before = before.trim_end_matches('!');
@@ -70,7 +70,7 @@ fn callee(code: &str) -> String {
 }
 
 impl Code {
-    /// Blanks what is not code in `source`.
+    /// Replaces everything except code in `source` by blanks.
     pub fn of(source: &str) -> Code {
         let chars: Vec<char> = source.chars().collect();
         let mut text = String::with_capacity(source.len());
@@ -102,7 +102,7 @@ impl Code {
     }
 
     fn function(&self, keyword: &Range<usize>, name: &Range<usize>) -> Option<FunctionSpan> {
-        // `fn(` is a pointer's type: its next word does not follow after a blank alone.
+        // `fn(` is the type of a pointer: more than a blank is between it and the next word.
         if !self.text[keyword.end..name.start].trim().is_empty() {
             return None;
         }
@@ -139,7 +139,7 @@ pub(crate) fn words(text: &str) -> Vec<Range<usize>> {
     words
 }
 
-/// The first block in braces that stands outside of brackets, or `None` if a `;` comes first.
+/// The first block in braces outside of brackets, or `None` if a `;` comes first.
 fn body(text: &str) -> Option<Range<usize>> {
     let (mut brackets, mut braces, mut start) = (0i32, 0i32, 0);
     for (i, c) in text.char_indices() {
@@ -159,7 +159,7 @@ fn body(text: &str) -> Option<Range<usize>> {
     None
 }
 
-/// The end of the comment, string or character literal that begins at `i`; `i` itself if code stands there.
+/// The end of the comment, string or character literal that begins at `i`; `i` itself if there is code.
 fn end_of_text(chars: &[char], i: usize) -> usize {
     match chars[i..] {
         ['/', '/', ..] => find(chars, i, '\n'),
@@ -227,7 +227,7 @@ fn end_of_raw_string(chars: &[char], r: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Compares the code, in which `.` stands for a blank that was text.
+    /// Compares the code; `.` is a blank that was text.
     fn check_code(source: &str, code: &str) {
         assert_eq!(Code::of(source).text, code.replace('.', " "), "{source}");
     }

@@ -1,7 +1,7 @@
-//! Which house rules a file breaks.
+//! The house rules, and their violations in a file.
 //!
-//! Each rule is a function from a file to its faults, so that each can be seen to fail on a line of text;
-//! `tests/tidy.rs` puts them to the whole repository.
+//! Each rule is a function from a file to its faults, so a test can show that it fails on a line of text.
+//! `tests/tidy.rs` applies them to the whole repository.
 
 use ir::plan::attrs::{self, PlanAttr};
 
@@ -18,8 +18,8 @@ pub const MOST_FUNCTION_LINES: usize = 60;
 /// The most lines of `docs/ARCHITECTURE.md`.
 pub const MOST_ARCHITECTURE_LINES: usize = 200;
 
-/// The rooms, and for each the rooms that it may depend on. The crate `tests` is above all of them; the
-/// examples are what other crates would be. What tests `import` selects its features.
+/// The crates (rooms), and for each the crates that it may depend on. The crate `tests` is above all of them;
+/// the examples are in the position of external crates. The tests of `import` select its features.
 pub const ARROWS: [(&str, &[&str]); 15] = [
     ("features", &[]),
     ("math", &[]),
@@ -38,8 +38,8 @@ pub const ARROWS: [(&str, &[&str]); 15] = [
     ("examples/toy-tensors", &["import", "optc", "features"]),
 ];
 
-/// The rooms in which `unsafe` is allowed, and the files of others: what `codegen` vouches for, an embedder's
-/// kernel, and what C and Python give.
+/// The crates in which `unsafe` is allowed, and single files of others: the promises of `codegen`, an
+/// embedder's kernel, and the interfaces to C and Python.
 const UNSAFE_PLACES: [&str; 8] = [
     "capi/",
     "kernels/",
@@ -51,17 +51,17 @@ const UNSAFE_PLACES: [&str; 8] = [
     "python/src/memory.rs",
 ];
 
-/// The rooms whose lints are not the workspace's: those in which `unsafe` is allowed, somewhere or
+/// The crates with lints other than the workspace's: those in which `unsafe` is allowed, in part or
 /// everywhere.
 const OWN_LINTS: [&str; 5] = ["kernels/", "runtime/", "codegen/", "aot/standalone/", "examples/my-machine/"];
 
-/// Where the attributes of a plan are named.
+/// The file with the names of a plan's attributes.
 const PLAN_ATTRIBUTES: &str = "ir/src/plan/attrs.rs";
 
-/// What code must not contain, as it is written without blanks.
+/// Text that code must not contain, without blanks.
 const UNFINISHED_CODE: [&str; 5] = ["todo!", "unimplemented!", "dead_code", "allow(unused", "dbg!"];
 
-/// What not even a comment may contain. (Written in halves, so that this file does not.)
+/// Text that not even a comment may contain. (It is split in halves here, so that this file passes.)
 const UNFINISHED_TEXT: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 
 /// A file longer than `most` lines.
@@ -85,7 +85,7 @@ pub fn function_size(file: &TextFile) -> Vec<Fault> {
     .collect()
 }
 
-/// A source file whose first line does not say which question it answers.
+/// A source file without a first line about its subject.
 pub fn first_line(file: &TextFile) -> Vec<Fault> {
     let first = file.text.lines().next().unwrap_or_default();
     let says = first.strip_prefix("//! ").is_some_and(|question| question.trim().len() > 10);
@@ -95,9 +95,9 @@ pub fn first_line(file: &TextFile) -> Vec<Fault> {
     vec![at(file, 1, "the first line must be `//!` and the question that the file answers")]
 }
 
-/// Source files that no other names as its module, so that nothing compiles them: a file's own folder and the
-/// one above it are looked through. Roots of crates (`lib.rs`, what stands in a folder `bin` or `tests`, ...)
-/// are named by nobody.
+/// Source files that are no other file's module, so nothing compiles them. Modules are looked up in the
+/// folder of a file and the one above. Crate roots (`lib.rs`, files in a folder `bin` or `tests`, ...) need
+/// none.
 pub fn unread(sources: &[TextFile]) -> Vec<Fault> {
     let split = |file: &TextFile| {
         let (folder, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
@@ -124,7 +124,7 @@ pub fn unread(sources: &[TextFile]) -> Vec<Fault> {
     faults
 }
 
-/// `unsafe` outside of the places that may use it.
+/// `unsafe` outside of the allowed places.
 pub fn unsafe_code(file: &TextFile) -> Vec<Fault> {
     if UNSAFE_PLACES.iter().any(|place| file.path.starts_with(place)) {
         return Vec::new();
@@ -136,7 +136,7 @@ pub fn unsafe_code(file: &TextFile) -> Vec<Fault> {
         .collect()
 }
 
-/// What was left for later: placeholders, remarks to oneself, dead code that is kept.
+/// Unfinished code: placeholders, notes to oneself, dead code.
 pub fn unfinished(file: &TextFile) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (n, line) in Code::of(&file.text).lines() {
@@ -171,7 +171,7 @@ pub fn run_line(file: &TextFile) -> Vec<Fault> {
     vec![format!("{}: no line begins with `// RUN: `", file.path)]
 }
 
-/// Dependencies of a room's `Cargo.toml` against the arrows, or with a version of their own.
+/// Dependencies of a crate's `Cargo.toml` that break the arrows, or have a version of their own.
 pub fn dependencies(file: &TextFile) -> Vec<Fault> {
     let room = file.path.trim_end_matches("/Cargo.toml");
     let Some((_, allowed)) = ARROWS.iter().find(|(name, _)| *name == room) else {
@@ -190,8 +190,8 @@ pub fn dependencies(file: &TextFile) -> Vec<Fault> {
     faults
 }
 
-/// A room whose package could bear the name of an embedder's own crate: a lock file holds one package of a
-/// name, version and source.
+/// A crate whose package name an embedder's own crate might have: a lock file holds one package of a name,
+/// version and source.
 pub fn package_name(file: &TextFile) -> Vec<Fault> {
     let mut lines = (1..).zip(file.text.lines());
     let Some((n, line)) = lines.find(|(_, line)| line.starts_with("name = ")) else {
@@ -204,8 +204,8 @@ pub fn package_name(file: &TextFile) -> Vec<Fault> {
     vec![at(file, n, &format!("the package `{name}` must be called `optc-{name}`"))]
 }
 
-/// The entries of all sections of dependencies: line, name, and what is said of it (`workspace = true`). A
-/// section for one dependency is an entry of which nothing is said.
+/// The entries of all sections of dependencies: line, name, and value (`workspace = true`). A section for a
+/// single dependency is an entry with an empty value.
 fn dependency_lines(manifest: &str) -> Vec<(usize, &str, &str)> {
     let mut within = false;
     let mut entries = Vec::new();
@@ -222,7 +222,7 @@ fn dependency_lines(manifest: &str) -> Vec<(usize, &str, &str)> {
     entries
 }
 
-/// A `Cargo.toml` of a room that does not take over the workspace's lints, unless it may use `unsafe`.
+/// A crate's `Cargo.toml` without the workspace's lints, unless it may use `unsafe`.
 pub fn lints(file: &TextFile) -> Vec<Fault> {
     let inherits = file.text.replace(' ', "").contains("[lints]\nworkspace=true");
     if inherits || OWN_LINTS.iter().any(|room| file.path.starts_with(room)) {
@@ -234,7 +234,7 @@ pub fn lints(file: &TextFile) -> Vec<Fault> {
     vec![format!("{}: `[lints]` must be `workspace = true`", file.path)]
 }
 
-/// Names of attributes of a plan that are spelt in a string, and not taken from their table.
+/// Names of a plan's attributes written as a string instead of taken from their table.
 pub fn plan_attributes(file: &TextFile) -> Vec<Fault> {
     if file.path == PLAN_ATTRIBUTES {
         return Vec::new();

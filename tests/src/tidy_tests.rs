@@ -1,8 +1,8 @@
-//! That each rule finds what breaks it and nothing else.
+//! That each house rule finds its violations and nothing else.
 
 use super::*;
 
-/// Compares what `rule` finds in a file of this path and text; `path` is left out of `expected`, as `$`.
+/// Compares the faults that `rule` finds in a file of this path and text; `expected` has `$` for `path`.
 fn check(rule: impl Fn(&TextFile) -> Vec<Fault>, path: &str, text: &str, expected: &[&str]) {
     let faults = rule(&TextFile { path: path.to_owned(), text: text.to_owned() });
     let expected: Vec<String> = expected.iter().map(|fault| fault.replace('$', path)).collect();
@@ -53,7 +53,7 @@ fn each_source_is_a_module_of_another() {
     ];
     assert_eq!(unread(&files), [""; 0]);
     files.extend([file("a/src/e.rs", ""), file("a/src/c/b.rs", "mod f;")]);
-    // A module of another crate; `b` is taken for the one that the folder above has.
+    // A module of another crate: `b` is assumed to be the one of the folder above.
     let fault = "a/src/e.rs:1: no file has this one as a module, so nothing compiles it";
     assert_eq!(unread(&files), [fault]);
     files[1].text.clear();

@@ -1,9 +1,10 @@
-//! Does a module compute after passes in any order, and in machine code, what it computed before all?
+//! Trials of modules: the results after passes in any order, and in machine code, must equal the first
+//! results.
 //!
-//! Dead memory is poisoned, and the checker judges each plan. Sums are rounded in another order by machine
-//! code, and what comes after them may tell tiny differences apart: where an element is off, the interpreter
-//! computes the module again with noise after each operation (`noisy`), and the element may be off by some
-//! times what that changes (Monte Carlo arithmetic: Parker, 1997).
+//! Dead memory is poisoned, and the checker checks each plan. Machine code rounds sums in another order, and
+//! later operations may amplify tiny differences. So if an element is off, the interpreter runs the module
+//! again with noise after each operation (`noisy`), and the element may be off by a multiple of the noise's
+//! effect (Monte Carlo arithmetic: Parker, 1997).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,26 +25,26 @@ use passes::reduce::{ReduceOptions, reduce};
 use crate::modules::{content, random_module};
 use crate::random::Random;
 
-/// Passes that leave no call, unless it is in a loop and calls blocks.
+/// Passes that inline all calls, except of functions with blocks in loops.
 const INLINE: &str = "inline{max-ops=1000000}";
-/// How often noise is tried, and how much more than it an element may be off.
+/// The number of noisy runs, and the allowed multiple of the noise's effect.
 const NOISY_RUNS: u64 = 6;
 const NOISE_FACTOR: f64 = 16.0;
 
-/// How many failures are made smaller, and for how long each.
+/// The number of failures that are reduced, and the time for each.
 const MOST_REDUCED: usize = 4;
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What became of the modules of some seeds.
+/// The outcomes for the modules of some seeds.
 #[derive(Default)]
 pub struct Tried {
-    /// How often each end was met, and by which seed first.
+    /// The number of modules with each outcome, and the first seed.
     ends: BTreeMap<Outcome, (usize, u64)>,
-    /// What is wrong, with a small program and the command that shows it again.
+    /// The faults, each with a small program and the command that reproduces it.
     pub faults: Vec<String>,
 }
 
-/// How a module is compiled.
+/// The configuration of a compilation.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// Passes before the compiler's own.
@@ -52,22 +53,22 @@ pub struct Trial {
     pub threads: usize,
     /// The instructions that it may use.
     pub isa: Isa,
-    /// What the plan is to be best at.
+    /// The goal of the plan.
     pub goal: Goal,
-    /// Whether named sizes have a greatest number.
+    /// Whether named sizes have an upper bound.
     pub is_bounded: bool,
-    /// What decides of inputs.
+    /// The seed of the inputs.
     pub seed: u64,
 }
 
-/// What became of a module that does not compute something else.
+/// The outcome for a module without a wrong result.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// It computes the same.
     Same,
     /// The compiler refuses it, with this reason.
     Refused(String),
-    /// The interpreter computes nothing, for this reason.
+    /// The interpreter has no result, for this reason.
     Meaningless(String),
 }
 
@@ -82,7 +83,7 @@ impl fmt::Display for Trial {
 /// Passes of any stage, in any order.
 const ANYWHERE: [&str; 7] =
     ["inline", "symbol-dce", "canonicalize", "cse", "dce", "simplify", "inline{max-ops=8}"];
-/// Passes in the order that they have, each left out at times.
+/// Passes in a fixed order, some of them omitted.
 const IN_ORDER: [&[&str]; 6] = [
     &["layout"],
     &["fuse", "fuse{max-ops=2}", "fuse{max-ops=5}"],
@@ -120,7 +121,7 @@ impl Trial {
         }
     }
 
-    /// As [`Trial::check`]; a panic is a fault.
+    /// Like [`Trial::check`]; a panic is a fault.
     ///
     /// # Errors
     /// As there.
@@ -131,7 +132,7 @@ impl Trial {
         })
     }
 
-    /// A failure as a small program in a file, with the command that repeats it.
+    /// Writes a failure as a small program to a file, and returns the command that reproduces it.
     pub fn report(&self, module: Module, fault: &str) -> String {
         let options = ReduceOptions { deadline: Some(Instant::now() + PATIENCE), ..ReduceOptions::default() };
         let mut fails =
@@ -171,7 +172,7 @@ impl Trial {
     /// If it computes something else, or does not run.
     pub fn check(&self, module: &Module) -> Result<Outcome, String> {
         let mut module = module.clone();
-        // What nothing reads may have sizes that can't be.
+        // Unread values may have impossible sizes.
         run(&mut module, "dce", &RunOptions::new(Cpu::native())).map_err(|failure| failure.to_string())?;
         let is_sized = !symbols_of(&module).is_empty();
         let sizes: &[u64] = if is_sized { &[5, 1, 12, 5] } else { &[0] };
@@ -205,7 +206,7 @@ impl Trial {
         Ok(Outcome::Same)
     }
 
-    /// What the module computes at a size; none if it can't have that.
+    /// The results of the module at a size; none if that size is impossible.
     fn case(&self, module: &Module, size: u64) -> Result<Option<Case>, String> {
         let Some(fixed) = at(module, size) else { return Ok(None) };
         let ctx = &fixed.ctx;
@@ -238,7 +239,7 @@ fn types(ctx: &Context, body: &Body, values: &[Value]) -> String {
 }
 
 impl Tried {
-    /// Tries the modules of these seeds, or the one in a file in their place.
+    /// Tries the modules of these seeds, or instead the one in a file.
     pub fn of(seeds: impl Iterator<Item = u64>, file: Option<&str>) -> Tried {
         let mut tried = Tried::default();
         for seed in seeds {
@@ -256,12 +257,12 @@ impl Tried {
         tried
     }
 
-    /// How many were compiled and compute the same.
+    /// The number of modules that were compiled and compute the same.
     pub fn same(&self) -> usize {
         self.ends.get(&Outcome::Same).map_or(0, |(count, _)| *count)
     }
 
-    /// How many were tried.
+    /// The number of modules that were tried.
     pub fn count(&self) -> usize {
         self.faults.len() + self.ends.values().map(|(count, _)| count).sum::<usize>()
     }

@@ -1,4 +1,4 @@
-//! Where the repository's files are, for the tests that read them.
+//! Access to the repository's files, for the tests that read them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Which bytes does a planned value have?
+//! The bytes of a planned value.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ pub(super) enum Pool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Home {
     pub(super) pool: Pool,
-    /// Where its bytes are, in order; runs that follow one another are one.
+    /// The ranges of its bytes, in order; adjacent ranges are merged.
     pub(super) runs: Vec<Range<usize>>,
 }
 
@@ -23,7 +23,7 @@ impl Home {
         Home { pool, runs: vec![bytes] }
     }
 
-    /// So many rows, the first at `first`.
+    /// The bytes of `rows` rows, the first at `first`.
     pub(super) fn of_rows(pool: Pool, first: usize, [rows, row, pitch]: [usize; 3]) -> Home {
         let mut runs: Vec<Range<usize>> = Vec::new();
         for start in (0..rows).map(|index| first + index * pitch) {

@@ -1,9 +1,9 @@
-//! How a group whose steps run in turns (`mem.lines`) runs in its bytes.
+//! Row streaming: execution of a streamed group (`mem.lines`) in its bytes.
 //!
-//! A turn makes one row of the last result, and before that the rows that are lacking for it. The rows
-//! between two steps lie in scratch, one ring after the other: each has as many rows as a window touches, or
-//! as there is room for, and the oldest row makes room for the next one. So a plan that gives too little
-//! scratch reads rows that are gone.
+//! One turn computes one row of the last result, after the missing rows that it needs. The rows between two
+//! steps are in scratch, in one ring (line buffer) for each step. A ring has as many rows as a window
+//! touches, or as there is room for, and a new row replaces the oldest. So a plan with too little scratch
+//! reads rows that are gone.
 
 use ir::body::{OpRef, ValueDef};
 use ir::dialects::nn::window_of;
@@ -14,13 +14,13 @@ use std::ops::Range;
 use super::home::Home;
 use super::{GARBAGE, Machine};
 
-/// Steps of which each reads the rows of the one before.
+/// Steps, each of which reads the rows of the one before.
 struct Chain {
     group: Op,
     steps: Vec<Op>,
     /// After each step but the last.
     rings: Vec<Ring>,
-    /// How many rows each step has made.
+    /// The number of rows computed by each step.
     made: Vec<usize>,
     result: Home,
 }
@@ -28,13 +28,13 @@ struct Chain {
 /// The newest rows of an image.
 struct Ring {
     home: Home,
-    /// How many rows it can hold.
+    /// The number of rows that it can hold.
     rows: usize,
     row_bytes: usize,
 }
 
 impl Ring {
-    /// Where a row lies.
+    /// The bytes of a row.
     fn at(&self, row: usize) -> Home {
         let first = row % self.rows * self.row_bytes;
         self.home.part(first..first + self.row_bytes)
@@ -42,7 +42,7 @@ impl Ring {
 }
 
 impl Machine<'_> {
-    /// Runs a group in turns; its result lies at `result`.
+    /// Runs a streamed group; its result is written to `result`.
     pub(super) fn run_in_turns(&mut self, group: Op, result: &Home) -> Result<(), String> {
         let body = self.body;
         let block = body.regions(group).first().and_then(|region| body.entry(*region)).ok_or("no steps")?;
@@ -75,7 +75,7 @@ impl Machine<'_> {
         Ok(rings)
     }
 
-    /// Makes the next row of a step.
+    /// Computes the next row of a step.
     fn make_row(&mut self, chain: &mut Chain, step: usize) -> Result<(), String> {
         let (op, row) = (chain.steps[step], chain.made[step]);
         if step > 0 {
@@ -99,7 +99,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// An operand of a step: what the group reads, or the rows of the step before that are still there.
+    /// An operand of a step: an input of the group, or the rows of the step before that are still in the
+    /// ring.
     fn read_in_turn(&mut self, chain: &Chain, step: usize, value: Value) -> Result<Tensor, String> {
         let before = step.checked_sub(1).map(|before| (before, chain.steps[before]));
         match (self.body.def(value), before) {
@@ -129,7 +130,7 @@ impl Machine<'_> {
         Ok(start.saturating_sub(pad).min(height)..end.saturating_sub(pad).min(height))
     }
 
-    /// The convolution or pool of a step: itself, or what its group is built around.
+    /// The convolution or pool of a step: the step itself, or the root of its group.
     fn window_op(&self, op: Op) -> Option<OpRef<'_>> {
         let has_window =
             |op: &Op| matches!(self.body.at(self.ctx, *op).kind(), Kind::Contract(_) | Kind::Kernel(_));
@@ -138,7 +139,7 @@ impl Machine<'_> {
         std::iter::once(op).chain(inner).find(has_window).map(|op| self.body.at(self.ctx, op))
     }
 
-    /// Rows of a step's result, which is one image with its channels last.
+    /// The rows of a step's result, which is one image with its channels last.
     fn rows(&self, op: Op) -> Result<usize, String> {
         match self.body.at(self.ctx, op).result_shape(0).as_deref() {
             Some([1, rows, _, _]) => Ok(*rows as usize),

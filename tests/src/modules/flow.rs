@@ -1,4 +1,4 @@
-//! Choices, loops and blocks of random modules.
+//! Branches, loops and blocks of random modules.
 
 use ir::opdef::AttrKind;
 use ir::{Attr, AttrData, Block, Builder, OpSpec, Successor, Type, Value};
@@ -6,14 +6,14 @@ use ir::{Attr, AttrData, Block, Builder, OpSpec, Successor, Type, Value};
 use super::Writer;
 
 impl Writer<'_> {
-    /// Types of one to three values that there are.
+    /// The types of one to three values in scope.
     fn carried(&mut self) -> (Vec<Value>, Vec<Type>) {
         let values: Vec<Value> = (0..1 + self.random.below(3)).map(|_| self.any()).collect();
         let types = values.iter().map(|value| self.ty(*value)).collect();
         (values, types)
     }
 
-    /// Statements in a block; what they define is forgotten after them, and values of these types are given.
+    /// Statements in a block with a scope of its own; the returned values have these types.
     fn region(&mut self, depth: usize, block: Block, types: &[Type]) -> Vec<Value> {
         let around = std::mem::replace(&mut self.block, block);
         let visible = self.values.len();
@@ -28,7 +28,7 @@ impl Writer<'_> {
         given
     }
 
-    /// An operation with regions that is still empty, with a block in each.
+    /// An operation with empty regions, each with a block.
     fn nested(
         &mut self,
         name: &str,
@@ -71,7 +71,7 @@ impl Writer<'_> {
         self.body.result(op.expect("its type is given"), 0)
     }
 
-    /// A number of turns: a constant, or an argument of its own.
+    /// A number of iterations: a constant, or an argument of its own.
     fn turns_of(&mut self) -> Value {
         match self.random.below(2) {
             0 => self.body.add_arg(self.entry, self.ctx.int(64)),
@@ -96,7 +96,7 @@ impl Writer<'_> {
         self.values.extend(results);
     }
 
-    /// Less than another number, and one more, at the end of a block.
+    /// At the end of a block, whether a number is below a limit, and the number plus one.
     fn step(&mut self, block: Block, number: Value, limit: Value) -> [Value; 2] {
         let around = std::mem::replace(&mut self.block, block);
         let one = self.number(1);
@@ -114,7 +114,7 @@ impl Writer<'_> {
         made.unwrap_or_else(|error| panic!("{name}: {}", error.0))
     }
 
-    /// A loop that counts in a carried number.
+    /// A loop with a carried counter.
     pub(super) fn repeat(&mut self, depth: usize) {
         let (initial, carried) = self.carried();
         let zero = self.number(0);
@@ -136,7 +136,8 @@ impl Writer<'_> {
         self.values.extend(results);
     }
 
-    /// Ends a block with a branch on a flag, or without one, to blocks that take these values each.
+    /// Ends a block with a branch (conditional, if there is a flag) to blocks with these values as block
+    /// arguments.
     fn branch(&mut self, from: Block, flag: Option<Value>, to: &[(Block, &[Value])]) {
         let mut operands: Vec<Value> = flag.into_iter().collect();
         let mut successors = Vec::new();
@@ -180,7 +181,7 @@ impl Writer<'_> {
         block
     }
 
-    /// Two ways, and what follows both.
+    /// A fork of control flow into two blocks, and the block where they join.
     pub(super) fn fork(&mut self) {
         let (_, types) = self.carried();
         let width = self.random.pick(&[1, 1, 32]);
@@ -201,7 +202,7 @@ impl Writer<'_> {
         self.values.extend(args);
     }
 
-    /// A loop of blocks: its head, its body, and what follows.
+    /// A loop of blocks: its header, its body, and its exit.
     pub(super) fn turns(&mut self) {
         let (initial, types) = self.carried();
         let zero = self.number(0);

@@ -1,4 +1,4 @@
-//! Operations of random modules, by their rows.
+//! Operations of random modules, from their rows.
 
 use ir::opdef::{Arity, AttrDef, AttrKind, OpDef, TypeClass};
 use ir::{Attr, Body, Context, Dim, Type, TypeData, Value};
@@ -6,13 +6,13 @@ use ir::{Attr, Body, Context, Dim, Type, TypeData, Value};
 use super::{Writer, elements, is_plain};
 use crate::examples::{program, resized};
 
-/// How often an operation is tried with other operands and attributes.
+/// The number of attempts to build an operation with other operands and attributes.
 const TRIALS: usize = 6;
-/// Numbers at which bounds, slopes and offsets change their meaning.
+/// Numbers at which bounds, slopes and offsets have special meanings.
 const FLOATS: [f32; 8] = [0.0, -0.0, 0.5, 1.0, -1.0, 6.0, 0.1, 2.0];
 
 impl Writer<'_> {
-    /// An operation on values that there are.
+    /// An operation on values in scope.
     pub(super) fn direct(&mut self) {
         for _ in 0..TRIALS {
             let def = self.random.pick(self.rows);
@@ -30,7 +30,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Operands of a row among the values that there are: most often all of the first one's type.
+    /// Operands of a row among the values in scope: most often all of the first one's type.
     fn operands(&mut self, def: &'static OpDef) -> Option<Vec<Value>> {
         let mut operands: Vec<Value> = Vec::new();
         for operand in def.operands {
@@ -68,7 +68,7 @@ impl Writer<'_> {
         self.inline(def, other.as_ref().unwrap_or(body));
     }
 
-    /// Appends what stands in the function of an example before its end.
+    /// Appends the operations of an example's function, except its end.
     fn inline(&mut self, def: &'static OpDef, body: &Body) {
         let Some(block) = body.entry(body.root()).filter(|_| body.blocks(body.root()).len() == 1) else {
             return;
@@ -97,7 +97,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The attributes of an example, or others in the place of some.
+    /// The attributes of an example, some of them replaced.
     fn attributes(&mut self, def: &'static OpDef, given: Attr, sizes: &[u64]) -> Vec<(String, Attr)> {
         let ctx = self.ctx.clone();
         let mut attrs: Vec<(String, Attr)> =
@@ -118,7 +118,7 @@ impl Writer<'_> {
         attrs
     }
 
-    /// A value for an attribute; none if it is left out, or nothing is known that could be right.
+    /// A value for an attribute; none if it is omitted, or no valid value is known.
     fn attribute(&mut self, row: &AttrDef, old: Option<Attr>, sizes: &[u64]) -> Option<Attr> {
         let ctx = self.ctx.clone();
         let rank = sizes.len();
@@ -179,8 +179,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A value of a type: one that there is, one that is made of it by a reshape and a slice or padding, or
-    /// a new one.
+    /// A value of a type: one in scope, one made from it by a reshape and a slice or padding, or a new one.
     fn adapted(&mut self, ty: Type) -> Value {
         let is_there = self.of_type(ty).filter(|_| self.random.below(3) > 0);
         let made = is_there.or_else(|| if self.random.below(3) > 0 { self.made(ty) } else { None });
@@ -209,7 +208,7 @@ impl Writer<'_> {
         self.fitted(value, &shape)
     }
 
-    /// A value cut and padded to sizes.
+    /// A value sliced and padded to sizes.
     fn fitted(&mut self, value: Value, shape: &[u64]) -> Option<Value> {
         let ctx = self.ctx.clone();
         let given = ctx.static_shape(self.ty(value))?;
@@ -233,7 +232,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a class of types has a type.
+/// Whether a class of types contains a type.
 fn takes(ctx: &Context, class: TypeClass, ty: Type) -> bool {
     let data = ctx.type_data(ty);
     let is_tensor = matches!(data, TypeData::Tensor { .. });
