@@ -1,8 +1,8 @@
-//! Is what is made for AArch64 what is made for this machine, in other instructions?
+//! Comparison of programs compiled for AArch64 with those for this machine.
 //!
-//! Plans, frames and weights are compared on any machine. Object files are linked by a cross compiler and
-//! run by an emulator where `OPTC_AARCH64` names the folder of their C library; the kernels are there if
-//! `optc` is built with its feature `aarch64`:
+//! Plans, frames and weights are compared on any machine. If `OPTC_AARCH64` names the folder of a C library,
+//! object files are linked by a cross compiler and run in an emulator; the kernels are available if `optc` is
+//! built with its feature `aarch64`:
 //!
 //! ```sh
 //! OPTC_AARCH64=/usr/aarch64-linux-gnu cargo test -p optc-tests --features optc/aarch64 --test it aarch64
@@ -44,7 +44,7 @@ fn plans_frames_and_weights_are_those_of_portable_code() {
         let [(plain_plan, plain), (plan, own)] = [Isa::Scalar, Isa::Aarch64].map(|isa| program(&module, isa));
         assert_eq!(plain_plan.replace("\"portable\"", "\"aarch64\""), plan);
         assert_eq!(callees(&plain), callees(&own), "{plan}");
-        // Kernels are told their instruction set, a number of 4 bytes: 3 in the place of 0.
+        // Kernels are told their instruction set, a number of 4 bytes: here it is 3 instead of 0.
         let told = |word: &i64| [0, 3, 3 << 32, 3 << 32 | 3].contains(word);
         assert_eq!(plain.frame.words.len(), own.frame.words.len(), "{plan}");
         let mut words = plain.frame.words.iter().zip(&own.frame.words);
@@ -123,7 +123,7 @@ fn an_object_file_for_aarch64_is_one() {
         let built = Bundle::build(&mut graph(seed).0, &options, "net", place);
         let built = built.unwrap_or_else(|failure| panic!("{failure}"));
         let object = (*built.files[0].bytes).as_ref();
-        // ELF of 64 bits, the lowest byte first; a file to link, for machine 183.
+        // A relocatable ELF file of 64 bits, little-endian, for machine 183.
         assert_eq!(object[..6], [0x7f, b'E', b'L', b'F', 2, 1]);
         assert_eq!(object[16..20], [1, 0, 183, 0]);
     }

@@ -1,4 +1,4 @@
-//! One program for all sizes against a program for each: the same bits in the same memory.
+//! One program for all sizes against one program for each size: the same bits in the same memory.
 //!
 //! SqueezeNet is in the project. Others are in the folder that `OPTC_MODELS` names:
 //! `OPTC_MODELS=/path/to/models cargo test -p optc-tests --test it any_size:: -- --nocapture`.
@@ -40,13 +40,13 @@ fn program(path: &Path) -> Arc<Program> {
     Arc::new(program.unwrap_or_else(|failure| panic!("{}: {failure}", path.display())))
 }
 
-/// Numbers between 0 and 1 that differ from one to the next.
+/// Numbers between 0 and 1, consecutive ones different.
 fn numbers(desc: &TensorDesc) -> Vec<u8> {
     let number = |index: usize| ((index * 7919) % 1009) as f32 / 1009.0;
     (0..desc.size_bytes / 4).flat_map(|index| number(index).to_le_bytes()).collect()
 }
 
-/// Runs both at a size; the program for all sizes may take a twentieth more memory.
+/// Runs both at a size; the program for all sizes may take 5 % more memory.
 fn check_at(path: &Path, context: &mut RunContext<'_>, size: Size) {
     let mut module = load(path, &options(Some(size))).unwrap_or_else(|failure| panic!("{size:?}: {failure}"));
     let fixed = Model::compile(&mut module, &compile_options()).unwrap_or_else(|failure| panic!("{failure}"));
@@ -72,7 +72,7 @@ fn views(buffers: &mut [Vec<u8>]) -> Vec<&mut [u8]> {
     buffers.iter_mut().map(|buffer| &mut buffer[..]).collect()
 }
 
-/// A small size, batches of several, odd sides, sides of which the last windows see a corner.
+/// A small size, several batches, odd sides, and sides at which the last windows cover only a corner.
 const FEW: [Size; 4] = [[1, 64, 64], [3, 33, 50], [2, 41, 35], [1, 64, 64]];
 
 #[test]

@@ -1,5 +1,5 @@
-//! Does a program that is loaded from an artifact compute what it computes when it is compiled, to the bit,
-//! and is nothing of it made again?
+//! That a program loaded from an artifact has the bits of a compiled one, and that loading compiles and packs
+//! nothing.
 
 use codegen::PreparedMisses;
 use optc::artifact::ArtifactOptions;
@@ -11,7 +11,8 @@ fn options() -> CompileOptions {
     CompileOptions { threads: 2, ..CompileOptions::default() }
 }
 
-/// The program of a module, written to a file and loaded from it; nothing is made that was made before.
+/// The program of a module, written to a file and loaded from it, without compiling or packing anything
+/// again.
 fn loaded(module: &ir::Module) -> Result<Model, Failure> {
     let folder = tempfile::tempdir().expect("there is a folder for files");
     let path = folder.path().join("m.optc");
@@ -59,7 +60,7 @@ fn graphs_of_named_sizes_give_the_same_bits_at_each_size() -> Result<(), Failure
     Ok(())
 }
 
-/// An input that is all ones, as far as its type has a one of four bytes.
+/// An input of ones, if its type has a one of four bytes.
 fn ones(desc: &runtime::TensorDesc) -> Array {
     let mut bytes = vec![0; desc.size_bytes];
     bytes.chunks_exact_mut(4).for_each(|word| word.copy_from_slice(&1f32.to_le_bytes()));

@@ -1,4 +1,4 @@
-//! Is bad text refused with a place, on a small stack, and in at most ten times its own memory?
+//! That bad text is refused with a location, on a small stack, in at most ten times its own memory.
 
 use std::sync::Arc;
 
@@ -7,10 +7,11 @@ use ir::text::{ParseOptions, Unregistered, parse_with};
 
 use crate::ALLOCATOR;
 
-/// What a context holds before it reads anything, and then some, in bytes.
+/// An allowance for the memory of an empty context, in bytes.
 const FREE_BYTES: u64 = 1 << 20;
 
-/// Reads a text on a stack of 2 MiB; gives its first fault with its place, or what the verifier says first.
+/// Reads a text on a stack of 2 MiB, and returns its first fault with its location, or the verifier's first
+/// fault.
 fn first_fault(text: String) -> String {
     let read = move || {
         let ctx = Arc::new(Context::new());
@@ -25,14 +26,14 @@ fn first_fault(text: String) -> String {
     reader.expect("a thread can be had").join().expect("no text makes the reader panic")
 }
 
-/// Reads a text of many repetitions; its fault says `expected`, and where. Gives what is not so.
+/// Reads a text of many repetitions; its fault must contain `expected` and a location. Returns the deviation.
 fn wrong(start: &str, repeated: &str, end: &str, expected: &str) -> Option<String> {
     let count = 1_000_000 / repeated.len().max(1);
     let text = [start, &repeated.repeat(count), end].concat();
     wrong_text(&format!("{start}{repeated}...{end}"), text, expected)
 }
 
-/// What is not so of the fault of a text.
+/// The deviation of the fault of a text.
 fn wrong_text(what: &str, text: String, expected: &str) -> Option<String> {
     let length = text.len() as u64;
     let (fault, used) = ALLOCATOR.measure(|| first_fault(text));
@@ -44,7 +45,7 @@ fn wrong_text(what: &str, text: String, expected: &str) -> Option<String> {
 
 const DEEP: &str = "nests deeper than 256";
 
-/// What nests, and never ends.
+/// Nested constructs that never end.
 const NESTS: [(&str, &str); 13] = [
     ("\"t\"() {a = ", "["),
     ("\"t\"() {a = ", "{a = "),
@@ -61,7 +62,7 @@ const NESTS: [(&str, &str); 13] = [
     ("func.func @f() {\n", "\"t\"() ({\n^a:\n"),
 ];
 
-/// A beginning, what is repeated, an end, and what is said of it.
+/// A prefix, the repeated text, a suffix, and the expected fault.
 const TEXTS: [(&str, &str, &str, &str); 32] = [
     ("\"t\"() {a = #d.x<", "(", "", "a bracket that is never closed"),
     ("\"t\"() {a = \"", "b", "", "a string without its end"),
@@ -107,7 +108,7 @@ const TEXTS: [(&str, &str, &str, &str); 32] = [
     ("module {\n", "  \"u.\"() : () -> ()\n", "", "the end of the text"),
 ];
 
-/// One test, for what is allocated is counted for all threads together.
+/// All in one test, since allocations are counted for all threads together.
 #[test]
 fn bad_text_is_refused_in_ten_times_its_memory() {
     let nests = NESTS.into_iter().map(|(start, open)| (start, open, "", DEEP));
@@ -115,13 +116,13 @@ fn bad_text_is_refused_in_ten_times_its_memory() {
         .chain(TEXTS)
         .filter_map(|(start, repeated, end, expected)| wrong(start, repeated, end, expected))
         .collect();
-    // No symbol is defined twice, but each breaks a law.
+    // No symbol is defined twice, but each breaks a rule of the IR.
     let functions: String = (0..50_000).map(|i| format!("func.func@f{i}(){{}}")).collect();
     found.extend(wrong_text("functions", functions, "without a body is not public"));
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// Each alias holds the one before twice: what they mean would have 2^120 parts.
+/// Each alias contains the one before twice: expanded, they would have 2^120 parts.
 #[test]
 fn aliases_that_double_cost_what_they_are_written_with() {
     let double = |i: usize| format!("#a{} = [#a{i}, #a{i}]\n", i + 1);

@@ -1,8 +1,8 @@
-//! The arena for all sizes: it is enough at each of them, and little more than the greatest needs.
+//! The arena for all sizes: it suffices at each of them, and is little larger than the greatest sizes need.
 //!
-//! At every size the checker accepts the plan, it takes no more bytes than the bound, and the function
-//! computes what it computes as it is compiled for that size alone. Networks are in the folder that
-//! `OPTC_MODELS` names.
+//! At every size the checker accepts the plan, the plan takes at most the bound, and the function computes
+//! the results of the function compiled for that size alone. Networks are in the folder named by
+//! `OPTC_MODELS`.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ fn arena_bytes(ctx: &Context, body: &Body) -> u64 {
     attrs::arena_bytes(ctx, body).expect("it is planned")
 }
 
-/// The planned function at given sizes; none if it can't have these.
+/// The planned function at given sizes; none if they are impossible.
 fn place(symbolic: &AllSizes, bound: &Bound, sizes: &[u64]) -> Option<Module> {
     let module = symbolic.at(sizes).ok()?;
     let planned = module.function(symbolic.entry()).expect("it was decided");
@@ -42,8 +42,7 @@ fn place(symbolic: &AllSizes, bound: &Bound, sizes: &[u64]) -> Option<Module> {
     Some(module)
 }
 
-/// The module with numbers in the place of symbols, compiled for these sizes alone; none if it can't have
-/// them.
+/// The module with numbers in place of symbols, compiled for these sizes alone; none if they are impossible.
 fn alone(module: &Module, symbolic: &AllSizes, sizes: &[u64]) -> Option<Module> {
     let mut module = module.clone();
     let names = symbolic.symbols().iter().map(|symbol| module.ctx.ident(&symbol.name));
@@ -54,7 +53,7 @@ fn alone(module: &Module, symbolic: &AllSizes, sizes: &[u64]) -> Option<Module> 
     Some(module)
 }
 
-/// What a planned function computes, of numbers between -1 and 1.
+/// The results of a planned function for numbers between -1 and 1.
 fn compute(mut module: Module, symbolic: &AllSizes) -> Vec<Array> {
     let body = module.function(symbolic.entry()).expect("it was decided");
     let types = body.args(body.entry(body.root()).expect("it has a body")).iter().map(|arg| body.ty(*arg));
@@ -75,8 +74,8 @@ fn compute(mut module: Module, symbolic: &AllSizes) -> Vec<Array> {
     model.run(&arrays).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-/// Places a function at random sizes, and at the least and the greatest, and runs it there; the bound is at
-/// most `hundredths` of the plan for the greatest sizes.
+/// Places and runs a function at random sizes, and at the least and the greatest. The bound is at most
+/// `hundredths` percent of the plan for the greatest sizes.
 #[track_caller]
 fn check(text: &str, ranges: &[(&str, u64)], hundredths: u64) {
     let module = optc::parse("bound.mlir", text.to_owned(), None, &LoadOptions::default());
@@ -101,8 +100,8 @@ fn check(text: &str, ranges: &[(&str, u64)], hundredths: u64) {
     }
 }
 
-/// A block in which each layer reads all that were made before, as in DenseNet; the last layer adds to the
-/// first one's result.
+/// A block in which each layer reads all earlier values, as in DenseNet; the last layer adds to the first
+/// one's result.
 const DENSE: &str = "func.func @main(%x: tensor<?x?x?x8xf32, #optc.dims<N, H, W>>) -> tensor<?x?x?x32xf32, #optc.dims<N, H, W>> {
   %w1 = nn.constant dense<0.01> : tensor<8x8x3x3xf32>
   %w2 = nn.constant dense<0.02> : tensor<8x16x3x3xf32>
@@ -129,12 +128,12 @@ fn parts_of_concatenations_stand_in_their_whole_at_all_sizes() {
         let ty = format!("tensor<?x?x?x{channels}xf32, #optc.dims<N, H, W>>");
         text = text.replace(&format!("A{channels}"), &ty);
     }
-    // The scratch of convolutions is counted as the most that any size takes.
+    // The scratch of convolutions counts with its maximum over all sizes.
     check(&text, &[("N", 3), ("H", 50), ("W", 60)], 108);
 }
 
-/// Slices of inner axes: pieces of one image of them, and copies of several. At some sizes a result can't
-/// overwrite one, or what it is of.
+/// Slices of inner axes: contiguous for one image, and copies for several. At some sizes a result cannot
+/// overwrite one, or its source.
 #[test]
 fn a_view_may_lie_in_its_operand_or_be_a_copy() {
     let text =
@@ -159,8 +158,7 @@ fn a_view_may_lie_in_its_operand_or_be_a_copy() {
     check(&text, &[("N", 3), ("W", 200)], 300);
 }
 
-/// At N = 4 the reshaped value has rows of one row of the concatenation, at N = 1 rows of four, which would
-/// lie apart there.
+/// At N = 4 a row of the reshaped value is one row of the concatenation, at N = 1 four rows, with gaps there.
 #[test]
 fn what_is_read_by_a_view_is_no_part() {
     let text = "func.func @main(%x: tensor<?x1x8xf32, #optc.dims<N>>) -> tensor<?xf32, #optc.dims<N>> {
@@ -203,7 +201,7 @@ fn what_is_as_large_at_the_greatest_sizes_only_is_not_overwritten() {
     check(&text.replace('A', "tensor<?x?x64xf32, #optc.dims<N, max(-N + 5, 1)>>"), &[("N", 4)], 300);
 }
 
-/// The slice lies in the output before that is written; where it is a piece of the input, a copy of it does.
+/// The slice is in the output before that is written; if it is contiguous in the input, a copy of it is.
 #[test]
 fn a_copy_lies_in_an_output_where_it_could_lie_in_its_operand() {
     let text = "func.func @main(%x: A6) -> A6 {
@@ -297,7 +295,7 @@ fn check_flow(text: &str, hundredths: u64) {
     check(&text.replace("T", "tensor<?x?xf32, #optc.dims<N, M>>"), &[("N", 9), ("M", 40)], hundredths);
 }
 
-/// Most networks have no values that could lie in the output; here the output is the largest value of all.
+/// Most networks have no values that fit in the output; here the output is the largest value of all.
 #[test]
 fn what_fits_an_output_at_all_sizes_lies_there() {
     let text = "func.func @main(%x: tensor<?x8xf32, #optc.dims<N>>) -> tensor<?x64xf32, #optc.dims<N>> {
@@ -311,8 +309,8 @@ fn what_fits_an_output_at_all_sizes_lies_there() {
     check(text, &[("N", 300)], 105);
 }
 
-/// The first sum takes min(L, 300) rows, the output 400, which is more at each size, although not more than
-/// the most of the one is the least of the other.
+/// The first sum takes min(L, 300) rows, the output 400. The output is larger at each size, although the
+/// sum's greatest size exceeds the output's least.
 #[test]
 fn what_is_never_larger_than_an_output_lies_there() {
     let text = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, L>>) -> tensor<400x?x?xf32, #optc.dims<N, L>> {
@@ -330,7 +328,7 @@ fn what_is_never_larger_than_an_output_lies_there() {
     );
 }
 
-/// Each convolution is written over the rows of its image that were read, at all sizes but the smallest.
+/// Each convolution overwrites the rows of its image that were read, at all sizes except the smallest.
 #[test]
 fn what_is_written_over_rows_is_counted_once_at_all_sizes() {
     let text = "func.func @main(%x: A) -> tensor<1x1x1x32xf32> {
@@ -342,7 +340,7 @@ fn what_is_written_over_rows_is_counted_once_at_all_sizes() {
   return %3 : tensor<1x1x1x32xf32>
 }";
     let text = text.replace("A", "tensor<1x?x?x32xf32, #optc.dims<H, W>>");
-    // The scratch of convolutions is counted as the most that any size takes.
+    // The scratch of convolutions counts with its maximum over all sizes.
     check(&text, &[("H", 90), ("W", 60)], 112);
 }
 

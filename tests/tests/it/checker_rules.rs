@@ -1,7 +1,7 @@
-//! Does each rule of the checker of plans refuse some plan that is nearly right, and which damage shows it?
+//! That each rule of the plan checker refuses some almost correct plan, and which damage shows it.
 //!
 //! A rule is a message of the checker's sources. Planned programs are damaged in all ways of
-//! [`tests::damage`]; every message must be said of one of them, or be quoted by the checker's unit tests.
+//! [`tests::damage`]; every message must occur for one of them, or be quoted by the checker's unit tests.
 //! `docs/CHECKER.md` lists the rules with the kinds of damage that break them: `OPTC_BLESS=1` writes it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ is overwritten as early as possible: `tests/tests/it/damaged_plans.rs`.
 | rule | broken by |
 |---|---|
 ";
-/// The most damaged plans that are tried of each program.
+/// The greatest number of damaged plans of each program.
 const MOST: usize = 700;
 
 /// The messages of the checker's sources, and the literals of its unit tests.
@@ -49,7 +49,7 @@ fn rules() -> (BTreeSet<String>, Vec<String>) {
     (rules, tested)
 }
 
-/// What is said of damaged plans of a program, with the kind of damage.
+/// The messages about damaged plans of a program, with the kind of damage.
 fn said(module: &Module, seed: u64, found: &mut BTreeMap<String, BTreeSet<&'static str>>) {
     let pipeline = PIPELINES[seed as usize % 2];
     let mut planned = module.clone();

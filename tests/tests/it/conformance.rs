@@ -1,15 +1,15 @@
-//! ONNX's own backend tests: which of them run, with the results that ONNX gives.
+//! ONNX's own backend tests: the list of those that pass, with ONNX's results.
 //!
-//! The tests are in the folder that `OPTC_ONNX_TESTS` names (`KIND/NAME/model.onnx`, `test_data_set_N`):
+//! The tests are in the folder named by `OPTC_ONNX_TESTS` (`KIND/NAME/model.onnx`, `test_data_set_N`):
 //! `OPTC_ONNX_TESTS=/path/to/tests cargo test -p optc-tests --test it conformance:: -- --nocapture`. The
-//! table `tests/data/conformance.txt` has every test that is passed. A wrong result, a panic, and a test of
-//! the table that is refused are faults; `OPTC_BLESS=1` adds what is passed beyond it. What is refused is
-//! counted by its reason, and printed.
+//! table `tests/data/conformance.txt` lists every test that passes. A wrong result, a panic, and a refused
+//! test of the table are faults; `OPTC_BLESS=1` adds other tests that pass. Refused tests are counted by
+//! their reason, and printed.
 //!
-//! A plan needs sizes, and some operators take sizes from inputs. So a test is tried with all inputs at run
-//! time, then with the sizes of its inputs in the place of names, then with its small inputs of integers and
-//! its encoded images as constants too, which is what `optc run` does, and then with all its small inputs;
-//! the table says the first way that is passed.
+//! A plan needs sizes, and some operators take sizes from inputs. So a test is tried in this order: with all
+//! inputs at run time; with the sizes of its inputs in place of names; also with its small integer inputs and
+//! its encoded images as constants, as `optc run` does; and with all its small inputs as constants. The table
+//! has the first way that passes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -34,11 +34,11 @@ use tests::workspace::root;
 
 const KINDS: [&str; 5] = ["light", "node", "pytorch-converted", "pytorch-operator", "simple"];
 
-/// Which inputs of a test are constants of its model.
+/// The inputs of a test that become constants of its model.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Bound {
     Nothing,
-    /// None, but named sizes are those of the inputs.
+    /// None, but named sizes are replaced by those of the inputs.
     Sizes,
     Integers,
     Numbers,
@@ -46,10 +46,10 @@ enum Bound {
 
 impl Bound {
     const ALL: [Bound; 4] = [Bound::Nothing, Bound::Sizes, Bound::Integers, Bound::Numbers];
-    /// Elements of an input that is bound, at most.
+    /// The greatest number of elements of an input that becomes a constant.
     const MOST: u64 = 64;
 
-    /// Whether it makes an input a constant. The names of encoded images are `streams`.
+    /// Whether an input becomes a constant. `streams` are the names of encoded images.
     fn takes(self, name: &str, input: &HeldArrays, streams: &BTreeSet<String>) -> bool {
         let HeldArrays::Tensor(input) = input else { return false };
         let is_small = input.shape.iter().product::<u64>() <= Bound::MOST || streams.contains(name);
@@ -74,7 +74,7 @@ impl Bound {
     }
 }
 
-/// What became of a test.
+/// The outcome of a test.
 pub(crate) enum Outcome {
     Passed,
     Refused(String),
@@ -91,13 +91,13 @@ struct Case {
     sets: Vec<DataSet>,
 }
 
-/// Inputs and outputs of a run, each input as its file and what that holds.
+/// Inputs and outputs of a run; each input is its file and the content.
 struct DataSet {
     inputs: Vec<(Vec<u8>, HeldArrays)>,
     outputs: Vec<Array>,
 }
 
-/// What the files of a test are, by name.
+/// The content of a test's files, by name.
 pub(crate) type Files<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
 
 /// The files `PREFIX_0.pb`, `PREFIX_1.pb`, ...
@@ -111,7 +111,7 @@ fn arrays(files: Files<'_>, prefix: &str) -> Result<Vec<(Vec<u8>, HeldArrays)>, 
 }
 
 impl DataSet {
-    /// A net's one input, as ONNX's runner gives it to nets that ship without data: `arange(n) / n`.
+    /// The only input of a net without data, as in ONNX's runner: `arange(n) / n`.
     fn ascending(model: &[u8], output: Vec<u8>) -> Result<DataSet, String> {
         let proto = ModelProto::read(model).map_err(|error| error.to_string())?;
         let names = input_names(model)?;
@@ -183,7 +183,7 @@ impl Case {
         Outcome::Passed
     }
 
-    /// Whether its results are the random numbers of whoever made the test.
+    /// Whether its results are random numbers of the test's author.
     fn is_random(&self) -> bool {
         const RANDOM: [&str; 3] = ["Bernoulli", "Multinomial", "Random"];
         let Ok(model) = ModelProto::read(&self.model) else { return false };
@@ -236,7 +236,7 @@ impl Case {
     }
 }
 
-/// The numbers that arrays say for the names of a model's sizes.
+/// The values of a model's size names, from the shapes of arrays.
 fn sizes_of(model: &ModelProto<'_>, held: &[HeldArrays]) -> BTreeMap<String, u64> {
     let mut sizes = BTreeMap::new();
     for ((_, ty), held) in items::inputs(model).zip(held) {
@@ -244,7 +244,7 @@ fn sizes_of(model: &ModelProto<'_>, held: &[HeldArrays]) -> BTreeMap<String, u64
             continue;
         };
         for (dimension, size) in shape.iter().zip(&array.shape) {
-            // What is no plain name follows from those that are.
+            // Expressions follow from plain names.
             let is_plain = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
             if let Dimension::Symbol(name) = dimension
                 && is_plain(name)
@@ -256,7 +256,7 @@ fn sizes_of(model: &ModelProto<'_>, held: &[HeldArrays]) -> BTreeMap<String, u64
     sizes
 }
 
-/// What is held for an input, as the arrays of a program.
+/// The content of an input, as the arrays of a program.
 fn named(name: &str, held: &HeldArrays) -> Vec<Array> {
     match held {
         HeldArrays::Tensor(array) => vec![Array { name: name.to_owned(), ..array.clone() }],
@@ -317,15 +317,15 @@ fn reason(text: &str) -> String {
     line.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect()
 }
 
-/// What became of a test in the first way that is not refused, or in the last, and why it is refused at run
-/// time.
+/// The outcome of a test in the first way that is not refused, or in the last, and the reason for a refusal
+/// at run time.
 pub(crate) struct Tried {
     bound: Bound,
     pub(crate) outcome: Outcome,
     refusal: Option<String>,
 }
 
-/// A test that runs whatever happens in it.
+/// A test run that catches panics.
 pub(crate) fn outcome(path: &Path, files: Files<'_>) -> Tried {
     let case = match Case::read(path, files) {
         Ok(case) => case,
@@ -358,7 +358,7 @@ pub(crate) fn outcome(path: &Path, files: Files<'_>) -> Tried {
     Tried { bound: Bound::Nothing, outcome: Outcome::Refused(last), refusal }
 }
 
-/// A file of a test. A net without data is not in a folder of its own.
+/// A file of a test. A net without data has no folder of its own.
 fn read_file_of(folder: &Path, name: &str, file: &str) -> Option<Vec<u8>> {
     if !name.starts_with("light/") {
         return std::fs::read(folder.join(name).join(file)).ok();
@@ -367,7 +367,7 @@ fn read_file_of(folder: &Path, name: &str, file: &str) -> Option<Vec<u8>> {
     std::fs::read(folder.join(name.to_owned() + &beside)).ok()
 }
 
-/// What became of all tests, by name.
+/// The outcomes of all tests, by name.
 fn outcomes(folder: &Path) -> BTreeMap<String, Tried> {
     let only = std::env::var("OPTC_ONNX_ONLY").unwrap_or_default();
     let mut names: Vec<String> = Vec::new();
@@ -396,7 +396,7 @@ fn outcomes(folder: &Path) -> BTreeMap<String, Tried> {
     found.into_inner().expect("none panicked")
 }
 
-/// How many tests of a kind are passed.
+/// The number of passing tests of a kind.
 #[derive(Default)]
 struct Count {
     tests: usize,
@@ -412,7 +412,7 @@ impl fmt::Display for Count {
     }
 }
 
-/// The sample is an archive of numpy's with the files of some tests as bytes; `tests/onnx/sample` makes it.
+/// The sample is an npz archive with the files of some tests as bytes; `tests/onnx/sample` makes it.
 pub(crate) fn sample() -> Vec<Array> {
     let arrays = optc::arrays::read_npz(&root().join("tests/data/conformance.npz"), &|_| None);
     arrays.unwrap_or_else(|failure| panic!("{failure}"))

@@ -1,5 +1,5 @@
-//! Each form of control flow, compiled: machine code computes what the interpreter computes, and stops where
-//! it must.
+//! Every form of control flow, compiled: machine code computes the interpreter's results, and stops where it
+//! must.
 
 use std::sync::Arc;
 
@@ -32,8 +32,8 @@ fn run(text: &str, inputs: &[Array]) -> Result<Vec<Array>, String> {
     execute(&mut parse(text), inputs, &options).map_err(|failure| failure.to_string())
 }
 
-/// Runs `@main` by machine code and by the interpreter, on these arguments: both give the first result's
-/// `expected` numbers.
+/// Runs `@main` as machine code and in the interpreter on these arguments: the first result must have the
+/// `expected` numbers in both.
 #[track_caller]
 fn check(text: &str, inputs: &[Array], expected: &[f32]) {
     let found = run(text, inputs).unwrap_or_else(|failure| panic!("{failure}"));

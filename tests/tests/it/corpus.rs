@@ -1,7 +1,7 @@
-//! Does MLIR's own text come back byte for byte?
+//! That MLIR's own text round-trips byte for byte.
 //!
 //! `OPTC_MLIR_CORPUS` names a folder of mlir-opt's output, one module a file: `generic/`, `generic_local/`,
-//! `generic_loc/`, `custom/`, and where they are, `scramble/` and `negative/`.
+//! `generic_loc/`, `custom/`, and optionally `scramble/` and `negative/`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,10 +50,10 @@ fn first_difference(found: &str, expected: &str) -> String {
     }
 }
 
-/// Two maps of it have one text; MLIR keeps them apart by how their sums nest.
+/// Two maps in it have the same text; MLIR tells them apart by the nesting of their sums.
 const TWINS: &str = "IR__affine-map.000.mlir";
 
-/// Reads a folder's files; they print as those of another.
+/// Reads a folder's files; they must print as those of another.
 #[track_caller]
 fn check_folder(source: &str, target: &str, locations: Locations, is_exempt: impl Fn(&str) -> bool) {
     let folder = corpus();
@@ -84,7 +84,8 @@ fn generic_text_comes_back() {
     check_folder("generic", "generic", Locations::Hidden, |_| false);
 }
 
-/// A file names those whose generic form has aliases that only a dialect's own code chooses, one a line.
+/// A file lists the modules whose generic form has aliases that only a dialect's own code chooses, one a
+/// line.
 #[test]
 #[cfg_attr(not(given = "OPTC_MLIR_DIALECT_ALIASES"), ignore = "needs OPTC_MLIR_DIALECT_ALIASES")]
 fn aliases_are_found_where_none_were_written() {
@@ -194,7 +195,7 @@ fn what_mlir_accepts_is_verified() {
     check_none(&failures, count);
 }
 
-/// Whether a message says where in the text its fault is: `t:3:14`.
+/// Whether a message has the location of its fault in the text: `t:3:14`.
 fn says_where(ctx: &Context, error: &Diagnostic) -> bool {
     let place = describe(ctx, error.location).unwrap_or_default();
     let mut numbers = place.rsplit(':').take(2).map(|number| number.parse::<u32>().is_ok());
@@ -249,7 +250,7 @@ fn what_mlir_refuses_is_not_verified() {
     let names = refused_by_verifier(&folder);
     let mut accepted = Vec::new();
     let mut count = 0;
-    // What these lack is for dialects to say that are not here.
+    // The missing checks belong to dialects that are not registered here.
     let others = ["Dialect__LLVMIR__layout.004.mlir", "Dialect__Shape__invalid.022.mlir"];
     for name in names.into_iter().filter(|name| !others.contains(&&**name)) {
         let Ok(text) = std::fs::read_to_string(folder.join("negative").join(&name)) else { continue };

@@ -1,5 +1,6 @@
-//! Does a damaged artifact of a real network ever crash, or compute something else? Bytes are changed at
-//! random, and in a child process with little memory it is opened and, unless it is refused, run.
+//! That a damaged artifact of a real network never crashes and never computes other results. Bytes are
+//! changed at random. A child process with little memory opens the artifact and, unless it is refused, runs
+//! it.
 //!
 //! ```sh
 //! OPTC_DAMAGES=0..50000 cargo test --release -p optc-tests --test it -- random_damages --nocapture
@@ -15,16 +16,16 @@ use optc::{Array, Artifact, CompileOptions, Failure, LoadOptions};
 use runtime::AlignedBuffer;
 use tests::random::Random;
 
-/// The variable that names the seeds of damages.
+/// The variable with the seeds of damages.
 const DAMAGES: &str = "OPTC_DAMAGES";
 
-/// The variable that names the artifact to a child.
+/// The variable with the child's artifact.
 const FILE: &str = "OPTC_DAMAGED_FILE";
 
 /// The address space of a child in KiB: a damaged length must not take all memory.
 const MOST_KIB: u64 = 1 << 20;
 
-/// Seeds that each child looks at.
+/// The number of seeds for each child.
 const STEP: u64 = 500;
 
 #[test]
@@ -63,7 +64,7 @@ fn seeds(text: &str) -> Range<u64> {
     start..end
 }
 
-/// What a child does; in a run of all tests, nothing.
+/// The work of a child; in a run of all tests, nothing.
 #[test]
 fn a_child_that_reads_damaged_artifacts() {
     let Ok(path) = std::env::var(FILE) else { return };
@@ -84,7 +85,7 @@ fn a_child_that_reads_damaged_artifacts() {
     println!("{refused} refused, {harmless} harmless");
 }
 
-/// What a network with an input of ones computes, in the bytes of its artifact.
+/// The results of a network for an input of ones, from the bytes of its artifact.
 fn run(bytes: &[u8]) -> Result<Vec<Array>, Failure> {
     let mut buffer = AlignedBuffer::zeroed(bytes.len()).expect("there is memory");
     buffer.as_mut_slice().copy_from_slice(bytes);
@@ -93,10 +94,10 @@ fn run(bytes: &[u8]) -> Result<Vec<Array>, Failure> {
     model.run(&[Array::f32("input", &[1, 3, 224, 224], &ones)])
 }
 
-/// Changes bytes: a few, a run of them, or the end is cut off.
+/// Changes bytes: a few of them, or a run; or cuts off the end.
 fn damage(bytes: &mut Vec<u8>, seed: u64) {
     let mut random = Random::new(seed);
-    // Half of the damages are where the header, the plan and the machine code are.
+    // Half of the damages are in the header, the plan and the machine code.
     let end = if random.below(2) == 0 { bytes.len() } else { bytes.len().min(1 << 18) };
     let at = random.below(end);
     match random.below(8) {

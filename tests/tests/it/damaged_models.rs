@@ -1,5 +1,5 @@
-//! Are ONNX's own tests read or refused, but without a panic, where their shapes are others and where their
-//! nodes lack something?
+//! That ONNX's own tests are read or refused without a panic if their shapes are changed or their nodes
+//! incomplete.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,7 +9,7 @@ use tests::given::given;
 use crate::conformance::sample;
 use crate::protobuf::{Field, content, fields, holding, joined};
 
-/// How many damaged models are refused, how many are read, and which panic.
+/// The numbers of damaged models that are refused and that are read, and those that panic.
 #[derive(Default)]
 struct Told {
     counts: [usize; 2],
@@ -47,9 +47,9 @@ fn given_models() -> impl Iterator<Item = (String, Vec<u8>)> {
     })
 }
 
-/// Reads models of which one input or output has an axis less, or one of no elements.
+/// Reads models with one axis of an input or output removed or made empty.
 fn read_with_other_shapes(models: impl Iterator<Item = (String, Vec<u8>)>) -> Told {
-    // A dimension of a shape, of which the number follows: a field that is not known is skipped.
+    // A dimension of a shape, followed by its number: an unknown field is skipped.
     const DIMENSION: [u8; 3] = [0x0a, 0x02, 0x08];
     const UNKNOWN: u8 = 0x7a;
     let mut told = Told::default();
@@ -76,8 +76,8 @@ fn no_operator_of_onnx_s_own_tests_panics_for_another_rank() {
     read_with_other_shapes(given_models()).assert(1000);
 }
 
-/// A node's fields with an operand left out, with one less and one more, with the first in the place of all,
-/// with an attribute less, and with a result more.
+/// A node's fields with an operand omitted, with one operand less and one more, with all operands replaced by
+/// the first, with an attribute less, and with a result more.
 fn lacking(node: &[Field]) -> Vec<(String, Vec<Field>)> {
     const INPUT: u64 = 1;
     const ATTRIBUTE: u64 = 5;
@@ -105,7 +105,7 @@ fn lacking(node: &[Field]) -> Vec<(String, Vec<Field>)> {
     all
 }
 
-/// Reads models of which one node lacks something.
+/// Reads models with one incomplete node.
 fn read_with_lacking_nodes(models: impl Iterator<Item = (String, Vec<u8>)>) -> Told {
     let mut told = Told::default();
     for (name, model) in models {

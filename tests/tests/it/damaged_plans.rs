@@ -1,9 +1,8 @@
-//! The checker of plans refuses every plan that computes something wrong.
+//! That the plan checker refuses every plan with wrong results.
 //!
-//! Planned programs (the files of `lit-tests/` that show the memory passes, random graphs, random branches
-//! and loops) are damaged in all ways of [`tests::damage`]. A damaged plan that the checker accepts must
-//! compute, in the bytes of [`tests::arena`], what the interpreter computes on values: then the damage is
-//! none.
+//! Planned programs (the files of `lit-tests/` for the memory passes, random graphs, random branches and
+//! loops) are damaged in all ways of [`tests::damage`]. If the checker accepts a damaged plan, the plan must
+//! compute the interpreter's results in the bytes of [`tests::arena`]: then the damage is harmless.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,17 +25,17 @@ use tests::{arena, damage};
 const FOLDERS: [&str; 4] = ["fuse", "inplace", "known-failures", "plan"];
 pub(crate) const PIPELINES: [&str; 2] = ["inplace,plan", "layout,fuse,inplace,plan{optimize=memory}"];
 
-/// How many plans of a kind of damage were tried, and what became of them.
+/// The number of damaged plans of a kind, and their outcomes.
 #[derive(Default)]
 struct Count {
     refused: usize,
-    /// Refused although they compute the right numbers: garbage that no result shows, or what the rules
-    /// forbid anyway.
+    /// Refused although the results are right: garbage that no result shows, or a violation of the rules that
+    /// is harmless here.
     harmless: usize,
     accepted: usize,
 }
 
-/// A planned program with inputs for which it ends.
+/// A planned program with inputs for which it terminates.
 struct Case {
     name: String,
     planned: Module,
@@ -56,7 +55,8 @@ fn inputs(module: &Module, seeds: std::ops::Range<u64>) -> Option<Vec<Vec<Tensor
 }
 
 impl Case {
-    /// Plans a program; none if it can't be planned or has no inputs for which it is right and ends.
+    /// Plans a program; none if it cannot be planned or no inputs are known for which it is right and
+    /// terminates.
     fn new(name: &str, module: &Module, pipeline: &str) -> Option<Case> {
         let mut planned = module.clone();
         optc::run_pipeline(&mut planned, pipeline, &RunOptions::new(codegen::Cpu::native())).ok()?;
@@ -68,7 +68,7 @@ impl Case {
         (!case.inputs.is_empty()).then_some(case)
     }
 
-    /// Why a damaged plan of this program is wrong, if it is.
+    /// The fault of a damaged plan of this program, if there is one.
     fn fault(&self, damaged: &Module) -> Option<String> {
         self.inputs.iter().find_map(|inputs| {
             let found = match simulate(damaged, inputs) {
@@ -105,7 +105,7 @@ impl Case {
     }
 }
 
-/// The passes have changed nothing but the order of sums.
+/// The passes changed only the order of sums.
 fn compare(name: &str, given: &Module, planned: &Module, inputs: &[Tensor]) {
     let run = |module: &Module| interp::run(module, "main", inputs).expect("it ran on bytes");
     for (given, planned) in run(given).iter().zip(run(planned)) {
@@ -165,7 +165,7 @@ fn graphs() -> Vec<Case> {
     cases.flatten().collect()
 }
 
-/// What networks rarely have, with states, in both ways.
+/// Structures that are rare in networks, with states, after each pipeline.
 fn rare() -> Vec<Case> {
     let cases = (0..16).flat_map(|seed| {
         let module = plan_program(seed).module;
@@ -174,7 +174,7 @@ fn rare() -> Vec<Case> {
     cases.flatten().collect()
 }
 
-/// Values of several sizes that change places.
+/// Permutations of values of several sizes.
 fn permutations() -> Vec<Case> {
     let setup = Setup::default();
     let cases = (0..10).filter_map(|seed| {
@@ -193,8 +193,8 @@ fn flows() -> Vec<Case> {
     cases.collect()
 }
 
-/// Groups whose steps run in turns: a pool of what a convolution makes, and a chain of three with two images
-/// between.
+/// Streamed groups: a pool over a convolution's result, and a chain of three steps with two images between
+/// them.
 const LINES: [&str; 2] = [
     r#"func.func @main(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x8xf32> {
       %w = nn.constant dense<0.5> : tensor<8x4x1x1xf32>
@@ -232,7 +232,7 @@ fn steps_in_turns() -> Vec<Case> {
     LINES.iter().enumerate().map(case).collect()
 }
 
-/// Damages each program in every way, or in `most` ways that are drawn.
+/// Damages each program in every way, or in `most` random ways.
 fn try_all(cases: &[Case], most: usize) -> BTreeMap<&'static str, Count> {
     let mut counts = BTreeMap::new();
     for (seed, case) in cases.iter().enumerate() {
@@ -258,7 +258,7 @@ fn total(counts: &BTreeMap<&'static str, Count>) -> usize {
 #[test]
 fn damaged_plans_of_the_files_that_show_the_passes_are_refused_or_right() {
     let mut cases = files_of_passes();
-    // Only steps in turns need what they wrote to scratch.
+    // Only streamed steps read their own scratch.
     cases.extend(steps_in_turns());
     assert!(cases.len() >= 60, "only {} programs could be planned and run", cases.len());
     let counts = try_all(&cases, 1_000);

@@ -1,9 +1,9 @@
-//! How near are the bounds of sizes to the truth?
+//! How tight the bounds of sizes are.
 //!
-//! Bounds that hold are tested beside the algebra; ones that are too wide are sound too, but let passes prove
-//! less: programs are then refused or take more memory. Here expressions of three symbols are evaluated at
-//! every point of a small box, and how many bounds and proofs are the best that there are is counted. The
-//! counts may grow.
+//! The unit tests of the algebra show that bounds hold. Bounds that are too wide are sound too, but passes
+//! prove less with them: programs are then refused or take more memory. Here expressions of three symbols are
+//! evaluated at every point of a small box, and the optimal bounds and proofs are counted. The counts may
+//! grow.
 
 use ir::dims::{
     Interval, Ranges, add, ceil_div, constant, evaluate, floor_div, interval, max, maximum, min, modulo, mul,
@@ -13,7 +13,7 @@ use ir::{Context, DimExpr};
 use tests::random::Random;
 
 const NAMES: [&str; 3] = ["A", "B", "C"];
-/// The ends of each symbol.
+/// The range of each symbol.
 const BOX: [(u64, u64); 3] = [(1, 5), (0, 4), (2, 7)];
 
 type Of = fn(&Context, DimExpr, DimExpr) -> Option<DimExpr>;
@@ -33,7 +33,7 @@ fn expression(ctx: &Context, random: &mut Random, depth: u32) -> Option<DimExpr>
     }
 }
 
-/// The values of an expression at all points of the box; none if it has none at one of them.
+/// The values of an expression at all points of the box; none if it is undefined at one of them.
 fn values(ctx: &Context, expr: DimExpr) -> Option<Vec<i128>> {
     let mut values = Vec::new();
     let [a, b, c] = BOX.map(|(low, high)| low..=high);
@@ -86,7 +86,7 @@ fn bounds_hold_and_are_as_near_as_they_were() {
     assert!(count.low >= LOW && count.high >= HIGH && count.maximum >= MAXIMUM, "{count:?}");
 }
 
-/// How many bounds were the best that there are.
+/// The number of optimal bounds.
 const LOW: usize = 2141;
 const HIGH: usize = 2140;
 const MAXIMUM: usize = 2290;
@@ -122,5 +122,5 @@ fn proofs_hold_and_are_as_many_as_they_were() {
     assert!(enough, "{proved:?} of {true_of:?} are proved, {PROVED:?} were");
 }
 
-/// How many equalities, orders and differences were proved.
+/// The number of proved equalities, orders and differences.
 const PROVED: [usize; 3] = [95, 681, 863];

@@ -1,5 +1,5 @@
-//! Each operation of each dialect on tensors, at sizes of any kind, is computed by machine code as by the
-//! interpreter, or refused.
+//! That for each operation of each dialect on tensors, at sizes of any kind, machine code computes the
+//! interpreter's results, or the operation is refused.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,10 +16,10 @@ use tests::random::Random;
 
 use crate::kernel_layouts::{compare, execute, inputs};
 
-/// How often each row is tried at other sizes.
+/// The number of trials of each row with other sizes.
 const ROUNDS: u64 = 3;
 
-/// What became of a row.
+/// The outcome for a row.
 #[derive(Default)]
 struct Count {
     agree: BTreeSet<&'static str>,
@@ -80,7 +80,7 @@ fn check(def: &'static OpDef, round: u64, count: &mut Count) -> Result<(), Strin
     }
 }
 
-/// Whether a size stays as it is in a round, since an attribute may need it.
+/// Whether a size is kept in a round, since an attribute may need it.
 fn random_keeps(round: u64, size: u64) -> bool {
     round == 0 || (size + round).is_multiple_of(3)
 }

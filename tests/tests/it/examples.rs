@@ -1,4 +1,4 @@
-//! The examples of passes and operations, as `optc passes NAME` and `optc ops NAME` show them, are true.
+//! That the examples of passes and operations, as shown by `optc passes NAME` and `optc ops NAME`, are true.
 
 use optc::{LoadOptions, parse, run_pipeline};
 use passes::manager::{Registry, RunOptions};

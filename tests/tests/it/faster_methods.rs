@@ -1,5 +1,5 @@
-//! Which convolutions are computed by a faster algorithm: the same on any number of threads, for known sizes
-//! and for named ones, and only where its scratch fits beneath the peak.
+//! Selection of faster convolution algorithms: the same on any number of threads, for known sizes and for
+//! named ones, and only if their scratch fits below the peak.
 
 use std::sync::Arc;
 

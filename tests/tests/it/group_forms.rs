@@ -1,7 +1,7 @@
-//! Groups of all forms around each contraction and normalisation, as a program may spell them: machine code
-//! computes what their bodies say, or the program is refused.
+//! Groups of all forms around each contraction and normalization: machine code computes the meaning of their
+//! bodies, or the program is refused.
 //!
-//! `fuse` makes groups of the forms that kernels have; a text may have others.
+//! `fuse` makes only groups of the kernels' forms; a program's text may have others.
 
 use std::sync::Arc;
 
@@ -17,7 +17,8 @@ use crate::kernel_layouts::{compare, inputs};
 
 const IMAGE: &str = "tensor<1x4x5x16xf32>";
 
-/// What a step of a body reads besides the value before it: an argument of the group, with its sizes.
+/// An operand of a step of a body in addition to the value before it: an argument of the group, with its
+/// sizes.
 #[derive(Clone, Copy)]
 struct Other {
     name: &'static str,
@@ -62,7 +63,7 @@ impl Step {
     }
 }
 
-/// The operation that the group is around, with the type of its weights.
+/// The root operation of the group, with the type of its weights.
 const ROOTS: [(&str, &str); 5] = [
     (
         r#"nn.conv2d FROM, %w {layout = "NHWC"} : (IMAGE, tensor<16x16x1x1xf32>) -> IMAGE"#,
@@ -86,7 +87,7 @@ const ROOTS: [(&str, &str); 5] = [
     ),
 ];
 
-/// Which values a group yields.
+/// The values that a group yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Yields {
     Last,
@@ -133,7 +134,7 @@ fn program(root: usize, before: &[Step], after: &[Step], yields: Yields) -> Stri
     )
 }
 
-/// The steps that may stand before or after the root: none, one, or two.
+/// The steps before or after the root: none, one, or two.
 fn steps() -> Vec<Vec<Step>> {
     let [channels, .., whole, thin] = OTHERS;
     let mut found = vec![Vec::new()];
@@ -150,7 +151,7 @@ fn steps() -> Vec<Vec<Step>> {
     found
 }
 
-/// Whether machine code computes a program, as the interpreter does.
+/// Whether machine code supports a program and computes the interpreter's results.
 fn is_computed(text: &str, random: &mut Random) -> bool {
     let ctx = Arc::new(Context::new());
     let parsed = ir::text::parse(&ctx, "group.mlir", text.to_owned());
@@ -193,8 +194,8 @@ fn a_group_of_any_form_is_computed_as_its_body_says_or_refused() {
     assert!(computed.iter().sum::<usize>() > 30, "{computed:?}");
 }
 
-/// Programs that once read or wrote beyond their operands, computed something else, or stopped the compiler:
-/// each is computed as it is interpreted, or refused.
+/// Programs that once caused accesses outside of operands, wrong results, or a panic of the compiler: each
+/// has the interpreter's results, or is refused.
 const FOLDER: &str = "tests/data/groups";
 
 #[test]

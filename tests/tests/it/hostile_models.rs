@@ -1,8 +1,8 @@
-//! Are hostile files refused in a second and in at most ten times their size, and does none panic?
+//! That hostile files are refused in a second and in at most ten times their size, without a panic.
 //!
-//! Three small models with every truncation and every flipped bit; operators with numbers that no memory and
-//! no loop holds, at sizes that are known and that are not; and files whose structure costs much: nested
-//! graphs, loops and functions, chains, cycles, many names, many faults.
+//! Three small models with every truncation and every flipped bit; operators with numbers too large for
+//! memory and loops, at known and unknown sizes; and files with a costly structure: nested graphs, loops and
+//! functions, chains, cycles, many names, many faults.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
@@ -16,13 +16,12 @@ use crate::writer::{
     ints_tensor, model, property, raw_tensor, string, tensor, value_info, with_functions,
 };
 
-/// What a context holds before anything is read, and then some, in bytes.
+/// An allowance for the memory of an empty context, in bytes.
 const FREE_BYTES: u64 = 2 << 20;
-/// Of one thread.
+/// The greatest CPU time for a file, of one thread.
 const MOST_TIME: Duration = Duration::from_secs(1);
 
-/// How long this thread has computed, whatever else the machine does; where the system does not say it, the
-/// time that has passed.
+/// The CPU time of this thread; if the system does not report it, the elapsed time.
 fn cpu_time() -> Duration {
     static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
     let said = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
@@ -30,7 +29,7 @@ fn cpu_time() -> Duration {
     nanoseconds.map_or_else(|| BEGIN.elapsed(), Duration::from_nanos)
 }
 
-/// How many files were read, and how many refused.
+/// The numbers of files read and refused.
 #[derive(Default)]
 struct Told {
     read: usize,
@@ -44,7 +43,7 @@ impl Told {
         self.import_beside(what, bytes, FREE_BYTES);
     }
 
-    /// The same, where a refusal may take that number of bytes beside those of the file.
+    /// The same, but a refusal may take this number of bytes in addition to those for the file.
     fn import_beside(&mut self, what: &str, bytes: &[u8], free_bytes: u64) {
         let length = bytes.len();
         let file = bytes.to_vec();
@@ -105,7 +104,7 @@ fn leaky() -> Message {
     )
 }
 
-/// A loop whose graph reads what is around it, and a call of a function.
+/// A loop whose graph reads outer values, and a call of a function.
 fn looping() -> Message {
     let infos = vec![value_info("i", INT64, &[]), value_info("c", 9, &[]), value_info("s", FLOAT, &[3])];
     let body = Graph { inputs: infos, ..Graph::default() };
@@ -117,7 +116,7 @@ fn looping() -> Message {
     with_functions(main, &[leaky()])
 }
 
-/// Named sizes, numbers that follow from them, and a sequence.
+/// Named sizes, numbers computed from them, and a sequence.
 fn moving() -> Message {
     let graph = Graph::default().input("x", &[-1, 3]).weight(ints_tensor("ends", &[2, 1]));
     let graph = graph.weight(int64("zero", 0));
@@ -161,7 +160,7 @@ fn every_truncation_and_every_flipped_bit_of_three_models_is_read_or_refused() {
     }
 }
 
-/// What stands for the hostile number in a probe.
+/// The placeholder of the hostile number in a probe.
 const HOLE: i64 = -9;
 const NUMBERS: [i64; 9] = [i64::MIN, -(1 << 40), -3, 0, 1 << 20, 1 << 31, 1 << 40, i64::MAX - 1, i64::MAX];
 
@@ -174,7 +173,7 @@ enum Slot {
     Ints(&'static [i64]),
     /// The hostile number, of rank 0.
     Int,
-    /// It as floats, in a list.
+    /// The number as floats, in a list.
     Floats(&'static [i64]),
     LeftOut,
 }
@@ -298,7 +297,7 @@ const PROBES: &[Probe] = &[
     ("Einsum", &[2, 3], &[X, X], &[Text("equation", "abcdefghijklmnopqrstuvwxyzab...,...zyx->...")]),
 ];
 
-/// The model of a probe for a number. `first` is the first size of its input.
+/// The model of a probe for a number; `first` is the first size of its input.
 fn probe((op, shape, slots, given): &Probe, number: i64, first: i64) -> Message {
     let put = |numbers: &[i64]| -> Vec<i64> {
         numbers.iter().map(|held| if *held == HOLE { number } else { *held }).collect()
@@ -351,7 +350,7 @@ fn operators_with_hostile_numbers_are_read_or_refused() {
             told.import(&format!("{op} with {number}"), &probe(entry, number, shape[0]).0);
             told.import(&format!("{op} with {number}, of any size"), &probe(entry, number, -1).0);
         }
-        // A size of an input that no memory holds.
+        // A size of an input that is too large for memory.
         for number in [1, 1 << 31, i64::MAX] {
             told.import(&format!("{op} of a large input with {number}"), &probe(entry, number, 1 << 40).0);
         }
@@ -365,7 +364,7 @@ fn plain() -> Graph {
     Graph::default().input("x", &[3])
 }
 
-/// A loop around a graph, as often as it says, of one state.
+/// A loop over a graph with one state, with a constant number of iterations.
 fn around(inner: Graph, turns: i64, depth: usize) -> Graph {
     let (i, c, s) = (format!("i{depth}"), format!("c{depth}"), format!("s{depth}"));
     let infos = vec![value_info(&i, INT64, &[]), value_info(&c, 9, &[]), value_info(&s, FLOAT, &[3])];
@@ -381,7 +380,7 @@ fn around(inner: Graph, turns: i64, depth: usize) -> Graph {
     )
 }
 
-/// Functions of which each calls the next one twice, and as many nodes as are asked for.
+/// Functions that each call the next one twice, and the requested number of nodes.
 fn doubling(levels: usize, nodes: usize) -> Message {
     let mut functions = vec![leaky()];
     for level in 0..levels {
@@ -396,7 +395,7 @@ fn doubling(levels: usize, nodes: usize) -> Message {
     with_functions(graph.output(&format!("y{nodes}")), &functions)
 }
 
-/// A chain whose last node reads what is not there.
+/// A chain whose last node reads an undefined name.
 fn chain(op: &str, count: usize, last: &str) -> Message {
     let graph = (0..count).fold(plain().input("y0", &[3]), |graph, at| {
         graph.node(op, &[&format!("y{at}")], &[&format!("y{}", at + 1)], &[])
@@ -404,7 +403,7 @@ fn chain(op: &str, count: usize, last: &str) -> Message {
     model(17, graph.node("Add", &[&format!("y{count}"), last], &["y"], &[]).output("y"))
 }
 
-/// Files whose structure costs much, by name; `size` is about how many parts they have.
+/// Files with a costly structure, by name; `size` is the approximate number of their parts.
 fn structures(size: usize) -> Vec<(String, Message)> {
     let relu = |name: &str| plain().node("Relu", &["x"], &["y"], &[]).output(name);
     let long = "n".repeat(size);
@@ -447,13 +446,13 @@ fn structures(size: usize) -> Vec<(String, Message)> {
     files.into_iter().map(|(name, file)| (format!("{name}, {size}"), file)).collect()
 }
 
-/// Loops of 1000 turns in each other.
+/// Nested loops of 1000 iterations.
 fn nested_loops(depth: usize) -> Message {
     let inner = (0..depth).fold(Graph::default(), |inner, at| around(inner, 1000, at));
     model(17, Graph { inputs: plain().inputs, ..inner.output(&format!("y{}", depth - 1)) })
 }
 
-/// Sizes of inputs that are called something hostile.
+/// Sizes of inputs with hostile names.
 fn named_sizes() -> Vec<(String, Message)> {
     let long = format!("N{}", " * N".repeat(200));
     let nested = format!("{}N{}", "(".repeat(5000), ")".repeat(5000));
@@ -472,7 +471,7 @@ fn named_sizes() -> Vec<(String, Message)> {
     names.iter().map(file).collect()
 }
 
-/// Weights whose data is elsewhere, or not what is said.
+/// Weights whose data is missing, or not as declared.
 fn weights() -> Vec<(String, Message)> {
     let mut files = Vec::new();
     for (key, value) in [
@@ -525,7 +524,7 @@ fn files_whose_structure_costs_much_are_refused() {
         told.import(&name, &file.0);
     }
     for depth in 1..8 {
-        // Turns are written down until they are too many; loops of many turns stay loops.
+        // Loops are unrolled until there are too many nodes; loops of many iterations stay loops.
         told.import_beside(&format!("{depth} loops in each other"), &nested_loops(depth).0, 32 << 20);
     }
     told.assert();

@@ -1,9 +1,9 @@
-//! Programs that multiply integers of 8 bits, as quantized networks do.
+//! Programs with products of 8-bit integers, as in quantized networks.
 //!
-//! Quantized contractions are computed to the bit, with whatever rescales the sums: machine code does what
-//! the planned program means, which algebra may have rounded otherwise than the written one. What is written
-//! as floats around DequantizeLinear and QuantizeLinear becomes such: its sums are more exact than those of
-//! floats, so bytes may differ by one.
+//! Quantized contractions are exact to the bit, with any rescaling of the sums: machine code computes the
+//! meaning of the planned program, which algebra may round in another way than the written one. Float
+//! operations around DequantizeLinear and QuantizeLinear become quantized contractions. Their sums are more
+//! exact than those of floats, so bytes may differ by one.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl Net {
         made
     }
 
-    /// Adds an operation on elements, whose result is like the first operand.
+    /// Adds an elementwise operation with the type of the first operand.
     fn like(&mut self, name: &str, operands: &[&Named]) -> Named {
         let first = operands[0].clone();
         self.op(name, operands, "", &first.shape, first.elem)
@@ -87,7 +87,7 @@ impl Net {
         self.constant(&[], "f32", || format!("{number:.9}"))
     }
 
-    /// A constant of bytes; those at the ends are frequent.
+    /// A constant of bytes; the ends of the range are frequent.
     fn bytes(&mut self, random: &mut Random, shape: &[u64], elem: &'static str) -> Named {
         let least = if elem == "i8" { -128 } else { 0 };
         let ends = random.below(4) == 0;
@@ -105,7 +105,7 @@ impl Net {
         self.op("nn.cast", &[value], &format!("to = {elem}"), &value.shape, elem)
     }
 
-    /// Bytes made of floats between -1 and 1.
+    /// Bytes from floats between -1 and 1.
     fn quantized(&mut self, x: &Named, elem: &'static str) -> Named {
         let (scale, zero) = (self.number(140.0), self.number(if elem == "i8" { 0.0 } else { 128.0 }));
         let scaled = self.like("nn.mul", &[x, &scale]);
@@ -114,7 +114,7 @@ impl Net {
         self.cast(&rounded, elem)
     }
 
-    /// What DequantizeLinear makes of bytes.
+    /// DequantizeLinear of bytes.
     fn dequantized(&mut self, bytes: &Named, zero: Option<&Named>, scale: &Named) -> Named {
         let mut value = self.cast(bytes, "f32");
         if let Some(zero) = zero {
@@ -142,13 +142,13 @@ impl Contraction {
         format!("nn.{prefix}{}", if self.is_product { "matmul" } else { "conv2d" })
     }
 
-    /// The sizes of one number for each channel.
+    /// The shape of a value with one number for each channel.
     fn per_channel(&self) -> Vec<u64> {
         [vec![self.channels], vec![1; self.after]].concat()
     }
 }
 
-/// A product or a convolution of bytes that are made of the argument `%x`, whose sizes are returned.
+/// A product or a convolution of bytes quantized from the argument `%x`; returns that argument's sizes.
 fn contraction(net: &mut Net, random: &mut Random) -> (Contraction, Vec<u64>) {
     let [x_elem, w_elem] = [BYTES[random.below(2)], BYTES[random.below(2)]];
     let mut size = |most: usize| 1 + random.below(most) as u64;
@@ -166,7 +166,8 @@ fn contraction(net: &mut Net, random: &mut Random) -> (Contraction, Vec<u64>) {
         channels = columns;
     } else {
         let [n, h, w, groups] = [size(2), 4 + size(9), 4 + size(9), size(2)];
-        // A group of depth one is often depthwise: as many groups as channels, in and out.
+        // A group of depth one is often depthwise: the number of groups equals the number of channels, in and
+        // out.
         let is_depthwise = size(4) == 1;
         let groups = if is_depthwise { 1 + size(40) } else { groups };
         let [depth, out] = if is_depthwise { [1, groups] } else { [size(20), groups * size(20)] };
@@ -188,7 +189,7 @@ fn contraction(net: &mut Net, random: &mut Random) -> (Contraction, Vec<u64>) {
     (Contraction { x, w, attrs, result, channels, after, is_product }, shape)
 }
 
-/// One step on a sum, and where it stands after a residual was added.
+/// A step on a sum, and its position after a residual was added.
 fn step(
     net: &mut Net,
     random: &mut Random,
@@ -256,7 +257,7 @@ fn quantized_program(random: &mut Random) -> (String, Vec<u64>) {
     (finished(net, &shape, &value), shape)
 }
 
-/// What may be added to the sums: floats, or bytes that are dequantized.
+/// The value added to the sums: floats, or dequantized bytes.
 fn residual(net: &mut Net, random: &mut Random, made: &Contraction) -> Option<Named> {
     let count = made.result.iter().product::<u64>();
     if count > 3000 {
@@ -276,7 +277,7 @@ fn residual(net: &mut Net, random: &mut Random, made: &Contraction) -> Option<Na
     Some(net.dequantized(&bytes, zero.as_ref(), &scale))
 }
 
-/// The whole text; a second argument is as large as the result.
+/// The whole text; a second argument has the size of the result.
 fn finished(net: &Net, shape: &[u64], value: &Named) -> String {
     let x = Named { name: String::new(), shape: shape.to_vec(), elem: "f32" };
     let y = Named { name: String::new(), shape: value.shape.clone(), elem: "f32" };
@@ -299,7 +300,7 @@ fn arguments(module: &Module, random: &mut Random) -> Vec<Array> {
     shapes.iter().map(|shape| array("x", shape, &random.floats(shape.iter().product()))).collect()
 }
 
-/// The program with its plan, and what machine code makes of it.
+/// The planned program, and its results in machine code.
 fn run(text: &str, inputs: &[Array], options: &CompileOptions) -> (Module, Array) {
     let mut module = parse(text);
     let outputs = execute(&mut module, inputs, options);
@@ -307,12 +308,12 @@ fn run(text: &str, inputs: &[Array], options: &CompileOptions) -> (Module, Array
     (module, outputs.remove(0))
 }
 
-/// Whether two results differ by no more than roundings: bytes by one at most.
+/// Whether two results differ only by rounding: bytes by one at most.
 fn is_near(found: &Array, expected: &Array) -> bool {
     if found.element != runtime::ElementKind::F32 {
         let pairs = found.bytes.iter().zip(&expected.bytes);
         let most = pairs.map(|(found, expected)| found.abs_diff(*expected)).max().unwrap_or(0);
-        // Signed bytes of other signs, and words, are equal or not.
+        // Signed bytes of different signs, and words, must be equal.
         return most <= 1 || found.bytes == expected.bytes;
     }
     let pairs = floats(found).into_iter().zip(floats(expected));
@@ -354,8 +355,8 @@ fn quantized_contractions_are_computed_to_the_bit() {
     assert!(groups * 2 > rounds, "{groups} groups around a quantized contraction in {rounds} programs");
 }
 
-/// A layer as exporters write it: DequantizeLinear, a contraction with bias, an activation, QuantizeLinear,
-/// and perhaps a residual.
+/// A layer in exporters' form: DequantizeLinear, a contraction with bias, an activation, QuantizeLinear, and
+/// perhaps a residual.
 fn exported_program(random: &mut Random) -> String {
     let net = &mut Net::new();
     let (made, shape) = contraction(net, random);
@@ -389,7 +390,7 @@ fn exported_program(random: &mut Random) -> String {
     finished(net, &shape, &value)
 }
 
-/// x * sigmoid(x) of bytes, as exporters write it: the sigmoid is quantized before the product.
+/// x * sigmoid(x) of bytes in exporters' form: the sigmoid is quantized before the product.
 fn quantized_silu(net: &mut Net, random: &mut Random, bytes: &Named) -> Named {
     let scale = net.number(0.04);
     let zero = net.bytes(random, &[], "ui8");
@@ -434,8 +435,8 @@ fn layers_of_dequantized_numbers_multiply_integers_and_differ_by_one_at_most() {
     assert!(apart * 500 < bytes, "{apart} of {bytes} bytes differ");
 }
 
-/// Images of bytes that are dequantized, from which elements are selected, and which are perhaps concatenated
-/// and quantized again.
+/// Images of bytes that are dequantized; elements are selected from them, perhaps concatenated, and quantized
+/// again.
 fn moved_program(random: &mut Random) -> String {
     let net = &mut Net::new();
     let mut size = |most: usize| 1 + random.below(most) as u64;
@@ -522,7 +523,7 @@ fn what_is_selected_and_concatenated_as_bytes_is_the_same_to_the_bit() {
     assert!(counts.iter().all(|count| *count > 60), "{counts:?} of bytes");
 }
 
-/// Two products, with biases, that are added: at one row each addend looks like a number for each column.
+/// The sum of two products with biases: with one row, each addend looks like a number for each column.
 const NAMED: &str =
     "func.func @main(%a: tensor<?x16xf32, #optc.dims<N>>) -> tensor<?x16xf32, #optc.dims<N>> {
   %w = nn.constant dense<3> : tensor<16x16xi8>
@@ -555,7 +556,7 @@ fn what_is_fused_at_named_sizes_runs_at_each() {
     let mut model = optc::Model::compile(&mut module, &options).unwrap_or_else(|failure| panic!("{failure}"));
     let planned = ir::text::print(&module);
     assert_eq!(planned.matches("nn.quantized_matmul").count(), 2, "{planned}");
-    // The bytes are made, and both biases and the sum are in the groups of the products.
+    // The bytes are computed, and both biases and the sum are in the groups of the products.
     assert_eq!(planned.matches("\n    %").count(), planned.matches("nn.constant").count() + 3, "{planned}");
     assert!(planned.contains(attrs::MEM_TIE), "the sum overwrites what it adds: {planned}");
     for rows in [1, 2, 1, 7, 30] {

@@ -1,6 +1,6 @@
-//! Whatever lies wherever, each kernel computes what the interpreter does: operands in wider tensors, with
-//! gaps between rows and batches, backwards, turned and at strides, and results in concatenations and
-//! paddings; of sizes around vectors and blocks, of every element and index type, on 1 to 4 threads.
+//! That each kernel computes the interpreter's results in any layout: operands in wider tensors, with gaps
+//! between rows and batches, backwards, transposed and with strides, and results in concatenations and
+//! paddings; with sizes around vectors and blocks, every element and index type, on 1 to 4 threads.
 //!
 //! `OPTC_SEEDS=40..400 cargo test -p optc-tests --test it kernel_layouts` looks at more programs.
 
@@ -29,14 +29,14 @@ fn views(module: &Module) -> Vec<Op> {
     body.ops(block).filter(is_view).collect()
 }
 
-/// The program with some views read where their operand lies; none if something does not read them so.
+/// The program with some views read in place; none if a reader does not support that.
 fn viewed(module: &Module, views: &[Op], threads: usize) -> Option<Module> {
     let mut module = module.clone();
     let ctx = module.ctx.clone();
     let body = module.function_mut("main").expect("it is called so");
     views.iter().for_each(|op| body.set_attr(&ctx, *op, attrs::MEM_VIEW, ctx.unit_attr()));
     let options = RunOptions { threads, ..RunOptions::new(Cpu::native()) };
-    // Kernels are chosen again, since they may read in place now.
+    // Kernels are chosen again, since they may now read in place.
     optc::run_pipeline(&mut module, "plan", &options).ok()?;
     codegen::compile(&module, "main", &codegen::CodegenOptions::new(threads)).is_ok().then_some(module)
 }
@@ -53,7 +53,7 @@ pub(crate) fn inputs(module: &Module, contents: &[Content], seed: u64) -> Vec<Te
     args.map(|(arg, content)| tensor(body.ty(*arg), *content, &mut random)).collect()
 }
 
-/// What machine code computes of a module, which is planned as far as it is.
+/// The results of a module in machine code; it is planned as far as it was not yet.
 pub(crate) fn execute(
     module: &Module,
     inputs: &[Tensor],
@@ -74,7 +74,7 @@ pub(crate) fn execute(
 
 pub(crate) fn compare(found: &[Array], expected: &[Tensor], ctx: &Context) -> Result<(), String> {
     for (found, expected) in found.iter().zip(expected) {
-        // A number has no shape.
+        // A scalar has no shape.
         let shape = ctx.static_shape(expected.ty).unwrap_or_default();
         let expected =
             Array { name: found.name.clone(), element: found.element, shape, bytes: expected.bytes.to_vec() };
@@ -83,7 +83,7 @@ pub(crate) fn compare(found: &[Array], expected: &[Tensor], ctx: &Context) -> Re
     Ok(())
 }
 
-/// What was tried: programs that were compiled, the views in them, and those that are read where they lie.
+/// The numbers of trials: compiled programs, views in them, and views read in place.
 #[derive(Clone, Copy, Default)]
 struct Tried {
     compiled: usize,

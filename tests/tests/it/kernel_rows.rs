@@ -1,5 +1,5 @@
-//! Does each kernel do what its row says? Operands and results that lie in rows or at strides are read and
-//! written where they lie exactly if the row says so, and the results are the interpreter's.
+//! That each kernel has the properties of its row. Operands and results in rows or with strides are read and
+//! written in place exactly if the row says so, and the results are the interpreter's.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use tests::random::Random;
 
 /// An operation that a kernel runs.
 struct Example {
-    /// What `mem.kernel` says of it.
+    /// Its `mem.kernel`.
     kernel: &'static str,
     /// The shapes of the function's arguments, which are its first operands.
     args: &'static [&'static [u64]],
-    /// Constants that the operation reads besides.
+    /// Further constants that the operation reads.
     constants: &'static str,
-    /// The operation, of `%0`, `%1`, ...
+    /// The operation on `%0`, `%1`, ...
     op: &'static str,
     /// The shape of its result.
     result: &'static [u64],
@@ -129,7 +129,7 @@ static EXAMPLES: &[Example] = &[
         result: &[3, 8],
         ..F32
     },
-    // Rows of one element, which lie apart where they are part of longer ones.
+    // Rows of one element, with gaps if they are part of longer rows.
     Example {
         kernel: "reduce",
         args: &[&[3, 4, 1]],
@@ -271,8 +271,8 @@ fn numbers(numbers: &[u64]) -> String {
 }
 
 impl Example {
-    /// A program whose arguments have these shapes; `before` makes the operands of them, and `after` what is
-    /// returned, of this shape, of the result `%r`.
+    /// A program with arguments of these shapes; `before` computes the operands from them, and `after` the
+    /// returned value of this shape from the result `%r`.
     fn program(&self, args: &[Vec<u64>], before: &str, after: &str, returned: &[u64]) -> Module {
         let list: Vec<String> =
             args.iter().enumerate().map(|(index, shape)| format!("%{index}: {}", ty(shape, "f32"))).collect();
@@ -338,7 +338,7 @@ impl Example {
         Example { op, ..*self }.program(args, view, "", self.result)
     }
 
-    /// The program with the result beside another tensor in rows of a concatenation.
+    /// The program with the result next to another tensor in rows of a concatenation.
     fn joined(&self) -> Module {
         let mut args = self.shapes();
         let mut whole = self.result.to_vec();
@@ -372,7 +372,7 @@ fn planned(module: &Module, pipeline: &str) -> Module {
     planned
 }
 
-/// The program with its slice as a view of where its operand lies, planned; none if that is refused.
+/// The program with its slice as a view in place, planned; none if that is refused.
 fn viewed(module: &Module) -> Option<Module> {
     let mut module = module.clone();
     let op = find(&module, |name, _| name == "nn.slice").expect("there is a slice");
@@ -385,7 +385,7 @@ fn viewed(module: &Module) -> Option<Module> {
     codegen::compile(&module, "main", &codegen::CodegenOptions::new(1)).is_ok().then_some(module)
 }
 
-/// Compiles and runs what was planned: the results are the interpreter's, but for rounding.
+/// Compiles and runs a planned program: the results are the interpreter's, except for rounding.
 fn check_run(example: &Example, module: &Module, planned: &Module) {
     let body = module.function("main").expect("it is called so");
     let args = body.args(body.entry(body.root()).expect("it has a body")).iter().enumerate();
@@ -414,8 +414,8 @@ fn check_run(example: &Example, module: &Module, planned: &Module) {
 fn every_row_has_an_example() {
     let rows: BTreeSet<&str> = codegen::kernels().iter().map(|row| row.name()).collect();
     let examples = EXAMPLES.iter().map(|example| example.kernel);
-    // The first has no result, so it is tested with what decides the way of a program; the others take no
-    // floats, and are compared with the interpreter beside their rows.
+    // The first has no result, so it is tested in a branch condition; the others take no floats, and are
+    // compared with the interpreter in tests of their own.
     assert_eq!(
         rows,
         examples
@@ -435,7 +435,7 @@ fn operands_are_read_where_they_lie_if_the_row_says_so() {
             let rows = Cpu::native().reads_rows(op, index);
             let strides = Cpu::native().reads_strides(op, index);
             assert!(rows || !strides, "{}: who reads any strides reads rows", example.kernel);
-            // Elements apart are rows where each is one.
+            // Elements with gaps are rows of one element.
             let apart = if example.args[index].last() == Some(&1) { rows } else { strides };
             for (says, module) in [(rows, example.in_rows(index)), (apart, example.apart(index))] {
                 if example.args[index].len() < 2 {

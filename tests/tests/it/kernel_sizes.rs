@@ -1,8 +1,8 @@
-//! What the target says of an operation for all sizes holds at each: the most scratch, and how operands may
-//! be overwritten and read.
+//! That the target's answers for all sizes hold at each size: the greatest scratch, and how operands may be
+//! overwritten and read.
 //!
-//! The arena for all sizes (`passes::memory::bound`) rests on both. They are asked of every row of the
-//! registry, by its example with other sizes, and of the groups that are made of functions with named sizes.
+//! The arena for all sizes (`passes::memory::bound`) relies on both. The target is asked about every row of
+//! the registry, by its example with other sizes, and about the groups of functions with named sizes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use tests::random::Random;
 
 const THREADS: usize = 2;
 
-/// What a target says for all sizes.
+/// A target's answers for all sizes.
 #[derive(Debug, PartialEq, Eq)]
 struct Said {
     accesses: Vec<Access>,
@@ -42,8 +42,8 @@ fn said(target: &dyn Target, ctx: &Context, body: &Body, op: Op) -> Said {
     }
 }
 
-/// What is wrong with what the target says of an operation, where one body has the greatest sizes and the
-/// other smaller ones; the kernel that it has there.
+/// The fault of the target's answers for an operation, with the greatest sizes in one body and smaller ones
+/// in the other; also its kernel there.
 fn fault(
     target: &dyn Target,
     ctx: &Context,
@@ -56,7 +56,7 @@ fn fault(
         return Err(format!("of `{name}` the target says {large:?} at some sizes, and {small:?} at others"));
     }
     let choice = |body: &Body| target.select(body.at(ctx, op), THREADS);
-    // What has no kernel at the greatest sizes has no bound, and is refused one.
+    // An operation without a kernel at the greatest sizes has no bound, so it must not get a kernel.
     let Some((small, large)) = choice(less).zip(choice(most)) else { return Ok(None) };
     let found = small.scratch_bytes.max(small.most_scratch_bytes);
     if found <= large.most_scratch_bytes {
@@ -81,12 +81,13 @@ fn shapes(ctx: &Context, body: &Body, op: Op) -> Vec<Vec<u64>> {
 /// Entries of a table of bytes.
 const BYTES: u64 = 256;
 
-/// Holds an operation at random sizes to the same at greater ones; says how often a kernel was asked.
+/// Compares an operation at random sizes with the answers at greater ones; returns how often a kernel was
+/// asked.
 fn ask(ctx: &Context, body: &Body, rounds: usize, random: &mut Random) -> usize {
     let mut asked = 0;
     for _ in 0..rounds {
-        // Sizes of the same number stay the same; some stay as they are, since attributes fit them, and so do
-        // those of tables of bytes.
+        // Equal sizes stay equal. Some sizes are kept, since attributes depend on them, and so are those of
+        // tables of bytes.
         let pair = |size: u64, random: &mut Random| match random.below(3) {
             0 => (size, size),
             _ => {
@@ -166,8 +167,8 @@ fn weighted(ctx: &Arc<Context>, text: &str, [n, h, w, c, k]: Weighted) -> Module
     module.unwrap_or_else(|faults| panic!("{}", faults[0].render(ctx)))
 }
 
-/// Holds the groups of a function of named sizes, each at most so large, at random sizes to what they are at
-/// the greatest; these are among their kernels.
+/// Compares the groups of a function of named sizes at random sizes with the answers at the greatest ones;
+/// the groups must have these kernels.
 #[track_caller]
 fn check_groups(ops: &str, kernels: &[&str]) {
     let module = groups(ops);
@@ -221,7 +222,7 @@ fn groups(ops: &str) -> Module {
     module
 }
 
-/// A convolution that adds what is there and is cut off at 0, one in groups, one that normalises what it
+/// A convolution with a residual and a Relu, one in groups, one with a normalization as prologue, and pools.
 /// reads, and pools.
 const IMAGES: &str = "  %w = nn.constant dense<0.5> : tensor<16x16x3x3xf32>
   %b = nn.constant dense<0.5> : tensor<16xf32>
@@ -239,7 +240,7 @@ const IMAGES: &str = "  %w = nn.constant dense<0.5> : tensor<16x16x3x3xf32>
   %9 = nn.avg_pool2d %8 {kernel = array<i64: 3, 3>, layout = \"NHWC\", pads = array<i64: 1, 1, 1, 1>} : IMAGE
   %r = nn.concat %8, %9 {axis = 0 : i64} : (IMAGE, IMAGE) -> tensor<?x?x?x16xf32, #optc.dims<2 * N, H, W>>";
 
-/// Products with weights, of two values, and what stands around them in a transformer.
+/// Products with weights, products of two values, and surrounding operations of a transformer.
 const LENGTHS: &str = "  %w = nn.constant dense<0.5> : tensor<32x32xf32>
   %b = nn.constant dense<0.5> : tensor<32xf32>
   %0 = nn.matmul %y, %w : (ROWS, tensor<32x32xf32>) -> ROWS
@@ -292,7 +293,7 @@ fn what_the_target_says_of_groups_for_all_sizes_holds_at_each() {
     check_groups(LENGTHS, &["gemm", "attention", "softmax", "pointwise", "reduce"]);
 }
 
-/// A target that answers as the processor does, but for one question.
+/// A target with the processor's answers, except for one question.
 struct Fickle {
     access: fn(OpRef<'_>) -> Access,
     most_scratch_bytes: fn(&KernelChoice) -> u64,

@@ -1,7 +1,7 @@
-//! Where memory planners of others have failed, and which test holds that ours does not.
+//! Known failures of other memory planners, and the test for each that ours does not have it.
 //!
-//! Most are files in `lit-tests/known-failures`; what shows only when machine code runs is tested here, under
-//! a run that fills dead memory with NaN.
+//! Most are files in `lit-tests/known-failures`; failures that show only in machine code are tested here, in
+//! runs that fill dead memory with NaN.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ fn each_known_failure_has_its_test() {
     assert_eq!(files, KNOWN.iter().filter(|(_, test)| test.ends_with(".mlir")).count());
 }
 
-/// Runs a function of one image on machine code whose dead memory is NaN, and compares with the interpreter.
+/// Runs a function of one image on machine code with NaN in dead memory, and compares with the interpreter.
 #[track_caller]
 fn check(shape: &[u64], text: &str) {
     let ctx = Arc::new(Context::new());
@@ -80,7 +80,7 @@ fn check(shape: &[u64], text: &str) {
     }
 }
 
-/// Each kernel writes where two other values have died.
+/// Each kernel writes to the memory of two dead values.
 #[test]
 fn recycled_memory_is_not_taken_for_zero() {
     let image = "tensor<1x6x6x8xf32>";
@@ -129,8 +129,8 @@ fn recycled_memory_is_not_taken_for_zero() {
     }
 }
 
-/// A value is overwritten in place, and the same bytes are read by another name and through a view right
-/// after.
+/// A value is overwritten in place, and right after that the same bytes are read by another name and through
+/// a view.
 #[test]
 fn what_overlaps_is_read_after_it_is_written() {
     check(

@@ -10,7 +10,7 @@ use optc::{Array, CompileOptions};
 use tests::programs::{Program, array, execute, floats, interpret};
 use tests::random::Random;
 
-/// What goes wrong first: NaN, infinities, signed zeros, denormals, the ends of ranges; then ordinary
+/// Critical numbers first: NaN, infinities, signed zeros, denormals, the ends of ranges; then ordinary
 /// numbers.
 fn specimens() -> Vec<f32> {
     let tiny = f32::MIN_POSITIVE;
@@ -35,7 +35,7 @@ fn specimens() -> Vec<f32> {
     values
 }
 
-/// The function itself, one element at a time.
+/// The scalar function, one element at a time.
 fn meaning(scalar: &Scalar, args: &[f32], attr: &dyn Fn(&str) -> f32) -> f32 {
     let eval = |scalar: &Scalar| meaning(scalar, args, attr);
     match scalar {
@@ -86,7 +86,7 @@ fn unary(op: Unary, x: f32) -> f32 {
         Unary::Asinh => ir::math::asinh(x),
         Unary::Acosh => ir::math::acosh(x),
         Unary::Atanh => ir::math::atanh(x),
-        // Truth values are 0 and 1 here.
+        // Booleans are 0 and 1 here.
         Unary::Not => 1.0 - x,
     }
 }
@@ -132,8 +132,7 @@ fn rows(ctx: &Context) -> Vec<(&'static OpDef, &'static Scalar)> {
 /// Attributes that make a row's operation, with their values as numbers.
 type Attributes = Vec<(&'static str, Attr, f32)>;
 
-/// Values for the row's attributes: each default, or a number for those that must be given; every word in
-/// turn.
+/// Values for the row's attributes: each default, or a number for required ones; every word in turn.
 fn attributes(ctx: &Context, def: &'static OpDef) -> Vec<Attributes> {
     let value = |attr: &ir::AttrDef| match (attr.name, attr.presence) {
         ("lo", _) => -0.5,

@@ -1,10 +1,9 @@
-//! Images that never exist whole: less memory, the same bits, at any number of threads and with dead memory
-//! poisoned.
+//! Row streaming: less memory, the same bits, at any number of threads and with dead memory poisoned.
 
 use optc::{Array, CompileOptions, DeadMemory, Goal, LoadOptions, Model};
 
 /// An inverted bottleneck after a stem: the wide images between 1x1 convolutions and depthwise ones are
-/// never whole.
+/// streamed.
 const BOTTLENECK: &str = r#"func.func @main(%x: tensor<1x3x64x64xf32>) -> tensor<1x16x16x16xf32> {
   %w0 = nn.constant dense<0.25> : tensor<16x3x3x3xf32>
   %w1 = nn.constant dense<0.125> : tensor<96x16x1x1xf32>
@@ -25,8 +24,8 @@ const BOTTLENECK: &str = r#"func.func @main(%x: tensor<1x3x64x64xf32>) -> tensor
   return %9 : tensor<1x16x16x16xf32>
 }"#;
 
-/// A dense layer: its input and its result are parts of one image, and what lies between is wider than its
-/// result.
+/// A dense layer: its input and its result are in one concatenation, and the value between them is wider than
+/// its result.
 const DENSE: &str = r#"func.func @main(%x: tensor<1x24x20x20xf32>) -> tensor<1x32x20x20xf32> {
   %w1 = nn.constant dense<0.125> : tensor<64x24x1x1xf32>
   %w2 = nn.constant dense<0.0625> : tensor<8x64x3x3xf32>
@@ -39,7 +38,7 @@ const DENSE: &str = r#"func.func @main(%x: tensor<1x24x20x20xf32>) -> tensor<1x3
   return %5 : tensor<1x32x20x20xf32>
 }"#;
 
-/// Bytes of the arena, the bits of the outputs, and how many groups run in turns.
+/// Bytes of the arena, the bits of the outputs, and the number of streamed groups.
 fn run(text: &str, goal: Goal, threads: usize) -> (u64, Vec<Array>, usize) {
     let module = optc::parse("lines.mlir", text.to_owned(), None, &LoadOptions::default());
     let mut module = module.unwrap_or_else(|failure| panic!("{failure}"));

@@ -1,6 +1,6 @@
-//! Does it hold? Laws, models, damage, random programs and the house rules, in one test program, since
-//! linking the compiler costs seconds: `cargo test -p optc-tests --test it NAME` runs the tests of a file.
-//! The lit files have a program of their own.
+//! The integration tests: laws, models, damage, random programs and the house rules. They are one test
+//! program, since linking the compiler takes seconds: `cargo test -p optc-tests --test it NAME` runs the
+//! tests of a file. The lit files have a program of their own.
 
 use runtime::CountingAllocator;
 
@@ -73,10 +73,10 @@ mod target_cpu;
 mod tidy;
 mod verifier;
 mod views;
-// How ONNX files are written: one writer for the importer's tests and these.
+// The writer of ONNX files, shared by the importer's tests and these.
 #[path = "../../../import/tests/it/writer.rs"]
 mod writer;
 
-/// Counts what a test allocates where it asks; see [`CountingAllocator::measure`].
+/// Counts the allocations of a test on request; see [`CountingAllocator::measure`].
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::new();

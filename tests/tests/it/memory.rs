@@ -1,5 +1,4 @@
-//! What a plan says is what a run allocates, to the byte; and the command's ways of lowering that do lower
-//! it.
+//! That a run allocates the plan's bytes exactly, and that the command's options to lower memory do lower it.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +12,7 @@ use tests::workspace::root;
 
 use crate::ALLOCATOR;
 
-/// One test at a time: what another allocates meanwhile would be counted.
+/// One test at a time, since another one's allocations would count.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -24,8 +23,8 @@ fn parse(text: &str) -> Module {
     module.unwrap_or_else(|faults| panic!("{} faults: {}", faults.len(), faults[0].message))
 }
 
-/// Compiles, runs twice, and returns the outputs of the first run with the bytes of the arena, which the
-/// first run allocated.
+/// Compiles, runs twice, and returns the outputs of the first run with the bytes of the arena, allocated by
+/// the first run.
 fn run(module: Module, donated: &[&str], inputs: &mut [Array]) -> (Vec<Array>, u64) {
     let donated = donated.iter().map(|name| (*name).to_owned()).collect();
     run_with(module, CompileOptions { threads: 2, donated, ..CompileOptions::default() }, inputs)
@@ -207,7 +206,7 @@ func.func private @double(%x: tensor<64xf32>) -> tensor<64xf32> {
     assert!(arena_bytes <= 2 * 256 + 2 * 4096, "{arena_bytes}: what one call needs is free for the next");
 }
 
-/// What is negated waits for its second reader while two others are live.
+/// The negated value waits for its second reader while two others are live.
 const IDLE: &str = "func.func @main(%x: tensor<64xf32>) -> tensor<f32> {
   %0 = nn.neg %x : tensor<64xf32>
   %1 = nn.sqrt %0 : tensor<64xf32>
@@ -219,7 +218,7 @@ const IDLE: &str = "func.func @main(%x: tensor<64xf32>) -> tensor<f32> {
   return %6 : tensor<f32>
 }";
 
-/// Each value is read at once.
+/// Each value is read immediately.
 const BUSY: &str = "func.func @main(%x: tensor<64xf32>) -> tensor<f32> {
   %0 = nn.neg %x : tensor<64xf32>
   %1 = nn.sqrt %0 : tensor<64xf32>

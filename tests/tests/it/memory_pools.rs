@@ -1,5 +1,4 @@
-//! What lies in pools of a target's own, or in rows at a pitch: machine code computes the same, and damage is
-//! refused.
+//! Pools of a target's own, and rows with a pitch: machine code computes the same, and damage is refused.
 
 use ir::body::OpRef;
 use ir::interp::{self, Tensor};
@@ -14,8 +13,8 @@ use tests::damage::damages;
 use tests::graphs::graph;
 use tests::programs::{execute, floats, interpret};
 
-/// The CPU, with the results of elementwise operations and groups in a pool of their own, and those of
-/// convolutions in another.
+/// The CPU, with one pool of its own for the results of elementwise operations and groups, and another for
+/// those of convolutions.
 pub(crate) struct Pooled;
 
 impl Target for Pooled {
@@ -124,8 +123,8 @@ fn damaged_plans_of_pitched_images_are_refused_or_right() {
     assert!(refused > 500 && accepted > 50, "{refused} refused, {accepted} accepted");
 }
 
-/// Damages the plans of some graphs; how many the checker refused, and how many it accepted, which compute
-/// the same.
+/// Damages the plans of some graphs; returns how many the checker refused and how many it accepted. Accepted
+/// ones compute the same.
 fn try_damages(pipeline: &str, target: &dyn Target) -> (usize, usize) {
     let (mut refused, mut accepted) = (0, 0);
     for seed in 0..6 {

@@ -1,4 +1,4 @@
-//! Real networks: right results, at one thread and at two the same bits, in no more memory than promised.
+//! Real networks: right results, the same bits on one and on two threads, and no more memory than promised.
 //!
 //! SqueezeNet is in the project. The others are in the folder that `OPTC_MODELS` names:
 //! `OPTC_MODELS=/path/to/models cargo test -p optc-tests --test it models:: -- --nocapture`.
@@ -11,7 +11,7 @@ use optc::{Array, CompileOptions, DeadMemory, Goal, LoadOptions, Model, Stripped
 use tests::given::given;
 use tests::workspace::root;
 
-/// A network: its name, and the most bytes that its arena may take, scratch included, in a balanced plan and
+/// A network: its name, and the greatest size of its arena in bytes, scratch included, in a balanced plan and
 /// in the smallest.
 const NETS: &[(&str, Limits)] = &[
     ("resnet50", Limits { balanced: 5_250_000, memory: 4_900_000 }),
@@ -23,7 +23,7 @@ const NETS: &[(&str, Limits)] = &[
     ("sd15_vae_dec_32", Limits { balanced: 137_000_000, memory: 104_000_000 }),
 ];
 
-/// The most bytes of an arena.
+/// The greatest size of an arena in bytes.
 #[derive(Clone, Copy)]
 struct Limits {
     balanced: u64,
@@ -68,7 +68,7 @@ fn check(model: &Path, expected: &Path, limits: Limits) {
     let (_, on_one) = run(&mut source.clone(), 1, DeadMemory::Poisoned, Goal::Balanced);
     assert!(on_one == on_two, "{}: other bits on one thread, or with dead memory poisoned", model.display());
     let (small, smallest) = run(&mut source.clone(), 2, DeadMemory::Poisoned, Goal::Memory);
-    // Steps that the goal has computed by faster algorithms are rounded otherwise.
+    // Steps with faster algorithms, chosen for the goal, are rounded in another way.
     optc::expect::check(&smallest, expected, 1e-4)
         .unwrap_or_else(|failure| panic!("{} in the smallest arena: {failure}", model.display()));
     let [arena, least] = [&two, &small].map(|model| {

@@ -1,9 +1,9 @@
 //! Single operators with named sizes against the same operators at those sizes: every size of ONNX's node
 //! tests is a symbol once.
 //!
-//! The tests are in the folder that `OPTC_ONNX_TESTS` names (`node/NAME/model.onnx`):
-//! `OPTC_ONNX_TESTS=/path/to/tests cargo test -p optc-tests --test it node_sizes:: -- --nocapture`. What is
-//! refused is counted by its reason, and printed.
+//! The tests are in the folder named by `OPTC_ONNX_TESTS` (`node/NAME/model.onnx`):
+//! `OPTC_ONNX_TESTS=/path/to/tests cargo test -p optc-tests --test it node_sizes:: -- --nocapture`. Refused
+//! operators are counted by their reason, and printed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,14 +16,14 @@ use optc::{CompileOptions, LoadOptions, Model, SizeOptions, load};
 use runtime::{ElementKind, Program, RunContext, TensorDesc};
 use tests::given::given;
 
-/// What became of one operator with one size as a symbol.
+/// The outcome for one operator with one size as a symbol.
 enum Outcome {
     /// It ran at this number of sizes, with the results of the program for each.
     Same(usize),
     Refused(String),
 }
 
-/// How equal results are.
+/// How the results agree.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Exactly {
     ToTheBit,
@@ -68,9 +68,9 @@ fn numbers(desc: &TensorDesc) -> Vec<u8> {
     bytes
 }
 
-/// Whether an operation may stretch an operand at one size and not at another: one of named size against a
-/// number. What is right for both is fused with nothing, so that sums are rounded otherwise than in the
-/// program for one of them.
+/// Whether an operation broadcasts an operand at one size but not at another: a named size against a number.
+/// An operation that is right for both is not fused, so its sums are rounded in another way than in the
+/// program for one size.
 fn stretches_at_some_sizes(module: &Module) -> bool {
     let ctx = &module.ctx;
     let body = module.function("main").expect("a model is a function `main`");
@@ -85,8 +85,7 @@ fn stretches_at_some_sizes(module: &Module) -> bool {
     })
 }
 
-/// Whether two buffers of floats differ by no more than what rounding otherwise makes of numbers of at
-/// most 1.
+/// Whether two buffers of floats differ by no more than the rounding of numbers of at most 1.
 fn is_close(a: &[u8], b: &[u8]) -> bool {
     let floats = |bytes: &[u8]| -> Vec<f32> {
         bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
@@ -95,7 +94,7 @@ fn is_close(a: &[u8], b: &[u8]) -> bool {
     floats(a).into_iter().zip(floats(b)).all(is_near)
 }
 
-/// Runs both at a size; whether they agree, in failure too.
+/// Runs both at a size; returns whether they agree, also in failing.
 fn agree(context: &mut RunContext<'_>, fixed: &Arc<Program>, exactly: Exactly) -> Result<(), String> {
     let only = fixed.only().expect("its sizes are known");
     for desc in only.inputs() {
@@ -147,7 +146,7 @@ fn agree_on_nothing(path: &Path, axes: &[(String, usize)]) -> Result<(), String>
             if is_same { Ok(()) } else { Err("other bits than interpreted".to_owned()) }
         }
         (Err(_), Err(_)) => Ok(()),
-        // Indices are judged, though nothing is picked by them.
+        // Indices are checked, though they select nothing.
         (Ok(_), Err(error)) if error.to_string().contains("an index is outside") => Ok(()),
         (Ok(_), Err(error)) => Err(error.to_string()),
         (Err(fault), Ok(())) => Err(format!("it runs, but is not interpreted: {}", fault.render(ctx))),
@@ -158,7 +157,7 @@ fn views(buffers: &mut [Vec<u8>]) -> Vec<&mut [u8]> {
     buffers.iter_mut().map(|buffer| &mut buffer[..]).collect()
 }
 
-/// One operator with all sizes that are `size` as one symbol, at one, at that size and the two above.
+/// One operator with all sizes equal to `size` as one symbol, at one, at that size and the two above.
 fn check(path: &Path, program: &Program, size: u64) -> Result<Outcome, String> {
     let only = program.only().ok_or("its sizes are known")?;
     let sizes = only.inputs().iter().flat_map(|desc| {
@@ -188,7 +187,7 @@ fn check(path: &Path, program: &Program, size: u64) -> Result<Outcome, String> {
     agree_on_nothing(path, &axes).map_err(|reason| format!("A = 0: {reason}"))?;
     for value in [1].into_iter().chain(size..size + 3) {
         let Some(fixed) = fixed(path, &options(&axes, Some(value))) else { continue };
-        // What is stretched alone from 1 is fused otherwise there.
+        // An operand that is broadcast only from 1 is fused in another way there.
         let exactly = if value == 1 { Exactly::UpToRounding } else { exactly };
         agree(&mut context, &fixed, exactly).map_err(|reason| format!("A = {value}: {reason}"))?;
         ran += 1;

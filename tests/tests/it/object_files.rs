@@ -1,5 +1,5 @@
-//! Do object files do in C what programs do here? Each is linked with its own example by `cc`, with all
-//! warnings as errors, and run; its outputs are compared to the bit.
+//! That object files in C compute the results of programs here. Each is linked with its own example by `cc`,
+//! with all warnings as errors, and run; its outputs are compared to the bit.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +13,7 @@ use runtime::ElementKind;
 use tests::graphs::graph;
 use tests::programs::array;
 
-/// Functions on strips and on single numbers, of each element type that has some.
+/// Functions on strips and on scalars, of each element type that has some.
 pub(crate) const FUNCTIONS: &str = "func.func @main(%x: tensor<70xf32>, %y: tensor<70xf64>, %i: tensor<70xi64>) -> (tensor<70xf32>, tensor<70xf64>, tensor<70xi64>) {
   %0 = nn.exp %x : tensor<70xf32>
   %1 = nn.sin %0 : tensor<70xf32>
@@ -28,7 +28,7 @@ pub(crate) const FUNCTIONS: &str = "func.func @main(%x: tensor<70xf32>, %y: tens
   return %4, %8, %9 : tensor<70xf32>, tensor<70xf64>, tensor<70xi64>
 }";
 
-/// A loop whose number of rounds is an input.
+/// A loop whose number of iterations is an input.
 pub(crate) const FLOW: &str = "func.func @main(%n: index, %x: tensor<8xf32>) -> tensor<8xf32> {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -40,7 +40,7 @@ pub(crate) const FLOW: &str = "func.func @main(%n: index, %x: tensor<8xf32>) -> 
   return %r : tensor<8xf32>
 }";
 
-/// Rows of a table, whose numbers are checked.
+/// Rows of a table, with checked indices.
 pub(crate) const TAKE: &str = "func.func @main(%rows: tensor<3xi64>) -> tensor<3x2xf32> {
   %table = nn.constant dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]> : tensor<3x2xf32>
   %0 = nn.gather %table, %rows {axis = 0 : i64} : (tensor<3x2xf32>, tensor<3xi64>) -> tensor<3x2xf32>
@@ -65,7 +65,7 @@ pub(crate) fn command(folder: &Path, words: &[&str]) -> Output {
     done.unwrap_or_else(|error| panic!("{}: {error}", words[0]))
 }
 
-/// What a command says; it must end well.
+/// The output of a command, which must succeed.
 pub(crate) fn said(folder: &Path, words: &[&str]) -> String {
     let done = command(folder, words);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -78,8 +78,8 @@ fn compiler(isa: Isa) -> &'static str {
     if isa.architecture() == std::env::consts::ARCH { "cc" } else { "aarch64-linux-gnu-gcc" }
 }
 
-/// What a program for an instruction set is started with: where it does not run here an emulator, which is
-/// told where the C library is.
+/// The command that starts a program for an instruction set: if it does not run here, an emulator with the
+/// path of the C library.
 fn emulator(isa: Isa) -> Vec<String> {
     if isa.architecture() == std::env::consts::ARCH {
         return Vec::new();
@@ -108,7 +108,7 @@ const LINK: &[&str] = &[
     "net",
 ];
 
-/// Links a bundle's example, and runs it on these inputs; what it said, with the outputs' bytes.
+/// Links a bundle's example, and runs it on these inputs; returns its text output, with the outputs' bytes.
 pub(crate) fn run_in_c(
     bundle: &Bundle,
     isa: Isa,
@@ -122,7 +122,7 @@ pub(crate) fn run_in_c(
     run_example(folder, isa, &[], inputs, outputs)
 }
 
-/// Runs a linked example at these sizes on these inputs; what it said, with the outputs' bytes.
+/// Runs a linked example at these sizes on these inputs; returns its text output, with the outputs' bytes.
 pub(crate) fn run_example(
     folder: &Path,
     isa: Isa,
@@ -145,8 +145,8 @@ pub(crate) fn run_example(
     (done, written.map(Result::unwrap_or_default).collect())
 }
 
-/// The outputs in C are those here, to the bit; those of an instruction set that this machine has not are
-/// those of its path of the kernels here.
+/// The outputs in C equal those here to the bit. For an instruction set that this machine lacks, they equal
+/// those of its kernel path here.
 pub(crate) fn check(module: &Module, inputs: &[Array], isa: Isa, place: WeightsPlace, name: &str) {
     let here = if isa.missing().is_none() { isa } else { Isa::PATHS[isa.path()] };
     let mut model =
@@ -157,14 +157,14 @@ pub(crate) fn check(module: &Module, inputs: &[Array], isa: Isa, place: WeightsP
     for (expected, found) in expected.iter().zip(found) {
         let is_same = match here == isa {
             true => expected.bytes == found,
-            // Which bits a NaN has that a processor makes is for that to say.
+            // The bits of a NaN depend on the processor.
             false => with_one_nan(expected, &expected.bytes) == with_one_nan(expected, &found),
         };
         assert!(is_same, "{name}: `{}` has other bits for {}", expected.name, isa.name());
     }
 }
 
-/// The elements of an array, in which all NaNs are the same.
+/// The elements of an array, with all NaNs equal.
 fn with_one_nan(array: &Array, bytes: &[u8]) -> Vec<u64> {
     let number = |chunk: &[u8]| {
         let mut word = [0; 8];
@@ -197,7 +197,7 @@ fn random_graphs_give_the_same_bits() {
     }
 }
 
-/// What [`FUNCTIONS`] reads.
+/// The inputs of [`FUNCTIONS`].
 pub(crate) fn function_inputs() -> [Array; 3] {
     let numbers: Vec<f32> = (0..70).map(|index| index as f32 / 16.0 - 2.0).collect();
     let doubles = numbers.iter().flat_map(|number| (f64::from(*number) / 3.0).to_le_bytes()).collect();

@@ -1,5 +1,5 @@
-//! Do object files of named sizes do in C at each size what programs do here? Frames are bound there by
-//! tables that were made of all frames; the outputs are compared to the bit, and arenas to the byte.
+//! That object files of named sizes compute in C, at each size, the results of programs here. Frames are
+//! bound there by tables made from all frames; the outputs are compared to the bit, and arenas to the byte.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tests::sized_graphs::{NAMES, sized_graph};
 
 use crate::object_files::{command, link, run_example, said};
 
-/// A table whose rows are taken, a mask that follows from the size, a product, and a condition on the data.
+/// A table with gathered rows, a mask that depends on the size, a product, and a condition on the data.
 const ROWS: &str = "func.func @main(%x: tensor<?x4xf32, #optc.dims<N>>, %rows: tensor<?xi64, #optc.dims<N>>)
     -> (tensor<?x?xf32, #optc.dims<N, N>>, tensor<?x2xf32, #optc.dims<N>>) {
   %table = nn.constant dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]> : tensor<3x2xf32>
@@ -142,7 +142,7 @@ fn random_graphs_give_the_same_bits_at_each_size() {
     check_random_graphs(Isa::detect());
 }
 
-/// Random graphs give the bits in C that they give here, and say the same bytes if they run here too.
+/// Random graphs have the same bits in C as here, and need the same bytes if they run here too.
 pub(crate) fn check_random_graphs(isa: Isa) {
     let ranges = [(NAMES[0], 1, 3), (NAMES[1], 1, 5), (NAMES[2], 2, 6)];
     let places = [WeightsPlace::File, WeightsPlace::Embedded];
@@ -216,7 +216,7 @@ fn what_has_no_frame_for_each_size_is_refused() {
     }
 }
 
-/// A constant beside a branch, and an equal one in it.
+/// A constant next to a branch, and an equal one in it.
 const CONSTANTS: &str =
     "func.func @main(%x: tensor<?xf32, #optc.dims<N>>, %c: i1) -> tensor<?xf32, #optc.dims<N>> {
   %k = nn.constant dense<0.5> : tensor<f32>
