@@ -1,4 +1,4 @@
-//! Is any file imported to a module that keeps the laws of the IR, or refused with a reason, without a panic?
+//! Fuzzing of the importer: any file becomes a valid module or is refused with a reason, without a panic.
 //!
 //! `fuzz/run import 600` runs it for ten minutes.
 

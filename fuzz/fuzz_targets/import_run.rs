@@ -1,9 +1,8 @@
-//! Does what is imported compute in machine code what the interpreter computes, whatever the file says?
+//! Fuzzing of imported models: machine code computes the interpreter's results, for any file.
 //!
-//! `fuzz/run import_run 600` runs it for ten minutes. Programs of many elements are left out, as are those of
-//! named sizes; what the compiler or the interpreter refuses is no fault. Sums are rounded in another order,
-//! so floats agree to a thousandth of the largest one, and outputs with infinities and NaN in their type and
-//! shape.
+//! `fuzz/run import_run 600` runs it for ten minutes. Programs with many elements or named sizes are skipped;
+//! refusals by the compiler or the interpreter are no faults. Sums are rounded in another order, so floats
+//! agree to a thousandth of the largest one, and outputs with infinities and NaN only in type and shape.
 
 #![no_main]
 
@@ -11,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 use optc::interpret::interpret;
 use optc::{Array, CompileOptions, DeadMemory, LoadOptions, Model, load_model_bytes};
 
-/// Elements of all values together, at most: the interpreter takes its time.
+/// The greatest number of elements of all values together, since the interpreter is slow.
 const MOST_ELEMENTS: u64 = 100_000;
 
 /// Elements of a program's values; none if a size is no number.
@@ -45,7 +44,7 @@ fn inputs(model: &Model) -> Option<Vec<Array>> {
     inputs.collect()
 }
 
-/// The number that ONNX gives an element type; none of those that no random numbers are made of.
+/// ONNX's number for an element type; none for types without random numbers.
 fn number_of(element: optc::runtime::ElementKind) -> Option<i32> {
     use optc::runtime::ElementKind;
     Some(match element {
@@ -61,7 +60,7 @@ fn number_of(element: optc::runtime::ElementKind) -> Option<i32> {
     })
 }
 
-/// Whether two outputs agree, as far as can be said.
+/// Whether two outputs agree, as far as that can be decided.
 fn agree(expected: &Array, found: &Array) -> bool {
     if (expected.element, &expected.shape) != (found.element, &found.shape) {
         return false;

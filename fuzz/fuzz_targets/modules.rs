@@ -1,7 +1,7 @@
-//! Does any module of the operations that there are, with choices, loops, blocks, calls and named sizes,
-//! compute after passes in any order, and in machine code, what the interpreter computes of it?
+//! Fuzzing of random modules (all operations, branches, loops, blocks, calls and named sizes): after passes
+//! in any order, and in machine code, they have the interpreter's results.
 //!
-//! The fuzzer's bytes are the decisions of the generator of `tests`. `fuzz/run modules 600` runs it for ten
+//! The fuzzer's bytes are the decisions of the generator in `tests`. `fuzz/run modules 600` runs it for ten
 //! minutes.
 
 #![no_main]

@@ -1,4 +1,5 @@
-//! Is any text read, verified and written, or refused with a place, without a panic?
+//! Fuzzing of the parser: any text is read, verified and printed, or refused with a location, without a
+//! panic.
 //!
 //! `fuzz/run parse 600` runs it for ten minutes.
 

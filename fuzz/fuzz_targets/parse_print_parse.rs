@@ -1,5 +1,5 @@
-//! Does what can be read print to a text that reads back as the same: any module in generic form, one that
-//! keeps the laws of the IR in every form?
+//! Fuzzing of the printer: printed modules parse to the same module, in generic form for any module, and in
+//! every form for valid ones.
 //!
 //! `fuzz/run parse_print_parse 600` runs it for ten minutes.
 

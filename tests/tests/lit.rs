@@ -1,4 +1,4 @@
-//! Do passes do what the files in `lit-tests` say?
+//! The lit runner: that passes do what the files in `lit-tests` say.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
 }
 
 fn run(path: &Path, mode: LitMode) -> Result<(), Failed> {
-    // A CPU of its own, so that the files say the same on every machine.
+    // A fixed CPU, so that the output is the same on every machine.
     let setup = Setup { cpu: Cpu::of(Isa::Avx2), ..Setup::default() };
     run_file(&setup, path, mode).map_err(Failed::from)
 }

@@ -49,12 +49,12 @@ unsafe extern "C" fn fir(desc: *const u8, table: *const *mut u8, part: u32, scra
     // SAFETY: the descriptor and the table are as `describe` and the operation's row say.
     let ([row, taps], [y, x, w]) = unsafe { (*desc.cast::<[usize; 2]>(), *table.cast::<[*mut f32; 3]>()) };
     let first = part as usize * row;
-    // SAFETY: there are `part` rows before this one, and more than that in all; scratch is nobody else's.
+    // SAFETY: there are `part` rows before this one, and more in all; no other part uses the scratch.
     let kept = unsafe {
         x.add(first).copy_to_nonoverlapping(scratch.cast(), row);
         slice::from_raw_parts(scratch.cast::<f32>(), row)
     };
-    // SAFETY: as above; x is not read any more, whose memory y may be.
+    // SAFETY: as above; y may overwrite x, but x is not read any more.
     unsafe { filter(kept, slice::from_raw_parts(w, taps), slice::from_raw_parts_mut(y.add(first), row)) }
 }
 

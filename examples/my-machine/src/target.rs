@@ -16,7 +16,7 @@ pub struct Board {
 }
 
 impl Target for Board {
-    /// Code is made for the CPU, so the plan is one for it.
+    /// Code is generated for the CPU, so its plan is for the CPU, too.
     fn name(&self) -> &str {
         self.cpu.name()
     }
@@ -29,7 +29,7 @@ impl Target for Board {
         place == GroupPosition::Activation && self.cpu.fuses(root, op, place)
     }
 
-    /// The kernels are the CPU's, and so is their scratch.
+    /// The kernels and their scratch are the CPU's.
     fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice> {
         self.cpu.select(op, threads)
     }

@@ -1,4 +1,4 @@
-//! The kernel and the target, each planned, run, and held against the interpreter.
+//! The kernel and the target: each is planned, run, and compared with the interpreter.
 
 use std::sync::Arc;
 
@@ -40,8 +40,8 @@ fn numbers(count: usize) -> Vec<f32> {
     (0..count).map(|i| ((i * 37) % 101) as f32 / 32.0 - 1.5).collect()
 }
 
-/// Compiles and runs a program poisoned; its results are the interpreter's up to this much. The text of its
-/// plan.
+/// Compiles and runs a program with dead memory poisoned, and compares the results with the interpreter's up
+/// to this difference. Returns the text of its plan.
 fn check(text: &str, shape: &[u64], options: &CompileOptions, most_off: f64) -> String {
     let mut module = parse(text);
     let x = numbers(shape.iter().product::<u64>() as usize);
@@ -64,7 +64,7 @@ fn check(text: &str, shape: &[u64], options: &CompileOptions, most_off: f64) -> 
 fn the_plan_counts_the_kernels_scratch_and_lets_it_overwrite() {
     let options = CompileOptions { threads: 2, cpu: kernel::cpu(), ..CompileOptions::default() };
     let plan = check(FILTERED, &[6, 100], &options, 0.0);
-    // Rows of 400 bytes for two threads, each at a multiple of 64.
+    // Rows of 400 bytes for two threads, each row aligned to 64.
     assert!(plan.contains("mem.kernel = \"my_fir\"") && plan.contains("mem.scratch = 896"), "{plan}");
     assert!(plan.contains("mem.tie = array<i64: 0>"), "{plan}");
 }
@@ -125,7 +125,7 @@ fn passes_ask_the_target_and_code_runs_what_they_plan() {
     let [theirs, ours] = [plain, own].map(|options| check(PRODUCTS, &[8, 16], &options, 1e-5));
     assert!(!theirs.contains("[\"fast\""), "{theirs}");
     assert!(ours.contains("[\"fast\", 0, 512]"), "{ours}");
-    // The sum of the first product with x is fused by the CPU alone.
+    // Only the CPU fuses the sum of the first product and x.
     assert!(ours.matches("optc.group").count() < theirs.matches("optc.group").count(), "{ours}");
 }
 

@@ -28,8 +28,8 @@ pub static CLOCK: TypeDef = TypeDef::plain("my.clock", "A running clock.");
 const NOW: &[OperandDef] = &[OperandDef::one("clock", Own(&CLOCK))];
 const START: OpDef = OpDef { name: "my.start", doc: "Starts a clock.", results: NOW, ..OpDef::BLANK };
 
-/// The laws, which hold to the bit: `canonicalize` applies them from left to right, and `simplify` where that
-/// is cheaper.
+/// The laws, which hold to the bit: `canonicalize` applies them from left to right, and `simplify` where the
+/// result is cheaper.
 pub static LAWS: &[Rule] = &[Rule::law("odd", "(my.softsign (nn.neg ?x))", "(nn.neg (my.softsign ?x))")];
 
 fn count(pass: &PassContext<'_>, body: &mut Body) -> Result<(), Vec<Diagnostic>> {

@@ -1,7 +1,7 @@
 //! A small language with optc as its back end: it parses a text, builds a function, and compiles it.
 //!
 //! ```text
-//! input x [2, 3]                  # what a caller gives
+//! input x [2, 3]                  # an input from the caller
 //! let w = [[1, 0], [0, 1], [1, 1]]
 //! let h = relu(x @ w - 0.5)       # sizes broadcast, as in numpy
 //! output softmax(h, 1)
@@ -21,7 +21,7 @@ use optc::prelude::*;
 /// Compiles a program.
 ///
 /// # Errors
-/// What is wrong with it, with the line.
+/// The fault of the program, with its line.
 pub fn compile(text: &str, options: &CompileOptions) -> Result<Model, Box<dyn std::error::Error>> {
     let mut module = build(text)?;
     Ok(Model::compile(&mut module, options)?)
@@ -30,7 +30,7 @@ pub fn compile(text: &str, options: &CompileOptions) -> Result<Model, Box<dyn st
 /// The module of a program: its function is `main`.
 ///
 /// # Errors
-/// What is wrong with it, with the line.
+/// The fault of the program, with its line.
 pub fn build(text: &str) -> Result<Module, String> {
     let ctx = Arc::new(Context::new());
     let lines = text.lines().map(tokens).enumerate().filter(|(_, line)| !line.is_empty());

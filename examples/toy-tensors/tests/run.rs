@@ -1,4 +1,4 @@
-//! What programs of the language compute, and what is said of those that are wrong.
+//! The results of programs of the language, and the messages about faulty programs.
 
 use optc::prelude::*;
 use toy_tensors::{build, compile};

@@ -9,8 +9,8 @@ use optc::specialize::AllSizes;
 use optc::{Array, CompileOptions, DeadMemory, Goal, Model, SizeOptions};
 use tests::programs::array;
 
-/// Two convolutions of an image, the second of which is at the peak, and two of a quarter of it; the sizes of
-/// the image are numbers, or names where they are none.
+/// Two convolutions of an image, the second of which is at the peak, and two of a quarter of it; the image's
+/// sizes are numbers, or names for `None`.
 fn text(image: Option<[u64; 2]>) -> String {
     let ty = |channels: u64, side: u64| match image {
         Some([h, w]) => format!("tensor<1x{}x{}x{channels}xf32>", h / side, w / side),
@@ -59,7 +59,7 @@ fn image([h, w]: [u64; 2]) -> Array {
     array("x", &[1, h, w, 16], &numbers)
 }
 
-/// Of each convolution of a planned module, whether it is computed faster.
+/// For each convolution of a planned module, whether it is computed by a faster algorithm.
 fn chosen(module: &Module) -> Vec<bool> {
     let body = module.function("main").expect("it is there");
     let mut chosen = Vec::new();
@@ -86,7 +86,7 @@ fn a_balanced_plan_computes_faster_what_fits_beneath_the_peak() {
     let expected = [true, false, true, true];
     let (found, arena, bits) = planned([128, 128], &options(1, Goal::Balanced));
     assert_eq!(found, expected);
-    // The second convolution is written over what it reads: there is one large image, and some rows.
+    // The second convolution overwrites its operand: there is one large image, and some rows.
     let image = 128 * 128 * 64 * 4;
     assert!(arena <= image + image / 7, "{arena} bytes beside an image of {image}");
     assert!(!planned([128, 128], &options(1, Goal::Memory)).0.contains(&true), "faster for memory's sake");
@@ -98,8 +98,8 @@ fn a_balanced_plan_computes_faster_what_fits_beneath_the_peak() {
     }
 }
 
-/// The second convolution is below the peak. The scratch of Winograd's algorithm fits only if its result is
-/// written over its operand.
+/// The second convolution is below the peak. The scratch of Winograd's algorithm fits only if its result
+/// overwrites its operand.
 fn beside_a_peak(image: Option<[u64; 2]>) -> String {
     let ty = |channels: u64| match image {
         Some([h, w]) => format!("tensor<1x{h}x{w}x{channels}xf32>"),
@@ -217,8 +217,9 @@ fn named_sizes_choose_at_each_size_what_known_ones_do() {
     assert!(seen.len() > 2, "sizes and goals decide: {seen:?}");
 }
 
-/// A large image of fixed size is the peak at all sizes. On 32 threads the scratch of a convolution at a
-/// small size is then larger than the arena of all sizes, in which the largest computes none faster.
+/// A large image of fixed size is the peak at all sizes. On 32 threads, the scratch of a convolution at a
+/// small size is then larger than the arena for all sizes, in which the largest convolution is not computed
+/// faster.
 #[test]
 fn steps_for_which_all_sizes_have_no_room_are_counted() {
     let (fixed, wide) = ("tensor<1x64x64x16xf32>", "tensor<1x64x64x256xf32>");

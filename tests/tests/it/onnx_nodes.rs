@@ -1,9 +1,8 @@
-//! Each operator at each version of its schema computes the expected numbers, also where attributes are left
-//! out.
+//! Each operator at each version of its schema computes the expected numbers, also with attributes omitted.
 //!
-//! `tests/onnx/nodes` makes the models, with what onnx's reference and onnxruntime compute of them, and the
-//! table of attributes that may be left out, with the defaults of ONNX's schemas and the number of models
-//! that show each. `OPTC_NODES=Conv,Gemm` looks at these operators alone; what fails is printed by name.
+//! `tests/onnx/nodes` makes the models, with the results of onnx's reference and of onnxruntime. It also
+//! makes the table of optional attributes, with the defaults of ONNX's schemas and the number of models for
+//! each. `OPTC_NODES=Conv,Gemm` runs these operators alone; failures are printed by name.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,13 +12,13 @@ use tests::workspace::root;
 
 use crate::conformance::{Outcome, outcome};
 
-/// A model of one node, and its arrays as messages, by the names of files.
+/// A model of one node, and its arrays as messages, by file name.
 struct Node {
     name: String,
     files: BTreeMap<String, Vec<u8>>,
 }
 
-/// A reader of what has its length before it.
+/// A reader of length-prefixed data.
 struct Blobs<'a>(&'a [u8]);
 
 impl Blobs<'_> {
@@ -104,7 +103,7 @@ fn nodes_of_each_version_compute_what_is_expected_without_their_attributes_too()
     assert!(nodes.len() > 2_000 || !only.is_empty(), "only {} nodes", nodes.len());
 }
 
-/// The lines of the table: operator, version, attribute, default, and how many models show it.
+/// The lines of the table: operator, version, attribute, default, and number of models.
 #[test]
 fn attributes_that_may_be_left_out_are_shown_as_often_as_the_table_says() {
     let table = std::fs::read_to_string(root().join("tests/data/onnx_defaults.txt")).expect("it is read");

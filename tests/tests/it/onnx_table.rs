@@ -1,4 +1,4 @@
-//! Whether `docs/ONNX.md` has the operators that are imported: `OPTC_BLESS=1` writes it anew from the rows.
+//! That `docs/ONNX.md` lists the supported operators: `OPTC_BLESS=1` writes it anew from the rows.
 
 use std::fmt::Write;
 
@@ -8,8 +8,7 @@ use tests::workspace::root;
 const BEGIN: &str = "<!-- from the rows: OPTC_BLESS=1 cargo test -p optc-tests --test it onnx_table -->\n";
 const END: &str = "<!-- end of the rows -->\n";
 
-/// A line for each operator: its versions, the element types that it takes, and the attributes that a node
-/// may have.
+/// A line for each operator: its versions, its element types, and the attributes that a node may have.
 fn table() -> String {
     let mut table =
         "| operator | versions | element types | attributes in the newest |\n|---|---|---|---|\n".to_owned();

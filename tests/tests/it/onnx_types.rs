@@ -1,9 +1,9 @@
-//! Whether operators take the element types that `docs/ONNX.md` says, and no others of those that ONNX
+//! That operators support the element types listed in `docs/ONNX.md`, and no others of those that ONNX
 //! allows.
 //!
-//! An operator is tried in a model of one node without attributes, and in the models of ONNX's own tests in
-//! the sample, each with other element types in the place of its own. It takes a type if one of them is
-//! compiled with it. The types that ONNX allows are in `tests/data/onnx_types.txt`, which `tests/onnx/types`
+//! An operator is tried in a model of one node without attributes, and in its models among ONNX's own tests
+//! in the sample, each with other element types in place of its own. It supports a type if one of them
+//! compiles with it. The types that ONNX allows are in `tests/data/onnx_types.txt`, which `tests/onnx/types`
 //! makes.
 
 use std::collections::BTreeMap;
@@ -20,30 +20,30 @@ use tests::workspace::root;
 
 use crate::conformance::sample;
 
-/// A model, what its inputs are given, and which of these have the element type that is tried.
+/// A model, the values of its inputs, and the inputs that get the tested element type.
 struct Tried {
     model: Vec<u8>,
     inputs: Vec<HeldArrays>,
     element: i32,
-    /// The input that has it, at least.
+    /// An input that has it.
     index: usize,
 }
 
-/// Which inputs get another element type.
+/// The inputs that get another element type.
 #[derive(Clone, Copy, PartialEq)]
 enum Changed {
-    /// All of the type that is replaced.
+    /// All inputs of the replaced type.
     Alike,
     One,
 }
 
-/// Which inputs are constants.
+/// The inputs that are constants.
 #[derive(Clone, Copy, PartialEq)]
 enum Bound {
     Nothing,
     /// The small ones that keep their type.
     Others,
-    /// All small ones: of operators that need a constant.
+    /// All small ones, for operators that need a constant.
     All,
 }
 
@@ -74,7 +74,7 @@ fn retyped(ty: &[u8], element: Element) -> Vec<u8> {
     joined(&all.collect::<Vec<_>>())
 }
 
-/// A number as an element; none for types of less than a byte, and others that no constant here has.
+/// A number as an element; none for types narrower than a byte, and other types without constants here.
 fn encoded(number: f64, element: Element) -> Option<Vec<u8>> {
     Some(match element {
         Element::Float => (number as f32).to_le_bytes().to_vec(),
@@ -102,7 +102,7 @@ fn weight(name: &str, array: &Array, element: Element) -> Option<Vec<u8>> {
 }
 
 impl Tried {
-    /// Whether there is machine code for the model with another element type.
+    /// Whether the model with another element type compiles.
     fn compiles(&self, element: Element, changed: Changed, bound: Bound) -> bool {
         let proto = ModelProto::read(&self.model).expect("the model is well-formed");
         let is_changed = |index: usize| match changed {
@@ -130,7 +130,8 @@ impl Tried {
         optc::compile(&mut module, &CompileOptions::default()).is_ok()
     }
 
-    /// The model with another element type and further weights. What it says of other values' types goes.
+    /// The model with another element type and further weights. Its declared types of other values are
+    /// removed.
     fn with(&self, element: Element, is_changed: &dyn Fn(usize) -> bool, weights: &[Vec<u8>]) -> Vec<u8> {
         let all = fields(&self.model).into_iter().map(|field| {
             if field.0 != 7 {
@@ -167,20 +168,20 @@ impl Tried {
     }
 }
 
-/// The input `index` of a type that is to be tried, in a model of the sample.
+/// A model of the sample, with the type of input `index` to be tested.
 fn of_sample(name: &str, files: &BTreeMap<&str, &[u8]>, index: usize) -> Option<Tried> {
     let model = files.get(&*format!("{name}/model.onnx"))?.to_vec();
     let held = (0..).map_while(|at| files.get(&*format!("{name}/test_data_set_0/input_{at}.pb")));
     let inputs = held.map(|bytes| held_in(bytes.to_vec())).collect::<Result<Vec<_>, _>>().ok()?;
     let proto = ModelProto::read(&model).ok()?;
     let input = proto.graph.inputs.get(index)?;
-    // An optional without a value is taken whatever its type is.
+    // An optional without a value is accepted with any type.
     inputs.get(index).filter(|held| !matches!(held, HeldArrays::Nothing))?;
     let element = number_of(&input.ty)?;
     Some(Tried { model, inputs, element, index })
 }
 
-/// The models of the sample that are one node, by operator.
+/// The models of the sample with a single node, by operator.
 fn samples<'f>(files: &BTreeMap<&'f str, &[u8]>) -> BTreeMap<String, Vec<&'f str>> {
     let mut found: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (path, bytes) in files {
@@ -227,7 +228,7 @@ fn plain(nodes: &[Vec<u8>], inputs: usize) -> Tried {
     Tried { model, inputs: Vec::new(), element: 1, index: 0 }
 }
 
-/// Models of several nodes, or with an attribute, for operators that no plain model shows.
+/// Models of several nodes, or with an attribute, for operators that no plain model covers.
 fn composed(op: &str, element: Element) -> Option<Tried> {
     let one = |of: &str, attributes: &[Vec<u8>]| node(op, &[of], "y", attributes);
     let sequence = || node("SequenceConstruct", &["x0", "x0"], "s", &[]);
@@ -247,7 +248,7 @@ fn composed(op: &str, element: Element) -> Option<Tried> {
     Some(plain(&nodes, 1))
 }
 
-/// What is tried for an operator, whatever the element type is.
+/// The models for an operator, for any element type.
 fn tried(op: &str, index: usize, names: &[&str], files: &BTreeMap<&str, &[u8]>) -> Vec<Tried> {
     let version = coverage().iter().find(|known| known.op == op).map_or(0, |known| *known.versions.end());
     let is_newest = version >= NEWEST || op.contains('.');
@@ -260,7 +261,7 @@ fn tried(op: &str, index: usize, names: &[&str], files: &BTreeMap<&str, &[u8]>) 
     one.into_iter().chain(of_samples).collect()
 }
 
-/// The element types that ONNX allows for an operator, and the input that is meant.
+/// The element types that ONNX allows for an operator, and the input with that type.
 fn allowed() -> BTreeMap<String, (usize, Vec<Element>)> {
     let text = std::fs::read_to_string(root().join("tests/data/onnx_types.txt")).expect("it is read");
     let lines = text.lines().map(|line| {
@@ -273,8 +274,8 @@ fn allowed() -> BTreeMap<String, (usize, Vec<Element>)> {
     lines.collect()
 }
 
-/// Operators whose element types are those of attributes, or of constants, and those with graphs, which any
-/// value passes through.
+/// Operators whose element types are those of attributes or constants, and operators with graphs, which pass
+/// any value through.
 const NOT_TRIED: [&str; 15] = [
     "Constant",
     "If",
@@ -293,8 +294,8 @@ const NOT_TRIED: [&str; 15] = [
     "ai.onnx.preview.FlexAttention",
 ];
 
-/// Operators of which the input that is tried must be a constant. What others compute of constants is no sign
-/// of machine code: it is computed when the model is read.
+/// Operators whose tested input must be a constant. For others, a constant input proves nothing about machine
+/// code, since its readers are evaluated at import.
 const OF_CONSTANTS: [&str; 6] =
     ["BlackmanWindow", "ConstantOfShape", "HammingWindow", "HannWindow", "MelWeightMatrix", "Range"];
 

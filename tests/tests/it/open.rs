@@ -1,8 +1,8 @@
-//! Results whose size depends on data, against onnxruntime: by machine code for known and for named sizes,
-//! and by the interpreter; exact after the run, without memory that is taken twice.
+//! Results with data-dependent sizes, against onnxruntime: in machine code for known and for named sizes, and
+//! in the interpreter; with exact shapes after the run, without a second copy in memory.
 //!
-//! `tests/data/open.txt` holds graphs, inputs and onnxruntime's outputs; `tests/open/run` compares many more
-//! where there is a Python with it.
+//! `tests/data/open.txt` has graphs, inputs and onnxruntime's outputs; `tests/open/run` compares many more if
+//! there is a Python with onnxruntime.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use runtime::{ElementKind, Program, RunContext, as_bytes, as_bytes_mut};
 
 use crate::ALLOCATOR;
 
-/// What a graph computes of some inputs.
+/// The results of a graph for some inputs.
 enum Expected {
     Output(Array),
     /// All elements are this number.
@@ -37,7 +37,7 @@ struct Graph {
     runs: Vec<Run>,
 }
 
-/// The graphs, whose models are written to a folder.
+/// The graphs; their models are written to a folder.
 fn graphs(folder: &Path) -> Vec<Graph> {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/data/open.txt"));
     let text = text.expect("the file is beside the tests");
@@ -137,7 +137,7 @@ fn interpreted(graph: &Graph, run: &Run) -> Option<Array> {
     Some(open.exact(model).remove(0))
 }
 
-/// Runs a program for all sizes, and cuts its first output to the shape that the context says.
+/// Runs a program for all sizes, and cuts its first output to the shape that the context reports.
 fn of_all_sizes(context: &mut RunContext<'_>, run: &Run) -> Option<Array> {
     for input in &run.inputs {
         context.set_shape(&input.name, &input.shape).unwrap_or_else(|error| panic!("{error}"));
@@ -198,8 +198,8 @@ fn results_have_the_values_and_sizes_that_onnxruntime_gives_them() {
     assert!(graphs.len() > 50 && runs == 4 * graphs.len(), "{} graphs, {runs} runs", graphs.len());
 }
 
-/// Those of %x's columns for which %c holds, doubled: open along the inner axis, so that rows move together
-/// after the run.
+/// The columns of %x selected by %c, doubled: open along the inner axis, so that rows move together after the
+/// run.
 const COLUMNS: &str = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, M>> {optc.name = \"x\"}, %c: tensor<?xi1, #optc.dims<M>> {optc.name = \"c\"}) -> (tensor<?x?xf32, #optc.dims<N, M>> {optc.open = array<i64: 1, 1>}, tensor<i64> {optc.count}) {
   %0, %1 = nn.compress %x, %c {axis = 1 : i64} : (tensor<?x?xf32, #optc.dims<N, M>>, tensor<?xi1, #optc.dims<M>>) -> (tensor<?x?xf32, #optc.dims<N, M>>, tensor<i64>)
   %2 = nn.add %0, %0 : tensor<?x?xf32, #optc.dims<N, M>>
@@ -213,7 +213,7 @@ fn columns() -> Arc<Program> {
     Arc::new(program.unwrap_or_else(|failure| panic!("{failure}")))
 }
 
-/// Runs at a size, where each column of a number that `holds` is kept.
+/// Runs at a size; column `i` is kept if `holds(i)`.
 fn run_columns(
     context: &mut RunContext<'_>,
     [n, m]: [usize; 2],

@@ -1,5 +1,5 @@
-//! Views that lie in their operand at some sizes, and are copies at others: what is decided for all sizes
-//! must be right both ways.
+//! Views that are in place at some sizes, and copies at others: a decision for all sizes must be right both
+//! ways.
 
 use ir::plan::attrs;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use tests::random::Random;
 
 const THREADS: usize = 2;
 
-/// A program of `x: [n, m]` whose broadcast is a copy that is overwritten, but where it changes nothing:
-/// there it lies in the caller's input.
+/// A program of `x: [n, m]` whose broadcast is a copy that is overwritten; if the broadcast changes nothing,
+/// it is in place in the caller's input.
 const UNCHANGED: &str = "func.func @main(%x: tensor<?x?xf32, #optc.dims<n, m>> {optc.name = \"x\"}) -> tensor<?x?xf32, #optc.dims<n, m>> {
   %0 = nn.broadcast %x {shape = #optc.dims<max(n - m, 1), n, m>} : (tensor<?x?xf32, #optc.dims<n, m>>) -> tensor<?x?x?xf32, #optc.dims<max(n - m, 1), n, m>>
   %1 = nn.cum_sum %0 {axis = 2} : tensor<?x?x?xf32, #optc.dims<max(n - m, 1), n, m>>
@@ -23,8 +23,8 @@ const UNCHANGED: &str = "func.func @main(%x: tensor<?x?xf32, #optc.dims<n, m>> {
   return %3 : tensor<?x?xf32, #optc.dims<n, m>>
 }";
 
-/// A program of `x: [N, 4, 8]` one of whose slices is a copy, but of one row: there it lies in a value that
-/// is overwritten elsewhere.
+/// A program of `x: [N, 4, 8]` with a slice that is a copy; with one row, it is in place in a value that is
+/// overwritten elsewhere.
 const SLICED: &str = "func.func @main(%x: tensor<?x4x8xf32, #optc.dims<N>> {optc.name = \"x\"}) -> tensor<?x2x8xf32, #optc.dims<N>> {
   %0 = nn.cum_sum %x {axis = 2} : tensor<?x4x8xf32, #optc.dims<N>>
   %1 = nn.slice %0 {starts = array<i64: 0, 1, 0>, sizes = #optc.dims<N, 2, 8>} : (tensor<?x4x8xf32, #optc.dims<N>>) -> tensor<?x2x8xf32, #optc.dims<N>>
@@ -34,7 +34,8 @@ const SLICED: &str = "func.func @main(%x: tensor<?x4x8xf32, #optc.dims<N>> {optc
   return %4 : tensor<?x2x8xf32, #optc.dims<N>>
 }";
 
-/// Plans a function at given sizes, which the checker accepts, in no more bytes than the bound for all sizes.
+/// Plans a function at given sizes: the checker accepts the plan, which takes at most the bound for all
+/// sizes.
 #[track_caller]
 fn check_bound(symbolic: &AllSizes, sizes: &[u64]) {
     let bound = symbolic.bound().expect("its sizes have ends").size_bytes();
@@ -45,8 +46,8 @@ fn check_bound(symbolic: &AllSizes, sizes: &[u64]) {
     assert!(arena.expect("it is planned") as u64 <= bound, "{sizes:?}: it does not fit");
 }
 
-/// Runs a program of `x`, the first and the last of whose sizes have these ends at some shapes, and holds it
-/// to what the interpreter computes at them.
+/// Runs a program of `x` at some shapes, with these ranges of the first and last size, and compares it with
+/// the interpreter.
 #[track_caller]
 fn check(text: &str, sizes: &[(&str, u64)], shapes: &[&[u64]]) {
     let module = optc::parse("views.mlir", text.to_owned(), None, &LoadOptions::default());

@@ -1,5 +1,4 @@
-//! Results that are written over rows of their operands: the same bits whatever is optimised for, and fewer
-//! bytes.
+//! Results that overwrite rows of their operands: the same bits for every optimization goal, and fewer bytes.
 
 use ir::plan::attrs;
 use std::fmt::Write;
@@ -108,7 +107,7 @@ fn parse(text: &str) -> Module {
     module.unwrap_or_else(|faults| panic!("{text}\n{}", faults[0].render(&ctx)))
 }
 
-/// The largest difference of two lists of `f32`, as a part of the largest number.
+/// The largest difference between two lists of `f32`, relative to the largest number.
 fn difference(found: &[u8], expected: &[u8]) -> f32 {
     let floats = |bytes: &[u8]| {
         let words = bytes.chunks_exact(4);
@@ -139,7 +138,7 @@ fn what_is_optimised_for_changes_no_bit() {
         let input = array("x", &shape, &random.floats(count));
         let options = CompileOptions { threads: 1, ..CompileOptions::default() };
         let (expected, _) = run(&text, &input, &options);
-        // For speed, windows may be computed otherwise: the same but for rounding.
+        // For speed, windows may be computed in another way: the results are equal except for rounding.
         let (fast, whole) = run(&text, &input, &CompileOptions { goal: Goal::Speed, ..options.clone() });
         assert!(difference(&fast, &expected) < 1e-3, "{text}");
         for goal in [Goal::Balanced, Goal::Memory] {

@@ -1,7 +1,7 @@
-//! Parts that are written to their place in a concatenation or a padding, and views that are read where their
-//! operand lies: what the interpreter computes, on one thread and two, poisoned or not.
+//! In-place operands of concatenations and paddings, and views read in place: the interpreter's results, on
+//! one thread and two, poisoned or not.
 //!
-//! Numbers are small and whole, so that every sum is exact.
+//! Numbers are small integers, so that every sum is exact.
 
 use ir::plan::attrs;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use tests::random::Random;
 
 /// Random programs that are run.
 const PROGRAMS: u64 = 40;
-/// Operations of each.
+/// Operations of each program.
 const OPS: usize = 14;
 
-/// A program of images of one height and width, with how many convolutions each value went through.
+/// A program of images of one height and width, with the number of convolutions before each value.
 struct Images {
     program: Program,
     values: Vec<(Value, u32)>,
@@ -85,7 +85,7 @@ impl Images {
         self.program.op("nn.max_pool2d", &[padded], &attrs)
     }
 
-    /// Something computed in another order of the axes.
+    /// An operation with permuted axes.
     fn turn(&mut self, value: Value) -> Value {
         let turn = [("permutation", self.program.ctx.ints_attr(&[0, 3, 2, 1]))];
         let turned = self.program.op("nn.transpose", &[value], &turn);
@@ -103,7 +103,7 @@ impl Images {
         self.program.op("nn.slice", &[value], &attrs)
     }
 
-    /// Of the newest values, as in a block in which each layer reads what was made before, or of any.
+    /// One of the newest values, as in a block in which each layer reads all earlier values, or any value.
     fn concatenate(&mut self, random: &mut Random) {
         let count = 2 + random.below(2);
         let parts: Vec<(Value, u32)> = match random.below(2) {

@@ -7,7 +7,7 @@ use optc::{LoadOptions, load, run_pipeline};
 use passes::manager::RunOptions;
 use tests::workspace::root;
 
-/// What the passes of a pipeline, one after the other, make of the example.
+/// The example after the passes of a pipeline, one after the other.
 fn after(pipeline: &str) -> String {
     let path = root().join("examples/residual.mlir");
     let mut module = load(&path, &LoadOptions::default()).unwrap_or_else(|failure| panic!("{failure}"));

@@ -1,8 +1,9 @@
-//! Known problems of others, which have solutions of known sizes. What is asserted is sizes, never times.
+//! Known placement problems of others, which have solutions of known sizes. Only sizes are asserted, never
+//! times.
 //!
 //! `tests/data/placements` has one of google/minimalloc's benchmarks (Apache-2.0) and its example.
-//! `OPTC_DATA` names a folder with the others, `minimalloc/*.CAPACITY.csv`, and with cappadokes/idealloc's,
-//! `large/*.csv`.
+//! `OPTC_DATA` names a folder with the others, `minimalloc/*.CAPACITY.csv`, and with those of
+//! cappadokes/idealloc, `large/*.csv`.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
-//! A plan is never larger than what `optc place` makes of the problem that `optc plan --csv` exports, and no
-//! donated input makes it worse.
+//! A plan is never larger than the solution of `optc place` for the problem exported by `optc plan --csv`,
+//! and donated inputs never make a plan larger.
 //!
-//! Asked of the model in the project, of those in the folder that `OPTC_MODELS` names, and of random graphs.
+//! Tested with the model in the project, those in the folder named by `OPTC_MODELS`, and random graphs.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ use tests::workspace::root;
 
 const GOALS: [Goal; 3] = [Goal::Memory, Goal::Balanced, Goal::Speed];
 
-/// A function that is planned: its arena, and its placement problem as it is exported and read again.
+/// A planned function: its arena, and its placement problem, exported and read again.
 fn planned(module: &Module, goal: Goal) -> (u64, Problem) {
     let mut module = module.clone();
     complete(&mut module, "main", 2, goal).unwrap_or_else(|failure| panic!("{failure}"));
@@ -77,7 +77,7 @@ fn a_plan_of_a_real_network_is_never_larger_than_what_place_makes_of_its_export(
     models.iter().for_each(|model| check_model(model));
 }
 
-/// The arena, and how many values are copied.
+/// The size of the arena, and the number of copied values.
 fn cost(module: &Module) -> (u64, usize) {
     let mut module = module.clone();
     complete(&mut module, "main", 2, Goal::Balanced).unwrap_or_else(|failure| panic!("{failure}"));
@@ -104,7 +104,7 @@ fn donated(module: &Module) -> Module {
     module
 }
 
-/// What is overwritten from the input on would have to be copied to the output in the end.
+/// A value that overwrites the input would have to be copied to the output in the end.
 const CHAIN: &str = "func.func @main(%x: tensor<1024xf32>, %y: tensor<1024xf32>) -> tensor<1024xf32> {
   %0 = nn.exp %x : tensor<1024xf32>
   %1 = nn.softmax %0 {axis = 0} : tensor<1024xf32>
@@ -121,7 +121,7 @@ fn no_donated_input_makes_a_plan_worse() {
     for (name, module) in std::iter::once(("chain".to_owned(), chain)).chain(graphs) {
         let kept = cost(&module);
         let given = cost(&donated(&module));
-        // What is live decides, and gaps of less than an alignment may come with it.
+        // The live bytes decide, with gaps smaller than an alignment.
         let most = (kept.0 + ALIGN_BYTES, kept.1);
         assert!(given <= most, "{name}: {given:?} bytes and copies, without donation {kept:?}");
     }

@@ -1,10 +1,11 @@
-//! What is decided about memory of random programs: a table, so that no decision is lost or made unnoticed.
+//! Memory decisions for random programs in a table, so that no decision changes unnoticed.
 //!
-//! A plan that is right may still be worse: a tie is refused, a part is copied, an arena grows. The table
-//! `tests/data/plans.txt` says for each program and goal the bytes of the arena and how many operations,
-//! ties, parts, views, bands, streamed groups and faster methods there are, on a processor with AVX2 and two
-//! threads; of the example of each operation, too, which shows what scratch its kernel takes. Whoever changes
-//! a decision writes it anew with `OPTC_BLESS=1` and reads what changed: a larger arena needs a reason.
+//! A correct plan may still be worse: a tie is refused, an operand is copied, an arena grows. For each
+//! program and goal, the table `tests/data/plans.txt` has the bytes of the arena and the number of
+//! operations, ties, in-place operands, views, bands, streamed groups and faster methods, on a processor with
+//! AVX2 and two threads. It also has the example of each operation, which shows the scratch of its kernel.
+//! After a change of a decision, write it anew with `OPTC_BLESS=1` and read the difference: a larger arena
+//! needs a reason.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -65,7 +66,7 @@ fn line(module: &Module, goal: Goal) -> Result<String, String> {
     Ok(format!("{arena}, {ops}, {}, {scratch}", counts.join(", ")))
 }
 
-/// The example of each operation of each dialect, of which all results of the last operation are returned.
+/// The example of each operation of each dialect; all results of the last operation are returned.
 fn examples() -> Vec<(&'static str, Module)> {
     let ctx = Context::new();
     let examples = ctx.dialects().flat_map(Dialect::ops).filter_map(|def| {

@@ -1,9 +1,8 @@
-//! Faults that are planted into passes, laws and kernels are found: bisection names the pass, and reduction
-//! leaves few operations.
+//! Faults planted into passes, laws and kernels are found: bisection names the pass, and reduction leaves few
+//! operations.
 //!
-//! A fault is a rule that is no law, a pass that damages the program after it did its work, or an operation
-//! that machine code computes otherwise than its row says. None of them is in what is shipped: they are
-//! registered here.
+//! A fault is a rule that is not a law, a pass that damages the program after its work, or an operation whose
+//! machine code computes something else than its row. None of them is shipped: they are registered here.
 
 use std::panic::{set_hook, take_hook};
 use std::sync::Arc;
@@ -27,9 +26,9 @@ use tests::random::Random;
 /// A planted fault.
 struct Fault {
     name: &'static str,
-    /// The pass that is to be named; none for a kernel.
+    /// The expected pass; none for a kernel.
     pass: Option<&'static str>,
-    /// The passes that are searched; none for those to the plan.
+    /// The searched passes; none for those up to the plan.
     passes: Option<&'static str>,
     registry: fn() -> Registry,
 }
@@ -91,7 +90,7 @@ static FAULTS: &[Fault] = &[
         body.replace_uses(body.result(tanh, 0), body.operand(tanh, 0));
     }),
     damage!("a transpose turns other axes", "layout", None, |ctx, body| {
-        // Two wrong turns may make a right one.
+        // Two faulty transposes may cancel each other.
         let turn = named(ctx, body, "nn.transpose")[0];
         body.set_attr(ctx, turn, "permutation", ctx.ints_attr(&[0, 3, 2, 1]));
     }),
@@ -150,7 +149,7 @@ static FAULTS: &[Fault] = &[
     Fault { name: "a kernel forgets its tail", pass: None, passes: None, registry: Registry::new },
 ];
 
-/// Our passes and rules, but another pass of this name.
+/// Our passes and rules, but with this pass replaced.
 fn with_pass(name: &str, run: fn(&PassContext<'_>, &mut Body) -> Result<(), Vec<Diagnostic>>) -> Registry {
     let mut registry = Registry::empty();
     for def in passes::PASSES {
@@ -175,7 +174,7 @@ fn with_pass(name: &str, run: fn(&PassContext<'_>, &mut Body) -> Result<(), Vec<
     registry
 }
 
-/// What the pass of this name does.
+/// The work of the pass with this name.
 fn work(name: &str, cx: &PassContext<'_>, body: &mut Body) -> Result<(), Vec<Diagnostic>> {
     let registry = Registry::new();
     let run = registry.get(name).expect("it is ours").run.function();
@@ -189,13 +188,13 @@ fn ops(ctx: &Context, body: &Body) -> Vec<Op> {
     found
 }
 
-/// The operations of this name, those in groups too.
+/// The operations of this name, including those in groups.
 fn named(ctx: &Context, body: &Body, name: &str) -> Vec<Op> {
     let all = body.all_blocks().flat_map(|block| body.ops(block));
     all.filter(|op| ctx.op_name_str(body.name(*op)) == name).collect()
 }
 
-/// Does something with the last operation of each group, before what it yields.
+/// Edits the last operation of each group, before its yield.
 fn in_groups(ctx: &Context, body: &mut Body, change: fn(&mut Body, Op)) {
     for group in named(ctx, body, "optc.group") {
         let block = body.entry(body.regions(group)[0]).expect("a group has a block");
@@ -205,7 +204,7 @@ fn in_groups(ctx: &Context, body: &mut Body, change: fn(&mut Body, Op)) {
     }
 }
 
-/// Ties a result to an operand of its size that is read so often.
+/// Ties a result to an operand of its size with this number of readers.
 fn overwrite(ctx: &Context, body: &mut Body, wanted: fn(usize) -> bool) {
     for op in ops(ctx, body) {
         let Some(result) = body.results(op).next() else { continue };
@@ -227,7 +226,7 @@ fn is_after(body: &Body, op: Op, other: Op) -> bool {
     body.block_of(op) == body.block_of(other) && body.is_before(other, op)
 }
 
-/// The steps whose result lies in the arena, with their places.
+/// The steps with a result in the arena, with their places.
 fn in_arena(ctx: &Context, body: &Body) -> Vec<(Op, Attr)> {
     let mut found = Vec::new();
     flow::walk(ctx, body, |op| {
@@ -239,7 +238,7 @@ fn in_arena(ctx: &Context, body: &Body) -> Vec<(Op, Attr)> {
     found
 }
 
-/// An operation that the softmax kernel computes, although its row says something else of the last element.
+/// An operation run by the softmax kernel, although its row differs in the last element.
 static TAIL: Dialect = Dialect { name: "planted", doc: "A wrong row.", tables: &[&[SOFTMAX]] };
 const SOFTMAX: OpDef = OpDef {
     name: "planted.softmax",
@@ -314,7 +313,7 @@ fn options<'a>(registry: &'a Registry, passes: &'a str) -> BisectOptions<'a> {
     BisectOptions { registry, passes, compile, tolerance: 1e-4 }
 }
 
-/// What is wrong with a program, in one word.
+/// The fault of a program, in one word.
 fn kind(trouble: &Trouble) -> &'static str {
     match trouble {
         Trouble::Differs(_) => "differs",
@@ -322,7 +321,7 @@ fn kind(trouble: &Trouble) -> &'static str {
     }
 }
 
-/// Finds a fault, and makes the program small on which it shows; says what is not as it should be.
+/// Finds a fault and reduces the program that shows it; returns the deviation from what is expected.
 fn check(fault: &Fault) -> Result<(), String> {
     let registry = (fault.registry)();
     let module = program(fault);

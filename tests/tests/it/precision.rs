@@ -1,8 +1,8 @@
-//! Programs that multiply and store `bf16`: what runs is what the rounded program means.
+//! Programs that multiply and store `bf16`: a run has the results of the rounded program.
 //!
 //! Roundings are operations of the planned program, so the interpreter is the oracle. Sums in another order
-//! may round to the neighbour, which later steps may make larger; so results may differ by a few of the last
-//! digits of `bf16`. How a number is stored, and what is overwritten, changes no bit.
+//! may round to the neighbour, and later steps may amplify this, so results may differ by a few of the last
+//! digits of `bf16`. Storage types and overwritten operands change no bit.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ struct Net {
     shape: [u64; 4],
     value: String,
     steps: usize,
-    /// A value that may be added later, with its shape.
+    /// A value to be added later, with its shape.
     kept: (String, [u64; 4]),
 }
 
@@ -38,7 +38,7 @@ impl Net {
         format!("tensor<{n}x{h}x{w}x{c}xf32>")
     }
 
-    /// Adds a step with the name of its operation, further operands, attributes, their types, and its shape.
+    /// Adds a step: the name of its operation, further operands, attributes, their types, and its shape.
     fn push(&mut self, op: &str, more: &str, attrs: &str, types: &str, shape: [u64; 4]) {
         let value = format!("%v{}", self.steps);
         let from = Net::ty(self.shape);
@@ -127,7 +127,7 @@ fn printed(module: &Module) -> String {
     ir::text::print(module)
 }
 
-/// The largest difference, as a part of the largest number; all are finite.
+/// The largest difference relative to the largest number; all must be finite.
 fn difference(found: &Array, expected: &Array) -> f32 {
     assert!(
         floats(found).into_iter().chain(floats(expected)).all(f32::is_finite),
@@ -223,8 +223,8 @@ fn values_between_products_take_less_of_the_arena() {
     assert!(difference(&found, &interpret(&half, std::slice::from_ref(&input))[0]) < 0.005);
 }
 
-/// Programs that compute what a kernel reads for each channel: a bias, a scale and a shift before a
-/// convolution, the factors of normalisations. It is large enough to be stored as `bf16`.
+/// Programs that compute a kernel's operands with one number for each channel: a bias, a scale and a shift
+/// before a convolution, the factors of normalizations. They are large enough to be stored as `bf16`.
 const PER_CHANNEL: [(&str, &str); 5] = [
     (
         "the bias of a product",
@@ -330,7 +330,7 @@ fn dense(numbers: &[f32]) -> String {
 
 #[test]
 fn rows_of_an_odd_number_of_elements_are_moved_whole() {
-    // Rows of 7 x 33 = 231 numbers; each turn keeps one of them.
+    // Rows of 7 x 33 = 231 numbers; each iteration keeps one of them.
     let random = &mut Random::new(2);
     let wide = dense(&random.floats(33 * 17 * 9));
     let narrow = dense(&random.floats(4 * 33 * 4));

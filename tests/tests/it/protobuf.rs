@@ -1,9 +1,9 @@
-//! How a test writes and changes messages of an ONNX file, field by field.
+//! Helpers with which tests write and change messages of an ONNX file, field by field.
 
 use import::onnx::wire::Message;
 use optc::protobuf::append_bytes;
 
-/// A field's number, and the bytes of all of it.
+/// A field's number, and all of its bytes.
 pub(crate) type Field = (u64, Vec<u8>);
 
 /// The fields of a well-formed message.
@@ -19,7 +19,7 @@ pub(crate) fn fields(message: &[u8]) -> Vec<Field> {
     found.iter().zip(ends).map(|((number, begin), end)| (*number, message[*begin..end].to_vec())).collect()
 }
 
-/// What a field of bytes holds.
+/// The content of a field of bytes.
 ///
 /// # Panics
 /// If it holds a number.

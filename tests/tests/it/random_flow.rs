@@ -1,4 +1,4 @@
-//! Whatever way control takes, passes and machine code compute what the interpreter computes.
+//! For random control flow, passes and machine code compute the interpreter's results.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ fn passes_and_machine_code_keep_the_meaning_of_branches_and_loops() {
     (0..60).for_each(check);
 }
 
-/// A planned program with one of its places moved to where another is.
+/// A planned program with one place moved to that of another value.
 fn mutate(random: &mut Random, planned: &str) -> Option<String> {
     const POOL: &str = "[\"arena\", ";
     let places: Vec<usize> = planned.match_indices(POOL).map(|(at, _)| at + POOL.len()).collect();
@@ -85,7 +85,7 @@ fn mutate(random: &mut Random, planned: &str) -> Option<String> {
     (old != new).then(|| format!("{}{new}{}", &planned[..place], &planned[place + old.len()..]))
 }
 
-/// A plan that was damaged is refused, or is right by chance: then machine code still computes the same.
+/// A damaged plan is refused, or right by chance: then machine code still computes the same.
 fn damage(seed: u64) -> (usize, usize) {
     let module = parse(&function(seed));
     let mut random = Random::new(seed);

@@ -1,4 +1,4 @@
-//! Whatever the graph, passes and machine code compute what the interpreter computes.
+//! For random graphs, passes and machine code compute the interpreter's results.
 
 use ir::Module;
 use ir::plan::attrs;
@@ -7,7 +7,7 @@ use passes::manager::RunOptions;
 use tests::graphs::graph;
 use tests::programs::{execute, floats, interpret};
 
-/// Whether two results agree within what reordered sums explain.
+/// Whether two results agree up to the rounding of reordered sums.
 fn agree(found: &[Array], expected: &[Array]) -> Result<(), String> {
     for (found, expected) in found.iter().zip(expected) {
         if found.shape != expected.shape {
@@ -42,7 +42,7 @@ fn check(seed: u64) {
     bare_plan(seed, &module, &inputs, &expected);
 }
 
-/// Bytes of the arena after a pipeline, and what machine code then computes.
+/// The bytes of the arena after a pipeline, and the results of machine code.
 fn planned(seed: u64, pipeline: &str) -> (u64, Vec<Array>) {
     let (mut module, inputs) = graph(seed);
     let done = optc::run_pipeline(&mut module, pipeline, &RunOptions::new(codegen::Cpu::native()));

@@ -1,9 +1,10 @@
-//! Whatever the module (all operations by their rows, choices, loops, blocks, calls, named sizes), passes in
-//! any order and machine code of any CPU level, at any number of threads, compute what the interpreter does.
+//! For random modules (all operations from their rows, branches, loops, blocks, calls, named sizes), passes
+//! in any order and machine code of any CPU level, at any number of threads, compute the interpreter's
+//! results.
 //!
-//! `OPTC_SEEDS=0..100000 cargo test --release -p optc-tests --test it random_modules` looks at more of them.
-//! A module that fails is made as small as it can be and written to a file; `OPTC_MODULE=FILE` with its seed
-//! looks at that file alone. `fuzz/run modules` lets a fuzzer write them.
+//! `OPTC_SEEDS=0..100000 cargo test --release -p optc-tests --test it random_modules` tries more of them. A
+//! failing module is reduced and written to a file; `OPTC_MODULE=FILE` with its seed tries that file alone.
+//! `fuzz/run modules` lets a fuzzer write them.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use optc::{Array, CompileOptions, Model};
 use passes::manager::RunOptions;
 use tests::trials::Tried;
 
-/// Seeds of modules of a rare shape: the peak of `lines` is a copy that only its trial made.
+/// Seeds of modules with a rare structure: the peak in the trial of `lines` is a copy made only there.
 const RARE: [u64; 1] = [376];
 
 const DEFAULT: std::ops::Range<u64> = 0..300;

@@ -1,8 +1,8 @@
-//! Whatever is planned, however it is optimised, is right: planned by every goal, with donated inputs,
-//! states, pools, pitches and budgets, a program is accepted by the checker, computes in the bytes of
-//! [`tests::arena`] and in machine code what the interpreter does, and is never refused.
+//! For random programs, every plan is right. A program planned for any goal, with donated inputs, states,
+//! pools, pitches and budgets, is accepted by the checker, computes the interpreter's results in the bytes of
+//! [`tests::arena`] and in machine code, and is never refused.
 //!
-//! `OPTC_SEEDS=1000..3000 cargo test --release -p optc-tests --test it random_plans` looks at more programs.
+//! `OPTC_SEEDS=1000..3000 cargo test --release -p optc-tests --test it random_plans` tries more programs.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,12 +22,12 @@ use crate::memory_pools::Pooled;
 
 const GOALS: [Goal; 3] = [Goal::Speed, Goal::Balanced, Goal::Memory];
 
-/// What became of all programs.
+/// The outcomes for all programs.
 #[derive(Default)]
 struct Count {
     plans: usize,
     budgets: usize,
-    /// How often each decision was written.
+    /// The number of times that each decision was made.
     decisions: BTreeMap<&'static str, usize>,
 }
 
@@ -63,7 +63,7 @@ fn arena_bytes(planned: &Module) -> u64 {
     attrs::arena_bytes(&planned.ctx, body).expect("it is planned")
 }
 
-/// Whether numbers are as expected; with other algorithms, up to a thousandth of the largest.
+/// Whether numbers agree; with other algorithms, up to a thousandth of the largest.
 fn near(found: &[f32], expected: &[f32]) -> Result<(), String> {
     let scale = expected.iter().fold(1f32, |most, x| most.max(x.abs()));
     let mut pairs = found.iter().zip(expected);
@@ -74,7 +74,7 @@ fn near(found: &[f32], expected: &[f32]) -> Result<(), String> {
     }
 }
 
-/// Plans a program and holds the plan to what the interpreter says.
+/// Plans a program and compares the plan's results with the interpreter's.
 fn check_plan(
     program: &PlanProgram,
     options: &CompileOptions,
@@ -109,7 +109,7 @@ fn check_plan(
     Ok(planned)
 }
 
-/// What machine code computes: the outputs, then the states that have a next value.
+/// The results of machine code: the outputs, then the states that have a next value.
 fn run(model: &mut Model, program: &PlanProgram) -> Result<Vec<Vec<f32>>, String> {
     let array_of = |index: usize| {
         let input = &program.inputs[index];
@@ -177,7 +177,7 @@ fn seeds(standard: std::ops::Range<u64>) -> std::ops::Range<u64> {
     ends.unwrap_or(standard)
 }
 
-/// Looks at each seed; the faults of all, with what panics among them.
+/// Tries each seed; returns the faults of all, including panics.
 fn faults_of(seeds: std::ops::Range<u64>, mut check: impl FnMut(u64) -> Result<(), String>) -> Vec<String> {
     let mut faults = Vec::new();
     for seed in seeds {
@@ -200,7 +200,7 @@ fn plans_of_what_is_rare_are_accepted_and_right() {
     assert!(count.budgets > 5, "only {} budgets", count.budgets);
 }
 
-/// Values of several sizes that change places on both edges of branches and in loops.
+/// Permutations of values of several sizes on both edges of branches and in loops.
 fn check_permuted(seed: u64) -> Result<(), String> {
     let text = permuted(seed);
     let ctx = Arc::new(ir::Context::new());
@@ -238,7 +238,7 @@ fn check_permuted(seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Numbers, a truth, and how many rounds there are.
+/// Tensors, a boolean, and the number of iterations.
 fn permuted_inputs(module: &Module, truth: u8, rounds: i64) -> Vec<Tensor> {
     let ctx = &module.ctx;
     let body = module.function("main").expect("it was written");

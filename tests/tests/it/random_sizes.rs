@@ -1,7 +1,7 @@
-//! Whatever the graph, one program for all sizes computes the bits of the program for each size, in hardly
-//! more memory.
+//! For random graphs, one program for all sizes has the bits of the program for each size, in hardly more
+//! memory.
 //!
-//! `OPTC_SEEDS=1000..3000 cargo test --release -p optc-tests --test it random_sizes` looks at more graphs.
+//! `OPTC_SEEDS=1000..3000 cargo test --release -p optc-tests --test it random_sizes` tries more graphs.
 
 use ir::plan::attrs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,13 +22,13 @@ use crate::memory_pools::Pooled;
 /// Batch, height and width.
 type Size = [u64; 3];
 
-/// The ends of the ranges that a third of the graphs is compiled for, each least with each greatest.
+/// The ends of the ranges for which a third of the graphs is compiled, each least one with each greatest.
 const CORNERS: [Size; 5] = [[3, 40, 1], [1, 1, 40], [1, 40, 40], [3, 1, 1], [3, 40, 40]];
 
 const SIZES: [Size; 6] = [[1, 8, 8], [2, 5, 9], [1, 1, 1], [3, 2, 1], [1, 33, 4], [2, 5, 9]];
 
-/// What became of the graphs: how often both ran, how often sums were rounded otherwise, how often neither
-/// could run, and the bytes of arena of both, summed up.
+/// The outcomes for the graphs: how often both ran, how often sums were rounded in another way, how often
+/// neither could run, and the total bytes of arena of both.
 #[derive(Default)]
 struct Count {
     ran: usize,
@@ -38,7 +38,7 @@ struct Count {
 }
 
 fn options(seed: u64) -> CompileOptions {
-    // Poisoned memory shows what is read too late.
+    // Poisoned memory reveals late reads.
     let dead = if seed.is_multiple_of(4) { DeadMemory::Poisoned } else { DeadMemory::Kept };
     let threads = 1 + seed as usize % 2;
     let mut options = CompileOptions { threads, dead, ..CompileOptions::default() };
@@ -55,7 +55,7 @@ fn options(seed: u64) -> CompileOptions {
     options
 }
 
-/// The graph at a size, where it can have it.
+/// The graph at a size, if that is possible.
 fn at(module: &Module, size: Size) -> Option<Module> {
     let mut module = module.clone();
     let bindings: Bindings = NAMES.iter().map(|name| module.ctx.ident(name)).zip(size).collect();
@@ -128,12 +128,12 @@ fn check_at(
     count.ran += 1;
     let found = found.into_iter().zip(&expected).map(|(bytes, like)| Array { bytes, ..like.clone() });
     let found: Vec<Array> = found.collect();
-    // A tiny image may have been laid out otherwise alone, and sums then have another order.
+    // A tiny image may have another layout in its own program, and then sums have another order.
     count.near += usize::from(found != expected);
     compare(&found, &expected, 1e-6).map_err(|why| format!("it is {why} that it is alone"))
 }
 
-/// Whether all numbers are as expected, up to a share of the largest.
+/// Whether all numbers are as expected, up to a fraction of the largest.
 fn compare(found: &[Array], expected: &[Array], tolerance: f32) -> Result<(), String> {
     for (found, expected) in found.iter().map(floats).zip(expected.iter().map(floats)) {
         let scale = expected.iter().fold(1e-3f32, |most, x| most.max(x.abs()));
@@ -147,7 +147,7 @@ fn compare(found: &[Array], expected: &[Array], tolerance: f32) -> Result<(), St
 
 fn check(seed: u64, sizes: &[Size], count: &mut Count) -> Result<(), String> {
     let mut module = sized_graph(seed);
-    // What nothing reads may have sizes that can't be.
+    // Unread values may have impossible sizes.
     optc::run_pipeline(&mut module, "dce", &RunOptions::new(codegen::Cpu::native()))
         .map_err(|failure| failure.to_string())?;
     let symbolic =
@@ -163,9 +163,10 @@ fn check(seed: u64, sizes: &[Size], count: &mut Count) -> Result<(), String> {
     Ok(())
 }
 
-/// Graphs of which each has a rare shape: views of parts after their whole, tensors without elements, rows
-/// that cut the last axis, views that are copies at some sizes only, views of what is overwritten in a
-/// concatenation, rows of one element, a part of what another part overwrites that is read after that.
+/// Graphs with rare structures: views of operands after their concatenation, tensors without elements, rows
+/// that split the last axis, views that are copies at some sizes only, views of a value that is overwritten
+/// in a concatenation, rows of one element, an operand in place that another one overwrites and that is read
+/// after that.
 const RARE: [u64; 22] = [
     240, 1006, 1014, 1021, 1121, 1170, 1195, 1258, 1262, 1264, 1304, 1344, 1369, 1388, 1397, 1810, 2020,
     2130, 2264, 3126, 3248, 3490,

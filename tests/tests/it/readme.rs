@@ -1,4 +1,4 @@
-//! What the README shows is what happens.
+//! That the README's examples are true.
 //!
 //! A block after `<!-- file: PATH -->` is that file; a block after `<!-- passes: PIPELINE PATH -->` is what
 //! `optc --passes=PIPELINE PATH` prints. `OPTC_BLESS=1` writes both anew, and refuses where `CI` is set.
@@ -10,7 +10,7 @@ use optc::{LoadOptions, load, run_pipeline};
 use passes::manager::RunOptions;
 use tests::workspace::root;
 
-/// What the block after a marker must be; none for other lines.
+/// The required content of the block after a marker; none for other lines.
 fn wanted(marker: &str, root: &Path) -> Option<String> {
     let marker = marker.strip_prefix("<!-- ")?.strip_suffix(" -->")?;
     if let Some(path) = marker.strip_prefix("file: ") {
@@ -24,7 +24,7 @@ fn wanted(marker: &str, root: &Path) -> Option<String> {
     Some(ir::text::print(&module))
 }
 
-/// The text with every marked block as it must be.
+/// The text with every marked block corrected.
 fn corrected(text: &str, root: &Path) -> String {
     let mut out = String::new();
     let mut lines = text.lines();

@@ -1,18 +1,18 @@
-//! Programs that fail come out small, whatever operation they fail on.
+//! That failing programs are reduced to small ones, for every failing operation.
 
 use ir::{Body, Context, Module, Op, text};
 use optc::{LoadOptions, parse};
 use passes::reduce::{ReduceOptions, op_count, reduce};
 use tests::examples::program;
 
-/// Whether an operation of this name stands anywhere in a body.
+/// Whether a body contains an operation of this name, at any depth.
 fn holds(ctx: &Context, body: &Body, name: &str) -> bool {
     let is_it = |op: Op| ctx.op_name_str(body.name(op)) == name;
     body.all_blocks().flat_map(|block| body.ops(block)).any(is_it)
         || body.children().any(|(_, child)| holds(ctx, child, name))
 }
 
-/// What an operation can't be without: the function that is called, the loop that its terminator ends.
+/// The operations that an operation needs: the called function, the loop of a terminator.
 const MOST_OPS: usize = 3;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Whether the documents say of operations and attributes what their rows say.
+//! That the documents describe operations and attributes like their rows.
 
 use optc::lit::LitMode;
 use passes::manager::unified_diff;
@@ -7,7 +7,7 @@ use tests::public_api::public_items;
 use tests::reference::{with_attributes, with_operations};
 use tests::workspace::{files, root};
 
-/// Demands that a document is what `corrected` makes of it.
+/// Requires a document to equal the result of `corrected` on it.
 #[track_caller]
 fn check(path: &str, corrected: impl Fn(&str) -> Result<String, String>) {
     let file = root().join(path);
@@ -49,7 +49,7 @@ fn the_builders_are_what_the_rows_say() {
 
 #[test]
 fn the_public_items_are_those_that_are_listed() {
-    // What the command consists of is no library, and the builders are the rows'.
+    // The modules of the command are no library, and the builders are the rows'.
     let is_library = |path: &str| {
         let inside = path.strip_prefix("optc/src/").unwrap_or("main.rs");
         !["main.rs", "cli/", "ops/"].iter().any(|start| inside.starts_with(start))

@@ -1,5 +1,5 @@
-//! What is required of named sizes: held at each run, which fails by input, dimension and constraint; and
-//! what it allows is right.
+//! Requirements on named sizes: each run checks them, and fails by input, dimension and constraint; allowed
+//! sizes give right results.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ fn check_at(text: &str, context: &mut RunContext<'_>, sizes: &[(&str, u64)]) {
     assert!(found == expected, "{sizes:?}: other bits");
 }
 
-/// Padding that makes `ceil(H / 2)` rows and `ceil(W / 2)` columns, the odd one after; and a pool of it.
+/// Padding for `ceil(H / 2)` rows and `ceil(W / 2)` columns, the odd one after; and a pool of it.
 const PADDED: &str = "func.func @main(%x: tensor<1x?x?x4xf32, #optc.dims<H, W>> {optc.name = \"x\"}) -> tensor<1x?x?x8xf32, #optc.dims<H ceildiv 2, W ceildiv 2>> {
   %w = nn.constant dense<0.25> : tensor<8x4x3x3xf32>
   %0 = nn.conv2d %x, %w {layout = \"NHWC\", pads = #optc.dims<(2 * (H ceildiv 2) - H + 1) floordiv 2, (2 * (W ceildiv 2) - W + 1) floordiv 2, 2 * (H ceildiv 2) - H + 1 - (2 * (H ceildiv 2) - H + 1) floordiv 2, 2 * (W ceildiv 2) - W + 1 - (2 * (W ceildiv 2) - W + 1) floordiv 2>, strides = array<i64: 2, 2>} : (tensor<1x?x?x4xf32, #optc.dims<H, W>>, tensor<8x4x3x3xf32>) -> tensor<1x?x?x8xf32, #optc.dims<H ceildiv 2, W ceildiv 2>>
@@ -69,7 +69,7 @@ fn padding_follows_from_the_sizes_of_a_run() {
     }
 }
 
-/// Padding that is none at the sizes for which code is made.
+/// Padding of 0 at the sizes for which code is compiled.
 const LATE: &str = "func.func @main(%x: tensor<1x?x9x4xf32, #optc.dims<H>> {optc.name = \"x\"}) -> tensor<1x?x7x8xf32, #optc.dims<H + max(H - 200, 0) - 2>> {
   %w = nn.constant dense<0.25> : tensor<8x4x3x3xf32>
   %0 = nn.conv2d %x, %w {layout = \"NHWC\", pads = #optc.dims<0, 0, max(H - 200, 0), 0>} : (tensor<1x?x9x4xf32, #optc.dims<H>>, tensor<8x4x3x3xf32>) -> tensor<1x?x7x8xf32, #optc.dims<H + max(H - 200, 0) - 2>>
@@ -77,7 +77,7 @@ const LATE: &str = "func.func @main(%x: tensor<1x?x9x4xf32, #optc.dims<H>> {optc
   return %1 : tensor<1x?x7x8xf32, #optc.dims<H + max(H - 200, 0) - 2>>
 }";
 
-/// All rows that are picked but the first: none, where one is.
+/// All selected rows except the first: none, if only one is selected.
 const PICKED: &str = "func.func @main(%x: tensor<?x4xf32, #optc.dims<N>> {optc.name = \"x\"}, %i: tensor<?xi64, #optc.dims<M>> {optc.name = \"i\"}) -> tensor<?x4xf32, #optc.dims<M - 1>> {
   %0 = nn.slice %i {starts = array<i64: 1>, sizes = #optc.dims<M - 1>} : (tensor<?xi64, #optc.dims<M>>) -> tensor<?xi64, #optc.dims<M - 1>>
   %1 = nn.gather %x, %0 : (tensor<?x4xf32, #optc.dims<N>>, tensor<?xi64, #optc.dims<M - 1>>) -> tensor<?x4xf32, #optc.dims<M - 1>>
@@ -94,7 +94,7 @@ fn what_no_size_had_for_which_code_was_made_is_right() {
     [5, 1, 2].iter().for_each(|m| check_at(PICKED, &mut context, &[("N", 3), ("M", *m)]));
 }
 
-/// `y: [N * M]` as the rows of `x: [N, M]`, where `K` is what follows, and no rows are more than 6.
+/// `y: [N * M]` as the rows of `x: [N, M]`; `K` follows from the others, and there are at most 6 rows.
 const PRODUCT: &str = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, M>> {optc.name = \"x\"}, %y: tensor<?xf32, #optc.dims<N * M>> {optc.name = \"y\"}) -> tensor<?x?xf32, #optc.dims<N, M>> attributes {optc.dims = {K = #optc.dims<N>, N = [1, 6]}} {
   %0 = nn.reshape %y {shape = #optc.dims<N, M>} : (tensor<?xf32, #optc.dims<N * M>>) -> tensor<?x?xf32, #optc.dims<N, M>>
   %1 = nn.sub %x, %0 : tensor<?x?xf32, #optc.dims<N, M>>

@@ -1,5 +1,5 @@
-//! What compilations and runs hold of the machine: threads with contexts of their own, memory that is given
-//! back, and memory that is not to be had.
+//! Resources of compilations and runs: threads with contexts of their own, freed memory, and memory that is
+//! not available.
 
 use std::fs;
 use std::process::Command;
@@ -13,10 +13,10 @@ use tests::random::Random;
 
 use crate::ALLOCATOR;
 
-/// Says to a process of this test program that it is the one that is measured.
+/// Marks a process of this test program as the measured one.
 const CHILD: &str = "OPTC_MEASURED_CHILD";
 const COMPILATIONS: usize = 1_000;
-/// What the allocator may keep of what was given back.
+/// The freed bytes that the allocator may keep.
 const SLACK_BYTES: u64 = 6 << 20;
 
 #[test]
@@ -57,7 +57,7 @@ fn one_program_runs_in_sixteen_threads_with_contexts_of_their_own() {
     }
 }
 
-/// Bytes of this process that are in memory.
+/// Resident bytes of this process.
 fn resident_bytes() -> u64 {
     let pages = fs::read_to_string("/proc/self/statm").expect("Linux says what is resident");
     let pages: u64 = pages.split(' ').nth(1).and_then(|word| word.parse().ok()).expect("a number");
@@ -148,13 +148,14 @@ const LARGE: [&str; 4] = [
 }",
 ];
 
-/// Those of [`LARGE`], and one of large weights.
+/// The programs of [`LARGE`], and one with large weights.
 fn large_modules() -> Vec<Module> {
     let parse = |text: &&str| optc::parse("large.mlir", (*text).to_owned(), None, &LoadOptions::default());
     let mut modules: Vec<Module> = LARGE.iter().map(|text| parse(text).expect("it has no faults")).collect();
     let ctx = Arc::new(Context::new());
     let (mut program, args) = Program::new(ctx.clone(), &[ctx.tensor(&[2, 512], ctx.f32())]);
-    // Together they are large; the value of each is a list of the interpreter, whose refusal ends a process.
+    // Together they are large; each value is a list of the interpreter, whose failed allocation would abort
+    // the process.
     let first = program.constant(&[512, 900], &vec![0.5; 512 * 900]);
     let second = program.constant(&[900, 512], &vec![0.25; 512 * 900]);
     let product = program.op("nn.matmul", &[args[0], first], &[]);

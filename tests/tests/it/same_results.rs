@@ -1,7 +1,7 @@
-//! What the passes make of the files that show them computes the same, to the bit.
+//! That the example files of passes have the same results, to the bit, before and after the passes.
 //!
-//! Each file of these folders that has a function `@main`, which must come to an end, is interpreted before
-//! and after its pipeline, on the same inputs.
+//! Each file of these folders with a terminating function `@main` is interpreted before and after its
+//! pipeline, on the same inputs.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,9 +18,9 @@ use tests::programs::argument;
 use tests::random::Random;
 
 const FOLDERS: [&str; 5] = ["canonicalize", "cse", "dce", "inline", "symbol-dce"];
-/// How often each program runs: with conditions that hold and that do not.
+/// The number of runs of each program: with conditions that are true and false.
 const CASES: u64 = 4;
-/// Fewer programs than this would mean that they can't be run, not that they are right.
+/// If fewer programs than this can be run, the test itself is broken.
 const LEAST: usize = 20;
 
 #[test]
@@ -54,7 +54,7 @@ fn every_rule_that_is_no_law_applies_in_a_file() {
         let report = pipeline.run(&mut module, &RunOptions::new(&setup.cpu)).unwrap();
         applied.extend(report.statistics.iter().map(|line| line.name));
     }
-    // Only rules that are code must each have a file.
+    // Only rules implemented in code must have a file each.
     let rules = setup.registry.rules().iter().filter(|rule| !matches!(rule.action, Action::Law { .. }));
     let missing: Vec<&str> = rules.map(|rule| rule.name).filter(|rule| !applied.contains(rule)).collect();
     assert!(missing.is_empty(), "no file shows {missing:?}");
@@ -73,7 +73,7 @@ fn a_pass_that_computes_something_else_is_found() {
     assert!(results(&exp, 0).unwrap() != results(&neg, 0).unwrap());
 }
 
-/// Whether a program could be run; if it then computes something else, what.
+/// Whether a program could be run, and the difference if its results changed.
 fn compare(text: &str) -> Result<bool, String> {
     let setup = Setup::default();
     let ctx = setup.context();
@@ -101,7 +101,7 @@ fn parse(ctx: &Arc<Context>, text: &str) -> Module {
     module.unwrap_or_else(|faults| panic!("{}", faults[0].render(ctx)))
 }
 
-/// The pipeline that the first line names.
+/// The pipeline in the first line.
 fn passes(text: &str) -> String {
     let (_, rest) = text.split_once("--passes=").expect("the first line names passes");
     let end = |quote: Option<&str>| match quote {

@@ -25,7 +25,7 @@ fn check(name: &str, found: &[f32], expected: impl Fn(f32) -> f32) {
     }
 }
 
-/// What the row of a unary operation gives for all samples.
+/// The results of a unary operation's row for all samples.
 fn row(ctx: &Context, name: &str, attrs: &[(&str, f32)]) -> Vec<f32> {
     let samples = samples();
     let value = Tensor::from_f32(ctx, &[samples.len() as u64], &samples);

@@ -1,4 +1,4 @@
-//! Does what `SECURITY.md` promises hold, and has each promise its test?
+//! That the promises of `SECURITY.md` hold, and that each promise has a test.
 
 use std::fs;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! Transformers whose batch and sequence are named sizes, against the program for each; and what they cannot
-//! take.
+//! Transformers with named batch and sequence sizes, against a program for each choice of sizes; and the
+//! sizes that they refuse.
 //!
-//! Both give the same bits. BERT adds what it looks up by place and by segment to each token: these are
-//! weights, whether sizes are names or numbers, and are added first.
+//! Both have the same bits. BERT adds embeddings of position and segment to each token: these are weights,
+//! for names and for numbers, and are added first.
 //!
 //! They are in the folder that `OPTC_MODELS` names:
 //! `OPTC_MODELS=/path/to/models cargo test -p optc-tests --test it sequences:: -- --nocapture`.
@@ -43,7 +43,7 @@ fn program(path: &Path) -> Arc<Program> {
     Arc::new(program.unwrap_or_else(|failure| panic!("{}: {failure}", path.display())))
 }
 
-/// Tokens from 1 on; a mask of them, as it is made of numbers above 0, hides none.
+/// Tokens from 1 on, so that a mask computed from numbers above 0 hides none.
 fn tokens(desc: &TensorDesc) -> Vec<u8> {
     let count = desc.shape.iter().product::<u64>();
     (0..count).flat_map(|index| (index * 7919 % 1009 + 1).to_le_bytes()).collect()

@@ -1,4 +1,4 @@
-//! One compiled program at many sizes: right results, no memory twice, no allocation at sizes that were run
+//! One compiled program at many sizes: right results, no memory used twice, no allocation at sizes that ran
 //! before.
 
 use ir::plan::attrs;
@@ -13,8 +13,8 @@ use tests::programs::array;
 
 use crate::ALLOCATOR;
 
-/// A program of `x: [N, 8]` and `s: [N, H]` with weights, loops that sizes join, and reductions; the sizes
-/// are numbers, or names with 0.
+/// A program of `x: [N, 8]` and `s: [N, H]` with weights, loops fused depending on sizes, and reductions; the
+/// sizes are numbers, or names for 0.
 fn text([n, h]: [u64; 2]) -> String {
     let ty = |sizes: [(u64, &str); 2]| {
         let shape = sizes.map(|(size, _)| if size == 0 { "?".to_owned() } else { size.to_string() });
@@ -60,7 +60,7 @@ fn program_of(cached: usize, dead: DeadMemory) -> Arc<Program> {
     Arc::new(program.unwrap_or_else(|failure| panic!("{failure}")))
 }
 
-/// Inputs of some sizes, and what a program that is compiled for them alone computes.
+/// Inputs of some sizes, and the results of a program compiled for them alone.
 struct Case {
     sizes: [u64; 2],
     inputs: [Array; 2],
@@ -93,7 +93,7 @@ impl Case {
         context.run(&[&x.bytes, &s.bytes], &mut [output])
     }
 
-    /// Runs with the shapes as they are set, and compares every bit.
+    /// Runs at the current shapes, and compares every bit.
     #[track_caller]
     fn run(&mut self, context: &mut RunContext<'_>) {
         self.output.fill(0xff);
@@ -106,9 +106,9 @@ impl Case {
     }
 }
 
-/// The arena of a program at the sizes of a case: as large as that of a program for these sizes alone, but
-/// for a few bytes, and the 64 * N bytes of the product. They fit into the output at some sizes only, and
-/// only a program for these alone puts them there.
+/// The arena of a program at the sizes of a case. It is as large as that of a program for these sizes alone,
+/// except for a few bytes, and the 64 * N bytes of the product. These fit into the output at some sizes only,
+/// and only a program for these sizes alone puts them there.
 fn arena_bytes(program: &Program, case: &Case) -> usize {
     let bytes = program.at(&case.sizes).expect("it can be run").arena_bytes();
     let most = case.arena_bytes + case.arena_bytes / 20 + 64 * case.sizes[0] as usize;
@@ -116,13 +116,13 @@ fn arena_bytes(program: &Program, case: &Case) -> usize {
     bytes
 }
 
-/// What an arena of `arena_bytes` takes, with what aligns its beginning.
+/// The allocation for an arena of `arena_bytes`, including the alignment of its start.
 fn padded(arena_bytes: usize) -> u64 {
     let padding = if arena_bytes >= 0x1_0000 { 4096 } else { 64 };
     (arena_bytes + padding) as u64
 }
 
-/// Puts the instances of these sizes into the cache.
+/// Puts the specializations for these sizes into the cache.
 fn warm(program: &Arc<Program>, cases: &mut [Case]) {
     let mut context = program.context(THREADS).expect("it is planned for them");
     for case in cases {
@@ -300,7 +300,7 @@ fn a_size_that_fails_is_an_error_of_its_run_only() {
     let error = good.try_run(&mut context).expect_err("the buffers are of other sizes");
     assert!(matches!(error, RunError::Size { .. }), "{error}");
     next.run(&mut context);
-    // More than there is memory for.
+    // More than the available memory.
     context.set_shape("s", &[5, 1 << 50]).expect("nothing bounds H");
     let error = context.prepare().expect_err("there is no such memory").to_string();
     assert!(error.contains("no memory for a buffer of"), "{error}");
@@ -348,7 +348,7 @@ fn a_given_arena_serves_what_fits_and_says_what_is_missing() {
     small.run(&mut context);
 }
 
-/// A program of `x: [N, M]`, both at most 40, whose arena has a size for all of theirs.
+/// A program of `x: [N, M]`, both at most 40, whose arena has one size for all of them.
 const BOUNDED: &str = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, M>> {optc.name = \"x\"}) -> tensor<?xf32, #optc.dims<N>> {
   %0 = nn.exp %x : tensor<?x?xf32, #optc.dims<N, M>>
   %1 = nn.reduce_sum %0 {axes = array<i64: 1>, keepdims} : (tensor<?x?xf32, #optc.dims<N, M>>) -> tensor<?x1xf32, #optc.dims<N>>
@@ -382,7 +382,7 @@ fn a_chunk_for_all_sizes_is_allocated_once_and_is_enough_at_each() {
         context.run(&[x], &mut [y]).expect("it is enough");
         needed
     };
-    // Instances are made by another context, so that below the arena alone is counted.
+    // Another context makes the specializations, so that only the arena is counted below.
     let mut other = program.context(THREADS).expect("it is planned for them");
     let sizes = [[1, 1], [3, 40], [40, 1], [40, 40], [17, 23]];
     let most = sizes.into_iter().map(|sizes| run(&mut other, sizes)).max();

@@ -1,4 +1,5 @@
-//! What a function keeps from run to run: each run finds what the last one left, as the interpreter says.
+//! States that a function keeps from run to run: each run reads the states left by the one before, as in the
+//! interpreter.
 
 use std::sync::Arc;
 
@@ -14,9 +15,9 @@ fn parse(text: &str) -> Module {
     module.unwrap_or_else(|faults| panic!("{} faults: {}", faults.len(), faults[0].message))
 }
 
-/// Compiles, sets the states to 1, 2, ..., and runs with one input after the other, each of 40 columns and
-/// of these rows (or of 40 elements, if that is none); gives the outputs and next states of each run as the
-/// program and as the interpreter compute them.
+/// Compiles, sets the states to 1, 2, ..., and runs with one input after the other, each of 40 columns and of
+/// these rows (or of 40 elements, if `None`). Returns the outputs and next states of each run, from the
+/// program and from the interpreter.
 fn run(text: &str, rows: &[Option<u64>]) -> [Vec<Vec<f32>>; 2] {
     let module = parse(text);
     let options = CompileOptions { threads: 1, dead: DeadMemory::Poisoned, ..CompileOptions::default() };
@@ -136,7 +137,7 @@ fn a_dead_state_holds_others_until_it_is_written() {
     assert_eq!(text.matches("[\"state\", 0, 160]").count(), 2, "{text}");
 }
 
-/// Sizes that grow and shrink again: the arena is another, and states lie elsewhere in it.
+/// Sizes that grow and shrink again: the arena changes, and states have other offsets in it.
 const SIZES: [Option<u64>; 7] = [Some(3), Some(3), Some(100), Some(1), Some(2000), Some(3), Some(100)];
 
 #[test]

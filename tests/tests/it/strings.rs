@@ -1,11 +1,11 @@
-//! That programs move and compare strings, in machine code as by the interpreter, and that what they give
-//! back is text again.
+//! That programs move and compare strings, in machine code and in the interpreter, and that their results are
+//! text again.
 
 use optc::interpret::interpret;
 use optc::{Array, CompileOptions, Model};
 use runtime::ElementKind;
 
-/// The results of a program, which are the same both ways.
+/// The results of a program, equal in both.
 fn run(text: &str, inputs: &[Array]) -> Vec<Array> {
     let mut module = parse(text);
     let expected = interpret(&module, "main", inputs).unwrap_or_else(|failure| panic!("{failure}"));

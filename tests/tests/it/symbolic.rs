@@ -1,5 +1,5 @@
-//! A network of symbolic sizes: what the passes make of it is, for each size, what they make of the network
-//! of that size.
+//! A network of symbolic sizes: for each size, the passes' result equals their result for the network of that
+//! size.
 
 use import::onnx::declared::{DeclaredSizes, Symbolized};
 use ir::Module;
@@ -10,7 +10,7 @@ use optc::{CompileOptions, LoadOptions, StrippedWeights, load, run_pipeline};
 use passes::manager::RunOptions;
 use tests::workspace::root;
 
-/// Batch, height and width of the network's input, as the file says them.
+/// Batch, height and width of the network's input, named as in the file.
 const SIZES: [(&str, usize, u64); 3] = [("N", 0, 1), ("H", 2, 224), ("W", 3, 224)];
 
 fn squeezenet(symbolized: Vec<Symbolized>) -> Module {
@@ -56,8 +56,8 @@ fn numbers_for_symbols_give_the_network_of_those_numbers() {
     assert!(ir::text::print(&symbolic) == ir::text::print(&known), "the texts differ");
 }
 
-/// Holds what a pipeline makes of the symbolic network, with numbers in the place of symbols, to what it
-/// makes of the known one.
+/// Compares a pipeline's result for the symbolic network, with numbers in place of symbols, with its result
+/// for the known one.
 fn check_same(pipeline: &str) {
     let mut symbolic = symbolic();
     let mut known = squeezenet(Vec::new());
@@ -123,6 +123,6 @@ fn the_arena_for_all_sizes_of_a_network_is_little_more_than_that_of_its_greatest
     let at = symbolic.at(&most).unwrap_or_else(|failure| panic!("{failure}"));
     let body = at.function(symbolic.entry()).expect("the entry was decided");
     let arena = attrs::arena_bytes(&at.ctx, body).expect("it is planned") as f64;
-    // No row is written over one that was read, as the plan for known sizes allows.
+    // No rows that were read are overwritten, though the plan for known sizes allows it.
     assert!((1.0..1.15).contains(&(bound.size_bytes() as f64 / arena)), "{} of {arena}", bound.size_bytes());
 }

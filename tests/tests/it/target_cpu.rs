@@ -1,4 +1,4 @@
-//! Is a plan for one CPU run by that CPU's kernels, and refused where they do not run?
+//! That a plan for one CPU is run by that CPU's kernels, and refused on machines that lack them.
 
 use std::sync::Arc;
 

@@ -8,8 +8,8 @@ use tests::prose;
 use tests::tidy::{self, Fault, MOST_ARCHITECTURE_LINES, MOST_FILE_LINES};
 use tests::workspace::{TextFile, files, root};
 
-/// Fails with every fault that `rule` finds in the files with this extension whose path passes `filter`, of
-/// which there is one at the least.
+/// Fails with every fault that `rule` finds in the files with this extension whose path passes `filter`;
+/// there must be at least one such file.
 fn check(extension: &str, filter: impl Fn(&str) -> bool, rule: impl Fn(&TextFile) -> Vec<Fault>) {
     let files: Vec<TextFile> = files(&[extension]).into_iter().filter(|file| filter(&file.path)).collect();
     assert!(!files.is_empty(), "no .{extension} file to check");
@@ -21,21 +21,21 @@ fn every_path(_: &str) -> bool {
     true
 }
 
-/// The rooms whose `let`s are held to the rules of prose.
+/// The crates whose `let`s must keep the rules of prose.
 const PLAIN_ROOMS: [&str; 5] = ["ir/", "import/", "kernels/", "tests/", "examples/"];
 
 fn in_a_plain_room(path: &str) -> bool {
     PLAIN_ROOMS.iter().any(|room| path.starts_with(room))
 }
 
-/// Workspaces of their own, beside the rooms.
+/// Workspaces of their own, next to the crates.
 const BESIDE: [&str; 5] = ["capi/", "fuzz/", "python/", "tests/loom/", "tests/mutants/"];
 
 fn manifest_of_a_room(path: &str) -> bool {
     path.ends_with("/Cargo.toml") && !BESIDE.iter().any(|beside| path.starts_with(beside))
 }
 
-/// What Python calls takes what Python has.
+/// Functions called by Python take Python's types, booleans too.
 fn not_called_by_python(path: &str) -> bool {
     !path.starts_with("python/")
 }
@@ -114,7 +114,7 @@ fn rooms_take_over_the_workspaces_lints() {
     check("toml", |path| path == "Cargo.toml", forbidden);
 }
 
-/// The sections of a manifest that say how a release is built.
+/// The sections of a manifest that configure release builds.
 fn release_profile(path: &str) -> BTreeMap<String, String> {
     let text = std::fs::read_to_string(root().join(path)).expect("the manifest can be read");
     let sections = text.split("\n[").filter(|section| section.starts_with("profile.release"));
@@ -125,8 +125,8 @@ fn release_profile(path: &str) -> BTreeMap<String, String> {
     sections.map(|section| (section.lines().next().unwrap_or_default().to_owned(), lines(section))).collect()
 }
 
-/// Else what C and Python call is slower or larger than the command, and its dependencies are built twice in
-/// one target folder.
+/// Otherwise the libraries for C and Python would be slower or larger than the command, and their
+/// dependencies built twice in one target folder.
 #[test]
 fn libraries_are_built_as_the_command_is() {
     let command = release_profile("Cargo.toml");
@@ -145,7 +145,7 @@ fn libraries_are_built_as_the_command_is() {
     }
 }
 
-/// What a package depends on always, by its manifest.
+/// The unconditional dependencies of a package, by its manifest.
 fn dependencies(path: &str) -> Vec<String> {
     let text = std::fs::read_to_string(root().join(path)).expect("the manifest can be read");
     let sections = text.split("\n[").filter(|section| section.starts_with("dependencies]\n"));
@@ -156,7 +156,7 @@ fn dependencies(path: &str) -> Vec<String> {
     lines.filter_map(|line| Some(line.split_once([' ', '.'])?.0.to_owned())).collect()
 }
 
-/// Else `cargo build --locked` refuses them.
+/// Otherwise `cargo build --locked` refuses them.
 #[test]
 fn locks_outside_of_the_workspace_know_every_dependency() {
     for outside in ["capi", "fuzz", "python"] {
@@ -210,7 +210,8 @@ fn lit_files_run_something() {
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
 
-/// The crates that the tests of these packages use, each with its features. What only macros use is left out.
+/// The external crates that the tests of these packages use, each with its features, except those used only
+/// by macros.
 fn builds(selection: &[&str]) -> BTreeSet<String> {
     let arguments =
         ["tree", "--offline", "--locked", "--edges=normal,dev", "--prefix=none", "--format={p} [{f}]"];

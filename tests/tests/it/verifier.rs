@@ -1,25 +1,24 @@
-//! Does each rule of the verifier have a lit file that breaks it?
+//! That each rule of the verifier has a lit file that breaks it.
 //!
-//! Rules are known by what they say: every message of the verifier's sources, of the rules of rows, and of
-//! what infers types must be announced in a file of `lit-tests/verify`.
+//! A rule is known by its message: every message of the verifier's sources, of the rules of rows, and of type
+//! inference must be announced in a file of `lit-tests/verify`.
 
 use tests::messages::{announced, messages, quotes};
 use tests::source::{Code, literals};
 use tests::workspace::{TextFile, files};
 
-/// What no text can cause, or comments cannot announce; the verifier's unit tests quote it.
+/// Messages that no text can cause, or comments cannot announce; the verifier's unit tests quote them.
 const SAID_IN_UNIT_TESTS: [&str; 20] = [
-    // A text's blocks and values are visible in their regions only, and its successors are what its
-    // attributes say.
+    // In a text, blocks and values are visible only in their regions, and successors are given by attributes.
     "`{name}` goes to a block of another region",
     "is defined in a region that does not surround it",
     "`{}`: successors and attributes divide the operands differently",
-    // No row of the built-in dialects is so.
+    // No row of the built-in dialects has this form.
     "{place} is a `!{}`: {reason}",
     "`{}` has {} results, found {}",
     "`true` or `false`",
     "an `array` of `f32` or `f64`",
-    // Who builds operations is told what the verifier sees against the row before it infers.
+    // For builders of operations, rows check this before inference.
     "operand 0 is missing",
     "operand {index} is missing",
     "`value` is missing",

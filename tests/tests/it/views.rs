@@ -9,8 +9,8 @@ use optc::{Array, CompileOptions, DeadMemory};
 use passes::manager::RunOptions;
 use tests::programs::{array, execute, floats};
 
-/// Queries, keys and values are slices of one product, and heads are turned; a sigmoid stands where attention
-/// has a softmax, so that the two products are two operations.
+/// Queries, keys and values are slices of one product, and heads are transposed; a sigmoid replaces the
+/// softmax of attention, so that the two products are two operations.
 const HEADS: &str = "func.func @main(%x: tensor<16x96xf32>) -> tensor<16x96xf32> {
   %w = nn.constant dense<0.03> : tensor<96x288xf32>
   %o = nn.constant dense<0.5> : tensor<96x96xf32>
@@ -34,7 +34,7 @@ const HEADS: &str = "func.func @main(%x: tensor<16x96xf32>) -> tensor<16x96xf32>
   return %z : tensor<16x96xf32>
 }";
 
-/// Halves of the channels are reduced, normalised and convolved where they lie.
+/// Halves of the channels are reduced, normalized and convolved in place.
 const HALVES: &str = "func.func @main(%x: tensor<1x28x26x16xf32>) -> tensor<1x28x26x2xf32> {
   %w = nn.constant dense<0.25> : tensor<16x16x1x1xf32>
   %v = nn.constant dense<0.125> : tensor<2x8x1x1xf32>
@@ -53,7 +53,7 @@ const HALVES: &str = "func.func @main(%x: tensor<1x28x26x16xf32>) -> tensor<1x28
   return %5 : tensor<1x28x26x2xf32>
 }";
 
-/// An image is made in the middle of a larger one, whose border is not zero.
+/// An image is written in the middle of a larger one with a nonzero border.
 const PADDED: &str = "func.func @main(%x: tensor<1x24x24x4xf32>) -> tensor<1x13x13x8xf32> {
   %w = nn.constant dense<0.25> : tensor<8x4x1x1xf32>
   %v = nn.constant dense<0.5> : tensor<8x8x3x3xf32>
@@ -77,8 +77,8 @@ const RESIDUAL: &str = "func.func @main(%x: tensor<1x48x48x8xf32>) -> tensor<1x4
   return %6 : tensor<1x48x48x4xf32>
 }";
 
-/// Plans a program with these passes; how many operations then have each of these attributes, and the bytes
-/// of its arena.
+/// Plans a program with these passes; returns how many operations have each of these attributes, and the
+/// bytes of its arena.
 fn plan(text: &str, pipeline: &str, threads: usize) -> (Module, [usize; 2], u64) {
     let mut module = ir::text::parse(&Arc::new(Context::new()), "views.mlir", text.to_owned())
         .unwrap_or_else(|faults| panic!("{}", faults[0].message));
