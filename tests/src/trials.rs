@@ -283,12 +283,12 @@ fn read(path: &str) -> Module {
     ir::text::parse(&ctx, path, written).unwrap_or_else(|faults| panic!("{}", faults[0].render(&ctx)))
 }
 
-/// The kind of a fault: what stands before its numbers.
+/// The kind of a fault: the text before its numbers.
 fn kind(fault: &str) -> &str {
     fault.split(|c: char| c.is_ascii_digit() || c == '`').next().unwrap_or_default()
 }
 
-/// Operations and types may lack machine code; any other reason to refuse a program is a fault.
+/// Operations and types may lack machine code; any other reason for a refusal is a fault.
 fn refused(failure: &Failure) -> Result<Outcome, String> {
     let reason = failure.to_string();
     if reason.contains("no machine code for") {
@@ -298,12 +298,12 @@ fn refused(failure: &Failure) -> Result<Outcome, String> {
     }
 }
 
-/// Runs passes; none are passes too.
+/// Runs passes; the list may be empty.
 fn run(module: &mut Module, passes: &str, options: &RunOptions<'_>) -> Result<(), Failure> {
     if passes.is_empty() { Ok(()) } else { optc::run_pipeline(module, passes, options).map(drop) }
 }
 
-/// The module with this number for its named sizes, where it can have it.
+/// The module with this number for its named sizes, if that is possible.
 fn at(module: &Module, size: u64) -> Option<Module> {
     let mut module = module.clone();
     let bindings: Bindings = symbols_of(&module).into_iter().map(|name| (name, size)).collect();
@@ -312,7 +312,7 @@ fn at(module: &Module, size: u64) -> Option<Module> {
     Some(module)
 }
 
-/// What a module computes of some inputs.
+/// The results of a module for some inputs.
 struct Case {
     size: u64,
     fixed: Module,
@@ -353,7 +353,7 @@ impl Case {
     }
 }
 
-/// How far two numbers are apart; infinitely, if one of them is none.
+/// The distance of two numbers; infinite, if one of them is NaN.
 fn distance(a: f64, b: f64) -> f64 {
     if a == b || a.is_nan() && b.is_nan() {
         return 0.0;
@@ -362,7 +362,7 @@ fn distance(a: f64, b: f64) -> f64 {
     if distance.is_nan() { f64::INFINITY } else { distance }
 }
 
-/// The module with each float that it computes or takes a little off.
+/// The module with noise on each float that it computes or reads.
 fn noisy(module: &Module, seed: u64) -> Module {
     let mut module = module.clone();
     let ctx = module.ctx.clone();
@@ -392,7 +392,7 @@ fn body_with_noise(ctx: &Context, body: &mut Body, random: &mut Random) {
     }
 }
 
-/// Multiplies a value, where it is a tensor of floats, by numbers near 1, for all that read it.
+/// Multiplies a value, if it is a tensor of floats, by numbers near 1, for all its readers.
 fn add_noise(ctx: &Context, body: &mut Body, value: Value, before: Op, random: &mut Random) {
     let ty = body.ty(value);
     let Some((shape, noise)) = ctx.static_shape(ty).zip(noise(ctx, ctx.elem(ty))) else { return };

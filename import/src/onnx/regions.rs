@@ -1,10 +1,10 @@
-//! How a graph within a node is written down: in the place of the node, or as a region of an operation that
-//! decides at run time whether and how often it is run.
+//! Graphs within nodes: inlined in place of the node, or as a region of an operation that decides at run time
+//! whether and how often it runs.
 //!
-//! An operation with regions has the types of its results from what its regions make, so it is *opened*
-//! first, without results; the regions are filled; and then it is *closed*: made with its results, with the
-//! blocks that were filled. Constants stand before the outermost open operation, so that whatever reads them
-//! later may do so. What a region makes has a name in it only.
+//! An operation with regions has the result types of its regions, so it is *opened* first, without results.
+//! Then its regions are filled, and finally it is *closed*: made with its results and the filled blocks.
+//! Constants are inserted before the outermost open operation, so that all later readers can use them. The
+//! names of a region's values are visible only in it.
 
 use hashbrown::HashSet;
 use ir::{Block, Builder, Location, Op, OpSpec, Traits, Type, Value};
@@ -18,7 +18,7 @@ use super::rows::find_in;
 use super::sequences::NamedItem;
 use super::tensor::TensorProto;
 
-/// How much there was before something was tried.
+/// The state of a function before an attempt.
 pub(super) struct GraphCheckpoint {
     last: Option<Op>,
     required: usize,
@@ -26,7 +26,7 @@ pub(super) struct GraphCheckpoint {
     open: OpenAxes,
 }
 
-/// What a name stood for around a graph that gives it another meaning.
+/// The outer meaning of a name that a graph shadows.
 struct HiddenName<'m> {
     name: &'m str,
     value: Option<Option<Value>>,
@@ -35,7 +35,7 @@ struct HiddenName<'m> {
 }
 
 impl<'m> GraphLowering<'m> {
-    /// The outputs of a graph that is written down here, with these values as its inputs.
+    /// The outputs of a graph that is inlined here, with these values as its inputs.
     pub(super) fn inline(
         &mut self,
         graph: &'m GraphProto<'m>,
@@ -61,14 +61,14 @@ impl<'m> GraphLowering<'m> {
         results
     }
 
-    /// Takes away what the names that a graph defines stand for around it.
+    /// Hides the outer meanings of the names that a graph defines.
     fn hide(&mut self, graph: &'m GraphProto<'m>) -> Vec<HiddenName<'m>> {
         let inputs = graph.inputs.iter().map(|input| input.name);
         let made = graph.nodes.iter().flat_map(|node| &node.outputs).copied();
         let names = inputs.chain(made).chain(graph.initializers.iter().map(|tensor| tensor.name));
         let mut hidden = Vec::new();
         let mut seen = HashSet::new();
-        // An input may have a weight of its name, which is its default.
+        // An input may have a weight of the same name as its default.
         for name in names.filter(|name| !name.is_empty() && seen.insert(*name)) {
             let value = self.values.remove(name);
             let item = self.items.remove(name);
@@ -114,7 +114,7 @@ impl<'m> GraphLowering<'m> {
         results.ok_or_else(|| "a graph's output that is not defined".into())
     }
 
-    /// The value that a name in a graph stands for, if there is one.
+    /// The value of a name in a graph, if there is one.
     pub(super) fn named(&mut self, name: &'m str) -> Option<Value> {
         let is_known = self.values.contains_key(name) || self.initializers.contains_key(name);
         if is_known && !name.is_empty() { self.value(name) } else { None }
@@ -132,7 +132,7 @@ impl<'m> GraphLowering<'m> {
         (op, (0..regions).map(|_| block(&mut self.body)).collect())
     }
 
-    /// Fills the block of an open operation. What is found out of sizes there is not known outside.
+    /// Fills the block of an open operation. Facts about sizes found there are not visible outside.
     pub(super) fn fill<T>(
         &mut self,
         (op, block): (Op, Block),
@@ -163,7 +163,7 @@ impl<'m> GraphLowering<'m> {
         Ok(op)
     }
 
-    /// What there is before something is tried.
+    /// Records the state before an attempt.
     pub(super) fn attempt(&self) -> GraphCheckpoint {
         let last = self.body.last_op(self.block());
         GraphCheckpoint {
@@ -174,7 +174,7 @@ impl<'m> GraphLowering<'m> {
         }
     }
 
-    /// Takes back what was made since. Constants stay: names stand for them.
+    /// Undoes an attempt. Constants stay, since names refer to them.
     pub(super) fn take_back(&mut self, attempt: GraphCheckpoint) {
         self.around.truncate(attempt.around);
         let block = self.block();

@@ -1,10 +1,10 @@
-//! How conversion goes back to the nodes that a requirement concerns, and to no others.
+//! Rewinding: after a new requirement, conversion goes back to the nodes that it concerns, and to no others.
 //!
-//! What a node needs of a named size (see [`super::facts`]) may change what nodes before it become, but only
-//! of those that follow from an input with that size. The first of these is known by the types of its
-//! operands, so conversion is taken back to it: what was emitted since is erased, what was noted since is
-//! forgotten, and the inputs get their new types. Where more nodes would be converted again so than the graph
-//! has, requirements are collected to its end, and then it is converted as a whole.
+//! A node's requirement of a named size (see [`super::facts`]) may change the conversion of earlier nodes,
+//! but only of those that depend on an input with that size. The types of their operands show which one is
+//! the first, so conversion is rewound to it: later operations are erased, later records are dropped, and the
+//! inputs get their new types. If this would convert more nodes again than the graph has, requirements are
+//! collected to its end, and then the whole graph is converted again.
 
 use std::rc::Rc;
 
@@ -20,16 +20,16 @@ use super::model::{AttributeValue, NodeProto};
 use super::open::OpenAxes;
 use super::rows::OperatorRow;
 
-/// Values with open axes, at most, of which a copy is kept for each name.
+/// The greatest number of values with open axes for which a copy is kept for each name.
 const MOST_OPEN: usize = 1000;
 
-/// Faults that are told of a file's nodes and values, at most.
+/// The greatest number of reported faults of a file's nodes and values.
 const MOST_FAULTS: usize = 1000;
 
-/// Nodes of graphs in nodes that are written down, at most: loops may stand in loops.
+/// The greatest number of inlined nodes of nested graphs, since loops may be nested.
 const MOST_INNER: usize = 1 << 17;
 
-/// What is told after so many faults; nothing if they are too many.
+/// The fault reported after this number of others; none if there are too many.
 pub(super) fn after_others(faults: usize, refusal: Refusal) -> Option<Refusal> {
     match faults {
         ..MOST_FAULTS => Some(refusal),
@@ -38,15 +38,15 @@ pub(super) fn after_others(faults: usize, refusal: Refusal) -> Option<Refusal> {
     }
 }
 
-/// A node that is converted, and how.
+/// A node with its conversion.
 #[derive(Clone, Copy)]
 pub(super) struct NodeStep {
     pub(super) node: usize,
     pub(super) row: &'static OperatorRow,
 }
 
-/// Lowers all nodes. As soon as a node needs something of named sizes, the nodes from the first that reads
-/// one of these on are converted again; all of them only where that would take longer.
+/// Lowers all nodes. When a node has a requirement of named sizes, the nodes from the first reader of one of
+/// these on are converted again; or all nodes, if that is faster.
 pub(super) fn lower_nodes<'m>(
     ctx: &'m Context,
     source: ModelSource<'m>,
@@ -65,30 +65,30 @@ pub(super) fn lower_nodes<'m>(
     }
 }
 
-/// What it takes to go back.
+/// The records for rewinding.
 #[derive(Default)]
 pub(super) struct Rewinding<'m> {
-    /// The names that were given a meaning, in order.
+    /// The names that were bound, in order.
     pub(super) bound: Vec<&'m str>,
-    /// How often a node was converted.
+    /// The number of conversions of nodes.
     pub(super) converted: usize,
     /// Whether sizes have names at all.
     pub(super) has_names: bool,
-    /// How many nodes of graphs in nodes were.
+    /// The number of inlined nodes of nested graphs.
     inner: usize,
-    /// How often one was that had been before.
+    /// The number of conversions of a node that had been converted before.
     again: usize,
-    /// Whether more is known than nodes were converted with, and requirements are collected.
+    /// Whether nodes were converted with fewer facts than are known now, and requirements are collected.
     is_collecting: bool,
-    /// Before the node that is being converted.
+    /// The state before the current node.
     here: NodePlace,
-    /// Before the first node that reads something with a size of that name.
+    /// For each name, the state before the first node that reads a value with a size of that name.
     mentions: HashMap<Ident, Rc<Mark>>,
-    /// Types whose names are among those.
+    /// Types whose names are all in that map.
     types: HashSet<Type>,
 }
 
-/// How much there was before a node was converted.
+/// The state before a node.
 #[derive(Clone, Copy, Default)]
 struct NodePlace {
     step: usize,
@@ -98,23 +98,23 @@ struct NodePlace {
     keys: usize,
 }
 
-/// A place that conversion can go back to.
+/// A state that conversion can go back to.
 struct Mark {
     place: NodePlace,
-    /// What was known there; none if that is too much to keep.
+    /// The open axes there; none if there are too many to keep.
     open: Option<OpenAxes>,
 }
 
 impl<'m> Rewinding<'m> {
-    /// For all nodes once more.
+    /// The records for another conversion of all nodes.
     pub(super) fn start_again(&self) -> Rewinding<'m> {
         Rewinding { converted: self.converted, ..Rewinding::default() }
     }
 
-    /// Counts the nodes of a graph in a node, before they are written down.
+    /// Counts the nodes of a nested graph before it is inlined.
     ///
     /// # Errors
-    /// If they are too many.
+    /// If there are too many.
     pub(super) fn write_down(&mut self, nodes: usize) -> Result<(), Refusal> {
         self.inner += nodes + 1;
         match self.inner {
@@ -125,7 +125,7 @@ impl<'m> Rewinding<'m> {
 }
 
 impl<'m> GraphLowering<'m> {
-    /// Converts all nodes; says whether all must be converted again.
+    /// Converts all nodes; returns whether all must be converted again.
     pub(super) fn nodes(&mut self, steps: &[NodeStep]) -> bool {
         self.rewinding.has_names = !self.symbols().is_empty();
         let mut next = 0;
@@ -149,7 +149,8 @@ impl<'m> GraphLowering<'m> {
         self.rewinding.is_collecting || !news.is_empty()
     }
 
-    /// Notes which names of sizes a node is the first to read. Graphs in it read what it does not name.
+    /// Records the names of sizes that a node is the first to read. (Nested graphs read more values than the
+    /// node names.)
     pub(super) fn mention(&mut self, node: &'m NodeProto<'m>, operands: &[Option<Value>]) {
         let ctx = self.ctx;
         let has_graphs = node.attributes.iter().any(|held| matches!(held.value, AttributeValue::Graph(_)));
@@ -179,8 +180,8 @@ impl<'m> GraphLowering<'m> {
         }
     }
 
-    /// Learns what is required, and goes back to the first node that it concerns. Returns the step to go on
-    /// with, of `steps`.
+    /// Learns the requirements, and goes back to the first node that they concern. Returns the next step, of
+    /// `steps`.
     fn go_back(&mut self, next: usize, steps: usize) -> usize {
         let symbols = self.symbols();
         let news = self.facts.learn(self.ctx, &symbols, &std::mem::take(&mut self.required));
@@ -201,7 +202,7 @@ impl<'m> GraphLowering<'m> {
         first.place.step
     }
 
-    /// Erases what was emitted, and takes back what was noted, since a place.
+    /// Erases the operations and records since a state.
     fn forget(&mut self, place: NodePlace) {
         let block = self.entry();
         while let Some(op) = self.body.last_op(block).filter(|op| Some(*op) != place.last) {
@@ -217,7 +218,7 @@ impl<'m> GraphLowering<'m> {
         self.rewinding.types.clear();
     }
 
-    /// Gives the arguments the types that follow from what is known now.
+    /// Gives the arguments the types that follow from the known facts.
     fn retype_arguments(&mut self) {
         let graph = self.source.graph;
         let constants = &self.facts.given.constants;
@@ -278,7 +279,7 @@ mod tests {
         }
     }
 
-    /// How often a node of a graph is converted, and what is known of its sizes then.
+    /// The number of conversions of a graph's nodes, and the known facts about its sizes then.
     fn conversions(inputs: &[String], lines: &[String]) -> (usize, String) {
         let graph = graph(inputs, lines);
         let sets = OperatorSets { own: 17, learned: None, preview: None };
@@ -317,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_requirement_is_learned_where_it_comes_up() {
-        // Layers, each with a product that says what two names are: only its own nodes are converted again.
+        // Layers, each with a product that equates two names: only its own nodes are converted again.
         let mut inputs = vec!["x N 4".to_owned()];
         let mut lines = chain("x", "a0", 100);
         for layer in 0..20 {
@@ -336,7 +337,7 @@ mod tests {
 
     #[test]
     fn however_requirements_come_up_no_node_is_converted_often() {
-        // All sizes are read in the first nodes, and what they are comes up at the end, one by one.
+        // All sizes are read in the first nodes, and their facts follow at the end, one by one.
         let mut inputs = vec!["x N 4".to_owned()];
         let mut lines = Vec::new();
         for at in 0..50 {

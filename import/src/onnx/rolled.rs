@@ -1,12 +1,12 @@
-//! How If, Loop and Scan become operations that decide at run time: the graphs are their regions.
+//! If, Loop and Scan as operations that decide at run time; their graphs are regions.
 //!
-//! A Loop of which only the number of turns decides is counted (`scf.for`); another one is asked before each
-//! turn (`scf.while`), with the number of the turn and the condition among what it carries. What a turn shows
-//! is written into its slice of a value that the loop carries too, of as many slices as turns there may be:
-//! that must be known, or follow from named sizes. If the condition may end the loop before, the size of what
-//! was shown depends on data (see [`super::open`]).
+//! If only the number of iterations ends a Loop, it is counted (`scf.for`). Other Loops test their condition
+//! before each iteration (`scf.while`), with the iteration's index and the condition among the carried
+//! values. The scan output of an iteration is written into its slice of a further carried value, with as many
+//! slices as there may be iterations: that number must be known, or follow from named sizes. If the condition
+//! may end the loop earlier, the size of the scan outputs depends on data (see [`super::open`]).
 //!
-//! States keep their types from turn to turn, and what the branches of an If make has the same types.
+//! States keep their types in all iterations, and the branches of an If return the same types.
 
 use ir::builder::InsertPoint;
 use ir::dims;
@@ -19,23 +19,23 @@ use super::model::{GraphProto, NodeProto};
 use super::open::OpenAxis;
 use super::sequences::{NamedItem, tensors};
 
-/// A loop on its way: what goes into it.
+/// A loop under construction.
 struct LoopParts<'m, 'a> {
     node: &'m NodeProto<'m>,
     body: &'m GraphProto<'m>,
     at: Location,
-    /// The states before the first turn.
+    /// The states before the first iteration.
     initial: &'a [Value],
-    /// The number of turns, as a value without axes, if one is given.
+    /// The number of iterations, as a value of rank 0, if one is given.
     most: Option<Value>,
-    /// Turns, at most.
+    /// The greatest number of iterations.
     bound: Option<Dim>,
 }
 
-/// Slices that a loop shows, at most; a greater limit is none.
+/// The greatest number of slices of scan outputs; a limit above it counts as none.
 const MOST_SHOWN: u64 = 1 << 24;
 
-/// What a turn has shown, written into what is carried: before the loop and after the turn.
+/// Scan outputs, written into carried values: before the loop and after an iteration.
 #[derive(Default)]
 struct ShownSlices {
     initial: Vec<Value>,
@@ -43,7 +43,7 @@ struct ShownSlices {
 }
 
 impl<'m> GraphLowering<'m> {
-    /// The branch of an If that a condition says at run time.
+    /// An If whose condition is computed at run time.
     pub(super) fn choice(
         &mut self,
         node: &'m NodeProto<'m>,
@@ -128,7 +128,7 @@ impl<'m> GraphLowering<'m> {
         self.asked(&parts, condition)
     }
 
-    /// A Loop whose condition holds whatever happens; none if that can't be seen of its body.
+    /// A Loop whose condition is always true; none if its body does not show that.
     fn counted(&mut self, parts: &LoopParts<'m, '_>) -> Result<Option<Vec<NamedItem>>, Refusal> {
         let &LoopParts { node, at, initial, .. } = parts;
         let most = parts.most.ok_or("a loop without a number of iterations or a condition")?;
@@ -161,7 +161,7 @@ impl<'m> GraphLowering<'m> {
         Ok(Some(self.body.results(op).map(NamedItem::Tensor).collect()))
     }
 
-    /// A Loop whose condition is asked before each turn.
+    /// A Loop whose condition is tested before each iteration.
     fn asked(&mut self, parts: &LoopParts<'m, '_>, condition: Value) -> Result<Vec<NamedItem>, Refusal> {
         let &LoopParts { node, at, initial, most, .. } = parts;
         let zero = self.call(node, vec![], at, |call| call.int64_constant(&[0], &[]))?;
@@ -212,7 +212,7 @@ impl<'m> GraphLowering<'m> {
         Ok(results.into_iter().skip(2).map(NamedItem::Tensor).collect())
     }
 
-    /// What a turn makes: the condition, the states, and what it shows.
+    /// The results of an iteration: the condition, the states, and the scan outputs.
     fn turn(&mut self, parts: &LoopParts<'m, '_>, numbers: [Value; 2], states: &[Value]) -> Results {
         let arguments: Vec<NamedItem> =
             numbers.iter().chain(states).copied().map(NamedItem::Tensor).collect();
@@ -223,8 +223,8 @@ impl<'m> GraphLowering<'m> {
         Ok(results)
     }
 
-    /// Writes what a turn shows into what the loop carries, of which a block of an open operation gets more
-    /// arguments.
+    /// Writes the scan outputs of an iteration into carried values; the block of an open operation gets
+    /// arguments for them.
     fn show(
         &mut self,
         parts: &LoopParts<'m, '_>,
@@ -249,7 +249,7 @@ impl<'m> GraphLowering<'m> {
         Ok(shown)
     }
 
-    /// What is carried to hold all slices of that kind, and with the slice of this number written.
+    /// A carried value for all slices of this type, and the same with the slice at this index written.
     fn shown_slice(
         &mut self,
         &LoopParts { node, at, .. }: &LoopParts<'m, '_>,

@@ -8,7 +8,7 @@ use crate::onnx::call::{NodeConversion, Refusal, Results};
 use crate::onnx::element::Element;
 use crate::onnx::weights::Weight;
 
-/// ArrayFeatureExtractor: what stands at some indices of the last axis; a row, if there is no other axis.
+/// ArrayFeatureExtractor: the elements at some indices of the last axis; a row, if there is no other axis.
 pub(crate) fn array_feature_extractor(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, indices) = (call.operand(0)?, call.operand(1)?);
     let shape = call.dims(x)?;

@@ -221,8 +221,8 @@ fn window_sums(call: &mut NodeConversion<'_, '_>, x: Value, window: &WindowAttrs
     convolution(call, x, ones, None, &window)
 }
 
-/// Where in the input the first of the largest elements of each window is: its number among all elements, the
-/// last axis fastest, or with `storage_order` 1 the first spatial axis.
+/// The position in the input of each window's first largest element: its flat index, with the last axis
+/// fastest, or with `storage_order` 1 the first spatial axis.
 pub(super) fn places_of_largest(
     call: &mut NodeConversion<'_, '_>,
     x: Value,
@@ -309,8 +309,8 @@ pub(super) fn with_gaps(
     call.part(wide, axis, Dim::Known(0), kept)
 }
 
-/// ConvTranspose: a convolution, of stride 1, of the input with zeros between its elements, with the kernel
-/// turned round.
+/// ConvTranspose: a convolution of stride 1 with the flipped kernel, over the input with zeros between its
+/// elements.
 pub(crate) fn transposed_convolution(call: &mut NodeConversion<'_, '_>) -> Results {
     let (mut x, filter) = (call.operand(0)?, call.operand(1)?);
     let shape = call.dims(x)?;
