@@ -12,6 +12,7 @@ use crate::open::OpenOutputs;
 
 /// The outputs of a function of known sizes, then the next values of its states, like those of a compiled
 /// program.
+///
 /// # Errors
 /// If an array does not have the shape of its argument, or an operation can't be evaluated.
 pub fn interpret(module: &Module, entry: &str, inputs: &[Array]) -> Result<Vec<Array>, Failure> {

@@ -42,6 +42,7 @@ pub struct Model {
 
 impl Model {
     /// Compiles a module, which is planned afterwards.
+    ///
     /// # Errors
     /// All errors of the first stage that finds any.
     pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Model, Failure> {

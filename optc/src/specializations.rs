@@ -133,7 +133,6 @@ impl<C> Specializations<C> {
     ///
     /// # Errors
     /// The reason why the function can't have these sizes.
-    /// Why the function can't have these sizes.
     pub(crate) fn at<R>(
         &self,
         sizes: &[u64],

@@ -4,8 +4,6 @@
 //! All size-independent decisions are made once ([`passes::memory`]): groups, order, ties, buffers. Machine
 //! code is generated for a few *samples*. A specialization places the buffers at its sizes and gives that
 //! code a frame; nothing is compiled again.
-//! code is made from a few *samples*. A specialization places the buffers at its sizes and gives that code a
-//! frame; nothing is compiled again.
 
 #[cfg(feature = "cli")]
 use std::collections::BTreeMap;

@@ -15,7 +15,6 @@
 //! An operand stays a copy if it is a weight or an argument, is passed to a block, is in place elsewhere, or
 //! if its producer or some reader does not support gaps; each refusal is a remark. Operands in place that
 //! would raise the peak of live bytes are dropped (`peak`). Linear in uses.
-//! one time is not done (`peak`). Linear in uses.
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, has_parts, part_window, parts, ties};
