@@ -1,4 +1,4 @@
-//! Overlap check for buffers from callers outside of Rust, of which some are written.
+//! Overlap check for buffers from callers outside of Rust, some of which are written.
 
 use std::ops::Range;
 

@@ -304,14 +304,14 @@ fn unlike(what: &str, array: &Array, desc: &TensorDesc) -> String {
     )
 }
 
-/// Which array is input `index` of `count`: by name, or by position where as many are given as there are
-/// inputs.
+/// The index of the array for input `index` of `count`: by name, or by position if there is one array per
+/// input.
 fn find(name: &str, index: usize, count: usize, inputs: &[Array]) -> Option<usize> {
     let by_name = inputs.iter().position(|array| array.name == name);
     by_name.or_else(|| Some(index).filter(|_| inputs.len() == count))
 }
 
-/// Which array is each of the program's inputs; every fault at once.
+/// For each of the program's inputs, the index of its array; all errors at once.
 fn order(wanted: &[TensorDesc], inputs: &[Array]) -> Result<Vec<usize>, Failure> {
     let mut faults = Vec::new();
     let mut ordered = Vec::new();

@@ -274,8 +274,8 @@ impl Explained {
         Ok(args.chain(results).map(|(name, value)| (name, names[value].clone())).collect())
     }
 
-    /// What passes remarked about the operation that makes a value, and those that read it; each remark with
-    /// the first of the operations that it is of.
+    /// The remarks of passes on the operation that computes a value and on its readers; each remark with the
+    /// first of these operations that it belongs to.
     fn remarks_on(&self, value: &ValueReport) -> Vec<RemarkJson> {
         let (ctx, body) = (&self.planned.ctx, self.body());
         let Some(block) = body.entry(body.root()) else { return Vec::new() };
@@ -316,7 +316,7 @@ impl Explained {
         }
         let (mut before, mut after): (Vec<&ValueReport>, Vec<&ValueReport>) =
             found.same_bytes.iter().partition(|other| other.last < *first);
-        // Those that are nearest in time come first.
+        // The nearest in time come first.
         before.sort_by_key(|other| Reverse(other.last));
         after.sort_by_key(|other| other.first);
         for (when, others) in [("before", before), ("after", after)] {
@@ -340,7 +340,7 @@ fn say(text: &mut String, line: &str) {
     writeln!(text, "  {line}").expect("text is written to memory");
 }
 
-/// The live bytes of all steps, and what is live at the peak.
+/// The live bytes of all steps, and the buffers live at the peak.
 pub(super) fn peak_text(memory: &ArenaOverTime, top: usize) -> String {
     let Some(live_bytes) = memory.live_bytes.get(memory.peak) else { return String::new() };
     let bars = format!("live bytes, step 0 to {}: |{}|\n", memory.live_bytes.len() - 1, memory.bars(COLUMNS));

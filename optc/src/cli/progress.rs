@@ -44,7 +44,7 @@ pub(super) fn step() -> String {
     NOW.lock().unwrap_or_else(PoisonError::into_inner).step.clone()
 }
 
-/// Prints to standard error, where no line of progress stands then. Colours are left out as `--color` says.
+/// Prints to standard error, after removing the line of progress. Colours follow `--color`.
 pub(super) fn print_error(text: &str) {
     clear();
     anstream::eprint!("{text}");

@@ -7,7 +7,7 @@
 //! | `CHECK-SAME` | a match on the same line, after the match before |
 //! | `CHECK-DAG` | with the `CHECK-DAG`s beside it, matches in any order, which do not overlap |
 //! | `CHECK-NOT` | no match between the match before and the match after |
-//! | `CHECK-LABEL` | a match that divides the output: what stands between two is looked for between them |
+//! | `CHECK-LABEL` | a match that divides the output: directives between two labels match between them |
 //!
 //! In a pattern, `{{...}}` is a regular expression, `[[NAME:...]]` is one whose match gets a name, and
 //! `[[NAME]]` is the text of that match. Runs of spaces count as one space.

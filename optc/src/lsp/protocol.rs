@@ -51,14 +51,14 @@ pub(super) struct ContentChange {
     pub text: String,
 }
 
-/// What names a document, and nothing else.
+/// Parameters that only name a document.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct OfDocument {
     pub text_document: DocumentId,
 }
 
-/// What asks for something at a place: also `textDocument/rename` and `references`.
+/// Parameters of a request at a position, including `textDocument/rename` and `references`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AtPosition {
@@ -114,7 +114,7 @@ pub(super) struct Item {
     pub documentation: String,
 }
 
-/// What replaces a span.
+/// The replacement of a span.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TextEdit {

@@ -1,4 +1,4 @@
-//! What the bytes of all pools hold while the checker runs a program.
+//! The checker's memory: the contents of each byte of all pools while it runs a program.
 //!
 //! A *run* is rows of bytes at one pitch that hold rows of one value; bytes without gaps are one row. Runs
 //! whose hulls meet (the operands of a concatenation) are kept together, by their first byte. So a write

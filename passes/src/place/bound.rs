@@ -148,8 +148,8 @@ fn savings(problem: &Problem, grain: u64) -> Vec<PairSaving> {
     pairs.into_iter().filter_map(saving).collect()
 }
 
-/// With `t = offset(input) - offset(output) >= d`, the intersection is the smaller size as long as `t` can be
-/// chosen so that one lies within the other, else what is left of the output above `d`.
+/// With `t = offset(input) - offset(output) >= d`, the intersection is the smaller size if `t` can be chosen
+/// so that one contains the other; otherwise it is the rest of the output above `d`.
 fn largest_intersection(problem: &Problem, overlap: &Overlap, grain: u64) -> u64 {
     let input = problem.buffers[overlap.input].size_bytes;
     let output = problem.buffers[overlap.output].size_bytes;
