@@ -117,7 +117,7 @@ impl Code {
     }
 }
 
-/// Whether `word` stands in `line` with no letter, digit or `_` beside it.
+/// Whether `line` contains `word` without a letter, digit or `_` next to it.
 pub fn has_word(line: &str, word: &str) -> bool {
     words(line).into_iter().any(|range| &line[range] == word)
 }

@@ -145,8 +145,8 @@ fn sort(graph: &GraphProto<'_>, definers: &HashMap<&str, Definer>) -> Vec<usize>
     order
 }
 
-/// A cycle among the nodes that never became ready: each of them waits for another such node, so a walk must
-/// meet itself.
+/// A cycle among the nodes that never became ready: each of them waits for another such node, so following
+/// these edges must lead to a cycle.
 fn cycle(graph: &GraphProto<'_>, definers: &HashMap<&str, Definer>, order: &[usize]) -> GraphFault {
     let mut stuck = vec![true; graph.nodes.len()];
     for &index in order {

@@ -198,7 +198,7 @@ pub(crate) fn thresholded_relu(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.select(is_above, x, zero)?])
 }
 
-/// Shrink: what lies within `lambd` of 0 becomes 0, the rest moves towards it by `bias`.
+/// Shrink: numbers within `lambd` of 0 become 0, and others move towards 0 by `bias`.
 pub(crate) fn shrink(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let elem = call.element(x);

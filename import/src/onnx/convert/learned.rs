@@ -71,9 +71,9 @@ fn default_label(call: &mut NodeConversion<'_, '_>, element: Element) -> Result<
     }
 }
 
-/// LabelEncoder: the value that stands beside an element among the keys, beside the last of equal ones. Each
-/// element is compared with all keys; strings are compared by their digests. A key that is NaN is equal to
-/// every NaN, as version 4 says; older ones ask for the same bits.
+/// LabelEncoder: the value of the last key that equals an element. Each element is compared with all keys;
+/// strings are compared by their digests. A key that is NaN is equal to every NaN, as in version 4; older
+/// versions require the same bits.
 pub(crate) fn label_encoder(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let (keys, values) = (listed(call, "keys")?, listed(call, "values")?);

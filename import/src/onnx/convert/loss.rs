@@ -116,8 +116,8 @@ pub(crate) fn eye_like(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.cast(is_on, elem)?])
 }
 
-/// OneHot: along a new axis one value at the index that an element says, counted from the end where it is
-/// negative, and another elsewhere.
+/// OneHot: along a new axis, one value at the index given by an element, counted from the end if it is
+/// negative, and another value elsewhere.
 pub(crate) fn one_hot(call: &mut NodeConversion<'_, '_>) -> Results {
     let (indices, values) = (call.operand(0)?, call.operand(2)?);
     let depth = call.known_number(1)?.filter(|depth| (1.0..=f64::from(u32::MAX)).contains(depth));

@@ -148,8 +148,8 @@ pub(crate) fn identity(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.operand(0)?])
 }
 
-/// Dropout: the operand, and the mask of what was kept: everything. In training it would be random, unless
-/// nothing is dropped: from version 12 on an operand says so, and another how much.
+/// Dropout: the operand, and the mask of kept elements, which is all true. In training it would be random,
+/// unless nothing is dropped. From version 12 on, an operand selects training, and another gives the ratio.
 pub(crate) fn dropout(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     if call.known_ints(2)?.is_some_and(|training| training.iter().any(|&flag| flag != 0))

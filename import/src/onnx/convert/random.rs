@@ -159,7 +159,7 @@ pub(crate) fn normal(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.cast(shifted, elem)?])
 }
 
-/// Bernoulli: 1 with the probability that an element says, else 0.
+/// Bernoulli: 1 with the probability given by an element, else 0.
 pub(crate) fn bernoulli(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let (shape, elem) = wanted(call)?;

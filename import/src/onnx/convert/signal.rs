@@ -292,8 +292,8 @@ pub(crate) fn mel_weight_matrix(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![table(call, &weights, &[spectrum, bins], elem)?])
 }
 
-/// ReverseSequence: the first elements along the time of each batch in the opposite order, as many as its
-/// length says.
+/// ReverseSequence: for each batch, the first elements along the time axis in reverse order; their number is
+/// the batch's length.
 pub(crate) fn reverse_sequence(call: &mut NodeConversion<'_, '_>) -> Results {
     let (mut x, lengths) = (call.operand(0)?, call.operand(1)?);
     let shape = call.shape(x)?;
