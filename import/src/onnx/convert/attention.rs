@@ -43,8 +43,8 @@ pub(in crate::onnx) fn four<T: Copy>(all: &[T]) -> Result<[T; 4], Refusal> {
     all.try_into().map_err(|_| format!("an input of {} axes, expected 4", all.len()).into())
 }
 
-/// Attention: `softmax(q k' * scale, capped, + bias) v` for each head, where a row whose keys are all masked
-/// gives 0. Heads of keys that several heads of queries share are one factor of a product.
+/// Attention: `softmax(q k' * scale, capped, + bias) v` for each head; a row with all keys masked gives 0. If
+/// several heads of queries share a head of keys, they are one factor of a product.
 pub(crate) fn attention(call: &mut NodeConversion<'_, '_>) -> Results {
     let mut operands = [call.operand(0)?, call.operand(1)?, call.operand(2)?];
     let is_flat = call.rank(operands[0])? == 3;

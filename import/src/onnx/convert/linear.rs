@@ -161,8 +161,8 @@ fn is_row(shape: &[Dim], columns: Dim) -> bool {
     columns != Dim::Unknown && (shape == [columns] || shape == [Dim::Known(1), columns])
 }
 
-/// BatchNormalization with the statistics that training left: the first result alone. In training mode with
-/// those of the operand, by which what was there moves.
+/// BatchNormalization with the trained statistics, which has only the first result. In training mode it uses
+/// the statistics of the operand, which also update the running ones.
 pub(crate) fn batch_normalization(call: &mut NodeConversion<'_, '_>) -> Results {
     if call.node.truth("training_mode")?.unwrap_or(false) {
         return batch_normalization_in_training(call);

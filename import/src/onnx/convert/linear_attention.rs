@@ -15,8 +15,8 @@ fn check_steps(steps: u64) -> Result<u64, Refusal> {
     Err(format!("a sequence of {steps} steps, expected 1 to {MOST_STEPS}").into())
 }
 
-/// LinearAttention: a state `S` of a matrix for each head, to which each step adds the product of its key and
-/// value (less what the state has for that key already), and from which its query reads.
+/// LinearAttention: a matrix state `S` for each head. Each step adds the product of its key and value (for
+/// the delta rules, minus the state's value for that key), and its query reads the state.
 pub(crate) fn linear_attention(call: &mut NodeConversion<'_, '_>) -> Results {
     let (queries, keys) = (heads(call, "q_num_heads")?, heads(call, "kv_num_heads")?);
     let rule = call.node.text("update_rule")?.unwrap_or("gated_delta");

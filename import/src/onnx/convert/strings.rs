@@ -128,8 +128,8 @@ pub(crate) fn string_split(call: &mut NodeConversion<'_, '_>) -> Results {
 }
 
 /// RegexFullMatch: whether an expression matches the whole of each string. ONNX's expressions are those of
-/// RE2; what other syntax than that of `regex-lite` they have is refused, as are cases of other letters than
-/// those of ASCII.
+/// RE2. Syntax that `regex-lite` lacks is refused, and so are options such as `(?i)` together with non-ASCII
+/// characters.
 pub(crate) fn regex_full_match(call: &mut NodeConversion<'_, '_>) -> Results {
     let given = KnownStrings::of(call, 0)?;
     let pattern = call.node.text("pattern")?.ok_or("`pattern` is left out")?;

@@ -25,7 +25,7 @@ pub(super) enum Coding {
 /// A component: a colour, or inks, or luma, or a difference of colours.
 pub(super) struct Component {
     pub(super) name: u8,
-    /// Samples along an axis, relative to the other components' factors.
+    /// The sampling factor along an axis: its samples, in proportion to those of the other components.
     pub(super) across: usize,
     pub(super) down: usize,
     pub(super) quantization_number: u8,
