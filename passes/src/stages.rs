@@ -117,8 +117,8 @@ pub(crate) static PRECISION: PassDef = PassDef {
 pub(crate) static SELECT: PassDef = PassDef {
     name: "select",
     doc: "Selects for each step a kernel of the target, its scratch for the function's number of threads, \
-         and the pool of its results. `--remarks=select` names the steps that run slower than others of their \
-         kind, with the reason.",
+         and the pool of its results. `--remarks=select` names the steps that run slower than others of \
+         their kind, with the reason.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<2x8xf32>) -> tensor<2x4xf32> {

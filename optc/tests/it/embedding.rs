@@ -46,11 +46,15 @@ fn counting(after: Option<Stage>) -> (Arc<Registry>, Arc<AtomicU64>) {
 /// What other bytes count as differs between operations, so an array of them is refused before a run.
 #[test]
 fn a_truth_value_of_an_array_is_0_or_1() {
-    let mut module = parse("func.func @main(%c: tensor<4xi1> {optc.name = \"c\"}, %x: tensor<4xf32> {optc.name = \"x\"}) -> tensor<4xf32> {
+    let mut module = parse(
+        "func.func @main(
+        %c: tensor<4xi1> {optc.name = \"c\"}, %x: tensor<4xf32> {optc.name = \"x\"}
+    ) -> tensor<4xf32> {
       %0 = nn.not %c : tensor<4xi1>
       %1 = nn.select %0, %x, %x : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
       return %1 : tensor<4xf32>
-    }");
+    }",
+    );
     let mut model = Model::compile(&mut module, &CompileOptions::default()).unwrap();
     let x = Array::f32("x", &[4], &[1.0, 2.0, 3.0, 4.0]);
     let truths = Array::of("c", &[4], &[true, false, true, false]);

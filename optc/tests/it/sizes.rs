@@ -276,7 +276,8 @@ fn bench_times_each_step() {
 #[test]
 fn a_number_outside_of_a_declared_range_is_told_with_the_range() {
     const BOUNDED: &str = "#n = #optc.dims<N>
-    func.func @main(%x: tensor<?x4xf32, #n>) -> tensor<?x4xf32, #n> attributes {optc.dims = {M = #optc.dims<2 * N>, N = [4, 40]}} {
+    func.func @main(%x: tensor<?x4xf32, #n>) -> tensor<?x4xf32, #n>
+        attributes {optc.dims = {M = #optc.dims<2 * N>, N = [4, 40]}} {
       %0 = nn.exp %x : tensor<?x4xf32, #n>
       return %0 : tensor<?x4xf32, #n>
     }";
