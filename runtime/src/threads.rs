@@ -439,8 +439,8 @@ impl Shared {
         // SAFETY: a worker is inside (law 1), or this is the caller, who wrote the job itself and has not
         // closed it.
         let job = unsafe { self.job.get() }.expect("an open gate has a job");
-        // SAFETY: the borrow that the pointer was made from lasts until `close` returns, and that waits for all
-        // workers inside (law 2).
+        // SAFETY: the borrow that the pointer was made from lasts until `close` returns, and that waits for
+        // all workers inside (law 2).
         let body = unsafe { &*job.body };
         let parts = u64::from(job.parts);
         if worker as u64 >= parts {
