@@ -248,6 +248,26 @@ fn an_operator_set_that_nobody_knows_is_refused() {
 }
 
 #[test]
+fn a_model_of_other_operators_alone_need_not_say_which_version_of_these_it_uses() {
+    let of = |graph: Graph| Message::default().int(1, 8).message(7, &graph.message());
+    let silent = || Graph::default().input("x", &[2]).output("x");
+    assert_eq!(compute_model(&of(silent())), (vec![2], vec![1.0, 2.0]));
+    let other = || {
+        let mut other = Graph::default().node("Binarizer", &["x"], &["z"], &[]).nodes.remove(0);
+        other = other.bytes(7, "ai.onnx.ml");
+        other
+    };
+    let relu = Graph::default().node("Relu", &["x"], &["y"], &[]).nodes.remove(0);
+    let expected = "`m.onnx`: the model does not say which version of the operator set it uses";
+    for nodes in [vec![other(), relu.clone()], vec![relu.clone(), other()], vec![relu.clone()]] {
+        assert_eq!(faults(&of(Graph { nodes, ..silent() })), [expected]);
+    }
+    let versioned = of(Graph { nodes: vec![other()], ..silent() });
+    let set = Message::default().bytes(1, "ai.onnx.ml").int(2, 3);
+    assert_eq!(compute_model(&versioned.message(8, &set)), (vec![2], vec![1.0, 2.0]));
+}
+
+#[test]
 fn malformed_rules_are_told() {
     let stripped =
         |json| model(17, one_node("Relu", &["x"], &[])).message(14, &property("stripped_weights", json));

@@ -97,6 +97,21 @@ fn regions_are_means_or_maxima_of_samples() {
 }
 
 #[test]
+fn images_of_boxes_are_read_where_there_are_boxes() {
+    // The images are -5 + 5. After the boxes, whose number depends on data, stand zeros: no image is 0 + 5.
+    let attributes = [int("output_height", 1), int("output_width", 1), int("sampling_ratio", 1)];
+    let boxes = [0.0, 0.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 3.0, 3.0];
+    let graph = one_node("RoiAlign", &[1, 1, 4, 4], &["x", "some", "images"], &attributes);
+    let graph = graph.weight(floats_tensor("boxes", &[3, 4], &boxes)).weight(ints_tensor("c", &[1, 0, 1]));
+    let graph = graph.weight(ints_tensor("less", &[-5; 3])).weight(ints_tensor("five", &[5]));
+    let graph = graph.node("Cast", &["c"], &["b"], &[int("to", 9)]);
+    let graph = graph.node("Compress", &["boxes", "b"], &["some"], &[int("axis", 0)]);
+    let graph = graph.node("Compress", &["less", "b"], &["those"], &[int("axis", 0)]);
+    let (shape, found) = compute(10, graph.node("Add", &["those", "five"], &["images"], &[]));
+    assert_eq!((&shape[..], &found[..2]), (&[3, 1, 1, 1][..], &[6.0, 11.0][..]));
+}
+
+#[test]
 fn regions_have_a_sample_for_each_element_that_their_bins_are_long() {
     let size = |rows, columns| [int("output_height", rows), int("output_width", columns)];
     // At 0.5 and 1.5 down, and at 0.25, 0.75 + 0.5 across.

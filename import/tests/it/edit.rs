@@ -2,7 +2,7 @@
 
 use import::onnx::edit::{ModelParts, ValueParts};
 
-use crate::writer::{Graph, floats_tensor, graph, model};
+use crate::writer::{Graph, Message, floats_tensor, graph, model};
 
 /// `a` is a sum of an input, a weight and a sparse one, of which an If with graphs makes the output `y`.
 fn parts() -> ModelParts {
@@ -54,4 +54,11 @@ fn outputs_are_some_and_all_of_them_defined() {
     }
     assert!(!is_well_formed_once(|parts| drop(parts.nodes.pop())), "of a node that is gone");
     assert!(!parts().emptied().is_well_formed());
+}
+
+#[test]
+fn a_file_without_a_graph_has_no_parts() {
+    let version = Message::default().int(1, 8);
+    let said = ModelParts::read(&version.0).map(|_| ()).unwrap_err().to_string();
+    assert_eq!(said, "byte 0: a model without a graph");
 }

@@ -211,6 +211,15 @@ fn each_element_of_a_batch_is_scanned_by_itself() {
 }
 
 #[test]
+fn a_scan_of_a_batch_may_have_states_alone() {
+    let body = Graph::default().input("h", &[1]).input("e", &[1]).node("Add", &["h", "e"], &["g"], &[]);
+    let attributes = [graph("body", body.output("g")), int("num_scan_inputs", 1)];
+    let whole = Graph::default().input("h0", &[2, 1]).input("x0", &[2, 3, 1]);
+    let whole = whole.node("Scan", &["", "h0", "x0"], &["y"], &attributes).output("y");
+    check(8, whole, &[2, 1], &[7.0, 17.0]);
+}
+
+#[test]
 fn a_batch_has_1024_elements_at_most() {
     let body = || Graph::default().input("e", &[1]).node("Neg", &["e"], &["d"], &[]).output("d");
     let whole = |count: i64| {

@@ -129,6 +129,23 @@ fn products_from_the_last_element_on_begin_at_the_last_of_an_open_axis() {
     );
 }
 
+#[test]
+fn channels_whose_number_depends_on_data_have_no_factors() {
+    let names = ["f", "scale", "bias", "mean", "variance"];
+    let normalized = |from: &str, channels: usize| {
+        let graph = places().node("Transpose", &["f"], &["rows"], &[ints("perm", &[1, 0])]);
+        let graph = names[1..].iter().fold(graph, |graph, name| {
+            graph.weight(floats_tensor(name, &[channels as i64], &vec![1.0; channels]))
+        });
+        let operands = [&[from], &names[1..]].concat();
+        graph.node("BatchNormalization", &operands, &["y"], &[float("epsilon", 0.0)])
+    };
+    let turned = [[0.0, 0.0], [0.0, 2.0], [1.0, 0.0], [1.0, 1.0], [1.0, 2.0]].concat();
+    let (shape, found) = compute(15, normalized("rows", 2).output("y"));
+    assert_eq!((&shape[..], &found[..10]), (&[6, 2][..], &turned[..]));
+    check_refused(normalized("f", 6), WOULD_TAKE);
+}
+
 /// The sizes of one place in another order: those of a slice are 1, so any of them may be the open one.
 #[test]
 fn a_new_shape_may_keep_a_size_where_another_becomes_the_open_one() {

@@ -72,6 +72,12 @@ fn a_remainder_has_the_divisors_sign_unless_fmod() {
 }
 
 #[test]
+fn a_remainder_by_a_fraction_is_below_it() {
+    let divisors = floats_tensor("w0", &[4], &[0.5, 0.75, -0.75, -1.5]);
+    check(17, with_weights("Mod", &[4], &[], &[divisors]), &[4], &[0.0, 0.5, 0.0, -0.5]);
+}
+
+#[test]
 fn reductions_take_axes_as_attributes_and_later_as_operands() {
     let old = |op: &str, attributes: &[Message]| one_node(op, &[2, 2], &["x"], attributes);
     check(13, old("ReduceMean", &[ints("axes", &[-1])]), &[2, 1], &[1.5, 3.5]);
@@ -524,6 +530,31 @@ fn products_of_small_integers_are_of_8_bits_and_of_vectors_too() {
     let said = "elements of another type than integers of 8 bits";
     refuses(10, product(&wide, &["a", "b"]), said);
     refuses(10, product(&[bytes("a", &[1, 1], &[1]), wide[1].clone()], &["a", "b"]), said);
+}
+
+/// Which product of integers is chosen shows in the text: `nn.quantized_matmul` has packed weights of 8 bits.
+#[test]
+fn a_second_factor_of_integers_is_a_weight_and_a_matrix_for_the_kernel_of_weights() {
+    let bytes = |name: &str, dims: &[i64], bytes: &[u8]| raw_tensor(name, 2, dims, bytes);
+    let product = |x: &[i64], first: &str, second: &str, weight: Message| {
+        let graph = Graph::default().input("x", x).weight(weight);
+        let graph = graph.node("Cast", &["x"], &["c"], &[int("to", 2)]);
+        let graph = graph.node("MatMulInteger", &[first, second], &["i"], &[]);
+        graph.node("Cast", &["i"], &["y"], &[int("to", 1)]).output("y")
+    };
+    let matrix = || bytes("w", &[2, 2], &[1, 2, 3, 4]);
+    let stack = bytes("w", &[2, 2, 2], &[1, 2, 3, 4, 1, 0, 0, 1]);
+    let cases = [
+        (product(&[2, 2], "c", "w", matrix()), true, vec![7.0, 10.0, 15.0, 22.0]),
+        (product(&[1, 2, 2], "c", "w", matrix()), true, vec![7.0, 10.0, 15.0, 22.0]),
+        (product(&[2, 2], "w", "c", matrix()), false, vec![7.0, 10.0, 15.0, 22.0]),
+        (product(&[2, 2], "c", "w", stack), false, vec![7.0, 10.0, 15.0, 22.0, 1.0, 2.0, 3.0, 4.0]),
+    ];
+    for (graph, is_of_weights, expected) in cases {
+        let module = import_bytes(&model(10, graph.clone()).0, StrippedWeights::Refuse, &[]).unwrap();
+        assert_eq!(ir::text::print(&module).contains("nn.quantized_matmul"), is_of_weights);
+        assert_eq!(compute(10, graph).1, expected);
+    }
 }
 
 #[test]

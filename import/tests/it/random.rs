@@ -58,6 +58,18 @@ fn numbers_follow_from_the_seed_or_the_name() {
     assert!(differences.iter().all(|difference| *difference != 0.0), "{differences:?}");
 }
 
+/// A normal number is a logarithm's root, which would be infinite for 0: one of 2^23 draws.
+#[test]
+fn normal_numbers_are_made_of_fractions_above_0() {
+    let halves = |op: &str| {
+        let graph = Graph::default().node(op, &[], &["y"], &[ints("shape", &[4])]).output("y");
+        let module = import_bytes(&model(13, graph).0, StrippedWeights::Refuse, &[]).unwrap();
+        let text = ir::text::print(&module);
+        text.lines().filter(|line| line.contains("nn.constant dense<5.000000e-01>")).count()
+    };
+    assert_eq!([halves("RandomUniform"), halves("RandomNormal")], [0, 1]);
+}
+
 #[test]
 fn classes_are_drawn_as_often_as_they_are_probable() {
     let share = |numbers: &[f32], wanted: f32| {

@@ -2,7 +2,9 @@
 //! numbers.
 
 use import::onnx::StrippedWeights;
-use ir::dims::substitute;
+use import::onnx::declared::read_size;
+use ir::Context;
+use ir::dims::{self, substitute};
 use ir::interp::{Tensor, run};
 
 use crate::fixture::{import_bytes, refuses};
@@ -342,6 +344,29 @@ fn what_may_be_below_0_is_neither_a_bound_nor_a_pad() {
         let pads = pads.node("Concat", &sides, &["pads"], &[int("axis", 0)]);
         let padded = pads.node("Pad", &["x", "pads"], &["y"], &[]);
         refuses(17, padded, "a pad of `x_0 - 2`, which may be below 0, expected 0 or more");
+    }
+}
+
+#[test]
+fn sides_without_a_pad_get_no_elements() {
+    for (sides, rows) in [(["m", "none", "none", "none"], 1), (["none", "none", "m", "none"], 1)] {
+        let pads = graph().weight(ints_tensor("none", &[0]));
+        let pads = pads.node("Concat", &sides, &["pads"], &[int("axis", 0)]);
+        let padded = model(17, pads.node("Pad", &["x", "pads"], &["y"], &[]));
+        let module = import_bytes(&padded.0, StrippedWeights::Refuse, &[]).unwrap();
+        let text = ir::text::print(&module);
+        assert_eq!(text.matches("nn.broadcast").count(), rows, "{text}");
+    }
+}
+
+#[test]
+fn a_name_that_begins_or_ends_with_a_stroke_is_no_quotient() {
+    let ctx = Context::new();
+    for name in ["n/", "/n", "/5", "5/", "//", "n/m"] {
+        assert_eq!(read_size(&ctx, name), dims::symbol(&ctx, name), "{name}");
+    }
+    for name in ["n/4", "n//4"] {
+        assert_eq!(dims::print(&ctx, read_size(&ctx, name)), "n floordiv 4");
     }
 }
 
