@@ -364,3 +364,48 @@ fn the_product_of_matrices_is_a_convolution_of_a_line() {
     run(&product, &[c.as_mut_ptr().cast(), input(&a), input(&packed), none, none]);
     assert_eq!(c.map(wide), [60.0, 70.0, 160.0, 195.0, 260.0, 320.0].map(rounded));
 }
+
+#[test]
+#[cfg_attr(miri, ignore = "it compares sizes, and runs no kernel")]
+fn no_smaller_convolution_of_bf16_takes_more_scratch() {
+    let mut rng = Rng::new(12);
+    let numbers =
+        ConvNumbers { input: StoredFloat::Bf16, residual: StoredFloat::Bf16, output: StoredFloat::Bf16 };
+    let mut copied = 0;
+    for _ in 0..400 {
+        let channels = rng.pick(&[2, 16, 30, 64, 288, 300, 1024]);
+        let kernel = rng.pick(&[[1, 1], [3, 3]]);
+        let is_nhwc = rng.between(0, 3) > 0;
+        let size = |rng: &mut Rng| (rng.between(1, 2), [rng.between(3, 40), rng.between(3, 40)]);
+        let of = |(batch, input): (usize, [usize; 2])| {
+            let shape = Conv2dShape {
+                batch,
+                input,
+                in_channels: channels,
+                out_channels: 8,
+                kernel,
+                stride: [1, 1],
+                dilation: [1, 1],
+                pads: [0; 4],
+                groups: 1,
+            };
+            let output = ImageStrides::nhwc(shape.output(), 8);
+            let read = if is_nhwc {
+                ImageStrides::nhwc(input, channels)
+            } else {
+                ImageStrides::nchw(input, channels)
+            };
+            let strides = ConvStrides { input: read, output, residual: output };
+            let isa = kernels::Isa::detect();
+            PairConv2d::new(&shape, &strides, numbers, ConvPrologue::None, Activation::None, isa, 2)
+                .expect("its groups are wide")
+        };
+        let large = size(&mut rng);
+        let small = (rng.between(1, large.0), large.1.map(|size| rng.between(3, size)));
+        let most = kernels::Kernel::most_scratch_bytes(&of(large));
+        let found = kernels::Kernel::scratch_bytes(&of(small));
+        copied += usize::from(found > 0);
+        assert!(found <= most, "{found} bytes at {small:?}, {most} at {large:?}, {channels} channels");
+    }
+    assert!(copied > 100);
+}
