@@ -68,8 +68,7 @@ fn set_apart(
             BufferContent::Scratch(op) => Some(op),
         };
         let place = || op.map_or("an argument".to_owned(), |op| body.at(ctx, op).describe());
-        let is_pinned = buffer.pin.is_some();
-        if changes.allow(|| format!("the buffer of {} shares bytes", place())) || is_pinned {
+        if changes.allow(|| format!("the buffer of {} shares bytes", place())) {
             continue;
         }
         placement.offsets[id] = placement.size_bytes.next_multiple_of(buffer.align);
