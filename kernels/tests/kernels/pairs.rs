@@ -277,7 +277,9 @@ fn lines_of_channels_first_images_are_read_right() {
     let mut rng = Rng::new(5);
     for seed in 0..or_few(40, 3) {
         let groups = rng.pick(&[1, 1, 2, 3]);
-        let (width, outputs) = (rng.between(1, or_few(5, 2)), rng.between(1, or_few(40, 9)));
+        // Of the widest, the columns that no window reads are more numbers than the room after a line.
+        let width = if seed % 4 == 3 { 70 } else { rng.between(1, or_few(5, 2)) };
+        let outputs = rng.between(1, or_few(40, 9));
         let mut case = random_case(&mut rng, groups, width, outputs);
         case.shape.kernel[1] = rng.between(2, 7);
         case.shape.input = [rng.between(7, or_few(12, 7)), rng.between(7, or_few(40, 20))];
