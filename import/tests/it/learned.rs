@@ -291,6 +291,16 @@ fn trees_compare_features_with_numbers_of_their_type() {
     let doubles = [3f64, 2.0].map(f64::to_le_bytes).concat();
     let splits = tensor("nodes_splits", &raw_tensor("", 11, &[2], &doubles));
     refuses_model(&with(4, splits), "splits of another type than the input");
+    let lengths = "conditions of different numbers";
+    for (index, name) in [(5, "true"), (6, "true"), (7, "false"), (8, "false")] {
+        let list = if index % 2 == 1 { format!("nodes_{name}nodeids") } else { format!("nodes_{name}leafs") };
+        refuses_model(&with(index, ints(&list, &[1])), lengths);
+        refuses_model(&with(index, ints(&list, &[1, 1, 1])), lengths);
+    }
+    refuses_model(&with(3, tensor("nodes_modes", &raw_tensor("", 2, &[3], &[0; 3]))), lengths);
+    refuses_model(&with(4, tensor("nodes_splits", &floats_tensor("", &[1], &[3.0]))), lengths);
+    let missing = two_conditions([0, 0], &[ints("nodes_missing_value_tracks_true", &[1])]);
+    refuses_model(&learned("TreeEnsemble", &[3, 2], &[], &missing), lengths);
     // There are the conditions 0 and 1.
     refuses_model(&with(1, ints("tree_roots", &[2])), "no condition 2");
     refuses_model(&with(5, ints("nodes_truenodeids", &[2, 0])), "no condition 2");

@@ -542,6 +542,13 @@ fn sums_of_more_products_than_a_float_holds_are_exact() {
     check(10, as_floats(convolved(&[1, 512, 1], &[2, 256, 1], &two)), &[1, 2, 1], &[256.0; 2]);
     check(10, as_floats(convolved(&[1, 514, 1], &[2, 257, 1], &two)), &[1, 2, 1], &[257.0; 2]);
     // Only images of at most two axes are convolved as integers.
+    check(10, as_floats(convolved(&[1, 4, 1, 1, 1], &[2, 2, 1, 1, 1], &two)), &[1, 2, 1, 1, 1], &[2.0; 2]);
+    check(
+        10,
+        as_floats(convolved(&[1, 512, 1, 1, 1], &[2, 256, 1, 1, 1], &two)),
+        &[1, 2, 1, 1, 1],
+        &[256.0; 2],
+    );
     refuses(10, convolved(&[1, 514, 1, 1, 1], &[2, 257, 1, 1, 1], &two), "sums of 257 products");
     check(10, as_floats(convolved(&[1, 1, 256], &[1, 1, 256], &[])), &[1, 1, 1], &[256.0]);
     check(10, as_floats(convolved(&[1, 1, 257], &[1, 1, 257], &[])), &[1, 1, 1], &[257.0]);

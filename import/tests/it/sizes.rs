@@ -370,6 +370,16 @@ fn a_name_that_begins_or_ends_with_a_stroke_is_no_quotient() {
     }
 }
 
+/// Of one row, it is the first row, counted from the start; of more, it is counted from the end.
+#[test]
+fn an_index_that_may_be_0_or_below_is_counted_from_where_it_says() {
+    let less =
+        graph().node("Sub", &["m", "one"], &["more"], &[]).node("Sub", &["zero", "more"], &["at"], &[]);
+    let picked = || model(17, less.clone().node("Gather", &["x", "at"], &["y"], &[]));
+    check_of(1, picked(), "tensor<1x4xf32>", &[1, 4], &[1.0, 2.0, 3.0, 4.0]);
+    check_of(3, picked(), "tensor<1x4xf32>", &[1, 4], &[5.0, 6.0, 7.0, 8.0]);
+}
+
 #[test]
 fn the_last_of_a_named_number_of_rows_is_a_slice() {
     let last = graph().node("Gather", &["x", "minus"], &["y"], &[]);

@@ -45,6 +45,23 @@ fn two_ways_agree_on_rows() {
 }
 
 #[test]
+fn rows_before_and_after_one_that_is_overwritten_stay() {
+    let [x, y, _] = values();
+    let of = |first: u64, count: u64| Home::of_rows(MemorySpace::Planned(0), first, count, 8, 20);
+    for rows in 2..=7 {
+        for written in 0..rows {
+            let mut memory = CheckedMemory::default();
+            memory.write(&of(0, rows), Some(x));
+            memory.write(&of(20 * written, 1), Some(y));
+            for row in 0..rows {
+                let home = of(20 * row, 1);
+                assert_eq!(memory.holds(&home, x, 8 * row), row != written, "row {row} of {rows}, {written}");
+            }
+        }
+    }
+}
+
+#[test]
 fn two_ways_agree_on_a_row_that_only_one_has_all_around_of() {
     let [x, y, _] = values();
     let (mut a, mut b) = (CheckedMemory::default(), CheckedMemory::default());

@@ -299,6 +299,7 @@ fn pnm_samples_are_scaled_from_their_greatest() {
     assert_eq!(as_gray(b"P5 4 1 15 \x00\x07\x0F\x10"), [0, 119, 255, 255]);
     assert_eq!(as_gray(b"P5 2 1 2 \x01\x02"), [128, 255]);
     assert_eq!(as_gray(b"P2 2 1 1 0 1"), [0, 255]);
+    assert_eq!(as_gray(b"P2 2 2 1\n0  1\r\n\n 1 0\n"), [0, 255, 255, 0]);
     assert_eq!(as_rgb(b"P6 1 1 256 \x01\x00\x00\x80\x00\x01"), [255, 128, 1]);
     assert_eq!(as_rgb(b"P6 1 1 65535 \xFF\xFF\x80\x00\x00\x80"), [255, 128, 0]);
     assert_eq!(as_rgb(b"P3 1 1 65535 65535 0 32768"), [255, 0, 128]);
