@@ -252,11 +252,8 @@ fn a_model_of_other_operators_alone_need_not_say_which_version_of_these_it_uses(
     let of = |graph: Graph| Message::default().int(1, 8).message(7, &graph.message());
     let silent = || Graph::default().input("x", &[2]).output("x");
     assert_eq!(compute_model(&of(silent())), (vec![2], vec![1.0, 2.0]));
-    let other = || {
-        let mut other = Graph::default().node("Binarizer", &["x"], &["z"], &[]).nodes.remove(0);
-        other = other.bytes(7, "ai.onnx.ml");
-        other
-    };
+    let other =
+        || Graph::default().node("Binarizer", &["x"], &["z"], &[]).nodes.remove(0).bytes(7, "ai.onnx.ml");
     let relu = Graph::default().node("Relu", &["x"], &["y"], &[]).nodes.remove(0);
     let expected = "`m.onnx`: the model does not say which version of the operator set it uses";
     for nodes in [vec![other(), relu.clone()], vec![relu.clone(), other()], vec![relu.clone()]] {
