@@ -1,11 +1,12 @@
 //! Times of single layers of real networks: milliseconds and GFLOP/s at a given number of threads.
 //!
-//! `cargo run --release -p optc-kernels --example layers -- THREADS [PART OF A NAME] [ISA] [f32|bf16]`, where
-//! `ISA` is `scalar`, `avx2` or `avx512`.
+//! `cargo run --release -p optc-kernels --example layers -- THREADS [PART OF A NAME] [ISA] [NUMBERS]`, where
+//! `ISA` is `scalar`, `avx2` or `avx512`, and `NUMBERS` are `f32`, `bf16` or `u8`.
 
 use kernels::{
-    Activation, Conv2d, Conv2dShape, ConvNumbers, ConvPrologue, ConvStrides, ImageStrides, Isa, Kernel,
-    PairConv2d, StoredFloat, Winograd,
+    Activation, ByteSign, Conv2d, Conv2dShape, ConvNumbers, ConvPrologue, ConvStrides, ImageStrides, Isa,
+    Kernel, PairConv2d, QuadConv2d, QuadNumbers, StepOperand, StoredFloat, StoredSum, SumStep, WeightZero,
+    Winograd,
 };
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -83,7 +84,7 @@ const LAYERS: &[Layer] = &[
 /// from its own share first, as in a program.
 struct Pool<'k, K> {
     kernel: &'k K,
-    operands: [usize; 5],
+    operands: [usize; 9],
     /// For each thread's share, the first part that is not taken yet.
     next: Vec<AtomicU32>,
     round: AtomicU32,
@@ -149,7 +150,7 @@ fn aligned_lines(count: usize) -> Vec<[u64; 8]> {
     vec![[0; 8]; count + 1]
 }
 
-fn measure(kernel: &(impl Kernel + Sync), operands: [*mut u8; 5], threads: usize) -> Duration {
+fn measure(kernel: &(impl Kernel + Sync), operands: [*mut u8; 9], threads: usize) -> Duration {
     let operands = operands.map(|pointer| pointer as usize);
     let zero = || AtomicU32::new(0);
     let next = (0..threads).map(|_| zero()).collect();
@@ -185,7 +186,9 @@ fn layer_time(
     // Read as `bf16`, each half is a small number too.
     let weights = vec![f32::from_bits(0x3c00_3c00); packed_len + 16];
     let packed = weights.as_ptr().wrapping_byte_add(weights.as_ptr().align_offset(64) * 4);
-    measure(kernel, [out, x, packed.cast_mut().cast(), bias, std::ptr::null_mut()], threads)
+    let none = std::ptr::null_mut();
+    let operands = [out, x, packed.cast_mut().cast(), bias, none, none, bias, bias, bias];
+    measure(kernel, operands, threads)
 }
 
 /// Prints the time of the usual kernel for a layer of `flops` operations.
@@ -269,10 +272,13 @@ fn main() {
         if is_first {
             strides.input = ImageStrides::nchw(input, in_channels);
         }
-        let is_bf16 = args.get(3).map(String::as_str) == Some("bf16");
         let layer = MeasuredLayer { name, shape, strides, isa, threads };
         let input = if is_first { StoredFloat::F32 } else { StoredFloat::Bf16 };
-        if is_bf16 { layer.print_bf16(images, input) } else { layer.print(images) }
+        match args.get(3).map(String::as_str) {
+            Some("bf16") => layer.print_bf16(images, input),
+            Some("u8") => layer.print_u8(images),
+            _ => layer.print(images),
+        }
     }
 }
 
@@ -305,6 +311,23 @@ impl MeasuredLayer {
         self.print_kernels(&conv, winograd, images, conv.packed_len());
     }
 
+    /// Measures quantized layers: sums are scaled by channel, rounded, and stored as bytes.
+    fn print_u8(&self, images: [*mut u8; 3]) {
+        let MeasuredLayer { name, shape, strides, isa, threads } = self;
+        let [image, weights] = [ByteSign::Unsigned, ByteSign::Signed];
+        let numbers = QuadNumbers { image, weights, zero: WeightZero::None, output: StoredSum::U8 };
+        let steps = [SumStep::Mul(StepOperand::Channel), SumStep::Round, SumStep::Add(StepOperand::One)];
+        let conv = QuadConv2d::new(shape, strides, &numbers, &steps, *isa, *threads);
+        let Some(conv) = conv else { return };
+        print_layer(name, self.flops(), &conv, images, conv.packed_len(), *threads);
+    }
+
+    fn flops(&self) -> f64 {
+        let Conv2dShape { in_channels, out_channels, kernel, groups, .. } = self.shape;
+        let [h, w] = self.shape.output();
+        2.0 * (h * w * out_channels * in_channels / groups * kernel[0] * kernel[1]) as f64
+    }
+
     fn winograd(&self) -> Option<Winograd> {
         Winograd::new(&self.shape, &self.strides, Activation::Relu, self.isa)
     }
@@ -316,10 +339,7 @@ impl MeasuredLayer {
         images: [*mut u8; 3],
         packed_len: usize,
     ) {
-        let Conv2dShape { in_channels, out_channels, kernel, groups, .. } = self.shape;
-        let [h, w] = self.shape.output();
-        let flops = 2.0 * (h * w * out_channels * in_channels / groups * kernel[0] * kernel[1]) as f64;
-        print_layer(self.name, flops, usual, images, packed_len, self.threads);
+        print_layer(self.name, self.flops(), usual, images, packed_len, self.threads);
         if let Some(winograd) = winograd {
             print_winograd(usual, winograd, images, packed_len, self.threads);
         }

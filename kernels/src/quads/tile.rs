@@ -262,24 +262,29 @@ struct FinishTask<'t, const VECTORS: usize> {
 impl<S: Simd, const VECTORS: usize> Task<S> for FinishTask<'_, VECTORS> {
     #[inline(always)]
     unsafe fn run(self, s: S) {
-        let FinishTask { tile, rows } = self;
-        let mut row = 0;
-        // SAFETY: the caller's promise, for the rows that there are.
-        unsafe {
-            while row + FINISHED_ROWS <= rows {
-                finish_stored::<S, FINISHED_ROWS, VECTORS>(s, &tile.from(row));
-                row += FINISHED_ROWS;
+        let FinishTask { mut tile, rows } = self;
+        let mut rest;
+        let mut left = rows;
+        loop {
+            // Each call asks which steps there are: 8 vectors share the answers.
+            // SAFETY: the caller's promise, for the rows that there are.
+            let done = unsafe {
+                match left {
+                    8.. if VECTORS == 1 => finish_stored::<S, 8, 1>(s, tile),
+                    7 if VECTORS == 1 => finish_stored::<S, 7, 1>(s, tile),
+                    4.. => finish_stored::<S, 4, VECTORS>(s, tile),
+                    _ => finish_stored::<S, 1, VECTORS>(s, tile),
+                }
+            };
+            left -= done;
+            if left == 0 {
+                return;
             }
-            while row < rows {
-                finish_stored::<S, 1, VECTORS>(s, &tile.from(row));
-                row += 1;
-            }
+            rest = tile.from(done);
+            tile = &rest;
         }
     }
 }
-
-/// Rows of spilled sums that are finished together.
-const FINISHED_ROWS: usize = 4;
 
 impl QuadTile<'_> {
     /// The rest of the tile, from a row on.
@@ -295,9 +300,9 @@ impl QuadTile<'_> {
     }
 }
 
-/// Applies the steps to some rows of spilled sums and stores the results.
+/// Applies the steps to some rows of spilled sums, stores the results, and returns how many rows these are.
 #[inline(always)]
-unsafe fn finish_stored<S: Simd, const ROWS: usize, const VECTORS: usize>(s: S, tile: &QuadTile) {
+unsafe fn finish_stored<S: Simd, const ROWS: usize, const VECTORS: usize>(s: S, tile: &QuadTile) -> usize {
     let mut floats = [[s.splat(0.0); VECTORS]; ROWS];
     // SAFETY: `tile`'s promise; sums are stored.
     unsafe {
@@ -308,6 +313,7 @@ unsafe fn finish_stored<S: Simd, const ROWS: usize, const VECTORS: usize>(s: S, 
         });
         finish::<S, ROWS, VECTORS>(s, tile, floats);
     }
+    ROWS
 }
 
 /// Applies the steps to the sums of some rows, given as bits of integers, and stores the results.
