@@ -453,11 +453,12 @@ impl<S: Simd, const AT_ONCE: u32> Task<S> for LaneStripTask<'_, AT_ONCE> {
                 let mut done = 0;
                 while done < strip.count {
                     let tile = strip.tile::<S>(line, done);
-                    // The results of 7 or 8 pixels are stored in one pass, those of 5 or 6 in two or three.
-                    done += match strip.count - done {
+                    let left = strip.count - done;
+                    // 11 and 14 pixels leave no single ones if they begin with 7.
+                    let takes_8 = left != 11 && left != 14;
+                    done += match left {
                         14.. if AT_ONCE == 1 => tile_pixels::<S, 14, AT_ONCE>(&tile),
-                        7 | 11 | 14 => tile_pixels::<S, 7, AT_ONCE>(&tile),
-                        8.. if AT_ONCE == 0 => tile_pixels::<S, 8, AT_ONCE>(&tile),
+                        8.. if AT_ONCE == 0 && takes_8 => tile_pixels::<S, 8, AT_ONCE>(&tile),
                         7.. => tile_pixels::<S, 7, AT_ONCE>(&tile),
                         4.. => tile_pixels::<S, 4, AT_ONCE>(&tile),
                         _ => tile_pixels::<S, 1, AT_ONCE>(&tile),
