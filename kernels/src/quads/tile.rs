@@ -265,13 +265,15 @@ impl<S: Simd, const VECTORS: usize> Task<S> for FinishTask<'_, VECTORS> {
         let FinishTask { mut tile, rows } = self;
         let mut rest;
         let mut left = rows;
+        // The portable vectors of such a tile do not fit registers, and their code would be large.
+        let holds_8 = VECTORS == 1 && S::TILE_ROWS > 4;
         loop {
             // Each call asks which steps there are: 8 vectors share the answers.
             // SAFETY: the caller's promise, for the rows that there are.
             let done = unsafe {
                 match left {
-                    8.. if VECTORS == 1 => finish_stored::<S, 8, 1>(s, tile),
-                    7 if VECTORS == 1 => finish_stored::<S, 7, 1>(s, tile),
+                    8.. if holds_8 => finish_stored::<S, 8, 1>(s, tile),
+                    7 if holds_8 => finish_stored::<S, 7, 1>(s, tile),
                     4.. => finish_stored::<S, 4, VECTORS>(s, tile),
                     _ => finish_stored::<S, 1, VECTORS>(s, tile),
                 }
