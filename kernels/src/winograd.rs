@@ -26,7 +26,6 @@ use crate::pack::{PANEL, Panels};
 use crate::pairs::ConvNumbers;
 use crate::simd::{Avx512, Simd};
 use crate::winograd_run::{self as run, WinogradImages};
-use crate::winograd_transforms::{Line, Square};
 
 /// A convolution by Winograd's algorithm.
 ///
@@ -110,6 +109,11 @@ impl WinogradFilter {
             WinogradFilter::Column5 => [5, 1],
             WinogradFilter::Column7 => [7, 1],
         }
+    }
+
+    /// Its taps.
+    pub(crate) fn taps(self) -> usize {
+        self.kernel().into_iter().product()
     }
 
     /// The height and width of a tile.
@@ -533,23 +537,7 @@ impl Winograd {
         // SAFETY: the caller's promise.
         unsafe {
             let images = WinogradImages::<CHANNELS>::new(self, operands);
-            match self.filter {
-                WinogradFilter::Square3 => {
-                    run::run::<Square<Line<4, 3>>, CHANNELS, S>(s, self, &images, part, scratch);
-                }
-                WinogradFilter::Square5 => {
-                    run::run::<Square<Line<2, 5>>, CHANNELS, S>(s, self, &images, part, scratch);
-                }
-                WinogradFilter::Row3 | WinogradFilter::Column3 => {
-                    run::run::<Line<4, 3>, CHANNELS, S>(s, self, &images, part, scratch);
-                }
-                WinogradFilter::Row5 | WinogradFilter::Column5 => {
-                    run::run::<Line<2, 5>, CHANNELS, S>(s, self, &images, part, scratch);
-                }
-                WinogradFilter::Row7 | WinogradFilter::Column7 => {
-                    run::run::<Line<4, 7>, CHANNELS, S>(s, self, &images, part, scratch);
-                }
-            }
+            run::run::<CHANNELS, S>(s, self, &images, part, scratch);
         }
     }
 }

@@ -20,8 +20,8 @@ use crate::pairs::ConvNumbers;
 use crate::pixels::Pixel;
 use crate::simd::Simd;
 use crate::tile::{Start, Tile, tile_function, tile_ranges};
-use crate::winograd::{Winograd, apart};
-use crate::winograd_transforms::WinogradTransform;
+use crate::winograd::{Winograd, WinogradFilter, apart};
+use crate::winograd_transforms::{Line, Square, WinogradTransform};
 
 /// The most pixels that a tile reads.
 const MOST_READ: usize = 36;
@@ -128,20 +128,36 @@ impl WinogradScratch {
     }
 }
 
+/// Evaluates an expression where a name stands for the transforms of a kernel's filter. Only what reads or
+/// writes transformed numbers is compiled for each filter.
+macro_rules! by_filter {
+    ($conv:expr, $transforms:ident => $call:expr) => {
+        match $conv.filter {
+            WinogradFilter::Square3 => by_filter!(@ Square<Line<4, 3>>, $transforms => $call),
+            WinogradFilter::Square5 => by_filter!(@ Square<Line<2, 5>>, $transforms => $call),
+            WinogradFilter::Row3 | WinogradFilter::Column3 => by_filter!(@ Line<4, 3>, $transforms => $call),
+            WinogradFilter::Row5 | WinogradFilter::Column5 => by_filter!(@ Line<2, 5>, $transforms => $call),
+            WinogradFilter::Row7 | WinogradFilter::Column7 => by_filter!(@ Line<4, 7>, $transforms => $call),
+        }
+    };
+    (@ $chosen:ty, $transforms:ident => $call:expr) => {{
+        type $transforms = $chosen;
+        $call
+    }};
+}
+
 /// Runs part `part`, by the transforms of the kernel's filter.
 ///
 /// # Safety
 /// That of [`crate::KernelFn`], with `Winograd`'s operands.
 #[inline(always)]
-pub(crate) unsafe fn run<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
+pub(crate) unsafe fn run<const CHANNELS: usize, S: Simd>(
     s: S,
     conv: &Winograd,
     images: &WinogradImages<CHANNELS>,
     part: usize,
     scratch: *mut f32,
 ) {
-    debug_assert_eq!(T::POINTS, conv.filter.points(), "the transforms are those of the filter");
-    debug_assert_eq!(T::OUTPUTS, conv.filter.tile().into_iter().product::<usize>());
     let panel_parts = conv.panel_parts as usize;
     let panels = piece(conv.panels().count(), panel_parts, part % panel_parts);
     let tiles = piece(conv.tiles(), conv.tile_parts as usize, part / panel_parts);
@@ -155,13 +171,19 @@ pub(crate) unsafe fn run<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
         // SAFETY: the caller's promise; the block has at most `block_tiles` tiles.
         unsafe {
             for (row, tile) in block.clone().enumerate() {
-                read_pixels::<T, CHANNELS, S>(s, conv, images, &scratch, &groups, (tile, row));
+                let place = (tile, row);
+                by_filter!(conv, T => {
+                    read_pixels::<T, CHANNELS, S>(s, conv, images, &scratch, &groups, place);
+                });
             }
             for index in panels.clone() {
                 let panel = conv.panels().get(index);
-                multiply::<T, CHANNELS, S>(s, conv, images, &scratch, block.len(), panel);
+                multiply::<CHANNELS, S>(s, conv, images, &scratch, block.len(), panel);
                 for (row, tile) in block.clone().enumerate() {
-                    write_pixels::<T, CHANNELS, S>(s, conv, images, &scratch, panel, tile, row);
+                    let place = (tile, row);
+                    by_filter!(conv, T => {
+                        write_pixels::<T, CHANNELS, S>(s, conv, images, &scratch, panel, place);
+                    });
                 }
             }
             if images.is_activated_after(conv) {
@@ -181,7 +203,7 @@ fn corner(conv: &Winograd, tile: usize) -> Pixel {
 }
 
 /// The addresses of the input pixels that a tile reads, row by row; those outside the image point at zeros.
-#[inline(always)]
+#[inline(never)]
 fn pixels_read(conv: &Winograd, image: Numbers, zeros: *const f32, tile: usize) -> [*const u8; MOST_READ] {
     let Pixel { n, y, x } = corner(conv, tile);
     let (in_h, in_w) = (conv.in_h as usize, conv.in_w as usize);
@@ -212,6 +234,7 @@ unsafe fn read_pixels<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     groups: &Range<usize>,
     (tile, row): (usize, usize),
 ) {
+    debug_assert_eq!(T::POINTS, conv.filter.points(), "the transforms are those of the filter");
     let pixels = pixels_read(conv, images.x, scratch.zeros, tile);
     let depth = conv.block_depth as usize;
     let in_group = conv.in_group();
@@ -234,7 +257,7 @@ unsafe fn read_pixels<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
 
 /// Computes the products of all points for a block of tiles and a panel, into the sums.
 #[inline(always)]
-unsafe fn multiply<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
+unsafe fn multiply<const CHANNELS: usize, S: Simd>(
     s: S,
     conv: &Winograd,
     images: &WinogradImages<CHANNELS>,
@@ -244,16 +267,18 @@ unsafe fn multiply<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
 ) {
     let depth = conv.block_depth as usize;
     let channels = conv.in_group();
+    let points = conv.filter.points();
+    let taps = conv.filter.taps();
     for block in 0..conv.depth_blocks() {
         let inputs = block * depth..channels.min((block + 1) * depth);
         // SAFETY: passed on from `run`; the panel's filters are in the packed weights.
         unsafe {
             let weights = images.weights.add(panel.offset);
-            filters::<T, CHANNELS, S>(s, conv, scratch, weights, &inputs, panel.width);
-            let next = if inputs.end < channels { inputs.end } else { T::TAPS * channels };
+            by_filter!(conv, T => filters::<T, CHANNELS, S>(s, conv, scratch, weights, &inputs, panel.width));
+            let next = if inputs.end < channels { inputs.end } else { taps * channels };
             let ahead = weights.wrapping_add(next / CHANNELS * panel.width);
-            for point in 0..T::POINTS {
-                multiply_point::<T, CHANNELS, S>(conv, scratch, tiles, panel, &inputs, point, ahead);
+            for point in 0..points {
+                multiply_point::<CHANNELS, S>(conv, scratch, tiles, panel, &inputs, point, ahead);
             }
         }
     }
@@ -293,7 +318,7 @@ unsafe fn filters<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
 /// Adds the product of one point's block of tiles with its filters to the point's sums. Meanwhile it
 /// prefetches `ahead`, the weights that are transformed next; the points share that work.
 #[inline(always)]
-unsafe fn multiply_point<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
+unsafe fn multiply_point<const CHANNELS: usize, S: Simd>(
     conv: &Winograd,
     scratch: &WinogradScratch,
     tiles: usize,
@@ -305,7 +330,8 @@ unsafe fn multiply_point<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     let (depth, width) = (conv.block_depth as usize, panel.width);
     let read_apart = apart(scratch.tiles * depth);
     let block = panel.group * conv.depth_blocks() + inputs.start / depth;
-    let read = scratch.read.wrapping_add((block * T::POINTS + point) * read_apart);
+    let points = conv.filter.points();
+    let read = scratch.read.wrapping_add((block * points + point) * read_apart);
     let filters = scratch.filters.wrapping_add(point * apart(depth * width));
     let sums = scratch.sums.wrapping_add(point * apart(scratch.tiles * width));
     let start = match inputs.start {
@@ -313,7 +339,7 @@ unsafe fn multiply_point<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
         _ => Start::Resume,
     };
     // Several points may share the prefetch of one tap's weights.
-    let sharing = T::POINTS / T::TAPS;
+    let sharing = points / conv.filter.taps();
     let tap = point / sharing * conv.in_group() + point % sharing * inputs.len() / sharing;
     let mut fetch = (ahead.wrapping_add(tap / CHANNELS * width), width / sharing / CHANNELS);
     let columns = width.min(2 * S::LANES);
@@ -345,18 +371,14 @@ unsafe fn multiply_point<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
 }
 
 /// The offset in an image of each pixel that a tile writes; none outside the output.
-#[inline(always)]
-fn pixels_written<T: WinogradTransform>(
-    conv: &Winograd,
-    strides: &ImageStrides,
-    first: Pixel,
-) -> [Option<usize>; MOST_WRITTEN] {
+#[inline(never)]
+fn pixels_written(conv: &Winograd, strides: &ImageStrides, first: Pixel) -> [Option<usize>; MOST_WRITTEN] {
     let Pixel { y, x, .. } = first;
     let [height, width] = [conv.out_h as usize - y, conv.out_w as usize - x];
-    let [_, columns] = conv.filter.tile();
+    let [rows, columns] = conv.filter.tile();
     let first = strides.offset(first);
     let mut pixels = [None; MOST_WRITTEN];
-    for (index, pixel) in pixels.iter_mut().enumerate().take(T::OUTPUTS) {
+    for (index, pixel) in pixels.iter_mut().enumerate().take(rows * columns) {
         let (y, x) = (index / columns, index % columns);
         if y < height && x < width {
             *pixel = Some(first + strides.offset(Pixel { n: 0, y, x }));
@@ -373,14 +395,14 @@ unsafe fn write_pixels<T: WinogradTransform, const CHANNELS: usize, S: Simd>(
     images: &WinogradImages<CHANNELS>,
     scratch: &WinogradScratch,
     panel: Panel,
-    tile: usize,
-    row: usize,
+    (tile, row): (usize, usize),
 ) {
+    debug_assert_eq!(T::OUTPUTS, conv.filter.tile().into_iter().product::<usize>());
     let first = corner(conv, tile);
     let point = apart(scratch.tiles * panel.width);
-    let written = pixels_written::<T>(conv, &conv.strides.output, first);
+    let written = pixels_written(conv, &conv.strides.output, first);
     let added =
-        (!images.residual.start.is_null()).then(|| pixels_written::<T>(conv, &conv.strides.residual, first));
+        (!images.residual.start.is_null()).then(|| pixels_written(conv, &conv.strides.residual, first));
     let finish = conv.activation.finish();
     let is_activated_before = conv.activation.is_deferred() && !images.is_activated_after(conv);
     for lane in (0..panel.count).step_by(S::LANES) {

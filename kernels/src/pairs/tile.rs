@@ -152,7 +152,7 @@ unsafe fn begin<S: Simd, const ROWS: usize, const VECTORS: usize>(
     cols: usize,
 ) -> [[S::F; VECTORS]; ROWS] {
     let mut sums = [[s.splat(0.0); VECTORS]; ROWS];
-    written_out!(v in VECTORS => {
+    written_out!(v in VECTORS, at most 2 => {
         let first = v * S::LANES;
         if cols > first {
             let count = cols - first;
@@ -242,58 +242,3 @@ unsafe fn store_all<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_O
 
 /// The largest tile's sums fit.
 const _: () = assert!(SUMS >= 14 * PANEL);
-
-#[cfg(all(test, target_arch = "x86_64", not(miri)))]
-mod tests {
-    use super::*;
-    use crate::isa::Isa;
-    use crate::map::ScalarFunction;
-    use crate::simd::Avx512;
-    use crate::tile::tests::{DEPTH, check_stack, stack_bytes};
-
-    /// Bytes of stack that a tile's function uses.
-    fn stack<S: Simd>(rows: usize, vectors: usize, at_once: u32) -> usize {
-        let a = vec![0u16; rows * DEPTH * 2];
-        let b = vec![0i32; DEPTH * PANEL];
-        let mut c = vec![0.0f32; rows * PANEL];
-        let tile = PairTile {
-            pairs: DEPTH,
-            a: a.as_ptr(),
-            a_stride: DEPTH * 2,
-            b: b.as_ptr(),
-            b_stride: PANEL,
-            c: c.as_mut_ptr().cast(),
-            c_first: 0,
-            c_stride: PANEL,
-            output: StoredFloat::F32,
-            cols: vectors * S::LANES,
-            bias: std::ptr::null(),
-            residual: std::ptr::null(),
-            residual_first: 0,
-            residual_stride: 0,
-            residual_stored: StoredFloat::F32,
-            activation: FunctionCode::from(ScalarFunction::Relu),
-            sums: std::ptr::null_mut(),
-            ahead: b.as_ptr(),
-            ahead_stride: 0,
-        };
-        let function = tile_function::<S>(rows, vectors, at_once);
-        // SAFETY: the caller asks for instructions of this machine; the matrices have these sizes.
-        stack_bytes(|| unsafe { function(&tile) })
-    }
-
-    // AVX2 has too few registers to widen pairs as well.
-    #[test]
-    #[cfg_attr(debug_assertions, ignore = "only the optimized build has sums in registers: use --release")]
-    fn all_sums_of_a_tile_of_pairs_are_in_registers() {
-        if !Isa::available().contains(&Isa::Avx512) {
-            return;
-        }
-        for vectors in [1, 2] {
-            check_stack(|rows| stack::<Avx512>(rows, vectors, 0), tile_rows::<Avx512>(0));
-            if Avx512::has_pairs() {
-                check_stack(|rows| stack::<Avx512>(rows, vectors, 1), tile_rows::<Avx512>(1));
-            }
-        }
-    }
-}

@@ -123,22 +123,22 @@ impl<const P: usize, const AT_ONCE: u32> LaneTileTask<'_, P, AT_ONCE> {
             // SAFETY: the tile's promise: all columns have whole vectors, and so have weights.
             unsafe {
                 let mut taps = [s.splat_int(0); K];
-                written_out!(k in K => {
+                written_out!(k in K, at most 5 => {
                     taps[k] = s.load_int(weights.add(k * tile.b_stride));
                 });
                 written_out!(p in P => {
                     let quads = s.load_int(row.add(p * S::LANES));
-                    written_out!(k in K => {
+                    written_out!(k in K, at most 5 => {
                         if k <= p {
                             sums[p - k] = add_quads::<S, AT_ONCE, 0>(s, quads, taps[k], sums[p - k]);
                         }
                     });
                 });
                 // The columns after the last pixel's first column.
-                written_out!(after in K => {
+                written_out!(after in K, at most 5 => {
                     if after + 1 < K {
                         let quads = s.load_int(row.add((P + after) * S::LANES));
-                        written_out!(k in K => {
+                        written_out!(k in K, at most 5 => {
                             if k > after {
                                 let sum = &mut sums[P + after - k];
                                 *sum = add_quads::<S, AT_ONCE, 0>(s, quads, taps[k], *sum);

@@ -368,7 +368,7 @@ unsafe fn add_residual<S: Simd, const ROWS: usize, const VECTORS: usize>(
     tile: &QuadTile,
     sums: &mut [[S::F; VECTORS]; ROWS],
 ) {
-    written_out!(v in VECTORS => {
+    written_out!(v in VECTORS, at most 2 => {
         let first = v * S::LANES;
         let mask = s.mask(tile.cols.saturating_sub(first));
         written_out!(row in ROWS => {
@@ -405,7 +405,7 @@ unsafe fn add_bytes<S: Simd, const ROWS: usize, const VECTORS: usize>(
     [zero, scale]: [S::F; 2],
     sums: &mut [[S::F; VECTORS]; ROWS],
 ) {
-    written_out!(v in VECTORS => {
+    written_out!(v in VECTORS, at most 2 => {
         let first = v * S::LANES;
         let left = tile.cols.saturating_sub(first);
         written_out!(row in ROWS => {

@@ -210,7 +210,7 @@ unsafe fn begin<S: Simd, const ROWS: usize, const VECTORS: usize>(
     tile: &QuadTile,
 ) -> [[S::I; VECTORS]; ROWS] {
     let mut sums = [[s.splat_int(0); VECTORS]; ROWS];
-    written_out!(v in VECTORS => {
+    written_out!(v in VECTORS, at most 2 => {
         let first = v * S::LANES;
         // SAFETY: `tile`'s promise.
         unsafe {

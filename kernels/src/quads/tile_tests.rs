@@ -1,10 +1,8 @@
-//! Are the sums of a tile exact and in registers, for every tile size and instruction set?
+//! Are the sums of a tile exact, for every tile size and instruction set?
 
 use super::super::steps::SumStep;
 use super::*;
 use crate::isa::Isa;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-use crate::map::Activation;
 use crate::simd::{Avx2, Avx512, Portable};
 
 /// Bytes, many of them at the ends of their range.
@@ -154,36 +152,5 @@ fn sums_of_rows_are_exact() {
         let sum = |row: &[u8]| row[..4 * quads].iter().map(|byte| image.number(*byte)).sum::<i32>();
         let want: Vec<i32> = rows.chunks(40).map(sum).collect();
         assert!(found.iter().all(|found| found[..] == want), "{found:?} is not {want:?}");
-    }
-}
-
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[test]
-#[cfg_attr(debug_assertions, ignore = "only the optimized build has sums in registers: use --release")]
-fn all_sums_of_a_tile_of_quads_are_in_registers() {
-    use super::super::steps::StepOperand;
-    use crate::tile::tests::stack_bytes;
-
-    let channel = StepOperand::Channel;
-    let clip = SumStep::Function(Activation::Clip { lo: 0.0, hi: 9.0 });
-    let steps = [SumStep::Mul(channel), SumStep::Add(channel), SumStep::Residual, SumStep::Round, clip];
-    if !Isa::available().contains(&Isa::Avx512) || !Avx512::has_quads() {
-        return;
-    }
-    for (vectors, steps) in [1, 2].into_iter().flat_map(|vectors| [(vectors, &steps[..]), (vectors, &[])]) {
-        for image in [ByteSign::Unsigned, ByteSign::Signed] {
-            let stack = |rows: usize| {
-                // Tiles of fewer rows are finished from memory.
-                let rows = rows.max(IN_REGISTERS);
-                let mut all = Matrices::new(9, steps);
-                let tile = all.tile(vectors * Avx512::LANES);
-                let function = tile_function::<Avx512>(rows, vectors, 1, image);
-                // SAFETY: this machine has the instructions; the matrices have these sizes.
-                stack_bytes(|| unsafe { function(&tile) })
-            };
-            // Steps keep some of the sums in memory for a while; all of a tile's would be 1,792 bytes more.
-            let bytes: Vec<usize> = (1..=tile_rows::<Avx512>(1)).map(stack).collect();
-            assert!(bytes.iter().all(|bytes| *bytes < 1536), "bytes of stack by rows: {bytes:?}");
-        }
     }
 }

@@ -461,16 +461,25 @@ impl<S: Simd> Width<S> for First<S> {
     }
 }
 
-/// A block for each number below a constant (at most [`MOST_WRITTEN_OUT`]), one after the other.
+/// A block for each number below a constant (at most 14), one after the other.
 ///
 /// The sums of a tile stay in registers only without a loop over them. The compiler unrolls a loop only if
 /// the result is below its own size limit, and a tile beyond that limit is five times as slow.
+///
+/// Copies that are not wanted cost the compiler time as well, since they are dropped late: where blocks are
+/// nested, say the greatest number.
 macro_rules! written_out {
     ($index:ident in $count:ident => $block:block) => {
-        const { assert!($count <= crate::simd::MOST_WRITTEN_OUT) };
-        crate::simd::written_out!($index, $count, $block, 0 1 2 3 4 5 6 7 8 9 10 11 12 13)
+        crate::simd::written_out!($index in $count, among 0 1 2 3 4 5 6 7 8 9 10 11 12 13 => $block)
     };
-    ($index:ident, $count:ident, $block:block, $($number:literal)*) => {
+    ($index:ident in $count:ident, at most 2 => $block:block) => {
+        crate::simd::written_out!($index in $count, among 0 1 => $block)
+    };
+    ($index:ident in $count:ident, at most 5 => $block:block) => {
+        crate::simd::written_out!($index in $count, among 0 1 2 3 4 => $block)
+    };
+    ($index:ident in $count:ident, among $($number:literal)* => $block:block) => {
+        const { assert!($count <= [$($number),*].len()) };
         $(if const { $number < $count } {
             let $index: usize = $number;
             $block
@@ -478,9 +487,6 @@ macro_rules! written_out {
     };
 }
 pub(crate) use written_out;
-
-/// The greatest number of copies of a block.
-pub(crate) const MOST_WRITTEN_OUT: usize = 14;
 
 /// The same pointer, opaque to the compiler.
 ///

@@ -2,8 +2,6 @@
 
 use super::{Lanewise, Simd, Task};
 use crate::scalar;
-#[cfg(not(miri))]
-use std::array::from_fn;
 
 /// The instruction set that every machine has.
 #[derive(Clone, Copy)]
@@ -13,16 +11,16 @@ const LANES: usize = 8;
 type F = [f32; LANES];
 type I = [i32; LANES];
 
-/// The same without a loop, which takes Miri a tenth of the time.
-#[cfg(miri)]
+/// The results of a function for all lanes. It has no loop, with which Miri takes ten times as long.
+#[inline(always)]
 fn from_fn<T>(lane: impl Fn(usize) -> T) -> [T; LANES] {
     [lane(0), lane(1), lane(2), lane(3), lane(4), lane(5), lane(6), lane(7)]
 }
 
 /// On x86 without FMA, `mul_add` is eight calls of a library function; this makes them one call of this
-/// function, since the eight calls were a quarter of all kernels' code.
-#[cfg_attr(all(target_arch = "x86_64", not(target_feature = "fma")), inline(never))]
-#[cfg_attr(not(all(target_arch = "x86_64", not(target_feature = "fma"))), inline(always))]
+/// function, since the eight calls were a quarter of all kernels' code. Other functions are `inline(never)`
+/// for the same reason: in the baseline instruction set of x86 they are long, and every kernel has them.
+#[cfg_attr(target_arch = "x86_64", inline(never))]
 fn mul_add(a: &F, b: &F, c: &F) -> F {
     from_fn(|lane| a[lane].mul_add(b[lane], c[lane]))
 }
@@ -90,7 +88,7 @@ impl Lanewise for Portable {
 #[inline(always)]
 fn largest_bytes(a: i32, b: i32, larger: impl Fn(u8, u8) -> u8) -> i32 {
     let [a, b] = [a, b].map(i32::to_ne_bytes);
-    i32::from_ne_bytes(from_fn(|byte| larger(a[byte], b[byte])))
+    i32::from_ne_bytes(std::array::from_fn(|byte| larger(a[byte], b[byte])))
 }
 
 impl Simd for Portable {
@@ -104,7 +102,7 @@ impl Simd for Portable {
         unsafe { task.run(Portable) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
     fn permute(self, a: F, lanes: I) -> F {
         from_fn(|lane| a[lanes[lane] as usize % LANES])
     }
@@ -114,7 +112,7 @@ impl Simd for Portable {
         count.min(LANES)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
     unsafe fn load_upper(self, from: *const u16, count: usize) -> I {
         let mut value = [0; LANES];
         for (lane, value) in value.iter_mut().enumerate().take(count) {
@@ -124,7 +122,7 @@ impl Simd for Portable {
         value
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
     unsafe fn store_upper(self, to: *mut u16, count: usize, a: I) {
         for (lane, value) in a.into_iter().enumerate().take(count) {
             // SAFETY: only the first `count` words are written, which the caller promised valid.
@@ -132,7 +130,7 @@ impl Simd for Portable {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
     fn add_quads(self, unsigned: I, signed: I, sum: I) -> I {
         from_fn(|lane| {
             let products =
@@ -143,30 +141,42 @@ impl Simd for Portable {
 
     lanewise! {
         mul_int(a: i32, b: i32) -> I = a.wrapping_mul(b);
-        round(a: f32) -> F = nearest_integer(a);
-        max_unsigned(a: i32, b: i32) -> I = largest_bytes(a, b, u8::max);
-        max_signed(a: i32, b: i32) -> I = largest_bytes(a, b, |a, b| (a as i8).max(b as i8) as u8);
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    fn round(self, a: F) -> F {
+        from_fn(|lane| nearest_integer(a[lane]))
+    }
+
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    fn max_unsigned(self, a: I, b: I) -> I {
+        from_fn(|lane| largest_bytes(a[lane], b[lane], u8::max))
+    }
+
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    fn max_signed(self, a: I, b: I) -> I {
+        from_fn(|lane| largest_bytes(a[lane], b[lane], |a, b| (a as i8).max(b as i8) as u8))
+    }
+
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
     fn trunc(self, a: F) -> F {
-        a.map(f32::trunc)
+        from_fn(|lane| a[lane].trunc())
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
     unsafe fn load_unsigned(self, from: *const u8, count: usize) -> I {
         // SAFETY: only the first `count` bytes are read, which the caller promised valid.
         std::array::from_fn(|lane| if lane < count { unsafe { i32::from(*from.add(lane)) } } else { 0 })
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
     unsafe fn load_signed(self, from: *const u8, count: usize) -> I {
         // SAFETY: only the first `count` bytes are read, which the caller promised valid.
         let byte = |lane: usize| unsafe { (*from.add(lane)).cast_signed() };
         std::array::from_fn(|lane| if lane < count { i32::from(byte(lane)) } else { 0 })
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
     unsafe fn store_unsigned(self, to: *mut u8, count: usize, a: F) {
         for (lane, value) in a.into_iter().enumerate().take(count) {
             // SAFETY: only the first `count` bytes are written, which the caller promised valid.
@@ -174,7 +184,7 @@ impl Simd for Portable {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
     unsafe fn store_signed(self, to: *mut u8, count: usize, a: F) {
         for (lane, value) in a.into_iter().enumerate().take(count) {
             // SAFETY: only the first `count` bytes are written, which the caller promised valid.
@@ -194,7 +204,7 @@ impl Simd for Portable {
         unsafe { from.cast::<I>().read_unaligned() }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
     unsafe fn load_masked(self, from: *const f32, mask: usize) -> F {
         let mut value = [0.0; LANES];
         for (lane, value) in value.iter_mut().enumerate().take(mask) {
@@ -210,7 +220,7 @@ impl Simd for Portable {
         unsafe { to.cast::<F>().write_unaligned(a) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
     unsafe fn store_masked(self, to: *mut f32, mask: usize, a: F) {
         for (lane, value) in a.into_iter().enumerate().take(mask) {
             // SAFETY: only the first `mask` lanes are written, which the caller promised valid.
