@@ -1,8 +1,9 @@
 //! Build script: compiles the kernels a second time, into a library of pieces that this crate embeds.
 //!
 //! Functions can't be extracted from a finished executable, because their relocations are gone. So the crate
-//! `standalone`, which depends on `kernels`, is built as a static library in its own target folder. Only the
-//! code that kernels and the functions for C reach is kept, without the code that prints panics.
+//! `standalone`, which depends on `kernels`, is built as a static library in its own target folder, always
+//! with the settings of the release profile. All profiles of the surrounding build share that folder. Only
+//! the code that kernels and the functions for C reach is kept, without the code that prints panics.
 
 #[path = "src/library.rs"]
 mod library;
@@ -59,15 +60,25 @@ fn main() {
 
 /// Writes the library for a target, or for the host.
 fn write_library(package: &Path, to: &Path, target: Option<&str>) {
-    let archive = build(package, &to.with_file_name("standalone"), target);
+    let archive = build(package, &folder(to), target);
     let archive = fs::read(&archive).unwrap_or_else(|error| panic!("{}: {error}", archive.display()));
     let library = link::library(&archive).unwrap_or_else(|fault| panic!("{fault}"));
+    let tiles = link::tile_frames(&archive).unwrap_or_else(|fault| panic!("{fault}"));
+    fs::write(to.with_extension("tiles"), tiles).expect("the folder for products can be written");
     let bytes = miniz_oxide::deflate::compress_to_vec(&library.write(), 9);
     fs::write(to, bytes).expect("the folder for products can be written");
 }
 
 fn path_of(variable: &str) -> PathBuf {
     PathBuf::from(env::var_os(variable).expect("cargo sets it"))
+}
+
+/// The folder of the static library: beside the profiles' folders, or beside a library that does not lie in
+/// `PROFILE/build/PACKAGE/out`.
+fn folder(library: &Path) -> PathBuf {
+    let build = library.ancestors().nth(3).filter(|folder| folder.ends_with("build"));
+    let target = build.and_then(|build| build.ancestors().nth(2));
+    target.map_or_else(|| library.with_file_name("standalone"), |target| target.join("standalone"))
 }
 
 /// Builds the static library in a folder.
@@ -83,6 +94,8 @@ fn build(package: &Path, folder: &Path, target: Option<&str>) -> PathBuf {
     let mut flags = format!("--remap-path-prefix={}=optc", root.display());
     // Kernels do not ask for the machine's features beyond its instruction set: that code would be kept.
     flags += " --cfg=optc_object";
+    // Names of functions with the types that they are compiled for: a test looks at those of tiles.
+    flags += " -Csymbol-mangling-version=v0";
     if target.unwrap_or(env::consts::ARCH).starts_with("aarch64") {
         // Atomic counters use instructions that each machine has, instead of functions of the compiler's
         // library, which would ask the system for better ones.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use object::read::archive::ArchiveFile;
 use object::{
     Architecture, File, Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionIndex,
-    SectionKind, SymbolIndex, elf,
+    SectionKind, SymbolIndex, SymbolKind, elf,
 };
 
 use crate::library::{Library, Piece, Relocation, RelocationKind, Section, Target};
@@ -69,6 +69,35 @@ pub(crate) fn library(archive: &[u8]) -> Result<Library, String> {
         next += 1;
     }
     Ok(linker.library)
+}
+
+/// The frames of tiles' functions, for a test: a line for each function, with its name and the most bytes by
+/// which it lowers its stack pointer at once (`sub rsp, N`; 0 if there is none, or on other machines).
+///
+/// # Errors
+/// If the archive is not in the form that rustc produces.
+pub(crate) fn tile_frames(archive: &[u8]) -> Result<String, String> {
+    let said = |error: object::Error| error.to_string();
+    let mut lines = String::new();
+    for file in objects(archive)? {
+        for symbol in file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text) {
+            let name = symbol.name().map_err(said)?;
+            if let Some(section) = symbol.section_index().filter(|_| name.contains("TileTask")) {
+                let code = file.section_by_index(section).map_err(said)?.data().map_err(said)?;
+                lines += &format!("{name} {}\n", frame_bytes(code));
+            }
+        }
+    }
+    Ok(lines)
+}
+
+fn frame_bytes(code: &[u8]) -> u32 {
+    let frame = |bytes: &[u8; 7]| match *bytes {
+        [0x48, 0x81, 0xec, n @ ..] => u32::from_le_bytes(n),
+        [0x48, 0x83, 0xec, n, ..] => u32::from(n),
+        _ => 0,
+    };
+    code.array_windows().map(frame).max().unwrap_or(0)
 }
 
 fn objects(archive: &[u8]) -> Result<Vec<File<'_>>, String> {
