@@ -3,7 +3,7 @@
 //! A type that implements [`Simd`] is a token: a value of it proves that the machine has the instructions, so
 //! arithmetic is safe and only memory access is not. All methods and all generic code above them are
 //! `#[inline(always)]`, and become machine code inside [`Simd::vectorize`], the one function compiled with
-//! the instruction set's features.
+//! the instruction set's features. [`Portable`] needs no features: on x86 its long methods are called.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
