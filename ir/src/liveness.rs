@@ -177,7 +177,8 @@ pub fn contains(spans: &[LiveSpan], moment: Moment) -> bool {
 
 /// Sorts spans, and merges those that overlap or touch.
 pub fn normalise(spans: &mut Vec<LiveSpan>) {
-    spans.sort_unstable();
+    // Mostly two sorted lists, one after the other: a stable sort merges them.
+    spans.sort();
     spans.dedup_by(|next, kept| {
         let joins = next.first.0 <= kept.last.0 + 1;
         if joins {

@@ -150,7 +150,7 @@ impl Sweep<'_> {
     }
 
     fn in_table(&mut self, body: &Body, op: Op) -> Option<Op> {
-        let hash = hash(self.ctx, body, op);
+        let hash = hash(self.ctx, body, op)?;
         let is_like = |known: &(u64, Op)| {
             known.0 == hash && body.block_of(known.1).is_some() && is_equal(self.ctx, body, known.1, op)
         };
@@ -178,15 +178,59 @@ fn reader_of_few(body: &Body, op: Op) -> Option<Value> {
     body.operands(op).find(|value| body.uses(*value).nth(FEW_READERS).is_none())
 }
 
-fn hash(ctx: &Context, body: &Body, op: Op) -> u64 {
-    let hasher = BuildHasherDefault::<FxHasher>::default();
-    let seed = hasher.hash_one((body.name(op), body.properties(op), body.attrs(op)));
-    let mut operands: Vec<Value> = body.operands(op).collect();
-    if body.at(ctx, op).has(Traits::COMMUTATIVE) {
-        operands[..2].sort_unstable();
+/// The hash of an operation with its regions; none if a region has several blocks, as such an operation is
+/// equal to no other.
+fn hash(ctx: &Context, body: &Body, op: Op) -> Option<u64> {
+    let mut hasher = OpHasher { ctx, body, numbers: FxHashMap::default() };
+    hasher.op(op)
+}
+
+/// Hashes an operation such that names of values in its regions do not matter.
+struct OpHasher<'b> {
+    ctx: &'b Context,
+    body: &'b Body,
+    /// The values defined in its regions, in order.
+    numbers: FxHashMap<Value, usize>,
+}
+
+impl OpHasher<'_> {
+    fn op(&mut self, op: Op) -> Option<u64> {
+        let body = self.body;
+        let hasher = BuildHasherDefault::<FxHasher>::default();
+        let mut found = hasher.hash_one((body.name(op), body.properties(op), body.attrs(op)));
+        let operand = |value: Value| match self.numbers.get(&value) {
+            Some(number) => hasher.hash_one((true, *number)),
+            None => hasher.hash_one((false, value)),
+        };
+        let mut operands: Vec<u64> = body.operands(op).map(operand).collect();
+        if body.at(self.ctx, op).has(Traits::COMMUTATIVE) {
+            operands[..2].sort_unstable();
+        }
+        for operand in operands {
+            found = hasher.hash_one((found, operand));
+        }
+        for result in body.results(op) {
+            found = hasher.hash_one((found, body.ty(result)));
+        }
+        for region in body.regions(op) {
+            let block = match *body.blocks(*region) {
+                [] => continue,
+                [block] => block,
+                _ => return None,
+            };
+            body.args(block).iter().for_each(|arg| self.number(*arg));
+            for inner in body.ops(block) {
+                found = hasher.hash_one((found, self.op(inner)?));
+                body.results(inner).for_each(|result| self.number(result));
+            }
+        }
+        Some(found)
     }
-    let operands = operands.iter().fold(seed, |hash, operand| hasher.hash_one((hash, operand)));
-    body.results(op).fold(operands, |hash, result| hasher.hash_one((hash, body.ty(result))))
+
+    fn number(&mut self, value: Value) {
+        let number = self.numbers.len();
+        self.numbers.insert(value, number);
+    }
 }
 
 fn is_equal(ctx: &Context, body: &Body, a: Op, b: Op) -> bool {

@@ -8,7 +8,7 @@
 pub(super) enum TokenKind {
     /// The end of the text.
     End,
-    /// A byte that begins no token, or an unterminated string.
+    /// A byte that begins no token, or a string that does not end on its line.
     Invalid,
     /// `word`, `nn.add`.
     Word,
@@ -120,13 +120,19 @@ pub(super) fn skip_space(text: &[u8], mut at: usize) -> usize {
 
 /// The end of the string whose first quote is at `at`; none if it does not end on its line.
 pub(super) fn string_end(text: &[u8], at: usize) -> Option<usize> {
+    string(text, at).ok()
+}
+
+/// The end of the string whose first quote is at `at`; an error with the end of what was read of it if it
+/// does not end on its line.
+fn string(text: &[u8], at: usize) -> Result<usize, usize> {
     let mut end = at + 1;
     loop {
-        match text.get(end)? {
-            b'"' => return Some(end + 1),
-            b'\\' => end += 2,
-            b'\n' | 0 => return None,
-            _ => end += 1,
+        match text.get(end) {
+            Some(b'"') => return Ok(end + 1),
+            Some(b'\\') => end += 2,
+            None | Some(b'\n' | 0) => return Err(end.min(text.len())),
+            Some(_) => end += 1,
         }
     }
 }
@@ -139,15 +145,16 @@ pub(super) fn next(text: &[u8], at: usize) -> Token {
     };
     let (kind, end) = match first {
         b'%' => prefixed(text, start, TokenKind::Percent),
-        b'"' => match string_end(text, start) {
-            Some(end) => (TokenKind::Text, end),
-            None => (TokenKind::Invalid, start + 1),
+        b'"' => match string(text, start) {
+            Ok(end) => (TokenKind::Text, end),
+            // Not its quote alone: each escaped quote in it would begin one more.
+            Err(end) => (TokenKind::Invalid, end),
         },
         _ if is(first, WORD_START) => (TokenKind::Word, run(text, start, WORD)),
         _ if is(first, DIGIT) => number(text, start),
-        b'@' if text.get(start + 1) == Some(&b'"') => match string_end(text, start + 1) {
-            Some(end) => (TokenKind::At, end),
-            None => (TokenKind::Invalid, start + 1),
+        b'@' if text.get(start + 1) == Some(&b'"') => match string(text, start + 1) {
+            Ok(end) => (TokenKind::At, end),
+            Err(end) => (TokenKind::Invalid, end),
         },
         b'@' => match text.get(start + 1) {
             Some(&byte) if is(byte, WORD_START) => (TokenKind::At, run(text, start + 1, WORD)),
@@ -244,10 +251,9 @@ mod tests {
 
     #[test]
     fn a_string_may_not_pass_its_line() {
-        check(
-            "\"a\\\"b\" \"c\n",
-            &[(TokenKind::Text, "\"a\\\"b\""), (TokenKind::Invalid, "\""), (TokenKind::Word, "c")],
-        );
+        check("\"a\\\"b\" \"c\n", &[(TokenKind::Text, "\"a\\\"b\""), (TokenKind::Invalid, "\"c")]);
+        check("\"c\\", &[(TokenKind::Invalid, "\"c\\")]);
+        check("@\"\\\"\nd", &[(TokenKind::Invalid, "@\"\\\""), (TokenKind::Word, "d")]);
     }
 
     #[test]

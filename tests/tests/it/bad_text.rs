@@ -1,26 +1,35 @@
-//! That bad text is refused with a location, on a small stack, in at most ten times its own memory.
+//! That bad text is refused with a location, on a small stack, in at most ten times its own memory, and that
+//! any text, good or bad, is read in time that grows as its length does.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ir::Context;
 use ir::text::{ParseOptions, Unregistered, parse_with};
 
-use crate::ALLOCATOR;
+use crate::{ALLOCATOR, cpu_time};
 
 /// An allowance for the memory of an empty context, in bytes.
 const FREE_BYTES: u64 = 1 << 20;
 
-/// Reads a text on a stack of 2 MiB, and returns its first fault with its location, or the verifier's first
-/// fault.
+/// The first fault of a text with its location, or the verifier's first fault; empty without faults.
 fn first_fault(text: String) -> String {
+    read(text).0
+}
+
+/// Reads and verifies a text on a stack of 2 MiB; its first fault, and the time that it took.
+fn read(text: String) -> (String, Duration) {
     let read = move || {
+        let begin = cpu_time();
         let ctx = Arc::new(Context::new());
         let options = ParseOptions { unregistered: Unregistered::Allow };
         let faults = match parse_with(&ctx, "t", text, &options) {
             Ok(module) => ir::verify::verify(&module).err().unwrap_or_default(),
             Err(faults) => faults,
         };
-        faults.first().map_or_else(String::new, |fault| fault.render(&ctx))
+        let said: Vec<String> = faults.iter().map(|fault| fault.render(&ctx)).collect();
+        let time = cpu_time() - begin;
+        (said.into_iter().next().unwrap_or_default(), time)
     };
     let reader = std::thread::Builder::new().stack_size(2 << 20).spawn(read);
     reader.expect("a thread can be had").join().expect("no text makes the reader panic")
@@ -120,6 +129,84 @@ fn bad_text_is_refused_in_ten_times_its_memory() {
     let functions: String = (0..50_000).map(|i| format!("func.func@f{i}(){{}}")).collect();
     found.extend(wrong_text("functions", functions, "without a body is not public"));
     assert!(found.is_empty(), "{found:#?}");
+}
+
+/// The texts that are repeated above, and right ones, in which each operation or block costs little only if
+/// nothing is searched from the start, or to the end, for it.
+fn long_texts(length: usize) -> Vec<(String, String)> {
+    let repeat = |start: &str, repeated: &str, end: &str| {
+        let text = [start, &repeated.repeat(length / repeated.len()), end].concat();
+        (format!("{start}{repeated}...{end}"), text)
+    };
+    let count = length / 40;
+    let blocks = |of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<String>();
+    let early_ends = blocks(&|i| format!("cf.cond_br %c, ^b{i}, ^e\n^b{i}:\n")) + "cf.br ^e\n^e:\nreturn\n}";
+    let late_starts = blocks(&|i| format!("^b{i}:\ncf.cond_br %c, ^b{}, ^b0\n", i + 1));
+    let ladder = blocks(&|i| {
+        let next = i + 1;
+        format!("^a{i}:\ncf.cond_br %c, ^a{next}, ^b{next}\n^b{i}:\ncf.cond_br %c, ^b{next}, ^a{next}\n")
+    });
+    let list = |of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<Vec<_>>().join(", ");
+    let named = [
+        ("blocks that leave to one", format!("func.func @f(%c: i1) {{\n{early_ends}")),
+        (
+            "blocks that return to one",
+            format!("func.func @f(%c: i1) {{\ncf.br ^b0\n{late_starts}^b{count}:\nreturn\n}}"),
+        ),
+        (
+            "blocks in two rows",
+            format!(
+                "func.func @f(%c: i1) {{\ncf.cond_br %c, ^a0, ^b0\n{ladder}^a{count}:\nreturn\n^b{count}:\nreturn\n}}"
+            ),
+        ),
+        ("attributes", format!("\"t\"() {{{}}} : () -> ()", list(&|i| format!("a{i} = {i}")))),
+        ("arguments", format!("func.func @f({}) {{\nreturn\n}}", list(&|i| format!("%a{i}: i32")))),
+        ("aliases", blocks(&|i| format!("#a{i} = [{i}]\n"))),
+        ("functions", blocks(&|i| format!("func.func @f{i}() {{\ncall @f0() : () -> ()\nreturn\n}}\n"))),
+        ("types", blocks(&|i| format!("\"t\"() : () -> tensor<{i}xf32>\n"))),
+        (
+            "elements",
+            format!(
+                "\"t\"() {{a = dense<[{}]> : tensor<{count}xf32>}} : () -> ()",
+                list(&|i| i.to_string() + ".5")
+            ),
+        ),
+        (
+            "uses before definitions",
+            format!(
+                "\"r\"() ({{\n{}{}}}) : () -> ()",
+                blocks(&|i| format!("\"u\"(%a{i}) : (i32) -> ()\n")),
+                blocks(&|i| format!("%a{i} = \"d\"() : () -> i32\n"))
+            ),
+        ),
+    ];
+    let nests = NESTS.map(|(start, open)| repeat(start, open, ""));
+    let texts = TEXTS.map(|(start, repeated, end, _)| repeat(start, repeated, end));
+    let lines = [
+        repeat("\"r\"() ({ %a = \"d\"() : () -> i32 ", "\"u\"(%a) : (i32) -> () ", "}) : () -> ()"),
+        repeat("", "\"t\"() : () -> () ", ""),
+        repeat("\"t\"() : () -> () ", "loc(\"", ""),
+        repeat("\"t\"() : () -> () ", "@\"\\", ""),
+        repeat("\"t\"() : () -> () ", "#d.x<\"", ""),
+    ];
+    let named = named.map(|(what, text)| (what.to_owned(), text));
+    nests.into_iter().chain(texts).chain(lines).chain(named).collect()
+}
+
+/// Eight times the length may take 24 times as long, as a machine is not always as fast; a search through all
+/// of the text for each of its parts takes 64 times as long.
+#[test]
+fn text_is_read_in_time_that_grows_as_its_length() {
+    const LEAST: Duration = Duration::from_millis(10);
+    let pairs = long_texts(100_000).into_iter().zip(long_texts(800_000));
+    let slow = pairs.filter_map(|((what, short), (_, long))| {
+        let short_time = read(short).1;
+        let (said, long_time) = read(long);
+        let is_slow = long_time > 24 * short_time.max(LEAST);
+        is_slow.then(|| format!("{what}: {short_time:?}, then {long_time:?}: {said:.100}"))
+    });
+    let slow: Vec<String> = slow.collect();
+    assert!(slow.is_empty(), "{slow:#?}");
 }
 
 /// Each alias contains the one before twice: expanded, they would have 2^120 parts.

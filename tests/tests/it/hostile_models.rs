@@ -5,29 +5,20 @@
 //! functions, chains, cycles, many names, many faults.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::LazyLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use optc::{LoadOptions, load_model_bytes};
 
-use crate::ALLOCATOR;
 use crate::writer::{
     FLOAT, Graph, INT64, Message, called, float, floats, floats_tensor, function, graph, int, ints,
     ints_tensor, model, property, raw_tensor, string, tensor, value_info, with_functions,
 };
+use crate::{ALLOCATOR, cpu_time};
 
 /// An allowance for the memory of an empty context, in bytes.
 const FREE_BYTES: u64 = 2 << 20;
 /// The greatest CPU time for a file, of one thread.
 const MOST_TIME: Duration = Duration::from_secs(1);
-
-/// The CPU time of this thread; if the system does not report it, the elapsed time.
-fn cpu_time() -> Duration {
-    static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
-    let said = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = said.and_then(|said| said.split(' ').next()?.parse().ok());
-    nanoseconds.map_or_else(|| BEGIN.elapsed(), Duration::from_nanos)
-}
 
 /// The numbers of files read and refused.
 #[derive(Default)]

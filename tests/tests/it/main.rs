@@ -2,6 +2,9 @@
 //! program, since linking the compiler takes seconds: `cargo test -p optc-tests --test it NAME` runs the
 //! tests of a file. The lit files have a program of their own.
 
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
 use runtime::CountingAllocator;
 
 mod aarch64;
@@ -31,6 +34,7 @@ mod kernel_sizes;
 mod known_failures;
 mod laws;
 mod lines;
+mod long_programs;
 mod memory;
 mod memory_pools;
 mod models;
@@ -80,3 +84,11 @@ mod writer;
 /// Counts the allocations of a test on request; see [`CountingAllocator::measure`].
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::new();
+
+/// The CPU time of this thread; if the system does not report it, the elapsed time.
+fn cpu_time() -> Duration {
+    static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let said = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = said.and_then(|said| said.split(' ').next()?.parse().ok());
+    nanoseconds.map_or_else(|| BEGIN.elapsed(), Duration::from_nanos)
+}

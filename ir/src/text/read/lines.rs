@@ -26,7 +26,7 @@ use crate::text::lexer;
 
 const SLOTS: usize = 1024;
 
-/// Longer lines are not remembered.
+/// Lines with more bytes after the operands are not remembered.
 const LONGEST: usize = 4096;
 
 /// The meaning of the name and the end of a line.
@@ -198,10 +198,11 @@ fn scan<'c>(text: &'c [u8], mut at: usize, operands: &mut Vec<ScannedName>) -> O
         return None;
     }
     let tail_start = at + usize::from(is_generic);
-    let end = tail_start + memchr(b'\n', &text[tail_start..])?;
+    // Not to the end of the line: there may be many operations on a long one.
+    let rest = &text[tail_start..text.len().min(tail_start + LONGEST + 1)];
+    let end = tail_start + memchr(b'\n', rest)?;
     let (name, tail) = (&text[name_start..name_end], &text[tail_start..end]);
-    let is_whole = ends_op(text, end);
-    (is_whole && tail.len() <= LONGEST).then_some(Scan { result, name_start, name, tail, end })
+    ends_op(text, end).then_some(Scan { result, name_start, name, tail, end })
 }
 
 /// Parses a list of values that begins here, at least one. Returns the list's end.
