@@ -28,11 +28,11 @@ impl Dominators {
     /// The dominator tree of a region.
     pub fn of(body: &Body, region: Region) -> Dominators {
         let BlockSearch { found, numbers, parents, order } = BlockSearch::of(body, body.entry(region));
-        let mut predecessors = vec![Vec::new(); found.len()];
+        let mut edges = Vec::with_capacity(2 * found.len());
         for (number, block) in found.iter().enumerate() {
-            successors(body, *block).for_each(|next| predecessors[numbers[&next]].push(number));
+            edges.extend(successors(body, *block).map(|next| (numbers[&next], number)));
         }
-        let above = immediate_dominators(&parents, &predecessors);
+        let above = immediate_dominators(&parents, edges);
         let places: FxHashMap<Block, usize> =
             order.iter().enumerate().map(|(place, block)| (*block, place)).collect();
         let idoms: Vec<usize> = order.iter().map(|block| places[&found[above[numbers[block]]]]).collect();
@@ -81,25 +81,30 @@ pub fn successors(body: &Body, block: Block) -> impl Iterator<Item = Block> + '_
 }
 
 /// The immediate dominator of each block. Blocks are numbers in the order in which a depth-first search finds
-/// them; `parents` are the blocks from which it did.
-fn immediate_dominators(parents: &[usize], predecessors: &[Vec<usize>]) -> Vec<usize> {
+/// them; `parents` are the blocks from which it did, and `edges` are pairs of a block and one before it.
+fn immediate_dominators(parents: &[usize], mut edges: Vec<(usize, usize)>) -> Vec<usize> {
     let count = parents.len();
+    edges.sort_unstable();
     let mut forest = Forest::new(count);
-    // The blocks of each semidominator whose dominators are not known.
-    let mut waiting = vec![Vec::new(); count];
     let mut idoms = vec![0; count];
+    // For each block, the last found of those whose semidominator it is and whose dominators are not known;
+    // and the next such block after each.
+    let mut waiting = vec![None; count];
+    let mut next_waiting = vec![None; count];
     for block in (1..count).rev() {
-        for before in &predecessors[block] {
-            let lowest = forest.lowest(*before);
+        while let Some((_, before)) = edges.pop_if(|(to, _)| *to == block) {
+            let lowest = forest.lowest(before);
             forest.semis[block] = forest.semis[block].min(forest.semis[lowest]);
         }
-        waiting[forest.semis[block]].push(block);
+        next_waiting[block] = waiting[forest.semis[block]].replace(block);
         let parent = parents[block];
         forest.parents[block] = Some(parent);
-        for below in std::mem::take(&mut waiting[parent]) {
+        let mut next = waiting[parent].take();
+        while let Some(below) = next {
             let lowest = forest.lowest(below);
             let is_lower = forest.semis[lowest] < forest.semis[below];
             idoms[below] = if is_lower { lowest } else { parent };
+            next = next_waiting[below];
         }
     }
     for block in 1..count {

@@ -36,6 +36,9 @@ impl Program {
     }
 }
 
+/// A program with that number of repetitions.
+type Family = fn(usize) -> Program;
+
 /// The value before the one with a number: `%3` for 4.
 fn before(i: usize) -> String {
     i.checked_sub(1).map_or_else(|| "%x".to_owned(), |i| format!("%{i}"))
@@ -138,7 +141,7 @@ fn times(program: &Program) -> [Duration; 2] {
 #[test]
 fn programs_are_planned_in_time_that_grows_as_their_length() {
     const LEAST: Duration = Duration::from_millis(10);
-    let families: [(&str, fn(usize) -> Program); 8] = [
+    let families: [(&str, Family); 8] = [
         ("a chain", chain),
         ("steps", steps),
         ("a fan", fan),
