@@ -7,7 +7,7 @@
 //! The blocks of a region are visited along its dominator tree, and the regions of an operation before the
 //! operation itself. For an operation that reads a value with few readers, equal operations are searched
 //! among these, which are near in memory; for any other, in a hash table. O(operations + operands), plus
-//! comparisons of regions.
+//! hashes and comparisons of regions.
 
 use std::hash::{BuildHasher, BuildHasherDefault};
 

@@ -131,6 +131,45 @@ fn bad_text_is_refused_in_ten_times_its_memory() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
+/// Functions of many blocks, with what they show.
+fn many_blocks(count: usize) -> [(&'static str, String); 3] {
+    let blocks = |of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<String>();
+    let early_ends = blocks(&|i| format!("cf.cond_br %c, ^b{i}, ^e\n^b{i}:\n"));
+    let late_starts = blocks(&|i| format!("^b{i}:\ncf.cond_br %c, ^b{}, ^b0\n", i + 1));
+    let rows = blocks(&|i| {
+        let next = i + 1;
+        format!("^a{i}:\ncf.cond_br %c, ^a{next}, ^b{next}\n^b{i}:\ncf.cond_br %c, ^b{next}, ^a{next}\n")
+    });
+    let start = "func.func @f(%c: i1) {\n";
+    let end = "return\n}";
+    [
+        ("blocks that leave to one", format!("{start}{early_ends}cf.br ^e\n^e:\n{end}")),
+        ("blocks that return to one", format!("{start}cf.br ^b0\n{late_starts}^b{count}:\n{end}")),
+        (
+            "blocks in two rows",
+            format!("{start}cf.cond_br %c, ^a0, ^b0\n{rows}^a{count}:\nreturn\n^b{count}:\n{end}"),
+        ),
+    ]
+}
+
+/// Right texts of many parts that differ, with what they show.
+fn many_parts(count: usize) -> [(&'static str, String); 7] {
+    let lines = |of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<String>();
+    let list = |of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<Vec<_>>().join(", ");
+    let elements = list(&|i| i.to_string() + ".5");
+    let uses = lines(&|i| format!("\"u\"(%a{i}) : (i32) -> ()\n"));
+    let definitions = lines(&|i| format!("%a{i} = \"d\"() : () -> i32\n"));
+    [
+        ("attributes", format!("\"t\"() {{{}}} : () -> ()", list(&|i| format!("a{i} = {i}")))),
+        ("arguments", format!("func.func @f({}) {{\nreturn\n}}", list(&|i| format!("%a{i}: i32")))),
+        ("aliases", lines(&|i| format!("#a{i} = [{i}]\n"))),
+        ("functions", lines(&|i| format!("func.func @f{i}() {{\ncall @f0() : () -> ()\nreturn\n}}\n"))),
+        ("types", lines(&|i| format!("\"t\"() : () -> tensor<{i}xf32>\n"))),
+        ("elements", format!("\"t\"() {{a = dense<[{elements}]> : tensor<{count}xf32>}} : () -> ()")),
+        ("uses before definitions", format!("\"r\"() ({{\n{uses}{definitions}}}) : () -> ()")),
+    ]
+}
+
 /// The texts that are repeated above, and right ones, in which each operation or block costs little only if
 /// nothing is searched from the start, or to the end, for it.
 fn long_texts(length: usize) -> Vec<(String, String)> {
@@ -138,48 +177,6 @@ fn long_texts(length: usize) -> Vec<(String, String)> {
         let text = [start, &repeated.repeat(length / repeated.len()), end].concat();
         (format!("{start}{repeated}...{end}"), text)
     };
-    let count = length / 40;
-    let blocks = |of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<String>();
-    let early_ends = blocks(&|i| format!("cf.cond_br %c, ^b{i}, ^e\n^b{i}:\n")) + "cf.br ^e\n^e:\nreturn\n}";
-    let late_starts = blocks(&|i| format!("^b{i}:\ncf.cond_br %c, ^b{}, ^b0\n", i + 1));
-    let ladder = blocks(&|i| {
-        let next = i + 1;
-        format!("^a{i}:\ncf.cond_br %c, ^a{next}, ^b{next}\n^b{i}:\ncf.cond_br %c, ^b{next}, ^a{next}\n")
-    });
-    let list = |of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<Vec<_>>().join(", ");
-    let named = [
-        ("blocks that leave to one", format!("func.func @f(%c: i1) {{\n{early_ends}")),
-        (
-            "blocks that return to one",
-            format!("func.func @f(%c: i1) {{\ncf.br ^b0\n{late_starts}^b{count}:\nreturn\n}}"),
-        ),
-        (
-            "blocks in two rows",
-            format!(
-                "func.func @f(%c: i1) {{\ncf.cond_br %c, ^a0, ^b0\n{ladder}^a{count}:\nreturn\n^b{count}:\nreturn\n}}"
-            ),
-        ),
-        ("attributes", format!("\"t\"() {{{}}} : () -> ()", list(&|i| format!("a{i} = {i}")))),
-        ("arguments", format!("func.func @f({}) {{\nreturn\n}}", list(&|i| format!("%a{i}: i32")))),
-        ("aliases", blocks(&|i| format!("#a{i} = [{i}]\n"))),
-        ("functions", blocks(&|i| format!("func.func @f{i}() {{\ncall @f0() : () -> ()\nreturn\n}}\n"))),
-        ("types", blocks(&|i| format!("\"t\"() : () -> tensor<{i}xf32>\n"))),
-        (
-            "elements",
-            format!(
-                "\"t\"() {{a = dense<[{}]> : tensor<{count}xf32>}} : () -> ()",
-                list(&|i| i.to_string() + ".5")
-            ),
-        ),
-        (
-            "uses before definitions",
-            format!(
-                "\"r\"() ({{\n{}{}}}) : () -> ()",
-                blocks(&|i| format!("\"u\"(%a{i}) : (i32) -> ()\n")),
-                blocks(&|i| format!("%a{i} = \"d\"() : () -> i32\n"))
-            ),
-        ),
-    ];
     let nests = NESTS.map(|(start, open)| repeat(start, open, ""));
     let texts = TEXTS.map(|(start, repeated, end, _)| repeat(start, repeated, end));
     let lines = [
@@ -189,6 +186,8 @@ fn long_texts(length: usize) -> Vec<(String, String)> {
         repeat("\"t\"() : () -> () ", "@\"\\", ""),
         repeat("\"t\"() : () -> () ", "#d.x<\"", ""),
     ];
+    let count = length / 40;
+    let named = many_blocks(count).into_iter().chain(many_parts(count));
     let named = named.map(|(what, text)| (what.to_owned(), text));
     nests.into_iter().chain(texts).chain(lines).chain(named).collect()
 }

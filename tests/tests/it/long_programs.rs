@@ -8,7 +8,6 @@ use codegen::Cpu;
 use ir::text::parse;
 use ir::{Context, Module};
 use optc::compile::complete;
-
 use optc::{Failure, Goal, run_pipeline};
 use passes::manager::{Report, RunOptions};
 
@@ -68,7 +67,8 @@ fn slices(count: usize) -> Program {
     let line = |i: usize| {
         let start = 4 * i;
         format!(
-            "  %s{i} = nn.slice %all {{starts = array<i64: {start}, 0>, sizes = array<i64: 4, 16>, strides = array<i64: 1, 1>}} : ({all}) -> {ROWS}\n  %{i} = nn.add {}, %s{i} : {ROWS}\n",
+            "  %s{i} = nn.slice %all {{starts = array<i64: {start}, 0>, sizes = array<i64: 4, 16>, \
+             strides = array<i64: 1, 1>}} : ({all}) -> {ROWS}\n  %{i} = nn.add {}, %s{i} : {ROWS}\n",
             before(i)
         )
     };
@@ -90,7 +90,8 @@ fn branches(count: usize) -> Program {
     let line = |i: usize| {
         let before = before(i);
         format!(
-            "  %{i} = scf.if %c -> ({ROWS}) {{\n    %a = nn.tanh {before} : {ROWS}\n    scf.yield %a : {ROWS}\n  }} else {{\n    scf.yield {before} : {ROWS}\n  }}\n"
+            "  %{i} = scf.if %c -> ({ROWS}) {{\n    %a = nn.tanh {before} : {ROWS}\n    \
+             scf.yield %a : {ROWS}\n  }} else {{\n    scf.yield {before} : {ROWS}\n  }}\n"
         )
     };
     Program::of(count, line, before(count))
@@ -110,7 +111,8 @@ fn loops(count: usize) -> Program {
     let line = |i: usize| {
         let next = i + 1;
         format!(
-            "^b{i}(%a{i}: {ROWS}):\n  %t{i} = nn.tanh %a{i} : {ROWS}\n  cf.cond_br %c, ^b{next}(%t{i} : {ROWS}), ^b{i}(%t{i} : {ROWS})\n"
+            "^b{i}(%a{i}: {ROWS}):\n  %t{i} = nn.tanh %a{i} : {ROWS}\n  \
+             cf.cond_br %c, ^b{next}(%t{i} : {ROWS}), ^b{i}(%t{i} : {ROWS})\n"
         )
     };
     let mut program = Program::of(count, line, "%r".to_owned());
