@@ -297,11 +297,10 @@ impl AliasSets {
         let whole = op.result(0);
         let root = self.root(whole);
         let outer = self.window(whole);
-        let layout = op.result_shape(0).map(|shape| Strided::row_major(0, shape));
+        let windows = part_windows(op);
         for &index in parts {
             let near = self.near_root(op.operand(index));
-            let window = layout.as_ref().and_then(|layout| part_window_in(op, index, layout));
-            let window = window.zip(outer).and_then(|(window, outer)| window.within(&outer));
+            let window = windows[index].zip(outer).and_then(|(window, outer)| window.within(&outer));
             self.wholes[near] = Some((root, window));
         }
     }
@@ -333,25 +332,25 @@ impl AliasSets {
     }
 }
 
-/// The layout of operand `index` inside a result of this layout, if the operand can be in place there (a
-/// concatenation or padding).
-pub fn part_layout(op: OpRef<'_>, index: usize, whole: &Strided) -> Option<Strided> {
+/// The layouts of the operands inside a result of this layout, where one can be in place there (those of a
+/// concatenation or padding) and is known.
+pub fn part_layouts(op: OpRef<'_>, whole: &Strided) -> Vec<Option<Strided>> {
     match op.kind() {
-        Kind::View(View::OfResult(map)) => map(op, index, whole),
-        _ => op.def()?.frame.filter(|_| index == 0)?(op, whole),
+        Kind::View(View::OfResult(map)) => map(op, whole),
+        _ => vec![op.def().and_then(|def| def.frame?(op, whole))],
     }
 }
 
-/// The rows that an operand of a concatenation or a padding occupies in the result; none if they are not
+/// The rows that each operand of a concatenation or a padding occupies in the result; none if they are not
 /// regular rows, or a size is not known.
-pub fn part_window(op: OpRef<'_>, index: usize) -> Option<ByteWindow> {
-    part_window_in(op, index, &Strided::row_major(0, op.result_shape(0)?))
-}
-
-/// The same in a result of this layout.
-fn part_window_in(op: OpRef<'_>, index: usize, whole: &Strided) -> Option<ByteWindow> {
-    let layout = part_layout(op, index, whole)?;
-    ByteWindow::of_layout(&layout, storage_bits(op.ctx, op.ctx.elem(op.result_type(0)))?)
+pub fn part_windows(op: OpRef<'_>) -> Vec<Option<ByteWindow>> {
+    let bits = storage_bits(op.ctx, op.ctx.elem(op.result_type(0)));
+    let window = |layout: Option<Strided>| ByteWindow::of_layout(&layout?, bits?);
+    let whole = op.result_shape(0).map(|shape| Strided::row_major(0, shape));
+    let layouts = whole.map(|whole| part_layouts(op, &whole)).unwrap_or_default();
+    let mut windows: Vec<Option<ByteWindow>> = layouts.into_iter().map(window).collect();
+    windows.resize(op.operand_count(), None);
+    windows
 }
 
 /// The operations that write their result 0 into a concatenation or padding in place.

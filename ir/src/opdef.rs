@@ -523,8 +523,9 @@ pub enum View {
     /// if no strides describe it.
     OfOperand(fn(OpRef<'_>, usize, &Strided) -> Option<Strided>),
     /// Each operand is a part of the result, as in a concatenation: on each axis, type inference requires
-    /// equal sizes or adds them. The function computes an operand's layout from the result's.
-    OfResult(fn(OpRef<'_>, usize, &Strided) -> Option<Strided>),
+    /// equal sizes or adds them. The function computes each operand's layout from the result's; none
+    /// where a size is not known.
+    OfResult(fn(OpRef<'_>, &Strided) -> Vec<Option<Strided>>),
 }
 
 /// A declaration that `result` may overwrite `operand`.

@@ -179,6 +179,24 @@ fn pool_report(pool: &MemoryPool, problem: &place::Problem) -> PoolReport {
     }
 }
 
+/// The values of a plan in order, and where each is in that list.
+#[derive(Default)]
+struct ListedValues {
+    all: Vec<ValueReport>,
+    numbers: SecondaryMap<Value, Option<usize>>,
+}
+
+impl ListedValues {
+    fn push(&mut self, value: Value, report: ValueReport) {
+        self.numbers[value] = Some(self.all.len());
+        self.all.push(report);
+    }
+
+    fn get(&self, value: Value) -> Option<&ValueReport> {
+        self.numbers[value].map(|number| &self.all[number])
+    }
+}
+
 struct PlanReader<'a> {
     ctx: &'a Context,
     body: &'a Body,
@@ -280,12 +298,10 @@ impl<'a> PlanReader<'a> {
     }
 
     fn values(&self) -> Vec<ValueReport> {
-        let mut values = Vec::new();
+        let mut values = ListedValues::default();
         for (index, &arg) in self.body.args(self.block).iter().enumerate() {
-            values.push(ValueReport {
-                last: self.last[arg],
-                ..self.entry(arg, 0, "input", index as u64, "input")
-            });
+            let entry = self.entry(arg, 0, "input", index as u64, "input");
+            values.push(arg, ValueReport { last: self.last[arg], ..entry });
         }
         for op in self.body.ops(self.block).filter(|op| !self.weights.is_weight_op(self.body, *op)) {
             match self.step_of.get(&op) {
@@ -293,7 +309,7 @@ impl<'a> PlanReader<'a> {
                 None => self.add_view(op, &mut values),
             }
         }
-        values
+        values.all
     }
 
     fn entry(&self, value: Value, step: usize, pool: &str, offset: u64, kind: &'static str) -> ValueReport {
@@ -322,7 +338,7 @@ impl<'a> PlanReader<'a> {
         }
     }
 
-    fn add_step(&self, op: Op, step: usize, values: &mut Vec<ValueReport>) {
+    fn add_step(&self, op: Op, step: usize, values: &mut ListedValues) {
         let places =
             self.body.at(self.ctx, op).attr(attrs::MEM_PLACE).and_then(|attr| self.ctx.array_value(attr));
         let places = places.unwrap_or(&[]);
@@ -330,13 +346,13 @@ impl<'a> PlanReader<'a> {
             let (pool, offset, _) = self.place(*place);
             let is_output = self.outputs.contains(self.aliases.root(result));
             let kind = if is_output { "output" } else { "result" };
-            values.push(self.entry(result, step, pool_name(pool), offset, kind));
+            values.push(result, self.entry(result, step, pool_name(pool), offset, kind));
         }
         if let Some(place) = places.get(self.body.result_count(op)) {
             let (pool, offset, size_bytes) = self.place(*place);
             let name = format!("scratch{step}");
             let (root, pool) = (name.clone(), pool.to_owned());
-            values.push(ValueReport {
+            values.all.push(ValueReport {
                 name,
                 step,
                 pool,
@@ -353,22 +369,21 @@ impl<'a> PlanReader<'a> {
 
     /// A view is at its source's place. A concatenation with operands in place is at the place in the plan,
     /// and live since its last operand.
-    fn add_view(&self, op: Op, values: &mut Vec<ValueReport>) {
+    fn add_view(&self, op: Op, values: &mut ListedValues) {
         if self.body.at(self.ctx, op).attr(attrs::MEM_PLACE).is_some() {
-            let names: Vec<&str> = self.body.operands(op).map(|part| self.names[part].as_str()).collect();
-            let parts = values.iter().filter(|value| names.contains(&value.name.as_str()));
-            let step = parts.map(|value| value.step).max().unwrap_or(0);
+            let parts = self.body.operands(op).filter_map(|part| values.get(part));
+            let step = parts.map(|part| part.step).max().unwrap_or(0);
             return self.add_step(op, step, values);
         }
         for result in self.body.results(op) {
             let operand = self.body.operand(op, 0);
             let first = |value| self.aliases.window(value).map_or(0, |window| window.first);
-            let Some(base) = values.iter().find(|value| value.name == self.names[operand]) else { continue };
+            let Some(base) = values.get(operand) else { continue };
             let (pool, step) = (base.pool.clone(), base.step);
             // A view of a view may begin before it, if it goes backwards.
             let offset =
                 if is_planned(&pool) { base.offset + first(result) - first(operand) } else { base.offset };
-            values.push(self.entry(result, step, &pool, offset, "result"));
+            values.push(result, self.entry(result, step, &pool, offset, "result"));
         }
     }
 

@@ -95,8 +95,8 @@ struct PlanChecker<'a> {
     /// The homes of the results of steps and of the arguments.
     homes: Homes,
     /// For each operand in place in a concatenation, once that has run: the concatenation and the operand's
-    /// index.
-    part_of: SecondaryMap<Value, Option<(Op, usize)>>,
+    /// rows.
+    part_of: SecondaryMap<Value, Option<(Op, parts::ConcatRows)>>,
     faults: Vec<Diagnostic>,
     /// The faults reported so far, since loops are run several times.
     said: BTreeSet<(Op, String)>,

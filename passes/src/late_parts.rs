@@ -19,13 +19,13 @@
 //! read in other blocks are left alone. Each trial costs one `inplace` and one liveness analysis, so only the
 //! cuts that save most are tried, and fewer in large functions. Functions without parts cost a walk.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
-use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, is_free_view, view_offset_bytes};
 use ir::weights::WeightSet;
 use ir::{Block, Body, Builder, Context, Diagnostic, Op, Target, Value};
+use rustc_hash::FxHashMap;
 
 use crate::edit::{blocks, kept_inputs};
 use crate::schedule::max_live_bytes;
@@ -46,16 +46,13 @@ struct Cut {
 /// Copies parts of values if that lowers the peak of live bytes; returns a remark for each copy.
 pub fn copy_late_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> Vec<Diagnostic> {
     let mut remarks = Vec::new();
-    let mut cuts = cuts(ctx, body);
-    if cuts.is_empty() {
-        return remarks;
-    }
     let ops: usize = blocks(ctx, body).into_iter().map(|block| body.ops(block).count()).sum();
     let mut trials = (TRIED_OPS / ops.max(1)).clamp(1, MOST_TRIALS);
+    let mut cuts = cuts(ctx, body, trials);
     while !cuts.is_empty() && trials > 0 {
         let Some(given) = max_live_bytes(ctx, target, body) else { break };
         let mut best: Option<(u64, &Cut)> = None;
-        for cut in cuts.iter().take(trials) {
+        for cut in &cuts {
             let mut trial = body.clone();
             apply(ctx, &mut trial, cut);
             let bytes = max_live_bytes(ctx, target, &trial).unwrap_or(given);
@@ -67,7 +64,7 @@ pub fn copy_late_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> V
         let Some((bytes, cut)) = best.map(|(bytes, cut)| (bytes, cut.clone())) else { break };
         remarks.extend(cut.parts.iter().map(|part| remark(body, *part, cut.after, given - bytes)));
         apply(ctx, body, &cut);
-        cuts = self::cuts(ctx, body);
+        cuts = self::cuts(ctx, body, trials);
     }
     remarks
 }
@@ -130,8 +127,8 @@ fn copy_after(ctx: &Context, body: &mut Body, value: Value, after: Op) -> Value 
     copy.expect("a copy has the type of its operand")
 }
 
-/// All cuts of a function that could let a root die early, largest savings first.
-fn cuts(ctx: &Context, body: &Body) -> Vec<Cut> {
+/// The cuts of a function that could let a root die early, largest savings first: at most `most`.
+fn cuts(ctx: &Context, body: &Body, most: usize) -> Vec<Cut> {
     let is_part = |op: Op| view_offset_bytes(body.at(ctx, op)).is_some();
     if !blocks(ctx, body).into_iter().any(|block| body.ops(block).any(is_part)) {
         return Vec::new();
@@ -139,7 +136,7 @@ fn cuts(ctx: &Context, body: &Body) -> Vec<Cut> {
     let aliases = AliasSets::of(ctx, body);
     let weights = WeightSet::of(ctx, body);
     let kept = kept_inputs(ctx, body);
-    let mut cuts = Vec::new();
+    let mut roots = Vec::new();
     for block in blocks(ctx, body) {
         let mut parts: BTreeMap<Value, Vec<Value>> = BTreeMap::new();
         for op in body.ops(block).filter(|op| is_part(*op)) {
@@ -153,49 +150,92 @@ fn cuts(ctx: &Context, body: &Body) -> Vec<Cut> {
                 parts.entry(root).or_default().push(part);
             }
         }
-        for (root, parts) in parts {
-            cuts.extend(cuts_of(ctx, body, block, &aliases, root, &parts));
-        }
+        roots
+            .extend(parts.iter().filter_map(|(root, parts)| RootReaders::of(ctx, body, block, *root, parts)));
     }
-    cuts.sort_by_key(|cut| Reverse(cut.saved_bytes));
-    cuts
+    let found = roots.iter().flat_map(|root| root.cuts(&aliases).map(move |(saved, at)| (saved, root, at)));
+    let mut found: Vec<(u64, &RootReaders, usize)> = found.collect();
+    found.sort_by_key(|(saved, ..)| Reverse(*saved));
+    found.truncate(most);
+    found.into_iter().map(|(saved_bytes, root, at)| root.cut(at, saved_bytes)).collect()
 }
 
-/// The cuts of one root after each operation that reads it, except the last, if less is copied than dies.
-fn cuts_of(
-    ctx: &Context,
-    body: &Body,
-    block: Block,
-    aliases: &AliasSets,
+/// The operations that read a root, by number, and what each of its parts has to do with them.
+struct RootReaders {
     root: Value,
-    parts: &[Value],
-) -> Vec<Cut> {
-    let mut readers = Vec::new();
-    if !readers_of(ctx, body, root, block, &mut readers) {
-        return Vec::new();
-    }
-    readers.extend(body.defining_op(root));
-    sort_by_order(body, block, &mut readers);
-    let bytes = |value: Value| aliases.size_bytes(value).unwrap_or(u64::MAX);
-    let cut = |&after: &Op| {
-        let is_late = |part: &Value| !late_uses(ctx, body, *part, block, after).is_empty();
-        let late: Vec<Value> = parts.iter().copied().filter(is_late).collect();
-        let copied = late.iter().fold(0u64, |sum, part| sum.saturating_add(bytes(*part)));
-        let mut covered = Vec::new();
-        for (op, _) in late.iter().flat_map(|part| late_uses(ctx, body, *part, block, after)) {
-            readers_through(ctx, body, op, block, &mut covered);
-        }
-        let mut left = readers.iter().filter(|reader| body.is_before(after, **reader));
-        let is_cut = copied < bytes(root) && !late.is_empty() && left.all(|reader| covered.contains(reader));
-        is_cut.then(|| Cut { after, parts: late, saved_bytes: bytes(root) - copied })
-    };
-    readers[..readers.len() - 1].iter().filter_map(cut).collect()
+    /// The operation that makes the root and all that read it, in order.
+    readers: Vec<Op>,
+    /// The parts, each with the reader after which no use of it is late: a use is late if all that it leads
+    /// to come later.
+    parts: Vec<(Value, usize)>,
+    /// For each reader, the same of the uses that lead to it; 0 for a reader of the root itself.
+    late_until: Vec<usize>,
 }
 
-fn sort_by_order(body: &Body, block: Block, ops: &mut Vec<Op>) {
-    let mut rank: SecondaryMap<Op, usize> = SecondaryMap::new();
-    body.ops(block).enumerate().for_each(|(at, op)| rank[op] = at);
-    ops.sort_by_key(|op| rank[*op]);
+impl RootReaders {
+    /// None if the root is read outside of its block.
+    fn of(ctx: &Context, body: &Body, block: Block, root: Value, parts: &[Value]) -> Option<RootReaders> {
+        let mut readers = Vec::new();
+        if !readers_of(ctx, body, root, block, &mut readers) {
+            return None;
+        }
+        readers.extend(body.defining_op(root));
+        sort_by_order(body, &mut readers);
+        let numbers: FxHashMap<Op, usize> = readers.iter().enumerate().map(|(at, op)| (*op, at)).collect();
+        let mut late_until = vec![0; readers.len()];
+        let last_use = |part: Value| {
+            let firsts = body.uses(part).map(|used| {
+                let mut through = Vec::new();
+                readers_through(ctx, body, used.op, block, &mut through);
+                let first = through.iter().map(|op| numbers[op]).min().unwrap_or(0);
+                for op in &through {
+                    late_until[numbers[op]] = late_until[numbers[op]].max(first);
+                }
+                first
+            });
+            (part, firsts.max().unwrap_or(0))
+        };
+        let parts = parts.iter().copied().map(last_use).collect();
+        Some(RootReaders { root, readers, parts, late_until })
+    }
+
+    /// The numbers of the readers after which a cut copies less than dies, and how many bytes it saves.
+    fn cuts(&self, aliases: &AliasSets) -> impl Iterator<Item = (u64, usize)> + use<> {
+        let bytes = |value: Value| aliases.size_bytes(value).unwrap_or(u64::MAX);
+        let count = self.readers.len();
+        // For each reader, the bytes of the parts whose uses are late before it and no longer after it.
+        let mut ending = vec![0u64; count];
+        for (part, until) in &self.parts {
+            ending[*until] = ending[*until].saturating_add(bytes(*part));
+        }
+        let root_bytes = bytes(self.root);
+        let mut found = Vec::new();
+        let mut copied = 0u64;
+        let mut all_late_until = usize::MAX;
+        for at in (0..count.saturating_sub(1)).rev() {
+            copied = copied.saturating_add(ending[at + 1]);
+            all_late_until = all_late_until.min(self.late_until[at + 1]);
+            if copied < root_bytes && all_late_until > at {
+                found.push((root_bytes - copied, at));
+            }
+        }
+        found.into_iter().rev()
+    }
+
+    /// The cut after a reader.
+    fn cut(&self, at: usize, saved_bytes: u64) -> Cut {
+        let late = self.parts.iter().filter(|(_, until)| *until > at);
+        Cut { after: self.readers[at], parts: late.map(|(part, _)| *part).collect(), saved_bytes }
+    }
+}
+
+/// Sorts operations of a block by their order in it, without repetitions.
+fn sort_by_order(body: &Body, ops: &mut Vec<Op>) {
+    ops.sort_by(|a, b| match body.is_before(*a, *b) {
+        true => Ordering::Less,
+        false if a == b => Ordering::Equal,
+        false => Ordering::Greater,
+    });
     ops.dedup();
 }
 

@@ -128,7 +128,7 @@ fn found(text: &str) -> Vec<(String, usize, u64)> {
     let module = module.unwrap_or_else(|faults| panic!("{}", faults[0].render(&ctx)));
     let body = module.function("main").expect("it is there");
     let told = |cut: &Cut| (body.at(&ctx, cut.after).name().to_owned(), cut.parts.len(), cut.saved_bytes);
-    cuts(&ctx, body).iter().map(told).collect()
+    cuts(&ctx, body, usize::MAX).iter().map(told).collect()
 }
 
 #[test]
@@ -169,4 +169,95 @@ func.func @main(%x: tensor<8x64xf32>, %y: tensor<16x64xf32>) -> tensor<1x64xf32>
     );
     let expected = [("nn.abs".to_owned(), 1, 4096 - 256), ("nn.neg".to_owned(), 1, 2048 - 256)];
     assert_eq!(found(&text), expected);
+}
+
+/// The cuts of one root by their definition: after each of its readers but the last, the parts with late uses
+/// are copied if that is less than the root and all later readers read only these uses.
+fn by_definition(ctx: &Context, body: &Body, root: Value) -> Vec<Cut> {
+    let block = crate::edit::entry(body).expect("it has a block");
+    let mut readers = Vec::new();
+    assert!(readers_of(ctx, body, root, block, &mut readers), "all is in one block");
+    let is_reader = |op: &Op| readers.contains(op) || body.defining_op(root) == Some(*op);
+    let readers: Vec<Op> = body.ops(block).filter(is_reader).collect();
+    let bytes = |value: Value| ir::size::tensor_bytes(ctx, body.ty(value)).expect("sizes are known");
+    let slices = body.ops(block).filter(|op| body.at(ctx, *op).name() == "nn.slice");
+    let parts: Vec<Value> = slices.map(|op| body.result(op, 0)).collect();
+    let mut cuts = Vec::new();
+    for (at, after) in readers.iter().enumerate().take(readers.len() - 1) {
+        let uses = |part: &Value| late_uses(ctx, body, *part, block, *after);
+        let late: Vec<Value> = parts.iter().copied().filter(|part| !uses(part).is_empty()).collect();
+        let mut covered = Vec::new();
+        for (op, _) in late.iter().flat_map(uses) {
+            readers_through(ctx, body, op, block, &mut covered);
+        }
+        let copied = late.iter().copied().map(bytes).sum::<u64>();
+        let is_all = readers[at + 1..].iter().all(|reader| covered.contains(reader));
+        if copied < bytes(root) && !late.is_empty() && is_all {
+            cuts.push(Cut { after: *after, parts: late, saved_bytes: bytes(root) - copied });
+        }
+    }
+    cuts.sort_by_key(|cut| Reverse(cut.saved_bytes));
+    cuts
+}
+
+/// A value, and random slices, reshapes of slices, and readers of all of these.
+fn random_program(random: &mut impl FnMut(usize) -> usize) -> String {
+    const WHOLE: &str = "tensor<8x64xf32>";
+    let mut lines = vec![format!("%r = nn.exp %x : {WHOLE}")];
+    let mut views: Vec<(String, &str)> = Vec::new();
+    for number in 0..4 + random(12) {
+        let (rows, ty) =
+            [(1, "tensor<1x64xf32>"), (1, "tensor<1x64xf32>"), (3, "tensor<3x64xf32>")][random(3)];
+        let start = random(9 - rows);
+        match (random(6), views.is_empty()) {
+            (0 | 1, _) | (3.., true) => {
+                let window = format!("sizes = array<i64: {rows}, 64>, starts = array<i64: {start}, 0>");
+                lines.push(format!("%{number} = nn.slice %r {{{window}}} : ({WHOLE}) -> {ty}"));
+                views.push((format!("%{number}"), ty));
+            }
+            (2, _) => lines.push(format!("%{number} = nn.neg %r : {WHOLE}")),
+            (3, false) => {
+                let (of, ty) = &views[random(views.len())];
+                let shape = if ty.contains("<1x") { "1, 1, 64" } else { "1, 3, 64" };
+                let to = ty.replace('<', "<1x");
+                lines.push(format!(
+                    "%{number} = nn.reshape {of} {{shape = array<i64: {shape}>}} : ({ty}) -> {to}"
+                ));
+                lines.push(format!("%n{number} = nn.neg %{number} : {to}"));
+            }
+            _ => {
+                let (a, ty) = views[random(views.len())].clone();
+                let (b, _) = views[random(views.len())].clone();
+                let is_alike = views.contains(&(b.clone(), ty));
+                let b = if is_alike { b } else { a.clone() };
+                lines.push(format!("%{number} = nn.add {a}, {b} : {ty}"));
+            }
+        }
+    }
+    lines.push(format!("return %x : {WHOLE}"));
+    format!("func.func @main(%x: {WHOLE}) -> {WHOLE} {{\n  {}\n}}", lines.join("\n  "))
+}
+
+#[test]
+fn the_cuts_of_random_programs_are_those_of_the_definition() {
+    let mut state = 1u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % below
+    };
+    let mut count = 0;
+    for _ in 0..500 {
+        let text = random_program(&mut random);
+        let ctx = Arc::new(Context::new());
+        let module = ir::text::parse(&ctx, "parts.mlir", text.clone());
+        let module = module.unwrap_or_else(|faults| panic!("{}", faults[0].render(&ctx)));
+        let body = module.function("main").expect("it is there");
+        let block = crate::edit::entry(body).expect("it has a block");
+        let root = body.result(body.first_op(block).expect("it makes the root"), 0);
+        let expected = by_definition(&ctx, body, root);
+        count += expected.len();
+        assert_eq!(cuts(&ctx, body, usize::MAX), expected, "{text}");
+        assert_eq!(cuts(&ctx, body, 2), expected[..expected.len().min(2)], "{text}");
+    }
+    assert!(count > 500, "{count} cuts");
 }

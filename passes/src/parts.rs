@@ -16,8 +16,10 @@
 //! if its producer or some reader does not support gaps; each refusal is a remark. Operands in place that
 //! would raise the peak of live bytes are dropped (`peak`). Linear in uses.
 
+use std::collections::HashMap;
+
 use cranelift_entity::SecondaryMap;
-use ir::alias::{AliasSets, has_parts, part_window, parts, ties};
+use ir::alias::{AliasSets, has_parts, part_windows, parts, ties};
 use ir::memory_pools::wanted;
 use ir::opdef::Strided;
 use ir::plan::attrs;
@@ -175,14 +177,32 @@ impl<'a> ConcatChooser<'a> {
         let mut chooser =
             ConcatChooser { ctx, target, body, weights, aliases, chosen, overwritten, part_of, remarks };
         for &op in wholes.iter().rev() {
-            (0..body.operand_count(op)).for_each(|operand| chooser.look_at(op, operand));
+            chooser.look_at(op);
         }
         chooser.keep_what_lowers_the_peak();
         (chooser.chosen, chooser.remarks)
     }
 
-    fn look_at(&mut self, op: Op, operand: usize) {
-        match self.part(op, operand) {
+    /// Decides for each operand of a concatenation or padding.
+    fn look_at(&mut self, op: Op) {
+        let windows = part_windows(self.body.at(self.ctx, op));
+        let mut counts: HashMap<Value, usize> = HashMap::new();
+        for operand in self.body.operands(op) {
+            *counts.entry(self.aliases.root(operand)).or_default() += 1;
+        }
+        for (operand, window) in windows.into_iter().enumerate() {
+            self.look_at_operand(op, operand, window, &counts);
+        }
+    }
+
+    fn look_at_operand(
+        &mut self,
+        op: Op,
+        operand: usize,
+        window: Option<ByteWindow>,
+        counts: &HashMap<Value, usize>,
+    ) {
+        match self.part(op, operand, window, counts) {
             Ok(mut part) => {
                 self.part_of[part.root] = Some(self.chosen.len());
                 if self.overwritten == Overwritten::InPlace {
@@ -199,8 +219,15 @@ impl<'a> ConcatChooser<'a> {
         self.remarks.push(refusal(self.body, op, operand, reason));
     }
 
-    /// The window of an operand if it is written in place, or the reason why it is copied.
-    fn part(&self, op: Op, operand: usize) -> Result<ConcatOperand, String> {
+    /// The place of an operand with this window if it is written in place, or the reason why it is copied.
+    /// `counts` says how many operands have each root.
+    fn part(
+        &self,
+        op: Op,
+        operand: usize,
+        window: Option<ByteWindow>,
+        counts: &HashMap<Value, usize>,
+    ) -> Result<ConcatOperand, String> {
         let value = self.body.operand(op, operand);
         if self.weights.contains(value) {
             return Err("it is a weight".into());
@@ -215,7 +242,7 @@ impl<'a> ConcatChooser<'a> {
         if self.body.block_of(maker) != self.body.block_of(op) || self.body.result_count(maker) != 1 {
             return Err("it is made elsewhere".into());
         }
-        if self.body.operands(op).filter(|other| self.aliases.root(*other) == root).count() > 1 {
+        if counts[&root] > 1 {
             return Err("it stands there more than once".into());
         }
         if self.part_of[root].is_some() {
@@ -225,7 +252,7 @@ impl<'a> ConcatChooser<'a> {
         if wanted(self.ctx, self.body, root) != wanted(self.ctx, self.body, result) {
             return Err("it must be in another pool".into());
         }
-        let near = part_window(self.body.at(self.ctx, op), operand).ok_or_else(unknown)?;
+        let near = window.ok_or_else(unknown)?;
         let outer = self.part_of[result].map(|index| &self.chosen[index]);
         let (whole, window) = match outer {
             Some(outer) => (outer.whole, near.within(&outer.window).ok_or_else(unknown)?),
@@ -269,15 +296,16 @@ impl<'a> ConcatChooser<'a> {
     /// Drops operands in place that would raise the peak.
     fn keep_what_lowers_the_peak(&mut self) {
         let mut wholes: Vec<ConcatValue> = Vec::new();
+        let mut numbers: HashMap<Value, usize> = HashMap::new();
         for part in &self.chosen {
-            match wholes.iter_mut().find(|whole| whole.value == part.whole) {
-                Some(whole) => whole.parts.extend(part.roots()),
-                None => wholes.push(ConcatValue { value: part.whole, parts: part.roots().collect() }),
+            let number = *numbers.entry(part.whole).or_insert(wholes.len());
+            if number == wholes.len() {
+                wholes.push(ConcatValue { value: part.whole, parts: Vec::new() });
             }
+            wholes[number].parts.extend(part.roots());
         }
         let kept = Peak::of(self.ctx, self.body, &self.weights, &self.aliases).keep(&wholes);
-        let is_kept =
-            |part: &ConcatOperand| wholes.iter().zip(&kept).any(|(w, kept)| *kept && w.value == part.whole);
+        let is_kept = |part: &ConcatOperand| kept[numbers[&part.whole]];
         let (chosen, dropped): (Vec<ConcatOperand>, Vec<ConcatOperand>) =
             std::mem::take(&mut self.chosen).into_iter().partition(is_kept);
         self.chosen = chosen;
@@ -290,13 +318,12 @@ impl<'a> ConcatChooser<'a> {
 /// Writes the choice into the function, and selects kernels again for the operations that it affects.
 fn apply(ctx: &Context, target: &dyn Target, body: &mut Body, chosen: &[ConcatOperand]) {
     let mut touched: Vec<Op> = Vec::new();
+    for parts in chosen.chunk_by(|a, b| a.op == b.op) {
+        let operands: Vec<i64> = parts.iter().map(|part| part.operand as i64).collect();
+        body.set_attr(ctx, parts[0].op, attrs::MEM_PARTS, ctx.ints_attr(&operands));
+        touched.push(parts[0].op);
+    }
     for part in chosen {
-        let mut parts = parts(body.at(ctx, part.op));
-        parts.push(part.operand);
-        parts.sort_unstable();
-        let parts: Vec<i64> = parts.into_iter().map(|part| part as i64).collect();
-        body.set_attr(ctx, part.op, attrs::MEM_PARTS, ctx.ints_attr(&parts));
-        touched.push(part.op);
         for link in &part.links {
             body.set_attr(ctx, link.op, attrs::MEM_TIE, ctx.ints_attr(&[link.operand as i64]));
         }

@@ -86,11 +86,14 @@ fn lower_view(op: OpRef<'_>, view: View, machine: &Machine) -> Result<Lowered, C
         }
         View::OfResult(map) => {
             let whole = known_layout(op, op.result(0))?;
-            let parts = parts(op);
-            for index in (0..op.operand_count()).filter(|index| !parts.contains(index)) {
-                let to = map(op, index, &whole).ok_or_else(|| CodeRefusal::new("it is no strided window"))?;
+            let layouts = map(op, &whole);
+            let mut is_copied = vec![true; op.operand_count()];
+            parts(op).into_iter().for_each(|index| is_copied[index] = false);
+            for index in (0..op.operand_count()).filter(|index| is_copied[*index]) {
+                let to = layouts.get(index).and_then(Option::as_ref);
+                let to = to.ok_or_else(|| CodeRefusal::new("it is no strided window"))?;
                 let from = known_layout(op, op.operand(index))?;
-                calls.push(copy(op, index, &from, &to, machine)?);
+                calls.push(copy(op, index, &from, to, machine)?);
             }
         }
     }

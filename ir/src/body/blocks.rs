@@ -5,8 +5,10 @@ use cranelift_entity::{EntityList, EntitySet};
 use super::{ArgRecord, Block, BlockRecord, Body, RegionRecord, ValueOwner, ValueRecord};
 use crate::entities::{Location, Op, Region, Type, Value};
 
-/// The distance between the sequence numbers of neighbours after renumbering.
+/// The distance between the sequence numbers of operations that are appended.
 const STRIDE: u32 = 64;
+/// How many times as many operations a range of sequence numbers may have as one of half its length.
+const GROWTH: f64 = 5.0 / 3.0;
 
 impl Body {
     /// Adds an empty block at the end of a region.
@@ -179,7 +181,7 @@ impl Body {
         let high = self.ops[before].seq;
         self.ops[op].seq = low + (high - low) / 2;
         if high - low < 2 {
-            self.renumber(block);
+            self.spread(op, block);
         }
     }
 
@@ -225,11 +227,50 @@ impl Body {
         }
     }
 
+    /// Spreads the sequence numbers around an operation that has the number of a neighbour, over the smallest
+    /// aligned range around it that has few operations. So n insertions at one place take n log² n steps, as
+    /// in Bender et al., "Two Simplified Algorithms for Maintaining Order in a List", 2002.
+    fn spread(&mut self, op: Op, block: Block) {
+        let seq = self.ops[op].seq;
+        let (mut first, mut last) = (op, op);
+        let mut count = 1;
+        let mut most = 1.0;
+        for bits in 1..u32::BITS {
+            let begin = seq >> bits << bits;
+            let end = begin | ((1 << bits) - 1);
+            while let Some(prev) = self.prev_op(first).filter(|prev| self.ops[*prev].seq >= begin) {
+                first = prev;
+                count += 1;
+            }
+            while let Some(next) = self.next_op(last).filter(|next| self.ops[*next].seq <= end) {
+                last = next;
+                count += 1;
+            }
+            most *= GROWTH;
+            if f64::from(count) <= most {
+                return self.number_evenly(first, count, begin, (1 << bits) / count);
+            }
+        }
+        self.renumber(block);
+    }
+
+    /// Numbers all operations of a block evenly. The upper half of the numbers is left to those that are
+    /// appended.
     fn renumber(&mut self, block: Block) {
-        let ops: Vec<Op> = self.ops(block).collect();
-        let stride = (u32::MAX / (ops.len() as u32 + 2)).clamp(1, STRIDE);
-        for (position, op) in ops.into_iter().enumerate() {
-            self.ops[op].seq = (position as u32 + 1) * stride;
+        let count = self.ops(block).count() as u32;
+        if let Some(first) = self.first_op(block) {
+            let stride = (u32::MAX / 2 / (count + 1)).max(1);
+            self.number_evenly(first, count, stride, stride);
+        }
+    }
+
+    /// Gives `count` operations numbers at a distance of `stride`.
+    fn number_evenly(&mut self, first: Op, count: u32, begin: u32, stride: u32) {
+        let mut op = Some(first);
+        for position in 0..count {
+            let at = op.expect("a block has the operations that were counted");
+            self.ops[at].seq = begin + position * stride;
+            op = self.next_op(at);
         }
     }
 

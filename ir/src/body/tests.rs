@@ -59,7 +59,40 @@ fn order_survives_many_insertions_at_one_place() {
     }
     let ops: Vec<Op> = body.ops(block).collect();
     assert_eq!(ops.len(), 1002);
-    assert!(ops.windows(2).all(|pair| body.is_before(pair[0], pair[1]) && !body.is_before(pair[1], pair[0])));
+    assert!(is_in_order(&body, block));
+}
+
+fn is_in_order(body: &Body, block: Block) -> bool {
+    let ops: Vec<Op> = body.ops(block).collect();
+    ops.windows(2).all(|pair| body.is_before(pair[0], pair[1]) && !body.is_before(pair[1], pair[0]))
+}
+
+#[test]
+fn order_survives_insertions_everywhere_in_a_long_block() {
+    let ctx = Context::new();
+    let (mut body, block, _) = body_with_block(&ctx);
+    let name = ctx.op_name("t.op");
+    let make = |body: &mut Body| body.make_op(name, &[], &[], Location::UNKNOWN);
+    let mut ops = Vec::new();
+    let mut number = 1u64;
+    for step in 0..24_000 {
+        number = number.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let random = (number >> 33) as usize;
+        let op = make(&mut body);
+        match step / 3_000 {
+            0 | 5 => body.append(op, block),
+            1 => body.insert_before(op, ops[1_500]),
+            2 => body.insert_after(op, ops[1_500]),
+            3 => body.insert_before(op, body.first_op(block).expect("it has operations")),
+            4 => body.insert_before(op, body.last_op(block).expect("it has operations")),
+            _ => body.insert_after(op, ops[random % ops.len()]),
+        }
+        ops.push(op);
+        if step % 500 == 0 {
+            assert!(is_in_order(&body, block), "after step {step}");
+        }
+    }
+    assert!(is_in_order(&body, block));
 }
 
 #[test]

@@ -55,8 +55,10 @@ pub fn has_parts(op: OpRef<'_>) -> bool {
 pub fn is_free(op: OpRef<'_>) -> bool {
     match op.kind() {
         Kind::View(View::OfResult(_)) => {
-            let parts = parts(op);
-            !parts.is_empty() && (0..op.operand_count()).all(|index| parts.contains(&index))
+            let mut parts = parts(op);
+            parts.sort_unstable();
+            parts.dedup();
+            !parts.is_empty() && parts.len() == op.operand_count()
         }
         Kind::View(_) => is_free_view(op),
         _ => false,

@@ -7,6 +7,7 @@ use super::memory::{Home, ValueBytes};
 use super::{OperandHomes, PlanChecker};
 
 /// The rows that an operand of a concatenation has in the result, in bytes.
+#[derive(Clone, Copy)]
 pub(super) struct ConcatRows {
     pub(super) first: u64,
     pub(super) row: u64,
@@ -25,22 +26,31 @@ impl PlanChecker<'_> {
         operands: OperandHomes,
     ) -> OperandHomes {
         let Some(parts) = parts.and_then(|parts| self.ctx.ints_value(parts)) else { return operands };
+        let rows = self.rows_of_parts(op);
+        let mut homes: Vec<Option<&Home>> = vec![None; rows.len()];
+        operands.iter().rev().for_each(|(index, home)| homes[*index] = Some(home));
+        let mut is_copied = vec![true; rows.len()];
         for &part in &parts {
-            let operand = operands.iter().find(|(index, _)| *index as i64 == part);
-            let expected = operand.and_then(|(index, _)| self.place_of_part(op, *index, results.first()?));
-            match operand {
-                Some((index, home)) if expected.as_ref() == Some(home) => {
-                    let (source, offset) = self.source(self.body.operand(op, *index));
+            let index = usize::try_from(part).ok().filter(|index| *index < rows.len());
+            if let Some(index) = index {
+                is_copied[index] = false;
+            }
+            let home = index.and_then(|index| homes[index]);
+            let expected =
+                index.and_then(|index| self.place_of_part(op, index, rows[index]?, results.first()?));
+            match index.filter(|_| home.is_some() && expected.as_ref() == home) {
+                Some(index) => {
+                    let (source, offset) = self.source(self.body.operand(op, index));
                     let bytes = |value| size::tensor_bytes(self.ctx, self.body.ty(value));
-                    if offset == 0 && bytes(source) == bytes(self.body.operand(op, *index)) {
-                        self.part_of[source] = Some((op, *index));
+                    if offset == 0 && bytes(source) == bytes(self.body.operand(op, index)) {
+                        self.part_of[source] = rows[index].map(|rows| (op, rows));
                     }
                 }
-                _ => self.fault(op, format!("operand {part} is not at its place in the result")),
+                None => self.fault(op, format!("operand {part} is not at its place in the result")),
             }
         }
-        let copied = (0..self.body.operand_count(op)).filter(|index| !parts.contains(&(*index as i64)));
-        let place = |index| self.place_of_part(op, index, results.first()?);
+        let copied = (0..rows.len()).filter(|index| is_copied[*index]);
+        let place = |index: usize| self.place_of_part(op, index, rows[index]?, results.first()?);
         let written: Vec<Option<Home>> = copied.map(place).collect();
         let is_under =
             |home: &Home| written.iter().any(|place| place.as_ref().is_none_or(|place| place.meets(home)));
@@ -65,8 +75,8 @@ impl PlanChecker<'_> {
     }
 
     /// The home of an operand in place in a result with the home `whole`.
-    fn place_of_part(&self, op: Op, index: usize, whole: &Home) -> Option<Home> {
-        let ConcatRows { first, row, pitch } = self.rows_of_part(op, index)?;
+    fn place_of_part(&self, op: Op, index: usize, rows: ConcatRows, whole: &Home) -> Option<Home> {
+        let ConcatRows { first, row, pitch } = rows;
         let bytes = size::tensor_bytes(self.ctx, self.body.ty(self.body.operand(op, index)))?;
         whole.rows_within(first, bytes / row, row, pitch)
     }
@@ -87,8 +97,7 @@ impl PlanChecker<'_> {
     /// The rows of a concatenation's result that are these rows of one of its operands; none if the value is
     /// not in place, or rows are cut.
     fn in_whole(&self, home: &Home, part: ValueBytes) -> Option<ValueBytes> {
-        let (op, index) = self.part_of[part.value]?;
-        let ConcatRows { first, row, pitch } = self.rows_of_part(op, index)?;
+        let (op, ConcatRows { first, row, pitch }) = self.part_of[part.value]?;
         let within = part.from % row;
         let apart = home.count().saturating_sub(1) * part.step;
         let step = match part.step.is_multiple_of(row) {
@@ -100,30 +109,42 @@ impl PlanChecker<'_> {
         Some(ValueBytes { value: self.body.result(op, 0), from, step })
     }
 
-    /// Derives an operand's rows from the layout in the concatenation's (or padding's) `OpDef`.
-    fn rows_of_part(&self, op: Op, index: usize) -> Option<ConcatRows> {
-        let op = self.body.at(self.ctx, op);
-        let whole = Strided::row_major(0, op.result_shape(0)?);
-        let window = match op.kind() {
-            Kind::View(View::OfResult(layout)) => layout(op, index, &whole)?,
-            _ => op.def()?.frame.filter(|_| index == 0)?(op, &whole)?,
-        };
-        let elem = size::storage_bytes(self.ctx, self.ctx.elem(op.result_type(0)), 1)?;
-        let mut axes =
-            window.shape.iter().zip(&window.strides).rev().filter(|(size, _)| **size > 1).peekable();
-        let mut row = 1;
-        while let Some((size, _)) = axes.next_if(|(_, stride)| **stride == row) {
-            row *= *size as i64;
+    /// Derives each operand's rows from its layout in the concatenation's (or padding's) `OpDef`.
+    fn rows_of_parts(&self, op: Op) -> Vec<Option<ConcatRows>> {
+        let at = self.body.at(self.ctx, op);
+        if self.body.result_count(op) == 0 {
+            return vec![None; at.operand_count()];
         }
-        let pitch = axes.peek().map_or(row, |(_, stride)| **stride);
-        let mut expected = pitch;
-        for (size, stride) in axes {
-            if *stride != expected {
-                return None;
+        let layouts = at.result_shape(0).map(|shape| {
+            let whole = Strided::row_major(0, shape);
+            match at.kind() {
+                Kind::View(View::OfResult(layouts)) => layouts(at, &whole),
+                _ => vec![at.def().and_then(|def| def.frame?(at, &whole))],
             }
-            expected *= *size as i64;
-        }
-        let bytes = |count: i64| u64::try_from(count).ok().map(|count| count * elem);
-        Some(ConcatRows { first: bytes(window.offset)?, row: bytes(row)?, pitch: bytes(pitch)? })
+        });
+        let elem = size::storage_bytes(self.ctx, self.ctx.elem(at.result_type(0)), 1);
+        let layouts = layouts.unwrap_or_default().into_iter();
+        let mut rows: Vec<Option<ConcatRows>> = layouts.map(|layout| rows_of(&layout?, elem?)).collect();
+        rows.resize(at.operand_count(), None);
+        rows
     }
+}
+
+/// The rows of a window on elements of `elem` bytes, if they are regular.
+fn rows_of(window: &Strided, elem: u64) -> Option<ConcatRows> {
+    let mut axes = window.shape.iter().zip(&window.strides).rev().filter(|(size, _)| **size > 1).peekable();
+    let mut row = 1;
+    while let Some((size, _)) = axes.next_if(|(_, stride)| **stride == row) {
+        row *= *size as i64;
+    }
+    let pitch = axes.peek().map_or(row, |(_, stride)| **stride);
+    let mut expected = pitch;
+    for (size, stride) in axes {
+        if *stride != expected {
+            return None;
+        }
+        expected *= *size as i64;
+    }
+    let bytes = |count: i64| u64::try_from(count).ok().map(|count| count * elem);
+    Some(ConcatRows { first: bytes(window.offset)?, row: bytes(row)?, pitch: bytes(pitch)? })
 }

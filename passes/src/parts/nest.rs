@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use ir::alias::part_window;
+use ir::alias::part_windows;
 use ir::{Block, Body, Context, Op, Value};
 
 /// A concatenation with its original operands.
@@ -46,15 +46,11 @@ fn begins_alike(ctx: &Context, body: &Body, op: Op, inner: Op, count: usize) -> 
     if outer.name() != inner.name() || body.properties(outer.op) != body.properties(inner.op) {
         return false;
     }
-    let rows = |op, index| part_window(op, index).map(|window| (window.first, window.row, window.rows));
-    let next = rows(outer, count);
-    let (Some(first), Some(next), Some(bytes)) =
-        (rows(outer, 0), next, ir::size::tensor_bytes(ctx, inner.result_type(0)))
-    else {
-        return false;
-    };
+    let windows = part_windows(outer);
+    let bytes = ir::size::tensor_bytes(ctx, inner.result_type(0));
+    let (Some(first), Some(next), Some(bytes)) = (windows[0], windows[count], bytes) else { return false };
     // The next operand begins where the inner result ends.
-    first.0 == 0 && next.0 == bytes / next.2.max(1)
+    first.first == 0 && next.first == bytes / next.rows.max(1)
 }
 
 #[cfg(test)]

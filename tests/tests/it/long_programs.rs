@@ -14,6 +14,7 @@ use passes::manager::{Report, RunOptions};
 use crate::cpu_time;
 
 const ROWS: &str = "tensor<4x16xf32>";
+const MOST: &str = "tensor<4x1xf32>";
 
 /// A function of `count` repetitions of lines.
 struct Program {
@@ -76,6 +77,50 @@ fn slices(count: usize) -> Program {
     Program { args: format!("{}, %all: {all}", program.args), ..program }
 }
 
+/// The same of a value that is computed.
+fn slices_of_a_result(count: usize) -> Program {
+    let program = slices(count);
+    let all = format!("tensor<{}x16xf32>", 4 * count);
+    let lines = program.lines.replace("nn.slice %all", "nn.slice %most");
+    Program { lines: format!("  %most = nn.exp %all : {all}\n{lines}"), ..program }
+}
+
+/// Values of which a part is read again.
+fn parts(count: usize) -> Program {
+    let row = "tensor<1x16xf32>";
+    let line = |i: usize| {
+        format!(
+            "  %t{i} = nn.softmax {} {{axis = 1 : i64}} : {ROWS}\n  \
+             %s{i} = nn.slice %t{i} {{starts = array<i64: 1, 0>, sizes = array<i64: 1, 16>, \
+             strides = array<i64: 1, 1>}} : ({ROWS}) -> {row}\n  \
+             %u{i} = nn.softmax %t{i} {{axis = 0 : i64}} : {ROWS}\n  \
+             %{i} = nn.add %u{i}, %s{i} : ({ROWS}, {row}) -> {ROWS}\n",
+            before(i)
+        )
+    };
+    Program::of(count, line, before(count))
+}
+
+/// Values that are stored as bytes, which the passes turn into tables at the start of the function.
+fn bytes(count: usize) -> Program {
+    let [scalar, bytes] = ["tensor<f32>", "tensor<4x16xui8>"];
+    let line = |i: usize| {
+        format!(
+            "  %d{i} = nn.div {}, %scale : ({ROWS}, {scalar}) -> {ROWS}\n  \
+             %r{i} = nn.round %d{i} : {ROWS}\n  \
+             %l{i} = nn.clip %r{i} {{hi = 2.550000e+02 : f32, lo = 0.000000e+00 : f32}} : {ROWS}\n  \
+             %b{i} = nn.cast %l{i} {{to = ui8}} : ({ROWS}) -> {bytes}\n  \
+             %f{i} = nn.cast %b{i} {{to = f32}} : ({bytes}) -> {ROWS}\n  \
+             %m{i} = nn.mul %f{i}, %scale : ({ROWS}, {scalar}) -> {ROWS}\n  \
+             %{i} = nn.tanh %m{i} : {ROWS}\n",
+            before(i)
+        )
+    };
+    let program = Program::of(count, line, before(count));
+    let scale = format!("  %scale = nn.constant dense<1.000000e-01> : {scalar}\n");
+    Program { lines: scale + &program.lines, ..program }
+}
+
 /// A value that grows, row by row.
 fn concats(count: usize) -> Program {
     let ty = |i: usize| format!("tensor<{}x16xf32>", 4 * (i + 1));
@@ -84,6 +129,26 @@ fn concats(count: usize) -> Program {
         format!("  %{i} = nn.concat {}, %x {{axis = 0 : i64}} : ({from}, {ROWS}) -> {to}\n", before(i))
     };
     Program { ty: ty(count), ..Program::of(count, line, before(count)) }
+}
+
+/// One concatenation of many values, which are computed in place in its result; every second one has rows of
+/// another length, and every third is an argument, which is copied.
+fn wide_concat(count: usize) -> Program {
+    let columns = |i: usize| 16 + 16 * (i % 2);
+    let all = (0..count).map(columns).sum::<usize>();
+    let ty = |i: usize| format!("tensor<4x{}xf32>", columns(i));
+    let line = |i: usize| format!("  %v{i} = nn.softmax %p{i} {{axis = 1 : i64}} : {}\n", ty(i));
+    let name = |i: usize| if i % 3 == 2 { format!("%p{i}") } else { format!("%v{i}") };
+    let list = |of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<Vec<_>>().join(", ");
+    let mut program = Program::of(count, line, "%r".to_owned());
+    program.args += &(0..count).map(|i| format!(", %p{i}: {}", ty(i))).collect::<String>();
+    program.lines += &format!(
+        "  %all = nn.concat {} {{axis = 1 : i64}} : ({}) -> tensor<4x{all}xf32>\n  \
+         %r = nn.reduce_max %all {{axes = array<i64: 1>, keepdims}} : (tensor<4x{all}xf32>) -> {MOST}\n",
+        list(&name),
+        list(&ty)
+    );
+    Program { ty: MOST.to_owned(), ..program }
 }
 
 fn branches(count: usize) -> Program {
@@ -143,12 +208,16 @@ fn times(program: &Program) -> [Duration; 2] {
 #[test]
 fn programs_are_planned_in_time_that_grows_as_their_length() {
     const LEAST: Duration = Duration::from_millis(10);
-    let families: [(&str, Family); 8] = [
+    let families: [(&str, Family); 12] = [
         ("a chain", chain),
         ("steps", steps),
         ("a fan", fan),
         ("slices", slices),
+        ("slices of a result", slices_of_a_result),
+        ("parts", parts),
+        ("bytes", bytes),
         ("concatenations", concats),
+        ("a wide concatenation", wide_concat),
         ("branches", branches),
         ("early ends", early_ends),
         ("loops", loops),

@@ -126,7 +126,7 @@ pub(super) static OPS: &[OpDef] = &[
         attrs: &[attr("axis", AttrKind::Axis, Presence::Required, "The axis, from 0.")],
         infer: Infer::Rule(infer_concat),
         traits: Traits::PURE.union(Traits::PERMUTABLE),
-        kind: Kind::View(View::OfResult(concat_layout)),
+        kind: Kind::View(View::OfResult(concat_layouts)),
         eval: Some(nn::concat),
         ..OpDef::BLANK
     },
@@ -389,14 +389,19 @@ fn infer_concat(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     Ok(vec![input.tensor(shape, input.elem(0)?)])
 }
 
-/// The layout of operand `index` inside the result's.
-fn concat_layout(op: OpRef<'_>, index: usize, whole: &Strided) -> Option<Strided> {
-    let axis = usize::try_from(op.int("axis")?).ok()?;
+/// The operands' layouts inside the result's.
+fn concat_layouts(op: OpRef<'_>, whole: &Strided) -> Vec<Option<Strided>> {
+    let Some(axis) = op.int("axis").and_then(|axis| usize::try_from(axis).ok()) else { return Vec::new() };
     let size = |part| op.ctx.type_data(op.operand_type(part)).tensor_shape()?.get(axis)?.known();
-    let before: u64 = (0..index).map(size).sum::<Option<u64>>()?;
-    Some(Strided {
-        offset: whole.offset + before as i64 * whole.strides[axis],
-        shape: op.operand_shape(index)?,
-        strides: whole.strides.clone(),
-    })
+    let mut before = Some(0u64);
+    let layouts = (0..op.operand_count()).map(|part| {
+        let first = before;
+        before = before.zip(size(part)).and_then(|(before, size)| before.checked_add(size));
+        Some(Strided {
+            offset: whole.offset + first? as i64 * whole.strides[axis],
+            shape: op.operand_shape(part)?,
+            strides: whole.strides.clone(),
+        })
+    });
+    layouts.collect()
 }
