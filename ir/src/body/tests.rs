@@ -95,6 +95,27 @@ fn order_survives_insertions_everywhere_in_a_long_block() {
     assert!(is_in_order(&body, block));
 }
 
+/// Otherwise many insertions at one place of a long block would take quadratic time.
+#[test]
+fn insertions_at_one_place_seldom_change_numbers_far_away() {
+    let ctx = Context::new();
+    let (mut body, block, _) = body_with_block(&ctx);
+    let name = ctx.op_name("t.op");
+    let make = |body: &mut Body| body.make_op(name, &[], &[], Location::UNKNOWN);
+    let ops: Vec<Op> = (0..4_000).map(|_| make(&mut body)).collect();
+    ops.iter().for_each(|op| body.append(*op, block));
+    let mut last = body.ops[ops[3_999]].seq;
+    let mut changes = 0;
+    for _ in 0..2_000 {
+        let op = make(&mut body);
+        body.insert_before(op, ops[10]);
+        changes += usize::from(body.ops[ops[3_999]].seq != last);
+        last = body.ops[ops[3_999]].seq;
+    }
+    assert!(is_in_order(&body, block));
+    assert!(changes < 20, "{changes} times");
+}
+
 #[test]
 fn erasing_an_operation_erases_what_is_inside() {
     let ctx = Context::new();
