@@ -48,8 +48,11 @@ pub fn copy_late_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> V
     let mut remarks = Vec::new();
     let ops: usize = blocks(ctx, body).into_iter().map(|block| body.ops(block).count()).sum();
     let mut trials = (TRIED_OPS / ops.max(1)).clamp(1, MOST_TRIALS);
-    let mut cuts = cuts(ctx, body, trials);
-    while !cuts.is_empty() && trials > 0 {
+    while trials > 0 {
+        let cuts = cuts(ctx, body, trials);
+        if cuts.is_empty() {
+            break;
+        }
         let Some(given) = max_live_bytes(ctx, target, body) else { break };
         let mut best: Option<(u64, &Cut)> = None;
         for cut in &cuts {
@@ -64,7 +67,6 @@ pub fn copy_late_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> V
         let Some((bytes, cut)) = best.map(|(bytes, cut)| (bytes, cut.clone())) else { break };
         remarks.extend(cut.parts.iter().map(|part| remark(body, *part, cut.after, given - bytes)));
         apply(ctx, body, &cut);
-        cuts = self::cuts(ctx, body, trials);
     }
     remarks
 }
