@@ -228,9 +228,9 @@ impl Body {
     }
 
     /// Spreads the sequence numbers around an operation that has the number of a neighbour, over the smallest
-    /// aligned range around it that has few operations. So n insertions at one place take n log² n steps, as
-    /// in Bender et al., "Two Simplified Algorithms for Maintaining Order in a List", 2002, in blocks of up to
-    /// seven million operations.
+    /// aligned range around it that has few operations. So n insertions at one place of a block with at most
+    /// seven million operations take n log² n steps, as in Bender et al., "Two Simplified Algorithms for
+    /// Maintaining Order in a List", 2002.
     fn spread(&mut self, op: Op, block: Block) {
         let seq = self.ops[op].seq;
         let (mut first, mut last) = (op, op);
