@@ -226,6 +226,7 @@ mod tests {
                 parts: 1,
                 scratch_bytes: 0,
                 most_scratch_bytes: 0,
+                enough_scratch_bytes: 0,
                 operands: first_row(band),
             })
         };

@@ -68,6 +68,15 @@ impl Lowered {
         self.shared_bytes + workers.unwrap_or(0)
     }
 
+    /// Scratch of all workers together that is enough at any sizes up to these, in bytes.
+    pub(crate) fn enough_scratch_bytes(&self, threads: usize) -> u64 {
+        if self.least_scratch_bytes.is_none() {
+            return self.most_scratch_bytes(threads);
+        }
+        let workers = self.calls.iter().map(|call| call.enough_scratch_bytes * threads as u64).max();
+        self.shared_bytes + workers.unwrap_or(0)
+    }
+
     /// The least scratch of all workers together, in bytes.
     pub(crate) fn least_scratch_bytes(&self, threads: usize) -> u64 {
         self.least_scratch_bytes.unwrap_or_else(|| self.scratch_bytes(threads))
@@ -93,6 +102,8 @@ pub(crate) struct LoweredCall {
     pub(crate) scratch_bytes: u64,
     /// The greatest scratch of each worker, in bytes, at any sizes up to these.
     pub(crate) most_scratch_bytes: u64,
+    /// Scratch of each worker that is enough at any sizes up to these, in bytes.
+    pub(crate) enough_scratch_bytes: u64,
     /// The table of operands.
     pub(crate) operands: Vec<Pointer>,
 }
@@ -160,6 +171,7 @@ impl LoweredCall {
             parts: kernel.parts(),
             scratch_bytes: (kernel.scratch_bytes() as u64).next_multiple_of(64),
             most_scratch_bytes: (kernel.most_scratch_bytes() as u64).next_multiple_of(64),
+            enough_scratch_bytes: (kernel.enough_scratch_bytes() as u64).next_multiple_of(64),
             operands,
         }
     }

@@ -55,7 +55,11 @@ pub(crate) fn lower(group: OpRef<'_>, machine: &Machine) -> Result<Lowered, Code
         None => (rows[1], None),
         Some(planned) => chain.within(planned, rows)?,
     };
-    let run = chain.run(rows, limit)?;
+    let mut run = chain.run(rows, limit)?;
+    // At other sizes, a turn may have other rows.
+    for call in &mut run.calls {
+        call.enough_scratch_bytes = call.most_scratch_bytes;
+    }
     Ok(Lowered {
         shared_bytes: run.shared_bytes,
         least_scratch_bytes: Some(least_bytes),

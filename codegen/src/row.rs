@@ -125,6 +125,7 @@ impl EmbedderKernel {
             parts: work.parts,
             scratch_bytes,
             most_scratch_bytes: scratch_bytes,
+            enough_scratch_bytes: scratch_bytes,
             operands: results.chain(operands).collect(),
         };
         Ok(Lowered::new(name, vec![call]))

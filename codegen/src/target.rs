@@ -136,6 +136,7 @@ impl Target for Cpu {
             scratch_bytes: lowered.scratch_bytes(threads),
             least_scratch_bytes: lowered.least_scratch_bytes(threads),
             most_scratch_bytes: lowered.most_scratch_bytes(threads),
+            enough_scratch_bytes: lowered.enough_scratch_bytes(threads),
             packed_bytes: lowered.packed_bytes(),
             bands: lowered.bands,
             slow: lowered.slow(),

@@ -112,6 +112,9 @@ pub struct KernelChoice {
     /// An upper bound of `scratch_bytes` for the operation at all sizes up to these, where another kernel may
     /// be chosen.
     pub most_scratch_bytes: u64,
+    /// Scratch that is enough for the operation at all sizes up to these: an upper bound of
+    /// `least_scratch_bytes`.
+    pub enough_scratch_bytes: u64,
     /// Bytes of repacked weights; 0 if the weights are used as they are.
     pub packed_bytes: u64,
     /// How it can overwrite rows that it has read with result 0; none if it reads in another order.

@@ -36,6 +36,11 @@ pub unsafe trait Kernel: Copy + 'static {
         self.scratch_bytes()
     }
 
+    /// Scratch that is enough for the same work at any sizes up to these, for kernels that can do with less.
+    fn enough_scratch_bytes(&self) -> usize {
+        self.most_scratch_bytes()
+    }
+
     /// The function that runs one part, for the instruction set given when the descriptor was made.
     fn entry(&self) -> KernelFn;
 

@@ -400,6 +400,15 @@ impl Conv2d {
         }
     }
 
+    /// Whether rows may be copied at a smaller size. Some are, which are read in place here.
+    fn may_copy(&self) -> bool {
+        match self.path {
+            Path::Gather => true,
+            Path::Direct => self.strides.input.w >= 1024,
+            Path::Lanes => false,
+        }
+    }
+
     /// Cuts rows and panels so that the slowest worker finishes first, by a rough count of each part's work.
     pub(crate) fn choose_parts(&mut self, threads: usize) {
         let rows = self.rows();
@@ -482,16 +491,16 @@ unsafe impl Kernel for Conv2d {
         if self.path == Path::Gather { (slab + SLAB_TAIL) * 4 } else { 0 }
     }
 
-    /// An upper bound from rows and depth, and from `SLAB`, which has room for a tile of the longest rows. At
-    /// a smaller size, rows may be copied instead of read in place.
+    /// An upper bound from rows and depth, and from `SLAB`, which has room for a tile of the longest rows.
     fn most_scratch_bytes(&self) -> usize {
-        let may_copy = match self.path {
-            Path::Gather => true,
-            Path::Direct => self.strides.input.w >= 1024,
-            Path::Lanes => false,
-        };
         let row = (self.depth().clamp(1, DEPTH).div_ceil(16) | 1) * 16;
-        if may_copy { ((self.rows().max(1) * row).min(SLAB) + SLAB_TAIL) * 4 } else { 0 }
+        if self.may_copy() { ((self.rows().max(1) * row).min(SLAB) + SLAB_TAIL) * 4 } else { 0 }
+    }
+
+    /// Room for a tile.
+    fn enough_scratch_bytes(&self) -> usize {
+        let row = (self.depth().clamp(1, NARROW_DEPTH).div_ceil(16) | 1) * 16;
+        if self.may_copy() { (self.rows().clamp(1, TILE) * row + SLAB_TAIL) * 4 } else { 0 }
     }
 
     fn entry(&self) -> KernelFn {

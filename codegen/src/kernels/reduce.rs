@@ -90,6 +90,7 @@ impl Folding<'_> {
             parts: parts.count(),
             scratch_bytes: 0,
             most_scratch_bytes: 0,
+            enough_scratch_bytes: 0,
             operands: vec![to, from],
         }
     }

@@ -285,12 +285,14 @@ pub(crate) fn call(
     };
     let parts = PartSplit::choose(&nest, form.cost(), machine.threads);
     let elem_bytes: Vec<u32> = windows.iter().map(|window| window.elem.bytes()).collect();
+    // At smaller sizes other axes may collapse into the innermost loop, at most all of them.
+    let most_scratch_bytes = form.most_scratch_bytes(space.iter().product());
     Ok(LoweredCall {
         descriptor: rows::descriptor(&nest, &elem_bytes, parts),
         parts: parts.count(),
         scratch_bytes: form.scratch_bytes(parts.chunk(&nest)),
-        // At smaller sizes other axes may collapse into the innermost loop, at most all of them.
-        most_scratch_bytes: form.most_scratch_bytes(space.iter().product()),
+        most_scratch_bytes,
+        enough_scratch_bytes: most_scratch_bytes,
         operands: windows.iter().map(|window| window.place.clone()).collect(),
         code: KernelCode::Pointwise { form: Box::new(form), axes: space.len() },
     })

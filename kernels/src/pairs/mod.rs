@@ -212,6 +212,13 @@ impl PairConv2d {
         self.conv.kernel_h as usize * self.line_words as usize
     }
 
+    /// The most bytes of scratch with copied rows of at most `slab` words, at any sizes up to these: at a
+    /// smaller size, rows may be copied instead of read in place, and lines may fit the line buffer.
+    fn most_bytes_of(&self, slab: usize) -> usize {
+        let lines = if self.conv.strides.input.c == 1 { 0 } else { MOST_BYTES / size_of::<u16>() };
+        SUMS * 4 + (slab + lines + SLAB_TAIL) * 2
+    }
+
     /// Chooses blocks whose copied rows and line buffer take at most `slab` words, or as few as possible.
     fn choose_blocks(&mut self, slab: usize) {
         let rows = self.conv.rows().max(1);
@@ -247,13 +254,16 @@ unsafe impl Kernel for PairConv2d {
         SUMS * 4 + slab * 2
     }
 
-    /// An upper bound from rows and depth. At a smaller size, rows may be copied instead of read in place,
-    /// and lines may fit the line buffer.
+    /// An upper bound from rows and depth.
     fn most_scratch_bytes(&self) -> usize {
         let row = (self.conv.depth().div_ceil(32) | 1) * 32;
-        let rows = self.conv.rows().max(1) * row;
-        let lines = if self.conv.strides.input.c == 1 { 0 } else { MOST_BYTES / size_of::<u16>() };
-        SUMS * 4 + (rows.min(SLAB.max(TILE * row)) + lines + SLAB_TAIL) * 2
+        self.most_bytes_of((self.conv.rows().max(1) * row).min(SLAB.max(TILE * row)))
+    }
+
+    /// Room for a tile.
+    fn enough_scratch_bytes(&self) -> usize {
+        let row = (self.conv.depth().div_ceil(32) | 1) * 32;
+        self.most_bytes_of(self.conv.rows().clamp(1, TILE) * row)
     }
 
     fn entry(&self) -> KernelFn {

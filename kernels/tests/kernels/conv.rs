@@ -425,10 +425,15 @@ fn no_smaller_convolution_takes_more_scratch() {
         };
         let large = size(&mut rng);
         let small = (rng.between(1, large.0), large.1.map(|size| rng.between(3, size)));
-        let most = of(large, channels).most_scratch_bytes();
-        let found = of(small, rng.between(1, channels)).scratch_bytes();
+        let all = of(large, channels);
+        let conv = of(small, rng.between(1, channels));
+        let found = conv.scratch_bytes();
+        let most = all.most_scratch_bytes();
         copied += usize::from(found > 0);
         assert!(found <= most, "{found} bytes at {small:?}, {most} at {large:?}, {channels} channels");
+        let least = conv.least_scratch_bytes();
+        let enough = all.enough_scratch_bytes();
+        assert!(least <= enough, "{least} bytes at {small:?}, {enough} at {large:?}, {channels} channels");
     }
     assert!(copied > 100);
 }

@@ -404,10 +404,15 @@ fn no_smaller_convolution_of_bf16_takes_more_scratch() {
         };
         let large = size(&mut rng);
         let small = (rng.between(1, large.0), large.1.map(|size| rng.between(3, size)));
-        let most = kernels::Kernel::most_scratch_bytes(&of(large));
-        let found = kernels::Kernel::scratch_bytes(&of(small));
+        let all = of(large);
+        let conv = of(small);
+        let most = kernels::Kernel::most_scratch_bytes(&all);
+        let found = kernels::Kernel::scratch_bytes(&conv);
         copied += usize::from(found > 0);
         assert!(found <= most, "{found} bytes at {small:?}, {most} at {large:?}, {channels} channels");
+        let least = conv.least_scratch_bytes();
+        let enough = kernels::Kernel::enough_scratch_bytes(&all);
+        assert!(least <= enough, "{least} bytes at {small:?}, {enough} at {large:?}, {channels} channels");
     }
     assert!(copied > 100);
 }

@@ -173,7 +173,15 @@ impl Assigner {
         needs: &[StepNeeds],
         bound: &Bound,
     ) -> Assignment {
-        let sizes = self.sizes(at, needs);
+        let mut sizes = self.sizes(at, needs);
+        let mut choices = Vec::new();
+        for (step, run) in self.buffers.runs.iter().enumerate() {
+            let most = bound.stacked_scratch(run.scratch).unwrap_or(0);
+            if sizes[run.scratch] > most {
+                sizes[run.scratch] = most;
+                choices.push(StepChoice { step, scratch_bytes: Some(most), banding: None, method: None });
+            }
+        }
         let candidate = |shared: &SharedRows| {
             let bands = needs[self.buffers.number(shared.op)?].bands?;
             let rows = OperandRows::of(ctx, body, shared.op, shared.operand)?;
@@ -187,7 +195,7 @@ impl Assigner {
             candidates.iter().map(|(candidate, order)| overlap(&self.buffers, candidate, *order)).collect();
         let placed = self.orders.place_in_order(&sizes, overlaps, bound.order());
         let candidates: Vec<BandCandidate> = candidates.into_iter().map(|(candidate, _)| candidate).collect();
-        settled(&self.buffers, placed, sizes, Vec::new(), &candidates)
+        settled(&self.buffers, placed, sizes, choices, &candidates)
     }
 
     fn assign_freely(

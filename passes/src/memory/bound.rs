@@ -12,35 +12,50 @@
 //! bottom up ([`Bound::order`]) places no buffer higher.
 //!
 //! The scratch of a step is the target's upper bound ([`ir::target::KernelChoice::most_scratch_bytes`]) with
-//! all sizes at their greatest; no scratch is saved. Results that overwrite rows of operands at the greatest
-//! sizes do so at all sizes if possible (`shared_rows`). The upper one of the two then begins at most a
-//! distance above the lower one's first byte, instead of at its end.
+//! all sizes at their greatest, or what its faster algorithm prefers there. Steps that have less scratch in a
+//! plan for the greatest sizes have less here, too, but enough for all sizes
+//! ([`ir::target::KernelChoice::enough_scratch_bytes`]); where a faster algorithm needs more, the step uses
+//! its usual one. Results that overwrite rows of operands at the greatest sizes do so at all sizes if
+//! possible (`shared_rows`). The upper one of the two then begins at most a distance above the lower one's
+//! first byte, instead of at its end.
 
 use cranelift_entity::PrimaryMap;
 use ir::dims::{self, Maximum, Ranges};
 use ir::memory_pools::{MemoryPool, stack};
+use ir::target::KernelChoice;
 use ir::{Body, Context, Target};
 
 use super::buffers::{BufferSize, Buffers};
 use super::faster::FasterSteps;
 use super::pools::PoolBound;
-use super::price::{StepNeeds, TradeOffQuery, needs, overlap};
+use super::price::{TradeOffQuery, needs, overlap};
 use super::shared_rows::SharedRows;
 use super::stacked::{BufferSizes, order_of};
 use super::structure::write_rows;
 use crate::overlap::RowOrder;
 use crate::place::{self, BufferId, Placement, PlannerOptions, Problem};
-use crate::tradeoff::{self, BandCandidate, Goal};
+use crate::tradeoff::{self, BandCandidate, Goal, Question};
 
 /// Upper bounds for the buffers of a function at all its sizes.
 #[derive(Clone, Debug)]
 pub struct Bound {
     maximum: Maximum,
-    order: Vec<BufferId>,
+    /// The most scratch that a step may prefer.
     scratch: PrimaryMap<BufferId, Option<u64>>,
-    shared_rows: Vec<SharedRows>,
+    stacking: Stacking,
     pools: Vec<PoolBound>,
     size_bytes: u64,
+}
+
+/// How the buffers are stacked.
+#[derive(Clone, Debug)]
+struct Stacking {
+    /// All buffers from the bottom up.
+    order: Vec<BufferId>,
+    /// The bytes of each buffer of scratch.
+    scratch: PrimaryMap<BufferId, Option<u64>>,
+    /// The results that overwrite rows of operands.
+    shared_rows: Vec<SharedRows>,
 }
 
 impl Bound {
@@ -65,10 +80,10 @@ impl Bound {
         dims::greatest_in(ctx, &mut greatest, &ranges).map_err(|faults| faults[0].message.clone())?;
         let mut in_rows = greatest.clone();
         write_rows(ctx, &mut in_rows);
-        let mut scratch = most_scratch(ctx, target, buffers, [&greatest, &in_rows], threads)?;
+        let ScratchAtAllSizes { most: mut scratch, enough } =
+            ScratchAtAllSizes::of(ctx, target, buffers, [&greatest, &in_rows], threads)?;
         let mut sizes = BufferSizes::of(ctx, buffers, &scratch, &ranges);
-        let greatest = sizes.at_greatest(&buffers.problem);
-        let bytes = greatest.buffers.values().map(|buffer| buffer.size_bytes).collect();
+        let bytes = bytes_of(&sizes.at_greatest(&buffers.problem));
         let usual = needs(ctx, target, buffers, &in_rows, threads);
         let asked = TradeOffQuery::new((ctx, &in_rows), buffers, Goal::Memory, &usual, &bytes);
         let method = |step: usize, room_bytes| {
@@ -85,17 +100,24 @@ impl Bound {
         let pools: Vec<PoolBound> = pools.collect::<Result<_, _>>()?;
         let problem = sizes.at_greatest(&buffers.problem);
         let (order, maximum) = sizes.stacked(&problem);
-        let whole = Bound { maximum, order, scratch, shared_rows: Vec::new(), pools, size_bytes: 0 };
+        let stacking = Stacking { order, scratch: scratch.clone(), shared_rows: Vec::new() };
+        let whole = Bound { maximum, scratch, stacking, pools, size_bytes: 0 };
         let needs = faster.needs(&usual);
-        let (order, shared_rows) =
-            share_rows(ctx, buffers, &ranges, problem.clone(), (&in_rows, &needs), goal);
-        if shared_rows.is_empty() {
-            return Ok(whole.with_pools(buffers));
-        }
-        let maximum = sizes.joint_maximum(&problem, &order, &shared_rows);
-        let is_better = maximum.value < whole.maximum.value;
-        let best = if is_better { Bound { maximum, order, shared_rows, ..whole } } else { whole };
+        let bytes = bytes_of(&problem);
+        let asked = TradeOffQuery::new((ctx, &in_rows), buffers, goal, &needs, &bytes);
+        let best = match saving(&asked, &ranges, &problem, &enough) {
+            Some(stacking) => whole.or_smaller(ctx, buffers, &ranges, stacking),
+            None => whole,
+        };
         Ok(best.with_pools(buffers))
+    }
+
+    /// The bound with this stacking, if it is smaller.
+    fn or_smaller(self, ctx: &Context, buffers: &Buffers, ranges: &Ranges, stacking: Stacking) -> Bound {
+        let sizes = BufferSizes::of(ctx, buffers, &stacking.scratch, ranges);
+        let problem = sizes.at_greatest(&buffers.problem);
+        let maximum = sizes.joint_maximum(&problem, &stacking.order, &stacking.shared_rows);
+        if maximum.value < self.maximum.value { Bound { maximum, stacking, ..self } } else { self }
     }
 
     /// The bound with the size of all pools, which follow the arena.
@@ -132,88 +154,125 @@ impl Bound {
 
     /// All buffers of the arena from the bottom up: first fit in this order never exceeds the bound.
     pub fn order(&self) -> &[BufferId] {
-        &self.order
+        &self.stacking.order
     }
 
-    /// Whether faster steps fit the scratch of the bound, and can overwrite the rows that it assumes.
+    /// Whether faster steps can run with the scratch of the bound, and overwrite the rows that it assumes.
     pub(super) fn has_room_for(&self, buffers: &Buffers, faster: &FasterSteps) -> bool {
-        let has_room = |(id, bytes): (BufferId, u64)| self.scratch[id].is_some_and(|most| bytes <= most);
+        let has_room =
+            |(id, least): (BufferId, u64)| self.stacked_scratch(id).is_some_and(|most| least <= most);
         let shares =
             |rows: &SharedRows| buffers.number(rows.op).is_none_or(|step| faster.can_share(step, rows));
-        faster.scratch(buffers).all(has_room) && self.shared_rows.iter().all(shares)
+        faster.least_scratch(buffers).all(has_room) && self.shared_rows().iter().all(shares)
     }
 
     /// The results that overwrite rows of operands in that order.
     pub(crate) fn shared_rows(&self) -> &[SharedRows] {
-        &self.shared_rows
+        &self.stacking.shared_rows
     }
 
-    /// The largest size of a buffer of scratch in bytes.
+    /// The most bytes of a buffer of scratch in that order.
+    pub(super) fn stacked_scratch(&self, buffer: BufferId) -> Option<u64> {
+        self.stacking.scratch[buffer]
+    }
+
+    /// The largest size of a buffer of scratch in bytes, in any order.
     pub fn scratch_bytes(&self, buffer: BufferId) -> Option<u64> {
         self.scratch[buffer]
     }
 }
 
-/// The results that overwrite rows of operands with all buffers at their greatest sizes, for steps with these
-/// needs, and the order of buffers then.
-fn share_rows(
-    ctx: &Context,
-    buffers: &Buffers,
+/// The bytes of all buffers.
+fn bytes_of(problem: &Problem) -> PrimaryMap<BufferId, u64> {
+    problem.buffers.values().map(|buffer| buffer.size_bytes).collect()
+}
+
+/// A stacking that saves memory with all buffers at their greatest sizes, as in `problem`, if there is one: a
+/// result overwrites rows of an operand, or a step gets less scratch than it prefers, but `enough`.
+fn saving(
+    asked: &TradeOffQuery<'_>,
     ranges: &Ranges,
-    mut problem: Problem,
-    (at, needs): (&Body, &[StepNeeds]),
-    goal: Goal,
-) -> (Vec<BufferId>, Vec<SharedRows>) {
-    let bytes: PrimaryMap<BufferId, u64> = problem.buffers.values().map(|buffer| buffer.size_bytes).collect();
-    let asked = TradeOffQuery::new((ctx, at), buffers, goal, needs, &bytes);
+    problem: &Problem,
+    enough: &PrimaryMap<BufferId, Option<u64>>,
+) -> Option<Stacking> {
+    let buffers = asked.buffers;
     let both = |candidate: &BandCandidate| {
         [RowOrder::Down, RowOrder::Up].map(|order| overlap(buffers, candidate, order))
     };
-    let mut best: Option<(Vec<BandCandidate>, Placement)> = None;
-    for trade_off in goal.band_widths().iter().map_while(|width| tradeoff::trade_off(&asked, *width)) {
+    let mut best: Option<(Vec<BandCandidate>, Problem, Placement)> = None;
+    for trade_off in asked.goal().band_widths().iter().map_while(|width| tradeoff::trade_off(asked, *width)) {
+        let mut problem = problem.clone();
+        for (op, bytes) in &trade_off.scratch {
+            let id = buffers.runs[buffers.number(*op).expect("only runs have scratch to save")].scratch;
+            problem.buffers[id].size_bytes = enough[id].unwrap_or(0).max(*bytes);
+        }
         problem.overlaps = trade_off.candidates.iter().flat_map(both).collect();
         let placement = place::place(&problem, &PlannerOptions::default());
         let is_met = placement.size_bytes <= trade_off.target_bytes;
-        if best.as_ref().is_none_or(|best| placement.size_bytes < best.1.size_bytes) {
-            best = Some((trade_off.candidates, placement));
+        if best.as_ref().is_none_or(|best| placement.size_bytes < best.2.size_bytes) {
+            best = Some((trade_off.candidates, problem, placement));
         }
         if is_met {
             break;
         }
     }
-    let (candidates, placement) =
-        best.unwrap_or_else(|| (Vec::new(), place::place(&problem, &PlannerOptions::default())));
-    problem.overlaps = candidates.iter().flat_map(both).collect();
+    let (candidates, problem, placement) = best?;
     let shared = candidates.iter().filter_map(|candidate| {
         let [input, output] = buffers.pair(candidate.op, candidate.operand)?;
-        let range = |id: BufferId| placement.offsets[id]..placement.offsets[id] + bytes[id];
+        let range =
+            |id: BufferId| placement.offsets[id]..placement.offsets[id] + problem.buffers[id].size_bytes;
         let (_, order) = tradeoff::settled(candidate, [range(input), range(output)])?;
         let stacked = match order {
             RowOrder::Down => [output, input],
             RowOrder::Up => [input, output],
         };
-        SharedRows::new(ctx, buffers, ranges, candidate, order, stacked)
+        SharedRows::new(asked.ctx, buffers, ranges, candidate, order, stacked)
     });
-    let shared = shared.collect();
-    (order_of(&problem, &placement), shared)
+    let scratch = |(id, size): (BufferId, &BufferSize)| match size {
+        BufferSize::Scratch(_) => Some(problem.buffers[id].size_bytes),
+        _ => None,
+    };
+    Some(Stacking {
+        order: order_of(&problem, &placement),
+        scratch: buffers.sizes.iter().map(scratch).collect(),
+        shared_rows: shared.collect(),
+    })
 }
 
-/// The most scratch of each step, with dense operands and with the layouts of the structure.
-fn most_scratch(
-    ctx: &Context,
-    target: &dyn Target,
-    buffers: &Buffers,
-    [whole, in_rows]: [&Body; 2],
-    threads: usize,
-) -> Result<PrimaryMap<BufferId, Option<u64>>, String> {
-    let bytes_of = |size: &BufferSize| {
-        let BufferSize::Scratch(number) = *size else { return Ok(None) };
-        let op = buffers.runs[number].op;
-        let bytes = |body: &Body| target.select(body.at(ctx, op), threads).map(|it| it.most_scratch_bytes);
-        let name = || whole.at(ctx, op).name().to_owned();
-        let most = bytes(whole).ok_or_else(|| format!("the scratch of `{}` has no bound", name()))?;
-        Ok(Some(most.max(bytes(in_rows).unwrap_or(0))))
-    };
-    let bytes: Result<Vec<Option<u64>>, String> = buffers.sizes.values().map(bytes_of).collect();
-    Ok(bytes?.into_iter().collect())
+/// The scratch of the usual kernels at all sizes, with dense operands and with the layouts of the structure.
+struct ScratchAtAllSizes {
+    /// The most that they prefer, in bytes.
+    most: PrimaryMap<BufferId, Option<u64>>,
+    /// What is enough for them, in bytes.
+    enough: PrimaryMap<BufferId, Option<u64>>,
+}
+
+impl ScratchAtAllSizes {
+    fn of(
+        ctx: &Context,
+        target: &dyn Target,
+        buffers: &Buffers,
+        [whole, in_rows]: [&Body; 2],
+        threads: usize,
+    ) -> Result<ScratchAtAllSizes, String> {
+        let (mut most, mut enough) = (PrimaryMap::new(), PrimaryMap::new());
+        for size in buffers.sizes.values() {
+            let BufferSize::Scratch(number) = *size else {
+                most.push(None);
+                enough.push(None);
+                continue;
+            };
+            let op = buffers.runs[number].op;
+            let select = |body: &Body| target.select(body.at(ctx, op), threads);
+            let Some(dense) = select(whole) else {
+                return Err(format!("the scratch of `{}` has no bound", whole.at(ctx, op).name()));
+            };
+            let laid_out = select(in_rows);
+            let greatest =
+                |bytes: fn(&KernelChoice) -> u64| Some(bytes(&dense).max(laid_out.as_ref().map_or(0, bytes)));
+            most.push(greatest(|choice| choice.most_scratch_bytes));
+            enough.push(greatest(|choice| choice.enough_scratch_bytes));
+        }
+        Ok(ScratchAtAllSizes { most, enough })
+    }
 }

@@ -95,6 +95,14 @@ impl FasterSteps {
         self.steps.iter().map(|step| (buffers.runs[step.number].scratch, step.scratch_bytes))
     }
 
+    /// The scratch buffers of the faster steps, with the least bytes that their algorithms can run with.
+    pub(super) fn least_scratch<'a>(
+        &'a self,
+        buffers: &'a Buffers,
+    ) -> impl Iterator<Item = (BufferId, u64)> + 'a {
+        self.steps.iter().map(|step| (buffers.runs[step.number].scratch, step.least_scratch_bytes))
+    }
+
     /// Whether the algorithm of a step, if it has one, can write its result over these rows.
     pub(super) fn can_share(&self, step: usize, rows: &SharedRows) -> bool {
         let of_step = self.steps.iter().filter(|faster| faster.number == step);

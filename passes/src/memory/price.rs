@@ -68,7 +68,7 @@ fn live(buffers: &Buffers, sizes: &PrimaryMap<BufferId, u64>) -> Vec<u64> {
 
 /// The queries of [`crate::tradeoff`] about a function at given sizes.
 pub(super) struct TradeOffQuery<'a> {
-    ctx: &'a Context,
+    pub(super) ctx: &'a Context,
     body: &'a Body,
     pub(super) buffers: &'a Buffers,
     goal: Goal,

@@ -312,6 +312,7 @@ mod tests {
                 scratch_bytes: 0,
                 least_scratch_bytes: 0,
                 most_scratch_bytes: 0,
+                enough_scratch_bytes: 0,
                 packed_bytes: 0,
                 bands: None,
                 slow: None,

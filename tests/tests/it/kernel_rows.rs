@@ -479,6 +479,7 @@ fn kernels_take_as_little_scratch_as_they_say() {
             assert_eq!(choice.kernel, example.kernel);
             assert!(choice.least_scratch_bytes <= choice.scratch_bytes, "{}", example.kernel);
             assert!(choice.scratch_bytes <= choice.most_scratch_bytes, "{}", example.kernel);
+            assert!(choice.least_scratch_bytes <= choice.enough_scratch_bytes, "{}", example.kernel);
             body.set_attr(&ctx, op, attrs::MEM_SCRATCH, ctx.int_attr(choice.least_scratch_bytes as i64));
             let least = Cpu::native().select(body.at(&ctx, op), threads).expect("it takes the least");
             assert!(least.scratch_bytes <= choice.least_scratch_bytes, "{}", example.kernel);

@@ -47,30 +47,28 @@ fn said(target: &dyn Target, ctx: &Context, body: &Body, op: Op) -> Said {
 fn fault(
     target: &dyn Target,
     ctx: &Context,
-    [most, less]: [&Body; 2],
+    [most_sizes, less]: [&Body; 2],
     op: Op,
 ) -> Result<Option<String>, String> {
     let name = less.at(ctx, op).name();
-    let (large, small) = (said(target, ctx, most, op), said(target, ctx, less, op));
+    let (large, small) = (said(target, ctx, most_sizes, op), said(target, ctx, less, op));
     if large != small {
         return Err(format!("of `{name}` the target says {large:?} at some sizes, and {small:?} at others"));
     }
     let choice = |body: &Body| target.select(body.at(ctx, op), THREADS);
     // An operation without a kernel at the greatest sizes has no bound, so it must not get a kernel.
-    let Some((small, large)) = choice(less).zip(choice(most)) else { return Ok(None) };
-    let found = small.scratch_bytes.max(small.most_scratch_bytes);
-    if found <= large.most_scratch_bytes {
-        Ok(Some(small.kernel))
-    } else {
-        Err(format!(
-            "`{name}` takes {} bytes of scratch, at most {}, but is said to take at most {} at greater sizes: {:?}, {:?}",
-            small.scratch_bytes,
-            small.most_scratch_bytes,
-            large.most_scratch_bytes,
-            shapes(ctx, less, op),
-            shapes(ctx, most, op)
-        ))
+    let Some((small, large)) = choice(less).zip(choice(most_sizes)) else { return Ok(None) };
+    let most = [small.scratch_bytes.max(small.most_scratch_bytes), large.most_scratch_bytes];
+    let enough = [small.least_scratch_bytes.max(small.enough_scratch_bytes), large.enough_scratch_bytes];
+    for (what, [found, said]) in [("takes at most", most), ("needs at least", enough)] {
+        if found > said {
+            let at = [less, most_sizes].map(|body| shapes(ctx, body, op));
+            return Err(format!(
+                "`{name}` {what} {found} bytes of scratch, and {said} at greater sizes: {at:?}"
+            ));
+        }
     }
+    Ok(Some(small.kernel))
 }
 
 fn shapes(ctx: &Context, body: &Body, op: Op) -> Vec<Vec<u64>> {
@@ -296,7 +294,7 @@ fn what_the_target_says_of_groups_for_all_sizes_holds_at_each() {
 /// A target with the processor's answers, except for one question.
 struct Fickle {
     access: fn(OpRef<'_>) -> Access,
-    most_scratch_bytes: fn(&KernelChoice) -> u64,
+    choice: fn(KernelChoice) -> KernelChoice,
 }
 
 impl Target for Fickle {
@@ -313,8 +311,7 @@ impl Target for Fickle {
     }
 
     fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice> {
-        let choice = Cpu::native().select(op, threads)?;
-        Some(KernelChoice { most_scratch_bytes: (self.most_scratch_bytes)(&choice), ..choice })
+        Cpu::native().select(op, threads).map(self.choice)
     }
 
     fn access(&self, op: OpRef<'_>, _: usize) -> Access {
@@ -336,13 +333,17 @@ fn an_answer_that_depends_on_sizes_is_seen() {
     let large = resized(ctx, body, &|size| Dim::Known(size * 4000)).expect("a softmax has any size");
     let op = body.entry(body.root()).and_then(|block| body.first_op(block)).expect("it is there");
     let found = |target: &Fickle| fault(target, ctx, [&large, body], op).err().unwrap_or_default();
-    let most = |choice: &KernelChoice| choice.most_scratch_bytes;
+    let same = |choice: KernelChoice| choice;
     let never = |_: OpRef<'_>| Access::Never;
-    assert_eq!(found(&Fickle { access: never, most_scratch_bytes: most }), "");
+    assert_eq!(found(&Fickle { access: never, choice: same }), "");
     let of_small: fn(OpRef<'_>) -> Access =
         |op| if op.result_shape(0) == Some(vec![2, 3]) { Access::Whole } else { Access::Never };
-    let said = found(&Fickle { access: of_small, most_scratch_bytes: most });
+    let said = found(&Fickle { access: of_small, choice: same });
     assert!(said.starts_with("of `nn.softmax` the target says"), "{said}");
-    let said = found(&Fickle { access: never, most_scratch_bytes: |_| 0 });
-    assert!(said.contains("is said to take at most 0"), "{said}");
+    let choice = |choice: KernelChoice| KernelChoice { most_scratch_bytes: 0, ..choice };
+    let said = found(&Fickle { access: never, choice });
+    assert!(said.contains("takes at most") && said.contains("and 0 at greater sizes"), "{said}");
+    let choice = |choice: KernelChoice| KernelChoice { enough_scratch_bytes: 0, ..choice };
+    let said = found(&Fickle { access: never, choice });
+    assert!(said.contains("needs at least") && said.contains("and 0 at greater sizes"), "{said}");
 }
