@@ -367,6 +367,33 @@ fn scratch_that_is_saved_at_the_greatest_sizes_is_saved_in_the_bound() {
     check(&text, &[("H", 90), ("W", 60)], 102);
 }
 
+/// Products of a depth of 9 * 32 are computed in two blocks of 144, and those of 9 * 28 in one, whose rows of
+/// the image take more scratch: fewer channels need more of it than the most.
+#[test]
+fn the_bound_has_scratch_for_sizes_that_need_more_of_it_than_the_greatest() {
+    let text = "func.func @main(%x: IMAGE, %f: FILTER) -> tensor<1x1x1x32xf32> {
+  %0 = nn.conv2d %x, %f {layout = \"NHWC\", pads = array<i64: 1, 1, 1, 1>} : (IMAGE, FILTER) -> RESULT
+  %1 = nn.reduce_max %0 {axes = array<i64: 1, 2>, keepdims} : (RESULT) -> tensor<1x1x1x32xf32>
+  return %1 : tensor<1x1x1x32xf32>
+}";
+    let text = text.replace("IMAGE", "tensor<1x?x?x?xf32, #optc.dims<H, W, C>>");
+    let text = text.replace("FILTER", "tensor<32x?x3x3xf32, #optc.dims<C>>");
+    let text = text.replace("RESULT", "tensor<1x?x?x32xf32, #optc.dims<H, W>>");
+    let module = optc::parse("bound.mlir", text.clone(), None, &LoadOptions::default());
+    let module = module.unwrap_or_else(|failure| panic!("{failure}"));
+    let ranges = [("H", 90), ("W", 60), ("C", 32)];
+    let symbolic = decide(&module, &ranges);
+    let bound = symbolic.bound().unwrap_or_else(|why| panic!("{why}"));
+    let arena = |channels: u64| {
+        let number = |symbol: &runtime::Symbol| if symbol.name == "C" { channels } else { symbol.most };
+        let sizes: Vec<u64> = symbolic.symbols().iter().map(number).collect();
+        let placed = place(&symbolic, bound, &sizes).expect("it has these sizes");
+        arena_bytes(&placed.ctx, placed.function(symbolic.entry()).expect("it was decided"))
+    };
+    assert!(arena(28) > arena(32), "{} and {} bytes", arena(28), arena(32));
+    check(&text, &ranges, 102);
+}
+
 fn network(path: &Path, images: u64) -> Module {
     let axes = [("N", 0, images), ("H", 2, 224), ("W", 3, 224)];
     let symbolized =
