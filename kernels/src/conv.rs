@@ -387,9 +387,7 @@ impl Conv2d {
         match self.path {
             Path::Direct => self.block_rows = DIRECT_ROWS as u32,
             Path::Gather => {
-                // An odd number of cache lines: successive rows fall in different sets.
-                let lines = block_depth.div_ceil(16);
-                let stride = (lines + 1 - lines % 2) * 16;
+                let stride = row_floats(block_depth);
                 self.slab_stride = stride as u32;
                 let fitting = slab / stride;
                 let block_rows =
@@ -479,6 +477,11 @@ impl Conv2d {
     }
 }
 
+/// The stride of copied rows: an odd number of cache lines, so that successive rows fall in different sets.
+fn row_floats(depth: usize) -> usize {
+    (depth.div_ceil(16) | 1) * 16
+}
+
 // SAFETY: `u64` strides, then 4-byte fields of an even number (the code has three): no padding; `entry` reads
 // this type.
 unsafe impl Kernel for Conv2d {
@@ -493,13 +496,13 @@ unsafe impl Kernel for Conv2d {
 
     /// An upper bound from rows and depth, and from `SLAB`, which has room for a tile of the longest rows.
     fn most_scratch_bytes(&self) -> usize {
-        let row = (self.depth().clamp(1, DEPTH).div_ceil(16) | 1) * 16;
+        let row = row_floats(self.depth().clamp(1, DEPTH));
         if self.may_copy() { ((self.rows().max(1) * row).min(SLAB) + SLAB_TAIL) * 4 } else { 0 }
     }
 
     /// Room for a tile.
     fn enough_scratch_bytes(&self) -> usize {
-        let row = (self.depth().clamp(1, NARROW_DEPTH).div_ceil(16) | 1) * 16;
+        let row = row_floats(self.depth().clamp(1, NARROW_DEPTH));
         if self.may_copy() { (self.rows().clamp(1, TILE) * row + SLAB_TAIL) * 4 } else { 0 }
     }
 

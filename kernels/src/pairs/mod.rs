@@ -226,8 +226,7 @@ impl PairConv2d {
         self.conv.block_depth = depth as u32;
         self.conv.block_rows = match self.conv.path {
             Path::Gather => {
-                // An odd number of cache lines: successive rows fall in different sets.
-                let stride = (depth.div_ceil(32) | 1) * 32;
+                let stride = row_words(depth);
                 self.conv.slab_stride = stride as u32;
                 let fitting = slab.saturating_sub(self.words_of_lines()) / stride;
                 if fitting >= rows { rows } else { (fitting.max(TILE) / TILE * TILE).min(rows) }
@@ -235,6 +234,11 @@ impl PairConv2d {
             _ => DIRECT_ROWS,
         } as u32;
     }
+}
+
+/// The stride of copied rows: an odd number of cache lines, so that successive rows fall in different sets.
+fn row_words(depth: usize) -> usize {
+    (depth.div_ceil(32) | 1) * 32
 }
 
 // SAFETY: `Conv2d` has no padding, and six `u32` follow; `entry` reads this type.
@@ -256,13 +260,13 @@ unsafe impl Kernel for PairConv2d {
 
     /// An upper bound from rows and depth.
     fn most_scratch_bytes(&self) -> usize {
-        let row = (self.conv.depth().div_ceil(32) | 1) * 32;
+        let row = row_words(self.conv.depth());
         self.most_bytes_of((self.conv.rows().max(1) * row).min(SLAB.max(TILE * row)))
     }
 
     /// Room for a tile.
     fn enough_scratch_bytes(&self) -> usize {
-        let row = (self.conv.depth().div_ceil(32) | 1) * 32;
+        let row = row_words(self.conv.depth());
         self.most_bytes_of(self.conv.rows().clamp(1, TILE) * row)
     }
 
