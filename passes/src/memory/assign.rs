@@ -176,7 +176,7 @@ impl Assigner {
         let mut sizes = self.sizes(at, needs);
         let mut choices = Vec::new();
         for (step, run) in self.buffers.runs.iter().enumerate() {
-            let most = bound.stacked_scratch(run.scratch).unwrap_or(0);
+            let most = bound.stacked_scratch(run.scratch).expect("each step has a buffer of scratch");
             if sizes[run.scratch] > most {
                 sizes[run.scratch] = most;
                 choices.push(StepChoice { step, scratch_bytes: Some(most), banding: None, method: None });

@@ -47,22 +47,22 @@ fn said(target: &dyn Target, ctx: &Context, body: &Body, op: Op) -> Said {
 fn fault(
     target: &dyn Target,
     ctx: &Context,
-    [most_sizes, less]: [&Body; 2],
+    [more, less]: [&Body; 2],
     op: Op,
 ) -> Result<Option<String>, String> {
     let name = less.at(ctx, op).name();
-    let (large, small) = (said(target, ctx, most_sizes, op), said(target, ctx, less, op));
+    let (large, small) = (said(target, ctx, more, op), said(target, ctx, less, op));
     if large != small {
         return Err(format!("of `{name}` the target says {large:?} at some sizes, and {small:?} at others"));
     }
     let choice = |body: &Body| target.select(body.at(ctx, op), THREADS);
     // An operation without a kernel at the greatest sizes has no bound, so it must not get a kernel.
-    let Some((small, large)) = choice(less).zip(choice(most_sizes)) else { return Ok(None) };
+    let Some((small, large)) = choice(less).zip(choice(more)) else { return Ok(None) };
     let most = [small.scratch_bytes.max(small.most_scratch_bytes), large.most_scratch_bytes];
     let enough = [small.least_scratch_bytes.max(small.enough_scratch_bytes), large.enough_scratch_bytes];
     for (what, [found, said]) in [("takes at most", most), ("needs at least", enough)] {
         if found > said {
-            let at = [less, most_sizes].map(|body| shapes(ctx, body, op));
+            let at = [less, more].map(|body| shapes(ctx, body, op));
             return Err(format!(
                 "`{name}` {what} {found} bytes of scratch, and {said} at greater sizes: {at:?}"
             ));
