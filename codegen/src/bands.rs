@@ -15,12 +15,14 @@ use ir::target::Bands;
 use crate::call::{LoweredCall, Pointer};
 use crate::refusal::CodeRefusal;
 
-/// A window that slides over the rows of an image.
+/// A window that slides over the rows of images.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slide {
-    /// Rows of the image.
+    /// Images, one after the other.
+    pub(crate) images: usize,
+    /// Rows of an image.
     pub(crate) input: usize,
-    /// Rows of the result.
+    /// Rows of an image of the result.
     pub(crate) output: usize,
     /// Rows of the window.
     pub(crate) kernel: usize,
@@ -32,9 +34,11 @@ pub(crate) struct Slide {
     pub(crate) pad_top: usize,
 }
 
-/// A range of the result's rows and the rows that it reads.
+/// A range of the rows of an image of the result, and the rows that it reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Band {
+    /// The image of the batch.
+    pub(crate) image: usize,
     /// First row written.
     pub(crate) first: usize,
     /// Rows written.
@@ -76,23 +80,26 @@ pub(crate) fn calls(
 }
 
 impl Slide {
-    /// Bands of `rows.abs()` rows, from the bottom up if `rows < 0`.
+    /// Bands of `rows.abs()` rows, image by image; in the opposite order, the last image first, if `rows < 0`.
     ///
     /// # Errors
     /// If some window lies outside the image.
     pub(crate) fn bands(&self, rows: i64) -> Result<Vec<Band>, CodeRefusal> {
         let size = (rows.unsigned_abs() as usize).max(1);
         let firsts = (0..self.output).step_by(size);
-        let bands: Option<Vec<Band>> =
+        let of_image: Option<Vec<Band>> =
             firsts.map(|first| self.band(first, size.min(self.output - first))).collect();
-        let mut bands = bands.ok_or_else(|| CodeRefusal::new("some of its windows lie in the padding"))?;
+        let of_image = of_image.ok_or_else(|| CodeRefusal::new("some of its windows lie in the padding"))?;
+        let images =
+            (0..self.images).flat_map(|image| of_image.iter().map(move |band| Band { image, ..*band }));
+        let mut bands: Vec<Band> = images.collect();
         if rows < 0 {
             bands.reverse();
         }
         Ok(bands)
     }
 
-    /// The band of `rows` rows from `first` on; none if some window lies outside the image.
+    /// The band of `rows` rows of the first image from `first` on; none if some window lies outside the image.
     pub(crate) fn band(&self, first: usize, rows: usize) -> Option<Band> {
         let (start, extent) = (first * self.stride, (self.kernel - 1) * self.dilation + 1);
         let end = start + (rows - 1) * self.stride + extent;
@@ -100,14 +107,14 @@ impl Slide {
         let last_input = end.checked_sub(self.pad_top)?.min(self.input);
         let inputs = last_input.checked_sub(first_input).filter(|inputs| *inputs > 0)?;
         let pads = [self.pad_top.saturating_sub(start), end.saturating_sub(self.pad_top + self.input)];
-        Some(Band { first, rows, first_input, inputs, pads })
+        Some(Band { image: 0, first, rows, first_input, inputs, pads })
     }
 
-    /// Whether the rows of one image can be written in bands.
-    pub(crate) fn is_divisible(&self, batch: usize) -> bool {
+    /// Whether the rows can be written in bands.
+    pub(crate) fn is_divisible(&self) -> bool {
         // If some window lies wholly in the padding, the first or the last does.
         let is_inside = |row: usize| self.band(row, 1).is_some();
-        batch == 1 && self.output > 1 && is_inside(0) && is_inside(self.output - 1)
+        self.images * self.output > 1 && is_inside(0) && is_inside(self.output - 1)
     }
 }
 
@@ -119,6 +126,8 @@ pub(crate) struct Rowwise {
     pub(crate) image: usize,
     /// The distance of rows in bytes, of the image and of the result.
     pub(crate) row_bytes: [u64; 2],
+    /// The distance of the batch's images in bytes, of the image and of the result.
+    pub(crate) image_bytes: [u64; 2],
     /// The cost of a row.
     pub(crate) work: RowWork,
     /// Makes the call for a band, with at most this many bytes of scratch for each worker if there is a
@@ -195,8 +204,15 @@ mod tests {
 
     #[test]
     fn bands_read_what_their_windows_cover_and_keep_the_padding_at_the_ends() {
-        let slide = Slide { input: 7, output: 4, kernel: 3, dilation: 1, stride: 2, pad_top: 1 };
-        let band = |first, rows, first_input, inputs, pads| Band { first, rows, first_input, inputs, pads };
+        let slide = Slide { images: 1, input: 7, output: 4, kernel: 3, dilation: 1, stride: 2, pad_top: 1 };
+        let band = |first, rows, first_input, inputs, pads| Band {
+            image: 0,
+            first,
+            rows,
+            first_input,
+            inputs,
+            pads,
+        };
         assert_eq!(slide.bands(3).unwrap(), [band(0, 3, 0, 6, [1, 0]), band(3, 1, 5, 2, [0, 1])]);
         assert_eq!(slide.bands(9).unwrap(), [band(0, 4, 0, 7, [1, 1])]);
         let mut upwards = slide.bands(-3).unwrap();
@@ -206,16 +222,16 @@ mod tests {
 
     #[test]
     fn a_window_in_the_padding_alone_makes_no_bands() {
-        let slide = Slide { input: 4, output: 6, kernel: 1, dilation: 1, stride: 1, pad_top: 1 };
+        let slide = Slide { images: 1, input: 4, output: 6, kernel: 1, dilation: 1, stride: 1, pad_top: 1 };
         assert!(slide.bands(1).is_err());
-        assert!(!slide.is_divisible(1));
+        assert!(!slide.is_divisible());
     }
 
     extern "C" fn nothing(_: *const u8, _: *const *mut u8, _: u32, _: *mut u8) {}
 
     #[test]
     fn a_kernel_is_made_for_each_run_of_bands_that_are_alike() {
-        let slide = Slide { input: 14, output: 14, kernel: 3, dilation: 1, stride: 1, pad_top: 1 };
+        let slide = Slide { images: 1, input: 14, output: 14, kernel: 3, dilation: 1, stride: 1, pad_top: 1 };
         let bands = slide.bands(4).unwrap();
         let first_row = |band: &Band| vec![Pointer::Result(0, band.first as u64)];
         // The descriptor records the band that it was made for.

@@ -130,7 +130,9 @@ impl<'a> RowChain<'a> {
     /// buffers then take more than a small share of the images that they replace.
     fn least_rows(&self, threads: usize) -> Result<usize, CodeRefusal> {
         let inner = self.steps.iter().take(self.steps.len() - 1);
-        let largest = inner.map(|(_, step)| step.slide.output as u64 * step.row_bytes[1]).max().unwrap_or(0);
+        let largest =
+            inner.map(|(_, step)| (step.slide.images * step.slide.output) as u64 * step.row_bytes[1]);
+        let largest = largest.max().unwrap_or(0);
         let limit = self.shared_bytes(1)? + largest / SHARE;
         let mut rows = self.rows(1, threads);
         while rows > 1 && self.shared_bytes(rows)? > limit {
@@ -204,6 +206,10 @@ impl<'a> RowChain<'a> {
         let shared_bytes = self.shared_bytes_of(&turns);
         let mut calls = Vec::new();
         for turn in &turns {
+            let is_first_of_image = turn.iter().all(|band| band.first == 0);
+            if is_first_of_image {
+                windows.iter_mut().for_each(|window| window.first = 0);
+            }
             for (index, ((op, step), band)) in self.steps.iter().zip(turn).enumerate() {
                 if let Some(next) = turn.get(index + 1) {
                     calls.extend(windows[index].make_room(*band, *next, self.machine));
@@ -211,7 +217,7 @@ impl<'a> RowChain<'a> {
                 if band.rows > 0 {
                     let mut call = (step.call)(*band, limit);
                     for pointer in &mut call.operands {
-                        *pointer = self.outside(index, *op, step.image, &windows, pointer.clone());
+                        *pointer = self.outside(index, (*op, step), *band, &windows, pointer.clone());
                     }
                     calls.push(call);
                 }
@@ -220,13 +226,13 @@ impl<'a> RowChain<'a> {
         Ok(ChainCalls { calls, shared_bytes })
     }
 
-    /// Translates a pointer of a step's call to one of the group's call: into a line buffer, or to an operand
-    /// or result of the group.
+    /// Translates a pointer of a step's call for a band to one of the group's call: into a line buffer, which
+    /// holds rows of a single image, or to an operand or result of the group.
     fn outside(
         &self,
         index: usize,
-        op: OpRef<'_>,
-        image: usize,
+        (op, step): (OpRef<'_>, &Rowwise),
+        band: Band,
         windows: &[LineBuffer],
         pointer: Pointer,
     ) -> Pointer {
@@ -234,10 +240,13 @@ impl<'a> RowChain<'a> {
             ValueDef::Arg(_, argument) => argument,
             ValueDef::Result(..) => unreachable!("only images are results of other steps"),
         };
+        let in_image = |offset: u64, image_bytes: u64| offset - band.image as u64 * image_bytes;
         match pointer {
-            Pointer::Result(_, offset) if index < windows.len() => windows[index].at(offset),
-            Pointer::Operand(operand, offset) if operand == image && index > 0 => {
-                windows[index - 1].at(offset)
+            Pointer::Result(_, offset) if index < windows.len() => {
+                windows[index].at(in_image(offset, step.image_bytes[1]))
+            }
+            Pointer::Operand(operand, offset) if operand == step.image && index > 0 => {
+                windows[index - 1].at(in_image(offset, step.image_bytes[0]))
             }
             Pointer::Operand(operand, offset) => Pointer::Operand(argument(operand), offset),
             Pointer::Packed(operand, packing) => Pointer::Packed(argument(operand), packing),
@@ -246,7 +255,7 @@ impl<'a> RowChain<'a> {
     }
 }
 
-/// A line buffer: some rows of an image in scratch.
+/// A line buffer: some rows of one image in scratch.
 struct LineBuffer {
     /// Its start in scratch.
     base: u64,
@@ -285,8 +294,8 @@ impl LineBuffer {
     }
 }
 
-/// The bands of each turn, one for each step: the last step computes `rows` rows, and each other step the
-/// rows that are missing for it. None if some rows read only padding.
+/// The bands of each turn, one for each step, image by image: the last step computes `rows` rows, and each
+/// other step the rows that are missing for it. None if some rows read only padding.
 fn turns(slides: &[Slide], rows: usize) -> Option<Vec<Vec<Band>>> {
     let last = slides.last()?;
     let mut made = vec![0; slides.len()];
@@ -306,7 +315,12 @@ fn turns(slides: &[Slide], rows: usize) -> Option<Vec<Vec<Band>>> {
         turn.reverse();
         Some(turn)
     };
-    (0..last.output).step_by(rows.max(1)).map(turn).collect()
+    let of_image: Vec<Vec<Band>> = (0..last.output).step_by(rows.max(1)).map(turn).collect::<Option<_>>()?;
+    let of = |image: usize| {
+        let turn = move |turn: &Vec<Band>| turn.iter().map(|band| Band { image, ..*band }).collect();
+        of_image.iter().map(turn).collect::<Vec<Vec<Band>>>()
+    };
+    Some((0..last.images).flat_map(of).collect())
 }
 
 /// The capacity in rows of the line buffer after a step: the rows of the turn that reads most, plus the most

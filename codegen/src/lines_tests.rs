@@ -95,6 +95,7 @@ fn images_that_never_exist_whole_change_no_bit() {
 #[test]
 fn a_turn_makes_the_rows_that_are_lacking() {
     let slide = |input, output, kernel, stride, pad_top| Slide {
+        images: 1,
         input,
         output,
         kernel,

@@ -143,16 +143,17 @@ pub struct FasterMethod {
 }
 
 /// A kernel's ability to run in bands of rows: each band's rows of the result are written before a later band
-/// reads anything.
+/// reads anything. A band has rows of one image of the batch.
 ///
-/// If a target allows it for an operation at some sizes, it also does at all other sizes with one image, more
-/// than one row of the result, and a first and a last window that are not entirely in the padding.
+/// If a target allows it for an operation at some sizes, it also does at all other sizes with more than one
+/// row of the result in all images together, and a first and a last window of an image that are not entirely
+/// in the padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bands {
     /// The operand that is read by rows.
     pub operand: usize,
     /// Bands of at least this many rows cost almost no time; a multiple of `multiple`.
     pub free_rows: u64,
-    /// The rows of each band but the last one are a multiple of this.
+    /// The rows of each band but the last one of an image are a multiple of this.
     pub multiple: u64,
 }

@@ -4,11 +4,11 @@
 //! %1 = nn.max_pool2d %0  =>  %1 = nn.max_pool2d %0 {mem.overlap = array<i64: 0, 4>}
 //! ```
 //! The two numbers are the operand and the rows of a band of the result; with -4, bands of 4 rows are written
-//! from the bottom up. A band may read its own operand rows while it writes, and later bands still read
+//! from the bottom up. A batch is written image by image, and no band has rows of two images. A band may read its own operand rows while it writes, and later bands still read
 //! theirs. So while rows `a..b` are written top down, the operand's rows from the first one that row `a`
 //! needs must be intact. The bytes written by then end at `b * row`. The distance is the largest excess of
 //! such an end over the first byte that is still needed. Bottom up it is the same with the ends exchanged.
-//! This holds for a window over one image whose rows follow each other. A result with smaller rows than the
+//! This holds for a window over images whose rows follow each other. A result with smaller rows than the
 //! operand's is placed at one end of it, one with wider rows beyond one end. Which order is better depends on
 //! the other live values, so planners may choose.
 
@@ -63,11 +63,13 @@ impl Banding {
 /// The rows of an operand that each row of result 0 reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperandRows {
-    /// Rows of the operand.
+    /// Images of the operand and of the result.
+    pub images: u64,
+    /// Rows of an image of the operand.
     pub input: u64,
     /// Bytes of each.
     pub input_bytes: u64,
-    /// Rows of the result.
+    /// Rows of an image of the result.
     pub output: u64,
     /// Bytes of each.
     pub output_bytes: u64,
@@ -75,7 +77,7 @@ pub struct OperandRows {
     pub extent: u64,
     /// The distance between the starts of consecutive windows, in rows.
     pub stride: u64,
-    /// Rows of padding above the first row.
+    /// Rows of padding above the first row of an image.
     pub pad_top: u64,
 }
 
@@ -85,20 +87,24 @@ impl OperandRows {
         let whole = body.at(ctx, op);
         let window = window_in(whole)?;
         let image = whole.operand(operand);
-        let rows = |value| match static_extents(ctx, body.ty(value))?[..] {
-            [1, rows, _, _] if rows > 0 => Some(rows),
-            _ => None,
+        // The images, the rows of each, and the bytes of a row: in a wider image, these include the gap up to
+        // the next row.
+        let rows = |value| {
+            let [images, rows, _, _] = static_extents(ctx, body.ty(value))?[..] else { return None };
+            let [image, row, _, _] = layout(ctx, body, value)?.strides[..] else { return None };
+            let distance = u64::try_from(row).ok()?;
+            let follow_each_other = images == 1 || u64::try_from(image) == Ok(rows * distance);
+            let bytes = size::storage_bytes(ctx, ctx.elem(body.ty(value)), distance)?;
+            (images > 0 && rows > 0 && follow_each_other).then_some((images, rows, bytes))
         };
-        // In a wider image, a row includes the gap up to the next row.
-        let row_bytes = |value| {
-            let distance = u64::try_from(layout(ctx, body, value)?.strides[1]).ok()?;
-            size::storage_bytes(ctx, ctx.elem(body.ty(value)), distance)
-        };
+        let (images, input, input_bytes) = rows(image)?;
+        let (_, output, output_bytes) = rows(whole.result(0))?;
         Some(OperandRows {
-            input: rows(image)?,
-            input_bytes: row_bytes(image)?,
-            output: rows(whole.result(0))?,
-            output_bytes: row_bytes(whole.result(0))?,
+            images,
+            input,
+            input_bytes,
+            output,
+            output_bytes,
             extent: (window.kernel[0] - 1) * window.dilations[0] + 1,
             stride: window.strides[0],
             pad_top: window.pads[0],
@@ -122,17 +128,27 @@ impl OperandRows {
                 }
             }
         });
-        excess.max().unwrap_or(0)
+        excess.max().unwrap_or(0) + (self.images as i64 - 1) * self.excess_of_image(order).max(0)
+    }
+
+    /// The number of bytes by which the distance that a band needs exceeds that of the same band an image
+    /// before.
+    fn excess_of_image(&self, order: RowOrder) -> i64 {
+        let written = (self.output * self.output_bytes) as i64 - (self.input * self.input_bytes) as i64;
+        match order {
+            RowOrder::Down => written,
+            RowOrder::Up => -written,
+        }
     }
 
     /// The largest number of rows of a band, at least `at_least`, that a distance allows. It is a multiple of
-    /// `multiple`, or all rows.
+    /// `multiple`, or all rows of an image.
     pub fn widest(&self, distance: i64, at_least: u64, multiple: u64, order: RowOrder) -> u64 {
         let fits = |rows: &u64| self.distance(*rows, order) <= distance;
         self.wider(at_least + 1, multiple).rev().find(fits).unwrap_or(at_least)
     }
 
-    /// The possible rows of a band from `at_least` on: multiples of `multiple`, then all rows.
+    /// The possible rows of a band from `at_least` on: multiples of `multiple`, then all rows of an image.
     pub(crate) fn wider(&self, at_least: u64, multiple: u64) -> impl DoubleEndedIterator<Item = u64> {
         let output = self.output;
         let multiples = (at_least.div_ceil(multiple)..=output.saturating_sub(1) / multiple)
@@ -161,6 +177,7 @@ mod tests {
     /// 8 rows of 100 bytes, a window of 3 rows with a row of padding.
     fn rows(output_bytes: u64, stride: u64) -> OperandRows {
         OperandRows {
+            images: 1,
             input: 8,
             input_bytes: 100,
             output: 8 / stride,
@@ -185,6 +202,54 @@ mod tests {
         assert_eq!(rows(150, 1).distance(1, RowOrder::Up), 200, "the first row");
         assert_eq!(rows(100, 2).distance(1, RowOrder::Down), 100, "the first row");
         assert_eq!(rows(100, 2).distance(1, RowOrder::Up), 800 - 300, "the last row");
+    }
+
+    /// The least distance at which no band overwrites a row that it or a later one reads, found row by row.
+    fn needed(rows: &OperandRows, band_rows: u64, order: RowOrder) -> Option<i64> {
+        let starts = (0..rows.images)
+            .flat_map(|image| (0..rows.output).step_by(band_rows as usize).map(move |first| (image, first)));
+        let mut bands: Vec<(u64, u64)> = starts.collect();
+        if order == RowOrder::Up {
+            bands.reverse();
+        }
+        let (mut distance, mut read) = (None, Vec::new());
+        for (image, first) in bands.into_iter().rev() {
+            let end = (first + band_rows).min(rows.output);
+            for row in first..end {
+                let taps = (row * rows.stride..row * rows.stride + rows.extent)
+                    .filter_map(|tap| tap.checked_sub(rows.pad_top));
+                read.extend(taps.filter(|tap| *tap < rows.input).map(|tap| image * rows.input + tap));
+            }
+            let written = [first, end].map(|row| (image * rows.output + row) * rows.output_bytes);
+            let excess = match order {
+                RowOrder::Down => written[1] as i64 - (read.iter().min()? * rows.input_bytes) as i64,
+                RowOrder::Up => ((read.iter().max()? + 1) * rows.input_bytes) as i64 - written[0] as i64,
+            };
+            distance = Some(distance.unwrap_or(excess).max(excess));
+        }
+        distance
+    }
+
+    #[test]
+    fn a_distance_is_what_the_rows_need_row_by_row_for_every_number_of_images() {
+        let shapes = [(8, 1, 3, 1), (8, 2, 3, 1), (7, 2, 2, 0), (6, 1, 1, 0), (5, 3, 3, 0), (4, 1, 4, 2)];
+        for (input, stride, extent, pad_top) in shapes {
+            let output = (input + 2 * pad_top - extent) / stride + 1;
+            let bytes = [(100, 100), (100, 160), (100, 40), (64, 300)];
+            for ((input_bytes, output_bytes), images) in
+                bytes.into_iter().flat_map(|bytes| [(bytes, 1), (bytes, 2), (bytes, 5)])
+            {
+                let rows =
+                    OperandRows { images, input, input_bytes, output, output_bytes, extent, stride, pad_top };
+                for (band_rows, order) in
+                    (1..=output).flat_map(|rows| [(rows, RowOrder::Down), (rows, RowOrder::Up)])
+                {
+                    let needed = needed(&rows, band_rows, order).expect("some rows are read");
+                    let distance = rows.distance(band_rows, order);
+                    assert_eq!(distance, needed, "{rows:?} in bands of {band_rows}, {order:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -120,7 +120,9 @@ impl OverlapCandidate {
             _ => bands.free_rows,
         };
         let candidate = OverlapCandidate { rows, bands, band_rows, sizes };
-        (band_rows < rows.output && candidate.saved() > 0).then_some(candidate)
+        // One band for everything saves nothing.
+        let is_divided = band_rows < rows.output || (band_rows == rows.output && rows.images > 1);
+        (is_divided && candidate.saved() > 0).then_some(candidate)
     }
 
     /// The bytes that both share with the narrowest bands, in the better order.

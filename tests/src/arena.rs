@@ -340,12 +340,20 @@ impl<'a> Machine<'a> {
     fn bands(&self, op: Op) -> Result<Vec<Option<Range<usize>>>, String> {
         let Some((_, rows)) = self.banding(op) else { return Ok(vec![None]) };
         let shape = self.body.at(self.ctx, op).result_shape(0).unwrap_or_default();
-        let [1, all, ..] = shape[..] else { return Err("rows of what is no image".into()) };
-        let row = self.size(self.body.result(op, 0))? / all.max(1) as usize;
+        let [images, all, _, _] = shape[..] else { return Err("rows of what is no image".into()) };
+        let image = self.size(self.body.result(op, 0))? / images.max(1) as usize;
+        let row = image / all.max(1) as usize;
         let step = rows.unsigned_abs() as usize;
-        let firsts = (0..all as usize).step_by(step);
-        let band = |first: usize| Some(first * row..(first + step).min(all as usize) * row);
-        Ok(if rows > 0 { firsts.map(band).collect() } else { firsts.rev().map(band).collect() })
+        let firsts =
+            (0..images as usize).flat_map(|of| (0..all as usize).step_by(step).map(move |row| (of, row)));
+        let band = |(of, first): (usize, usize)| {
+            Some(of * image + first * row..of * image + (first + step).min(all as usize) * row)
+        };
+        let mut bands: Vec<Option<Range<usize>>> = firsts.map(band).collect();
+        if rows < 0 {
+            bands.reverse();
+        }
+        Ok(bands)
     }
 
     /// Whether writing a result may destroy bytes of an operand that are still to be read.

@@ -275,6 +275,7 @@ impl Call2d {
             slide: self.conv.slide(),
             image,
             row_bytes: [input.h * x.bytes() as u64, output.h * out.bytes() as u64],
+            image_bytes: [input.n * x.bytes() as u64, output.n * out.bytes() as u64],
             work: self.conv.work(self.weight_bytes),
             call: Box::new(move |band, limit| {
                 self.band(band, limit, &machine).expect("a band's groups are those of the whole")
@@ -355,6 +356,7 @@ impl Convolution {
     /// The convolution of a band's rows.
     fn part(&self, band: &Band) -> Convolution {
         let mut part = *self;
+        part.shape.batch = 1;
         part.shape.input[0] = band.inputs;
         [part.shape.pads[0], part.shape.pads[2]] = band.pads;
         part
@@ -365,9 +367,12 @@ impl Convolution {
         let ConvStrides { input, output, residual } = self.strides;
         let mut operands = operands.to_vec();
         let ConvNumbers { input: x, residual: added, output: out } = self.stored();
-        operands[0].advance(band.first as u64 * output.h * out.bytes() as u64);
-        operands[1].advance(band.first_input as u64 * input.h * x.bytes() as u64);
-        operands[4].advance(band.first as u64 * residual.h * added.bytes() as u64);
+        let start = |row: usize, strides: ImageStrides, numbers: StoredFloat| {
+            (band.image as u64 * strides.n + row as u64 * strides.h) * numbers.bytes() as u64
+        };
+        operands[0].advance(start(band.first, output, out));
+        operands[1].advance(start(band.first_input, input, x));
+        operands[4].advance(start(band.first, residual, added));
         operands
     }
 
@@ -395,12 +400,13 @@ impl Convolution {
 
     /// Whether it can run in bands of rows.
     fn is_divisible(&self) -> bool {
-        self.slide().is_divisible(self.shape.batch)
+        self.slide().is_divisible()
     }
 
     fn slide(&self) -> Slide {
-        let Conv2dShape { input, kernel, stride, dilation, pads, .. } = self.shape;
+        let Conv2dShape { batch, input, kernel, stride, dilation, pads, .. } = self.shape;
         Slide {
+            images: batch,
             input: input[0],
             output: self.shape.output()[0],
             kernel: kernel[0],

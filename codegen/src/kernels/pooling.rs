@@ -45,7 +45,7 @@ pub(crate) const AVERAGE: KernelRow = KernelRow {
 /// If no kernel runs it, or it can't be divided into rows.
 fn rowwise(op: OpRef<'_>, kind: PoolKind, machine: &Machine) -> Result<Rowwise, CodeRefusal> {
     let pool = PoolKernel::new(op, kind)?;
-    if !pool.slide().is_divisible(pool.shape.batch) {
+    if !pool.slide().is_divisible() {
         return Err(CodeRefusal::new("it does not read its image row by row"));
     }
     let (machine, [input, output]) = (*machine, pool.strides);
@@ -53,6 +53,7 @@ fn rowwise(op: OpRef<'_>, kind: PoolKind, machine: &Machine) -> Result<Rowwise, 
         slide: pool.slide(),
         image: 0,
         row_bytes: [input.h * pool.bytes(), output.h * pool.bytes()],
+        image_bytes: [input.n * pool.bytes(), output.n * pool.bytes()],
         work: pool.work(),
         call: Box::new(move |band, _| pool.band(band, &machine)),
     })
@@ -72,7 +73,7 @@ fn pool(
     let pool = PoolKernel::new(op, kind)?;
     let slide = pool.slide();
     let free_rows = pool.work().free_rows(machine.threads);
-    let bands = slide.is_divisible(pool.shape.batch).then_some(Bands { operand: 0, free_rows, multiple: 1 });
+    let bands = slide.is_divisible().then_some(Bands { operand: 0, free_rows, multiple: 1 });
     let calls = match band_rows(op, bands)? {
         None => vec![pool.call(pool.shape, [0, 0], machine)],
         Some(rows) => slide.bands(rows)?.into_iter().map(|band| pool.band(band, machine)).collect(),
@@ -135,8 +136,9 @@ impl PoolKernel {
     }
 
     fn slide(&self) -> Slide {
-        let Pool2dShape { input, output, kernel, dilation, stride, pads, .. } = self.shape;
+        let Pool2dShape { batch, input, output, kernel, dilation, stride, pads, .. } = self.shape;
         Slide {
+            images: batch,
             input: input[0],
             output: output[0],
             kernel: kernel[0],
@@ -169,10 +171,13 @@ impl PoolKernel {
     fn band(&self, band: Band, machine: &Machine) -> LoweredCall {
         let [input, output] = self.strides;
         let mut shape = self.shape;
+        shape.batch = 1;
         shape.input[0] -= band.first_input;
         shape.output[0] = band.rows;
         shape.pads[0] = band.pads[0];
-        let at = |row: usize, strides: ImageStrides| row as u64 * strides.h * self.bytes();
+        let at = |row: usize, strides: ImageStrides| {
+            (band.image as u64 * strides.n + row as u64 * strides.h) * self.bytes()
+        };
         self.call(shape, [at(band.first, output), at(band.first_input, input)], machine)
     }
 }

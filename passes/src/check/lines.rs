@@ -49,8 +49,8 @@ impl PlanChecker<'_> {
             let touched = touched_rows(self.image_reader(reader, only.index)?)?;
             let rows = touched.iter().map(|rows| rows.end - rows.start).max()?;
             let ty = self.body.ty(image);
-            let [1, height, ..] = self.ctx.static_shape(ty)?[..] else { return None };
-            bytes += size::tensor_bytes(self.ctx, ty)? / height.max(1) * rows;
+            let [images, height, ..] = self.ctx.static_shape(ty)?[..] else { return None };
+            bytes += size::tensor_bytes(self.ctx, ty)? / (images * height).max(1) * rows;
         }
         Some(bytes)
     }

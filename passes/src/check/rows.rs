@@ -36,22 +36,44 @@ impl PlanChecker<'_> {
         let Some(touched) = touched_rows(window_op) else { return false };
         let bytes = |value: Value| size::tensor_bytes(self.ctx, self.body.ty(value));
         let images = [op_ref.operand_shape(index), op_ref.result_shape(0)];
-        let [Some(&[1, in_rows, ..]), Some(&[1, out_rows, ..])] = images.each_ref().map(Option::as_deref)
+        let [Some(&[count, in_rows, ..]), Some(&[results, out_rows, ..])] =
+            images.each_ref().map(Option::as_deref)
         else {
             return false;
         };
+        if count != results {
+            return false;
+        }
         let [Some(in_bytes), Some(out_bytes)] = [op_ref.operand(index), op_ref.result(0)].map(bytes) else {
             return false;
         };
-        let (in_row, out_row) = (in_bytes / in_rows.max(1), out_bytes / out_rows.max(1));
-        let firsts = (0..out_rows).step_by(band_rows.unsigned_abs() as usize);
-        firsts.into_iter().all(|first| {
-            let end = (first + band_rows.unsigned_abs()).min(out_rows);
-            // This band and those after it.
-            let open = if band_rows > 0 { first..out_rows } else { 0..end };
-            let touched = &touched[open.start as usize..open.end as usize];
-            let from = touched.iter().map(|rows| rows.start).min().unwrap_or(0) * in_row;
-            let to = touched.iter().map(|rows| rows.end).max().unwrap_or(in_rows) * in_row;
+        let (in_row, out_row) = (in_bytes / (count * in_rows).max(1), out_bytes / (count * out_rows).max(1));
+        // The rows of all images, from the first row of the first image on.
+        let of_image = |image: u64| {
+            let shift = image * in_rows;
+            touched.iter().map(move |rows| shift + rows.start..shift + rows.end)
+        };
+        let touched: Vec<Range<u64>> = (0..count).flat_map(of_image).collect();
+        // For each row of the result, the first row that it or a later one touches, and the end of those that
+        // it or an earlier one touches.
+        let mut from_here_on: Vec<u64> = touched.iter().map(|rows| rows.start).collect();
+        let mut up_to_here: Vec<u64> = touched.iter().map(|rows| rows.end).collect();
+        for row in 1..touched.len() {
+            up_to_here[row] = up_to_here[row].max(up_to_here[row - 1]);
+        }
+        for row in (1..touched.len()).rev() {
+            from_here_on[row - 1] = from_here_on[row - 1].min(from_here_on[row]);
+        }
+        let firsts = (0..count).flat_map(|image| {
+            let firsts = (0..out_rows).step_by(band_rows.unsigned_abs() as usize);
+            firsts.map(move |first| (image * out_rows, first))
+        });
+        firsts.into_iter().all(|(image, first)| {
+            let end = image + (first + band_rows.unsigned_abs()).min(out_rows);
+            let first = image + first;
+            // The rows of this band and of those after it.
+            let (open, last) = if band_rows > 0 { (first, touched.len() - 1) } else { (0, end as usize - 1) };
+            let (from, to) = (from_here_on[open as usize] * in_row, up_to_here[last] * in_row);
             let needed = operand.bytes.start + from..operand.bytes.start + to;
             // From the first byte to the last, with the gaps between pixels.
             let written = result.part(first * out_row, (end - first) * out_row).map(|band| band.bytes);

@@ -92,9 +92,38 @@ fn an_overwritten_operand_is_lost_for_later_readers() {
 }
 
 #[test]
-fn several_images_are_not_followed() {
-    let two = [("tensor<1x8", "tensor<2x8"), ("512]", "1024]"), ("640", "1152")];
-    assert_eq!(faults(DOWN, &two), [REFUSED]);
+fn images_are_followed_one_after_the_other() {
+    let two = [("tensor<1x8", "tensor<2x8"), ("512]", "1024]"), ("640", "1600")];
+    let with = |changes: &[(&'static str, &'static str)]| faults(DOWN, &[&two[..], changes].concat());
+    let above = |bytes: &'static str| (r#"["arena", 128, 1024]"#, bytes);
+    assert_eq!(with(&[]), [""; 0], "no image needs more than one alone");
+    assert_eq!(with(&[above(r#"["arena", 64, 1024]"#)]), [REFUSED]);
+    let image_by_image = ("0, 1>", "0, 8>");
+    assert_eq!(with(&[image_by_image, above(r#"["arena", 512, 1024]"#)]), [""; 0]);
+    assert_eq!(with(&[image_by_image, above(r#"["arena", 448, 1024]"#)]), [REFUSED]);
+    let several_rows = ("0, 1>", "0, 3>");
+    assert_eq!(with(&[several_rows, above(r#"["arena", 256, 1024]"#)]), [""; 0], "no band has two images");
+    assert_eq!(with(&[several_rows, above(r#"["arena", 192, 1024]"#)]), [REFUSED]);
+}
+
+/// A window of 1 row over two images of 4 rows of 64 bytes, into rows of 80 bytes.
+const WIDER: &str = r#"func.func @main(%x: tensor<2x4x4x4xf32>) -> tensor<2x4x4x5xf32> attributes {optc.arena = 768 : i64} {
+  %w = nn.constant dense<0.5> : tensor<5x4x1x1xf32>
+  %0 = nn.neg %x {mem.place = [["arena", 128, 512]]} : tensor<2x4x4x4xf32>
+  %1 = nn.conv2d %0, %w {layout = "NHWC", mem.overlap = array<i64: 0, 1>, mem.place = [["arena", 0, 640]]} : (tensor<2x4x4x4xf32>, tensor<5x4x1x1xf32>) -> tensor<2x4x4x5xf32>
+  %2 = nn.neg %1 {mem.place = [["out", 0, 640]]} : tensor<2x4x4x5xf32>
+  return %2 : tensor<2x4x4x5xf32>
+}"#;
+
+#[test]
+fn a_result_with_wider_rows_gets_ahead_by_the_difference_of_each_image() {
+    let operand_at = |place| (r#"["arena", 128, 512]"#, place);
+    assert_eq!(faults(WIDER, &[operand_at(r#"["arena", 192, 512]"#)]), [""; 0]);
+    assert_eq!(faults(WIDER, &[]), [REFUSED], "enough for an image, and not for two");
+    let above = [(r#"["arena", 0, 640]"#, r#"["arena", 64, 640]"#), operand_at(r#"["arena", 0, 512]"#)];
+    let upwards = [&above[..], &[("0, 1>", "0, -1>")]].concat();
+    assert_eq!(faults(WIDER, &upwards), [""; 0]);
+    assert_eq!(faults(WIDER, &above), [REFUSED]);
 }
 
 #[test]
@@ -150,6 +179,18 @@ fn steps_in_turns_need_room_for_the_rows_between_them() {
         faults(LINES, &[("3, 3>", "4, 3>"), ("1, 1, 1, 1", "2, 1, 1, 1")]).len(),
         1,
         "a taller window"
+    );
+    let two = [
+        ("tensor<1x8", "tensor<2x8"),
+        ("1024, 192]", "2048, 192]"),
+        ("512]", "1024]"),
+        ("512, 1024]", "1024, 1024]"),
+    ];
+    let two = [&two[..], &[("1408", "2304")]].concat();
+    assert_eq!(faults(LINES, &two), [""; 0], "the images of a batch pass one after the other");
+    assert_eq!(
+        faults(LINES, &[&two[..], &[("2048, 192]", "2048, 128]"), ("= 192", "= 128")]].concat()),
+        [lacks]
     );
     let skips = [("optc.yield %4", "%5 = nn.add %3, %4 : tensor<1x8x4x4xf32>\n optc.yield %5")];
     assert_eq!(

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The target promises ([`ir::target::Bands`]): an operation that can run in bands at some sizes can do so at
-//! all sizes with one image, more than one row to write, and no window wholly in the padding.
+//! all sizes with more than one row to write, and no window wholly in the padding.
 
 use ir::dims::{self, Ranges, SizeArithmetic};
 use ir::target::Bands;
@@ -33,6 +33,8 @@ pub(crate) struct SharedRows {
 #[derive(Clone, Copy, Debug)]
 struct RowSizes {
     images: DimExpr,
+    /// Bytes of an image of the result minus those of an image of the operand.
+    growth: DimExpr,
     input: DimExpr,
     input_bytes: DimExpr,
     output: DimExpr,
@@ -60,9 +62,11 @@ impl SharedRows {
         stacked: [BufferId; 2],
     ) -> Option<SharedRows> {
         let sizes = RowSizes::of(ctx, buffers, ranges, candidate)?;
-        let &BandCandidate { op, operand, band_rows, .. } = candidate;
+        let &BandCandidate { op, operand, band_rows, multiple, .. } = candidate;
         let shared = SharedRows { op, operand, band_rows, order, buffers: stacked, sizes };
-        sizes.has_windows_inside(ctx, ranges).then_some(shared)
+        // A band of all rows of an image has fewer rows than another size's.
+        let is_valid = band_rows.is_multiple_of(multiple) && sizes.has_windows_inside(ctx, ranges);
+        is_valid.then_some(shared)
     }
 
     /// Whether a kernel that runs in `bands` can write its result over these rows.
@@ -76,15 +80,17 @@ impl SharedRows {
         let bounds = |expr: DimExpr| dims::bounds(ctx, expr, names, part);
         let low = |expr: DimExpr| u64::try_from(bounds(expr).low).ok();
         let high = |expr: DimExpr| u64::try_from(Some(bounds(expr).high).filter(|high| *high < MOST)?).ok();
-        let RowSizes { images, input, input_bytes, output, output_bytes, extent, stride, pad_top } =
+        let RowSizes { images, growth, input, input_bytes, output, output_bytes, extent, stride, pad_top } =
             self.sizes;
-        if high(images)? > 1 || low(output)? < 2 || high(output)? / self.band_rows > MOST_BANDS {
+        let is_single_row = low(images)? < 2 && low(output)? < 2;
+        if is_single_row || high(output)? / self.band_rows > MOST_BANDS {
             return None;
         }
-        // The distance grows with all numbers except one: the bytes in a row of the one that is lower at its
-        // end.
+        // In an image, the distance grows with all numbers except one: the bytes in a row of the one that is
+        // lower at its end.
         let is_down = self.order == RowOrder::Down;
-        let rows = OperandRows {
+        let in_image = OperandRows {
+            images: 1,
             input: high(input)?,
             input_bytes: if is_down { low(input_bytes)? } else { high(input_bytes)? },
             output: high(output)?,
@@ -93,7 +99,9 @@ impl SharedRows {
             stride,
             pad_top,
         };
-        Some(i128::from(rows.distance(self.band_rows, self.order).max(0)))
+        let growth = if is_down { bounds(growth).high } else { -bounds(growth).low };
+        let by_images = i128::from(high(images)? - 1).checked_mul(growth.max(0))?;
+        Some(i128::from(in_image.distance(self.band_rows, self.order)).checked_add(by_images)?.max(0))
     }
 }
 
@@ -125,7 +133,10 @@ impl RowSizes {
         if [reach, window.strides[0], window.pads[0]] != [extent, stride, pad_top] {
             return None;
         }
-        Some(RowSizes { images, input, input_bytes, output, output_bytes, extent, stride, pad_top })
+        let bytes_of_image = |rows: DimExpr, row_bytes: DimExpr| dims::mul(ctx, rows, row_bytes);
+        let growth =
+            dims::sub(ctx, bytes_of_image(output, output_bytes)?, bytes_of_image(input, input_bytes)?)?;
+        Some(RowSizes { images, growth, input, input_bytes, output, output_bytes, extent, stride, pad_top })
     }
 
     /// Whether the first and the last window reach into the image at all sizes.
@@ -148,6 +159,7 @@ impl SharedRows {
         let one = dims::constant(ctx, 1);
         let sizes = RowSizes {
             images: one,
+            growth: dims::constant(ctx, 0),
             input: one,
             input_bytes: one,
             output: one,
@@ -170,8 +182,10 @@ mod tests {
         let height = dims::symbol(ctx, "H");
         let [one, row] = [1, 12].map(|number| dims::constant(ctx, number));
         let output = output(ctx, height).expect("it is a size");
+        let more = dims::sub(ctx, output, height).and_then(|more| dims::mul(ctx, more, row));
         RowSizes {
             images: one,
+            growth: more.expect("it is a number of bytes"),
             input: height,
             input_bytes: row,
             output,
@@ -218,10 +232,52 @@ mod tests {
                 assert!((4..=40).all(|height| distance(height, height).expect("so here") <= all));
                 assert_eq!(distance(4, 1 << 31), None, "numbers that may overflow");
                 assert_eq!(distance(1, 40), None, "a single row");
-                let images = dims::symbol(&ctx, "H");
-                let many = SharedRows { sizes: RowSizes { images, ..sizes }, ..shared };
-                assert_eq!(many.distance(&ctx, &names, &[(4, 40)]), None, "several images");
             }
+        }
+    }
+
+    #[test]
+    fn a_distance_for_all_numbers_of_images_is_none_of_theirs_exceeded() {
+        let ctx = Context::new();
+        let names = ["H", "N"].map(|name| ctx.ident(name));
+        let halves = |ctx: &Context, height| dims::floor_div(ctx, height, dims::constant(ctx, 2));
+        let wider = RowSizes { output_bytes: dims::constant(&ctx, 15), ..rows(&ctx, longer(0)) };
+        let by_row = dims::constant(&ctx, 3);
+        let growth = dims::mul(&ctx, wider.output, by_row).expect("it is a number of bytes");
+        let cases = [
+            rows(&ctx, longer(0)),
+            RowSizes { stride: 2, ..rows(&ctx, halves) },
+            RowSizes { growth, ..wider },
+        ];
+        for (sizes, order) in
+            cases.into_iter().flat_map(|case| [(case, RowOrder::Up), (case, RowOrder::Down)])
+        {
+            let sizes = RowSizes { images: dims::symbol(&ctx, "N"), ..sizes };
+            let shared = SharedRows { sizes, order, ..SharedRows::of_bands(&ctx, 0, 2) };
+            let distance = |height, images| shared.distance(&ctx, &names, &[height, images]);
+            let all = distance((4, 40), (1, 5)).expect("they may be in bands");
+            for (height, images) in (4..=40).flat_map(|height| (1..=5).map(move |images| (height, images))) {
+                let at = |expr| {
+                    let bounds = dims::bounds(&ctx, expr, &names, &[(height, height), (images, images)]);
+                    u64::try_from(bounds.high).expect("it is a size")
+                };
+                let RowSizes { input_bytes, output, output_bytes, extent, stride, pad_top, .. } = sizes;
+                let rows = OperandRows {
+                    images,
+                    input: height,
+                    input_bytes: at(input_bytes),
+                    output: at(output),
+                    output_bytes: at(output_bytes),
+                    extent,
+                    stride,
+                    pad_top,
+                };
+                let here = distance((height, height), (images, images)).expect("so here");
+                assert_eq!(here, i128::from(rows.distance(2, order).max(0)));
+                assert!(here <= all, "{height} rows of {images} images");
+            }
+            assert_eq!(distance((1, 40), (1, 5)), None, "a single row of a single image");
+            assert!(distance((1, 40), (2, 5)).is_some());
         }
     }
 }

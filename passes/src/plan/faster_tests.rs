@@ -29,6 +29,7 @@ impl Question for ThreeSteps {
 
     fn rows(&self, op: Op, operand: usize) -> Option<(OperandRows, [u64; 2])> {
         let rows = OperandRows {
+            images: 1,
             input: 8,
             input_bytes: 128,
             output: 8,
@@ -142,7 +143,16 @@ fn a_method_may_depend_on_the_room_that_it_is_offered() {
 
 /// 8 rows of 128 bytes; each row of the result reads `extent` rows, without the padding.
 fn rows(extent: u64, pad_top: u64) -> OperandRows {
-    OperandRows { input: 8, input_bytes: 128, output: 8, output_bytes: 128, extent, stride: 1, pad_top }
+    OperandRows {
+        images: 1,
+        input: 8,
+        input_bytes: 128,
+        output: 8,
+        output_bytes: 128,
+        extent,
+        stride: 1,
+        pad_top,
+    }
 }
 
 /// The bytes that an operand and a result of 1024 bytes share, if bands of `free_rows` rows cost no time.

@@ -1,6 +1,7 @@
 //! Row streaming: execution of a streamed group (`mem.lines`) in its bytes.
 //!
-//! One turn computes one row of the last result, after the missing rows that it needs. The rows between two
+//! One turn computes one row of the last result, after the missing rows that it needs; the images of a batch
+//! are computed one after the other. The rows between two
 //! steps are in scratch, in one ring (line buffer) for each step. A ring has as many rows as a window
 //! touches, or as there is room for, and a new row replaces the oldest. So a plan with too little scratch
 //! reads rows that are gone.
@@ -20,7 +21,9 @@ struct Chain {
     steps: Vec<Op>,
     /// After each step but the last.
     rings: Vec<Ring>,
-    /// The number of rows computed by each step.
+    /// The image of the batch that is being computed.
+    image: usize,
+    /// The number of its rows computed by each step.
     made: Vec<usize>,
     result: Home,
 }
@@ -49,11 +52,16 @@ impl Machine<'_> {
         let mut steps: Vec<Op> = body.ops(block).collect();
         steps.retain(|op| !body.at(self.ctx, *op).has(Traits::YIELD));
         let rings = self.rings(group, &steps)?;
-        let rows = self.rows(*steps.last().ok_or("no steps")?)?;
+        let [images, rows] = self.rows(*steps.last().ok_or("no steps")?)?;
         let made = vec![0; steps.len()];
         let last = steps.len() - 1;
-        let mut chain = Chain { group, steps, rings, made, result: result.clone() };
-        (0..rows).try_for_each(|_| self.make_row(&mut chain, last))
+        let mut chain = Chain { group, steps, rings, image: 0, made, result: result.clone() };
+        for image in 0..images {
+            chain.image = image;
+            chain.made.fill(0);
+            (0..rows).try_for_each(|_| self.make_row(&mut chain, last))?;
+        }
+        Ok(())
     }
 
     /// The rings of a group, in its scratch.
@@ -62,8 +70,9 @@ impl Machine<'_> {
         let mut rings = Vec::new();
         let mut base = 0;
         for pair in steps.windows(2) {
-            let row_bytes = self.size(self.body.result(pair[0], 0))? / self.rows(pair[0])?.max(1);
-            let touched = (0..self.rows(pair[1])?).map(|row| Ok(self.touched(pair[1], row)?.len()));
+            let all_rows = self.rows(pair[0])?.iter().product::<usize>();
+            let row_bytes = self.size(self.body.result(pair[0], 0))? / all_rows.max(1);
+            let touched = (0..self.rows(pair[1])?[1]).map(|row| Ok(self.touched(pair[1], row)?.len()));
             let wanted = touched.collect::<Result<Vec<_>, String>>()?.into_iter().max().unwrap_or(0);
             let rows = wanted.min((scratch.len() - base) / row_bytes.max(1));
             if rows == 0 {
@@ -88,8 +97,10 @@ impl Machine<'_> {
         let operands = operands.into_iter().map(|value| self.read_in_turn(chain, step, value));
         let operands = operands.collect::<Result<Vec<Tensor>, String>>()?;
         let image = eval_op(self.body.at(self.ctx, op), &operands).map_err(|error| error.0)?.remove(0);
-        let row_bytes = image.bytes.len() / self.rows(op)?.max(1);
-        let bytes = row * row_bytes..(row + 1) * row_bytes;
+        let [images, rows] = self.rows(op)?;
+        let row_bytes = image.bytes.len() / (images * rows).max(1);
+        let row_of_all = chain.image * rows + row;
+        let bytes = row_of_all * row_bytes..(row_of_all + 1) * row_bytes;
         let home = match chain.rings.get(step) {
             Some(ring) => ring.at(row),
             None => chain.result.part(bytes.clone()),
@@ -108,8 +119,10 @@ impl Machine<'_> {
             (ValueDef::Result(maker, 0), Some((before, op))) if maker == op => {
                 let (ring, made) = (&chain.rings[before], chain.made[before]);
                 let mut bytes = vec![GARBAGE; self.size(value)?];
+                let before_image = chain.image * self.rows(op)?[1];
                 for row in made.saturating_sub(ring.rows)..made {
-                    let place = row * ring.row_bytes..(row + 1) * ring.row_bytes;
+                    let first = (before_image + row) * ring.row_bytes;
+                    let place = first..first + ring.row_bytes;
                     bytes[place].copy_from_slice(&self.bytes(&ring.at(row)));
                 }
                 Ok(Tensor::new(self.ctx, self.body.ty(value), bytes))
@@ -139,10 +152,10 @@ impl Machine<'_> {
         std::iter::once(op).chain(inner).find(has_window).map(|op| self.body.at(self.ctx, op))
     }
 
-    /// The rows of a step's result, which is one image with its channels last.
-    fn rows(&self, op: Op) -> Result<usize, String> {
+    /// The images of a step's result, which have their channels last, and the rows of each.
+    fn rows(&self, op: Op) -> Result<[usize; 2], String> {
         match self.body.at(self.ctx, op).result_shape(0).as_deref() {
-            Some([1, rows, _, _]) => Ok(*rows as usize),
+            Some([images, rows, _, _]) => Ok([*images, *rows].map(|size| size as usize)),
             _ => Err("a step that makes no image".into()),
         }
     }
