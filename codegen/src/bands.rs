@@ -80,7 +80,7 @@ pub(crate) fn calls(
 }
 
 impl Slide {
-    /// Bands of `rows.abs()` rows, image by image; in the opposite order, the last image first, if `rows < 0`.
+    /// Bands of `rows.abs()` rows, image by image; in the opposite order if `rows < 0`.
     ///
     /// # Errors
     /// If some window lies outside the image.
@@ -99,7 +99,7 @@ impl Slide {
         Ok(bands)
     }
 
-    /// The band of `rows` rows of the first image from `first` on; none if some window lies outside the image.
+    /// The band of `rows` rows of the first image from `first` on; none if some window lies outside it.
     pub(crate) fn band(&self, first: usize, rows: usize) -> Option<Band> {
         let (start, extent) = (first * self.stride, (self.kernel - 1) * self.dilation + 1);
         let end = start + (rows - 1) * self.stride + extent;

@@ -4,10 +4,11 @@
 //! %1 = nn.max_pool2d %0  =>  %1 = nn.max_pool2d %0 {mem.overlap = array<i64: 0, 4>}
 //! ```
 //! The two numbers are the operand and the rows of a band of the result; with -4, bands of 4 rows are written
-//! from the bottom up. A batch is written image by image, and no band has rows of two images. A band may read its own operand rows while it writes, and later bands still read
-//! theirs. So while rows `a..b` are written top down, the operand's rows from the first one that row `a`
-//! needs must be intact. The bytes written by then end at `b * row`. The distance is the largest excess of
-//! such an end over the first byte that is still needed. Bottom up it is the same with the ends exchanged.
+//! from the bottom up. A batch is written image by image, and no band has rows of two images. A band may read
+//! its own operand rows while it writes, and later bands still read theirs. So while rows `a..b` are written
+//! top down, the operand's rows from the first one that row `a` needs must be intact. The bytes written by
+//! then end at `b * row`. The distance is the largest excess of such an end over the first byte that is still
+//! needed. Bottom up it is the same with the ends exchanged.
 //! This holds for a window over images whose rows follow each other. A result with smaller rows than the
 //! operand's is placed at one end of it, one with wider rows beyond one end. Which order is better depends on
 //! the other live values, so planners may choose.

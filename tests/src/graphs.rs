@@ -11,11 +11,13 @@ use crate::random::Random;
 const SIZE: u64 = 6;
 const CHANNELS: [u64; 3] = [1, 4, 6];
 
-/// A graph on images of one size, with several outputs; some are inputs, some are read again later.
+/// A graph on batches of images of one size, with several outputs; some are inputs, some are read again
+/// later.
 pub fn graph(seed: u64) -> (Module, Vec<Array>) {
     let mut random = Random::new(seed);
     let ctx = Arc::new(Context::new());
-    let shapes: Vec<[u64; 4]> = (0..2).map(|_| [1, random.pick(&CHANNELS), SIZE, SIZE]).collect();
+    let batch = random.pick(&[1, 1, 1, 2, 3]);
+    let shapes: Vec<[u64; 4]> = (0..2).map(|_| [batch, random.pick(&CHANNELS), SIZE, SIZE]).collect();
     let types: Vec<ir::Type> = shapes.iter().map(|shape| ctx.tensor(shape, ctx.f32())).collect();
     let (mut program, mut values) = Program::new(ctx, &types);
     let inputs = shapes.iter().enumerate().map(|(index, shape)| {
@@ -105,7 +107,7 @@ fn pool(program: &mut Program, random: &mut Random, x: Value) -> Value {
 /// A reshape to a matrix, an operation there, and the reshape back.
 fn there_and_back(program: &mut Program, x: Value) -> Value {
     let shape = program.shape(x);
-    let rows = shape[1] as i64;
+    let rows = (shape[0] * shape[1]) as i64;
     let columns = (SIZE * SIZE) as i64;
     let flat = program.ctx.ints_attr(&[rows, columns]);
     let matrix = program.op("nn.reshape", &[x], &[("shape", flat)]);

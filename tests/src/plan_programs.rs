@@ -34,8 +34,9 @@ pub fn plan_program(seed: u64) -> PlanProgram {
     let mut random = Random::new(seed);
     let ctx = Arc::new(Context::new());
     let sides = [random.pick(&[3, 6, 9, 13]), random.pick(&[4, 5, 8])];
+    let batch = random.pick(&[1, 1, 1, 2, 3]);
     let shapes: Vec<[u64; 4]> =
-        (0..2 + random.below(2)).map(|_| [1, sides[0], sides[1], random.pick(&[1, 4, 8])]).collect();
+        (0..2 + random.below(2)).map(|_| [batch, sides[0], sides[1], random.pick(&[1, 4, 8])]).collect();
     let types: Vec<ir::Type> = shapes.iter().map(|shape| ctx.tensor(shape, ctx.f32())).collect();
     let (program, values) = Program::new(ctx, &types);
     let mut images = Images { program, random, values, lists: Vec::new(), views: Vec::new() };
@@ -291,14 +292,14 @@ impl Images {
     /// A product of the pixels as rows.
     fn product(&mut self, x: Value) -> Option<Value> {
         let shape = self.shape(x);
-        let rows = [(shape[1] * shape[2]) as i64, shape[3] as i64];
+        let rows = [(shape[0] * shape[1] * shape[2]) as i64, shape[3] as i64];
         let attrs = [("shape", self.ints(&rows))];
         let flat = self.op("nn.reshape", &[x], &attrs)?;
         let outputs = self.random.pick(&[4, 8]);
         let filter = self.weights(&[shape[3], outputs]);
         let made = self.op("nn.matmul", &[flat, filter], &[])?;
         let made = self.clip(made)?;
-        let whole = [1, shape[1] as i64, shape[2] as i64, outputs as i64];
+        let whole = [shape[0] as i64, shape[1] as i64, shape[2] as i64, outputs as i64];
         let attrs = [("shape", self.ints(&whole))];
         self.op("nn.reshape", &[made], &attrs)
     }

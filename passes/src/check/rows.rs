@@ -48,22 +48,7 @@ impl PlanChecker<'_> {
             return false;
         };
         let (in_row, out_row) = (in_bytes / (count * in_rows).max(1), out_bytes / (count * out_rows).max(1));
-        // The rows of all images, from the first row of the first image on.
-        let of_image = |image: u64| {
-            let shift = image * in_rows;
-            touched.iter().map(move |rows| shift + rows.start..shift + rows.end)
-        };
-        let touched: Vec<Range<u64>> = (0..count).flat_map(of_image).collect();
-        // For each row of the result, the first row that it or a later one touches, and the end of those that
-        // it or an earlier one touches.
-        let mut from_here_on: Vec<u64> = touched.iter().map(|rows| rows.start).collect();
-        let mut up_to_here: Vec<u64> = touched.iter().map(|rows| rows.end).collect();
-        for row in 1..touched.len() {
-            up_to_here[row] = up_to_here[row].max(up_to_here[row - 1]);
-        }
-        for row in (1..touched.len()).rev() {
-            from_here_on[row - 1] = from_here_on[row - 1].min(from_here_on[row]);
-        }
+        let needed = RowsInUse::of(&touched, count, in_rows);
         let firsts = (0..count).flat_map(|image| {
             let firsts = (0..out_rows).step_by(band_rows.unsigned_abs() as usize);
             firsts.map(move |first| (image * out_rows, first))
@@ -71,10 +56,8 @@ impl PlanChecker<'_> {
         firsts.into_iter().all(|(image, first)| {
             let end = image + (first + band_rows.unsigned_abs()).min(out_rows);
             let first = image + first;
-            // The rows of this band and of those after it.
-            let (open, last) = if band_rows > 0 { (first, touched.len() - 1) } else { (0, end as usize - 1) };
-            let (from, to) = (from_here_on[open as usize] * in_row, up_to_here[last] * in_row);
-            let needed = operand.bytes.start + from..operand.bytes.start + to;
+            let rows = if band_rows > 0 { needed.from(first) } else { needed.up_to(end) };
+            let needed = operand.bytes.start + rows.start * in_row..operand.bytes.start + rows.end * in_row;
             // From the first byte to the last, with the gaps between pixels.
             let written = result.part(first * out_row, (end - first) * out_row).map(|band| band.bytes);
             written.is_some_and(|written| written.start >= needed.end || needed.start >= written.end)
@@ -104,6 +87,41 @@ impl PlanChecker<'_> {
             }
         }
         reader
+    }
+}
+
+/// The rows of an operand that a result's rows touch. Rows are counted through all images of a batch.
+struct RowsInUse {
+    /// For each row of the result, the first row that it or a later one touches.
+    starts: Vec<u64>,
+    /// For each row of the result, the end of the rows that it or an earlier one touches.
+    ends: Vec<u64>,
+}
+
+impl RowsInUse {
+    /// For this many images of `in_rows` rows; `touched` are those of each row of an image of the result.
+    fn of(touched: &[Range<u64>], images: u64, in_rows: u64) -> RowsInUse {
+        let shifts = (0..images).map(|image| image * in_rows);
+        let all =
+            shifts.flat_map(|shift| touched.iter().map(move |rows| shift + rows.start..shift + rows.end));
+        let (mut starts, mut ends): (Vec<u64>, Vec<u64>) = all.map(|rows| (rows.start, rows.end)).unzip();
+        for row in 1..ends.len() {
+            ends[row] = ends[row].max(ends[row - 1]);
+        }
+        for row in (1..starts.len()).rev() {
+            starts[row - 1] = starts[row - 1].min(starts[row]);
+        }
+        RowsInUse { starts, ends }
+    }
+
+    /// The rows that the result's rows from `first` on touch.
+    fn from(&self, first: u64) -> Range<u64> {
+        self.starts[first as usize]..self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// The rows that the result's rows before `end` touch.
+    fn up_to(&self, end: u64) -> Range<u64> {
+        self.starts[0]..self.ends[end as usize - 1]
     }
 }
 

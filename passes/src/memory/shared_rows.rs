@@ -62,11 +62,11 @@ impl SharedRows {
         stacked: [BufferId; 2],
     ) -> Option<SharedRows> {
         let sizes = RowSizes::of(ctx, buffers, ranges, candidate)?;
-        let &BandCandidate { op, operand, band_rows, multiple, .. } = candidate;
+        let &BandCandidate { op, operand, multiple, .. } = candidate;
+        // All rows of an image may be no multiple; at another size, they may be more.
+        let band_rows = candidate.band_rows.next_multiple_of(multiple);
         let shared = SharedRows { op, operand, band_rows, order, buffers: stacked, sizes };
-        // A band of all rows of an image has fewer rows than another size's.
-        let is_valid = band_rows.is_multiple_of(multiple) && sizes.has_windows_inside(ctx, ranges);
-        is_valid.then_some(shared)
+        sizes.has_windows_inside(ctx, ranges).then_some(shared)
     }
 
     /// Whether a kernel that runs in `bands` can write its result over these rows.

@@ -343,6 +343,31 @@ fn what_is_written_over_rows_is_counted_once_at_all_sizes() {
     check(&text, &[("H", 90), ("W", 60)], 102);
 }
 
+/// Wider rows, narrower ones, and fewer, in batches of every size.
+#[test]
+fn what_is_written_over_rows_of_batches_is_counted_once_at_all_sizes() {
+    let pads = "layout = \"NHWC\", pads = array<i64: 1, 1, 1, 1>";
+    let text = format!(
+        "func.func @main(%x: A16) -> C16 {{
+  %a = nn.constant dense<0.01> : tensor<16x16x3x3xf32>
+  %b = nn.constant dense<0.02> : tensor<32x16x3x3xf32>
+  %c = nn.constant dense<0.03> : tensor<16x32x1x1xf32>
+  %0 = nn.conv2d %x, %a {{{pads}}} : (A16, tensor<16x16x3x3xf32>) -> A16
+  %1 = nn.conv2d %0, %b {{{pads}}} : (A16, tensor<32x16x3x3xf32>) -> A32
+  %2 = nn.max_pool2d %1 {{kernel = array<i64: 3, 3>, {pads}, strides = array<i64: 2, 2>}} : (A32) -> B32
+  %3 = nn.conv2d %2, %c {{layout = \"NHWC\"}} : (B32, tensor<16x32x1x1xf32>) -> B16
+  %4 = nn.reduce_max %3 {{axes = array<i64: 1, 2>, keepdims}} : (B16) -> C16
+  return %4 : C16
+}}"
+    );
+    let whole = |channels: u64| format!("tensor<?x?x?x{channels}xf32, #optc.dims<N, 2 * H, 2 * W>>");
+    let half = |channels: u64| format!("tensor<?x?x?x{channels}xf32, #optc.dims<N, H, W>>");
+    let text = text.replace("A16", &whole(16)).replace("A32", &whole(32));
+    let text = text.replace("B16", &half(16)).replace("B32", &half(32));
+    let text = text.replace("C16", "tensor<?x1x1x16xf32, #optc.dims<N>>");
+    check(&text, &[("N", 4), ("H", 30), ("W", 20)], 102);
+}
+
 /// At the greatest sizes, convolutions prefer more scratch than there is room for beside the images that are
 /// live with them: the plan for these sizes saves it, and so does the bound.
 #[test]

@@ -14,6 +14,8 @@ const CHAINS: u64 = 12;
 
 #[derive(Clone, Copy)]
 struct Image {
+    /// Images of the batch.
+    images: u64,
     rows: u64,
     columns: u64,
     channels: u64,
@@ -21,7 +23,7 @@ struct Image {
 
 impl Image {
     fn ty(self) -> String {
-        format!("tensor<1x{}x{}x{}xf32>", self.rows, self.columns, self.channels)
+        format!("tensor<{}x{}x{}x{}xf32>", self.images, self.rows, self.columns, self.channels)
     }
 }
 
@@ -41,7 +43,7 @@ impl Chain {
         let pad = kernel / 2;
         let channels = if kind < 2 { 16 * (1 + below(random, 5)) } else { from.channels };
         let slid = |size: u64| (size + 2 * pad - kernel) / stride + 1;
-        let to = Image { rows: slid(from.rows), columns: slid(from.columns), channels };
+        let to = Image { rows: slid(from.rows), columns: slid(from.columns), channels, ..from };
         let value = format!("%{step}");
         let window = format!(
             "pads = array<i64: {pad}, {pad}, {pad}, {pad}>, strides = array<i64: {stride}, {stride}>"
@@ -78,9 +80,10 @@ fn below(random: &mut Random, bound: usize) -> u64 {
     random.below(bound) as u64
 }
 
-/// A program of windows, and the shape of its input.
-fn chain(random: &mut Random) -> (String, [u64; 4]) {
+/// A program of windows over a batch of images, and the shape of its input.
+fn chain(random: &mut Random, images: u64) -> (String, [u64; 4]) {
     let image = Image {
+        images,
         rows: 12 + below(random, 20),
         columns: 9 + below(random, 20),
         channels: 16 * (1 + below(random, 3)),
@@ -98,7 +101,7 @@ fn chain(random: &mut Random) -> (String, [u64; 4]) {
         image.ty(),
         chain.text
     );
-    (text, [1, image.rows, image.columns, image.channels])
+    (text, [images, image.rows, image.columns, image.channels])
 }
 
 fn parse(text: &str) -> Module {
@@ -133,7 +136,7 @@ fn what_is_optimised_for_changes_no_bit() {
     let mut smaller = 0;
     for seed in 0..CHAINS {
         let random = &mut Random::new(seed);
-        let (text, shape) = chain(random);
+        let (text, shape) = chain(random, 1 + seed % 3);
         let count = shape.iter().product::<u64>();
         let input = array("x", &shape, &random.floats(count));
         let options = CompileOptions { threads: 1, ..CompileOptions::default() };
@@ -151,4 +154,37 @@ fn what_is_optimised_for_changes_no_bit() {
         }
     }
     assert!(u64::from(smaller) > CHAINS / 2, "{smaller} of {CHAINS} chains take fewer bytes");
+}
+
+/// The images of a batch are computed one after the other, so that rows of one are overwritten before the
+/// next is read.
+#[test]
+fn a_batch_has_the_bits_of_its_images_and_takes_no_more_bytes_than_they_do() {
+    for seed in 0..CHAINS {
+        let images = 2 + seed % 3;
+        let random = &mut Random::new(seed);
+        let (text, shape) = chain(random, images);
+        let (text_of_one, shape_of_one) = chain(&mut Random::new(seed), 1);
+        let numbers = random.floats(shape.iter().product::<u64>());
+        for threads in [1, 2] {
+            let options = CompileOptions {
+                threads,
+                goal: Goal::Memory,
+                dead: DeadMemory::Poisoned,
+                ..CompileOptions::default()
+            };
+            let (found, arena) = run(&text, &array("x", &shape, &numbers), &options);
+            let count = shape_of_one.iter().product::<u64>() as usize;
+            let alone = numbers
+                .chunks_exact(count)
+                .map(|numbers| run(&text_of_one, &array("x", &shape_of_one, numbers), &options));
+            let (expected, arenas): (Vec<Vec<u8>>, Vec<u64>) = alone.unzip();
+            assert!(found == expected.concat(), "{images} images on {threads} threads:\n{text}");
+            let most = arenas.iter().sum::<u64>();
+            assert!(
+                arena <= most,
+                "{arena} of {most} bytes for {images} images on {threads} threads:\n{text}"
+            );
+        }
+    }
 }
