@@ -194,7 +194,7 @@ fn faults_of(seeds: std::ops::Range<u64>, mut check: impl FnMut(u64) -> Result<(
 #[test]
 fn plans_of_what_is_rare_are_accepted_and_right() {
     let mut count = Count::default();
-    let faults = faults_of(seeds(0..40), |seed| check(seed, &mut count));
+    let faults = faults_of(seeds(0..120), |seed| check(seed, &mut count));
     println!("{} plans, {} with budgets: {:?}", count.plans, count.budgets, count.decisions);
     assert!(faults.is_empty(), "{} programs:\n{}", faults.len(), faults.join("\n"));
     assert!(count.decisions.values().all(|plans| *plans > 5), "{:?}", count.decisions);
