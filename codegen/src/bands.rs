@@ -11,6 +11,7 @@
 use ir::body::OpRef;
 use ir::plan::attrs;
 use ir::target::Bands;
+use kernels::ImageStrides;
 
 use crate::call::{LoweredCall, Pointer};
 use crate::refusal::CodeRefusal;
@@ -55,6 +56,16 @@ impl Band {
     /// Whether another band has the same numbers of rows, so that the kernel is the same.
     pub(crate) fn is_like(&self, other: &Band) -> bool {
         [self.rows, self.inputs] == [other.rows, other.inputs] && self.pads == other.pads
+    }
+
+    /// The distance in elements from the beginning of a result with these strides to what it writes.
+    pub(crate) fn written_from(&self, strides: ImageStrides) -> u64 {
+        self.image as u64 * strides.n + self.first as u64 * strides.h
+    }
+
+    /// The distance in elements from the beginning of an operand with these strides to what it reads.
+    pub(crate) fn read_from(&self, strides: ImageStrides) -> u64 {
+        self.image as u64 * strides.n + self.first_input as u64 * strides.h
     }
 }
 
@@ -218,6 +229,24 @@ mod tests {
         let mut upwards = slide.bands(-3).unwrap();
         upwards.reverse();
         assert_eq!(upwards, slide.bands(3).unwrap());
+    }
+
+    #[test]
+    fn images_are_written_one_after_the_other() {
+        let slide = Slide { images: 3, input: 7, output: 4, kernel: 3, dilation: 1, stride: 2, pad_top: 1 };
+        let alone = Slide { images: 1, ..slide };
+        let of = |image: usize| {
+            alone.bands(3).unwrap().into_iter().map(move |band| Band { image, ..band }).collect::<Vec<Band>>()
+        };
+        assert_eq!(slide.bands(3).unwrap(), [of(0), of(1), of(2)].concat());
+        let mut upwards = slide.bands(-3).unwrap();
+        upwards.reverse();
+        assert_eq!(upwards, slide.bands(3).unwrap());
+        let strides = ImageStrides { n: 1000, h: 100, w: 10, c: 1 };
+        let last = of(2)[1];
+        assert_eq!([last.written_from(strides), last.read_from(strides)], [2300, 2500]);
+        let single_row = Slide { output: 1, ..slide };
+        assert!(single_row.is_divisible() && !Slide { images: 1, ..single_row }.is_divisible());
     }
 
     #[test]

@@ -210,14 +210,14 @@ impl<'a> RowChain<'a> {
             if is_first_of_image {
                 windows.iter_mut().for_each(|window| window.first = 0);
             }
-            for (index, ((op, step), band)) in self.steps.iter().zip(turn).enumerate() {
+            for (index, ((_, step), band)) in self.steps.iter().zip(turn).enumerate() {
                 if let Some(next) = turn.get(index + 1) {
                     calls.extend(windows[index].make_room(*band, *next, self.machine));
                 }
                 if band.rows > 0 {
                     let mut call = (step.call)(*band, limit);
                     for pointer in &mut call.operands {
-                        *pointer = self.outside(index, (*op, step), *band, &windows, pointer.clone());
+                        *pointer = self.outside(index, *band, &windows, pointer.clone());
                     }
                     calls.push(call);
                 }
@@ -228,14 +228,8 @@ impl<'a> RowChain<'a> {
 
     /// Translates a pointer of a step's call for a band to one of the group's call: into a line buffer, which
     /// holds rows of a single image, or to an operand or result of the group.
-    fn outside(
-        &self,
-        index: usize,
-        (op, step): (OpRef<'_>, &Rowwise),
-        band: Band,
-        windows: &[LineBuffer],
-        pointer: Pointer,
-    ) -> Pointer {
+    fn outside(&self, index: usize, band: Band, windows: &[LineBuffer], pointer: Pointer) -> Pointer {
+        let (op, step) = &self.steps[index];
         let argument = |operand: usize| match self.group.body.def(op.operand(operand)) {
             ValueDef::Arg(_, argument) => argument,
             ValueDef::Result(..) => unreachable!("only images are results of other steps"),

@@ -367,12 +367,9 @@ impl Convolution {
         let ConvStrides { input, output, residual } = self.strides;
         let mut operands = operands.to_vec();
         let ConvNumbers { input: x, residual: added, output: out } = self.stored();
-        let start = |row: usize, strides: ImageStrides, numbers: StoredFloat| {
-            (band.image as u64 * strides.n + row as u64 * strides.h) * numbers.bytes() as u64
-        };
-        operands[0].advance(start(band.first, output, out));
-        operands[1].advance(start(band.first_input, input, x));
-        operands[4].advance(start(band.first, residual, added));
+        operands[0].advance(band.written_from(output) * out.bytes() as u64);
+        operands[1].advance(band.read_from(input) * x.bytes() as u64);
+        operands[4].advance(band.written_from(residual) * added.bytes() as u64);
         operands
     }
 

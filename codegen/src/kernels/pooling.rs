@@ -175,9 +175,7 @@ impl PoolKernel {
         shape.input[0] -= band.first_input;
         shape.output[0] = band.rows;
         shape.pads[0] = band.pads[0];
-        let at = |row: usize, strides: ImageStrides| {
-            (band.image as u64 * strides.n + row as u64 * strides.h) * self.bytes()
-        };
-        self.call(shape, [at(band.first, output), at(band.first_input, input)], machine)
+        let [to, from] = [band.written_from(output), band.read_from(input)];
+        self.call(shape, [to * self.bytes(), from * self.bytes()], machine)
     }
 }

@@ -124,7 +124,7 @@ plan_attrs! {
         "`[row, pitch]`: bytes of a row of result 0, and distance between rows, if they have gaps",
         written by "`inplace`, `plan`", read by "`plan`, the checker, code generation";
     MEM_OVERLAP = "mem.overlap" on "operations":
-        "`[operand, rows]`: result 0 is written over that operand's rows, in bands of `rows` rows, image by image, or of `-rows` from the last one upwards",
+        "`[operand, rows]`: result 0 is written over that operand's rows, in bands of `rows` rows, or of `-rows` from the last one upwards",
         written by "`plan`", read by "the checker, code generation";
     MEM_BUFFER = "mem.buffer" on "operations":
         "for each result the number of its buffer in `optc.buffers`, then that of its scratch",

@@ -107,10 +107,13 @@ fn images_are_followed_one_after_the_other() {
 }
 
 /// A window of 1 row over two images of 4 rows of 64 bytes, into rows of 80 bytes.
-const WIDER: &str = r#"func.func @main(%x: tensor<2x4x4x4xf32>) -> tensor<2x4x4x5xf32> attributes {optc.arena = 768 : i64} {
+const WIDER: &str = r#"func.func @main(%x: tensor<2x4x4x4xf32>)
+    -> tensor<2x4x4x5xf32> attributes {optc.arena = 768 : i64} {
   %w = nn.constant dense<0.5> : tensor<5x4x1x1xf32>
   %0 = nn.neg %x {mem.place = [["arena", 128, 512]]} : tensor<2x4x4x4xf32>
-  %1 = nn.conv2d %0, %w {layout = "NHWC", mem.overlap = array<i64: 0, 1>, mem.place = [["arena", 0, 640]]} : (tensor<2x4x4x4xf32>, tensor<5x4x1x1xf32>) -> tensor<2x4x4x5xf32>
+  %1 = nn.conv2d %0, %w {
+    layout = "NHWC", mem.overlap = array<i64: 0, 1>, mem.place = [["arena", 0, 640]]}
+    : (tensor<2x4x4x4xf32>, tensor<5x4x1x1xf32>) -> tensor<2x4x4x5xf32>
   %2 = nn.neg %1 {mem.place = [["out", 0, 640]]} : tensor<2x4x4x5xf32>
   return %2 : tensor<2x4x4x5xf32>
 }"#;

@@ -33,8 +33,6 @@ pub(crate) struct SharedRows {
 #[derive(Clone, Copy, Debug)]
 struct RowSizes {
     images: DimExpr,
-    /// Bytes of an image of the result minus those of an image of the operand.
-    growth: DimExpr,
     input: DimExpr,
     input_bytes: DimExpr,
     output: DimExpr,
@@ -80,7 +78,7 @@ impl SharedRows {
         let bounds = |expr: DimExpr| dims::bounds(ctx, expr, names, part);
         let low = |expr: DimExpr| u64::try_from(bounds(expr).low).ok();
         let high = |expr: DimExpr| u64::try_from(Some(bounds(expr).high).filter(|high| *high < MOST)?).ok();
-        let RowSizes { images, growth, input, input_bytes, output, output_bytes, extent, stride, pad_top } =
+        let RowSizes { images, input, input_bytes, output, output_bytes, extent, stride, pad_top } =
             self.sizes;
         let is_single_row = low(images)? < 2 && low(output)? < 2;
         if is_single_row || high(output)? / self.band_rows > MOST_BANDS {
@@ -99,9 +97,14 @@ impl SharedRows {
             stride,
             pad_top,
         };
-        let growth = if is_down { bounds(growth).high } else { -bounds(growth).low };
-        let by_images = i128::from(high(images)? - 1).checked_mul(growth.max(0))?;
-        Some(i128::from(in_image.distance(self.band_rows, self.order)).checked_add(by_images)?.max(0))
+        let of_image = i128::from(in_image.distance(self.band_rows, self.order));
+        let others = high(images)?.saturating_sub(1);
+        if others == 0 {
+            return Some(of_image.max(0));
+        }
+        let growth = bounds(self.sizes.growth(ctx)?);
+        let by_image = if is_down { growth.high } else { -growth.low };
+        Some(of_image.checked_add(i128::from(others).checked_mul(by_image.max(0))?)?.max(0))
     }
 }
 
@@ -133,10 +136,13 @@ impl RowSizes {
         if [reach, window.strides[0], window.pads[0]] != [extent, stride, pad_top] {
             return None;
         }
-        let bytes_of_image = |rows: DimExpr, row_bytes: DimExpr| dims::mul(ctx, rows, row_bytes);
-        let growth =
-            dims::sub(ctx, bytes_of_image(output, output_bytes)?, bytes_of_image(input, input_bytes)?)?;
-        Some(RowSizes { images, growth, input, input_bytes, output, output_bytes, extent, stride, pad_top })
+        Some(RowSizes { images, input, input_bytes, output, output_bytes, extent, stride, pad_top })
+    }
+
+    /// Bytes of an image of the result minus those of an image of the operand.
+    fn growth(&self, ctx: &Context) -> Option<DimExpr> {
+        let written = dims::mul(ctx, self.output, self.output_bytes)?;
+        dims::sub(ctx, written, dims::mul(ctx, self.input, self.input_bytes)?)
     }
 
     /// Whether the first and the last window reach into the image at all sizes.
@@ -159,7 +165,6 @@ impl SharedRows {
         let one = dims::constant(ctx, 1);
         let sizes = RowSizes {
             images: one,
-            growth: dims::constant(ctx, 0),
             input: one,
             input_bytes: one,
             output: one,
@@ -182,10 +187,8 @@ mod tests {
         let height = dims::symbol(ctx, "H");
         let [one, row] = [1, 12].map(|number| dims::constant(ctx, number));
         let output = output(ctx, height).expect("it is a size");
-        let more = dims::sub(ctx, output, height).and_then(|more| dims::mul(ctx, more, row));
         RowSizes {
             images: one,
-            growth: more.expect("it is a number of bytes"),
             input: height,
             input_bytes: row,
             output,
@@ -242,13 +245,7 @@ mod tests {
         let names = ["H", "N"].map(|name| ctx.ident(name));
         let halves = |ctx: &Context, height| dims::floor_div(ctx, height, dims::constant(ctx, 2));
         let wider = RowSizes { output_bytes: dims::constant(&ctx, 15), ..rows(&ctx, longer(0)) };
-        let by_row = dims::constant(&ctx, 3);
-        let growth = dims::mul(&ctx, wider.output, by_row).expect("it is a number of bytes");
-        let cases = [
-            rows(&ctx, longer(0)),
-            RowSizes { stride: 2, ..rows(&ctx, halves) },
-            RowSizes { growth, ..wider },
-        ];
+        let cases = [rows(&ctx, longer(0)), RowSizes { stride: 2, ..rows(&ctx, halves) }, wider];
         for (sizes, order) in
             cases.into_iter().flat_map(|case| [(case, RowOrder::Up), (case, RowOrder::Down)])
         {

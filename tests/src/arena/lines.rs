@@ -1,10 +1,9 @@
 //! Row streaming: execution of a streamed group (`mem.lines`) in its bytes.
 //!
 //! One turn computes one row of the last result, after the missing rows that it needs; the images of a batch
-//! are computed one after the other. The rows between two
-//! steps are in scratch, in one ring (line buffer) for each step. A ring has as many rows as a window
-//! touches, or as there is room for, and a new row replaces the oldest. So a plan with too little scratch
-//! reads rows that are gone.
+//! are computed one after the other. The rows between two steps are in scratch, in one ring (line buffer) for
+//! each step. A ring has as many rows as a window touches, or as there is room for, and a new row replaces
+//! the oldest. So a plan with too little scratch reads rows that are gone.
 
 use ir::body::{OpRef, ValueDef};
 use ir::dialects::nn::window_of;
