@@ -173,6 +173,8 @@ pub(crate) fn window_in(whole: OpRef<'_>) -> Option<SlidingWindow> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     /// 8 rows of 100 bytes, a window of 3 rows with a row of padding.
@@ -251,6 +253,31 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Rows 2 to 5 of each of `images` images of 8 rows, as a convolution reads them.
+    fn of_slice(images: u64) -> Option<OperandRows> {
+        let ctx = Arc::new(Context::new());
+        let text = r#"func.func @main(%x: tensor<Nx8x4x4xf32>, %w: FILTER) -> tensor<Nx4x4x4xf32> {
+  %0 = nn.slice %x {mem.view, starts = array<i64: 0, 2, 0, 0>, sizes = array<i64: N, 4, 4, 4>}
+    : (tensor<Nx8x4x4xf32>) -> tensor<Nx4x4x4xf32>
+  %1 = nn.conv2d %0, %w {layout = "NHWC"} : (tensor<Nx4x4x4xf32>, FILTER) -> tensor<Nx4x4x4xf32>
+  return %1 : tensor<Nx4x4x4xf32>
+}"#;
+        let text = text.replace("FILTER", "tensor<4x4x1x1xf32>");
+        let text = text.replace("Nx", &format!("{images}x")).replace("N,", &format!("{images},"));
+        let module = ir::text::parse(&ctx, "slice.mlir", text);
+        let module = module.unwrap_or_else(|faults| panic!("{}", faults[0].render(&ctx)));
+        let (_, body) = module.functions().next().expect("there is a function");
+        let block = body.entry(body.root()).expect("it has a body");
+        let mut convs = body.ops(block).filter(|op| body.at(&ctx, *op).name() == "nn.conv2d");
+        OperandRows::of(&ctx, body, convs.next().expect("there is a convolution"), 0)
+    }
+
+    #[test]
+    fn images_with_other_rows_between_them_do_not_follow_each_other() {
+        assert_eq!(of_slice(1).map(|rows| [rows.images, rows.input, rows.input_bytes]), Some([1, 4, 64]));
+        assert_eq!(of_slice(2), None);
     }
 
     #[test]

@@ -167,6 +167,9 @@ fn two_share_what_the_better_order_of_their_rows_lets_them() {
     assert_eq!(balanced(rows(1, 0), 2), Some(768));
     assert_eq!(balanced(rows(1, 0), 7), Some(128));
     assert_eq!(balanced(rows(1, 0), 8), None, "all rows are no band");
+    let batch = OperandRows { images: 2, input: 4, output: 4, ..rows(1, 0) };
+    assert_eq!(balanced(batch, 4), Some(512), "all rows of one image of two");
+    assert_eq!(balanced(batch, 5), None, "no band has rows of two images");
     assert_eq!(balanced(rows(8, 0), 2), Some(768), "upwards they would lie apart");
     assert_eq!(balanced(rows(8, 7), 2), Some(768), "downwards they would lie apart");
     let narrow = OperandRows { input_bytes: 100, output_bytes: 100, ..rows(1, 0) };
