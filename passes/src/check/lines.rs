@@ -1,8 +1,11 @@
 //! Does the scratch of a group that streams rows hold its line buffers?
 //!
-//! Derived tap by tap: when a step computes a row, all rows that its window touches must be in scratch, and
-//! each image between two steps has bytes of its own there. The target requests any further scratch for its
-//! kernels itself.
+//! Derived tap by tap, from the last step to the first: when a step computes a row that the next one touches,
+//! all rows that its window touches must be in scratch, and each image between two steps has bytes of its own
+//! there. The target requests any further scratch for its kernels itself.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 use ir::body::OpRef;
 use ir::plan::attrs;
@@ -35,19 +38,25 @@ impl PlanChecker<'_> {
     }
 
     /// The bytes of all line buffers of a group: the rows of each step that the next one reads for one of its
-    /// rows. None unless each step is read as an image, and only by the next one.
+    /// rows, if that is read in turn. None unless each step is read as an image, and only by the next one.
     fn bytes_between(&self, group: OpRef<'_>) -> Option<u64> {
         let block = self.body.entry(*self.body.regions(group.op).first()?)?;
         let steps: Vec<Op> =
             self.body.ops(block).filter(|op| !self.body.at(self.ctx, *op).has(Traits::YIELD)).collect();
         let mut bytes = 0;
-        for pair in steps.windows(2) {
+        // The rows of the reader that are computed; none until it is the last step, which computes all.
+        let mut computed: Option<BTreeSet<u64>> = None;
+        for pair in steps.windows(2).rev() {
             let image = self.body.result(pair[0], 0);
             let reader = self.body.at(self.ctx, pair[1]);
             let mut uses = self.body.uses(image);
             let only = uses.next().filter(|used| used.op == pair[1] && uses.next().is_none())?;
             let touched = touched_rows(self.image_reader(reader, only.index)?)?;
-            let rows = touched.iter().map(|rows| rows.end - rows.start).max()?;
+            let computes = |row: &u64| computed.as_ref().is_none_or(|computed| computed.contains(row));
+            let read = (0..).zip(touched).filter(|(row, _)| computes(row));
+            let read: Vec<Range<u64>> = read.map(|(_, rows)| rows).collect();
+            let rows = read.iter().map(|rows| rows.end - rows.start).max().unwrap_or(0);
+            computed = Some(read.into_iter().flatten().collect());
             let ty = self.body.ty(image);
             let [images, height, ..] = self.ctx.static_shape(ty)?[..] else { return None };
             bytes += size::tensor_bytes(self.ctx, ty)? / (images * height).max(1) * rows;

@@ -60,7 +60,8 @@ impl PlanChecker<'_> {
             let needed = operand.bytes.start + rows.start * in_row..operand.bytes.start + rows.end * in_row;
             // From the first byte to the last, with the gaps between pixels.
             let written = result.part(first * out_row, (end - first) * out_row).map(|band| band.bytes);
-            written.is_some_and(|written| written.start >= needed.end || needed.start >= written.end)
+            let is_free = |written: Range<u64>| written.start >= needed.end || needed.start >= written.end;
+            written.is_some_and(|written| rows.is_empty() || is_free(written))
         })
     }
 
@@ -102,9 +103,12 @@ impl RowsInUse {
     /// For this many images of `in_rows` rows; `touched` are those of each row of an image of the result.
     fn of(touched: &[Range<u64>], images: u64, in_rows: u64) -> RowsInUse {
         let shifts = (0..images).map(|image| image * in_rows);
-        let all =
-            shifts.flat_map(|shift| touched.iter().map(move |rows| shift + rows.start..shift + rows.end));
-        let (mut starts, mut ends): (Vec<u64>, Vec<u64>) = all.map(|rows| (rows.start, rows.end)).unzip();
+        let all = shifts.flat_map(|shift| touched.iter().map(move |rows| (shift, rows)));
+        let ends_of = |(shift, rows): (u64, &Range<u64>)| match rows.is_empty() {
+            true => (images * in_rows, 0),
+            false => (shift + rows.start, shift + rows.end),
+        };
+        let (mut starts, mut ends): (Vec<u64>, Vec<u64>) = all.map(ends_of).unzip();
         for row in 1..ends.len() {
             ends[row] = ends[row].max(ends[row - 1]);
         }
@@ -126,7 +130,7 @@ impl RowsInUse {
 }
 
 /// For each row of the result of a window over a channels-last image, the range of the image's rows that it
-/// touches; none if some row has all its taps in the padding.
+/// touches; empty if no tap of the row is in the image.
 pub(super) fn touched_rows(op: OpRef<'_>) -> Option<Vec<Range<u64>>> {
     if op.text("layout") != Some("NHWC") {
         return None;
@@ -138,8 +142,7 @@ pub(super) fn touched_rows(op: OpRef<'_>) -> Option<Vec<Range<u64>>> {
         let taps = (0..window.kernel[0]).map(|tap| row * window.strides[0] + tap * window.dilations[0]);
         let inside = taps.filter_map(|at| at.checked_sub(window.pads[0])).filter(|at| *at < in_rows);
         let rows: Vec<u64> = inside.collect();
-        rows.first().copied()..rows.last().map(|last| last + 1)
+        rows.first().zip(rows.last()).map_or(0..0, |(first, last)| *first..last + 1)
     };
-    let rows = (0..out_rows).map(touched);
-    rows.map(|rows| Some(rows.start?..rows.end?)).collect()
+    Some((0..out_rows).map(touched).collect())
 }
