@@ -121,11 +121,16 @@ impl Slide {
         Some(Band { image: 0, first, rows, first_input, inputs, pads })
     }
 
-    /// Whether the rows can be written in bands.
-    pub(crate) fn is_divisible(&self) -> bool {
-        // If some window lies wholly in the padding, the first or the last does.
+    /// Whether there are rows to write, and no window lies wholly in the padding.
+    pub(crate) fn has_windows_inside(&self) -> bool {
+        // If some window does, the first or the last does.
         let is_inside = |row: usize| self.band(row, 1).is_some();
-        self.images * self.output > 1 && is_inside(0) && is_inside(self.output - 1)
+        self.images * self.output > 0 && is_inside(0) && is_inside(self.output - 1)
+    }
+
+    /// Whether the rows can be written in several bands.
+    pub(crate) fn is_divisible(&self) -> bool {
+        self.images * self.output > 1 && self.has_windows_inside()
     }
 }
 

@@ -21,6 +21,9 @@ pub(crate) struct Lowered {
     pub(crate) shared_bytes: u64,
     /// The least scratch of all workers together, if the calls can do with less than they ask for.
     pub(crate) least_scratch_bytes: Option<u64>,
+    /// Scratch of all workers together that is enough at any sizes up to these, if it is not what is enough
+    /// for the calls.
+    pub(crate) enough_scratch_bytes: Option<u64>,
     /// How result 0 may overwrite rows after they are read.
     pub(crate) bands: Option<Bands>,
     /// A condition that is known after the first call, if there is one; if it is false, the program stops
@@ -40,8 +43,15 @@ pub(crate) struct Condition {
 impl Lowered {
     /// Calls that share no scratch.
     pub(crate) fn new(kernel: &'static str, calls: Vec<LoweredCall>) -> Lowered {
-        let (least_scratch_bytes, bands, condition) = (None, None, None);
-        Lowered { kernel, calls, shared_bytes: 0, least_scratch_bytes, bands, condition }
+        Lowered {
+            kernel,
+            calls,
+            shared_bytes: 0,
+            least_scratch_bytes: None,
+            enough_scratch_bytes: None,
+            bands: None,
+            condition: None,
+        }
     }
 
     /// Why generated code computes one element at a time, if it does so in any call.
@@ -70,6 +80,9 @@ impl Lowered {
 
     /// Scratch of all workers together that is enough at any sizes up to these, in bytes.
     pub(crate) fn enough_scratch_bytes(&self, threads: usize) -> u64 {
+        if let Some(bytes) = self.enough_scratch_bytes {
+            return bytes;
+        }
         if self.least_scratch_bytes.is_none() {
             return self.most_scratch_bytes(threads);
         }

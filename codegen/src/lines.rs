@@ -55,14 +55,11 @@ pub(crate) fn lower(group: OpRef<'_>, machine: &Machine) -> Result<Lowered, Code
         None => (rows[1], None),
         Some(planned) => chain.within(planned, rows)?,
     };
-    let mut run = chain.run(rows, limit)?;
-    // At other sizes, a turn may have other rows.
-    for call in &mut run.calls {
-        call.enough_scratch_bytes = call.most_scratch_bytes;
-    }
+    let run = chain.run(rows, limit)?;
     Ok(Lowered {
         shared_bytes: run.shared_bytes,
         least_scratch_bytes: Some(least_bytes),
+        enough_scratch_bytes: Some(chain.enough_bytes()?),
         ..Lowered::new("lines", run.calls)
     })
 }
@@ -141,22 +138,36 @@ impl<'a> RowChain<'a> {
         Ok(rows)
     }
 
-    /// The most rows of a turn, within a range, that fit the planned scratch. If none do, the fewest, with a
-    /// limit for each worker.
+    /// The most rows of a turn, within a range, that fit the planned scratch. If none do, as many of the
+    /// fewest as fit, with a limit for each worker.
     fn within(&self, planned: u64, [least, most]: [usize; 2]) -> Result<(usize, Option<usize>), CodeRefusal> {
         for rows in (least..=most).rev() {
             if self.shared_bytes(rows)? <= planned && self.bytes(rows, None)? <= planned {
                 return Ok((rows, None));
             }
         }
-        let left = planned.saturating_sub(self.shared_bytes(least)?) / self.machine.threads as u64 / 64 * 64;
-        Ok((least, Some(left as usize)))
+        let mut rows = least;
+        while rows > 1 && self.bytes(rows, Some(0))? > planned {
+            rows -= 1;
+        }
+        let left = planned.saturating_sub(self.shared_bytes(rows)?) / self.machine.threads as u64 / 64 * 64;
+        Ok((rows, Some(left as usize)))
     }
 
-    /// The scratch of all workers together, with `rows` rows in a turn. Bands of equal sizes need the same
-    /// scratch, so each size is asked for once.
+    /// The scratch of all workers together, with `rows` rows in a turn.
     fn bytes(&self, rows: usize, limit: Option<usize>) -> Result<u64, CodeRefusal> {
-        let turns = self.turns(rows)?;
+        Ok(self.bytes_with(&self.turns(rows)?, limit, |call| call.scratch_bytes))
+    }
+
+    /// Scratch of all workers together that is enough at any sizes up to these: a turn of one row never needs
+    /// larger line buffers in smaller images.
+    fn enough_bytes(&self) -> Result<u64, CodeRefusal> {
+        Ok(self.bytes_with(&self.turns(1)?, None, |call| call.enough_scratch_bytes))
+    }
+
+    /// The line buffers of these turns, and the scratch of all workers: the most `of_call` of any call. Bands
+    /// of equal sizes need the same scratch, so each size is asked for once.
+    fn bytes_with(&self, turns: &[Vec<Band>], limit: Option<usize>, of_call: fn(&LoweredCall) -> u64) -> u64 {
         let mut worker_bytes = 0;
         for (index, (_, step)) in self.steps.iter().enumerate() {
             let mut asked: Vec<(usize, usize, [usize; 2])> = Vec::new();
@@ -164,11 +175,11 @@ impl<'a> RowChain<'a> {
                 let sizes = (band.rows, band.inputs, band.pads);
                 if !asked.contains(&sizes) {
                     asked.push(sizes);
-                    worker_bytes = worker_bytes.max((step.call)(band, limit).scratch_bytes);
+                    worker_bytes = worker_bytes.max(of_call(&(step.call)(band, limit)));
                 }
             }
         }
-        Ok(self.shared_bytes_of(&turns) + worker_bytes * self.machine.threads as u64)
+        self.shared_bytes_of(turns) + worker_bytes * self.machine.threads as u64
     }
 
     fn shared_bytes(&self, rows: usize) -> Result<u64, CodeRefusal> {
@@ -180,7 +191,7 @@ impl<'a> RowChain<'a> {
         self.windows(turns).last().map_or(0, end)
     }
 
-    /// The bands of each turn, one for each step.
+    /// The bands of each turn of an image, one for each step.
     fn turns(&self, rows: usize) -> Result<Vec<Vec<Band>>, CodeRefusal> {
         let slides: Vec<Slide> = self.steps.iter().map(|(_, step)| step.slide).collect();
         turns(&slides, rows).ok_or_else(|| CodeRefusal::new("some windows of its steps lie in the padding"))
@@ -204,26 +215,38 @@ impl<'a> RowChain<'a> {
         let turns = self.turns(rows)?;
         let mut windows = self.windows(&turns);
         let shared_bytes = self.shared_bytes_of(&turns);
+        let images = self.steps.last().map_or(0, |(_, step)| step.slide.images);
         let mut calls = Vec::new();
-        for turn in &turns {
-            let is_first_of_image = turn.iter().all(|band| band.first == 0);
-            if is_first_of_image {
-                windows.iter_mut().for_each(|window| window.first = 0);
-            }
-            for (index, ((_, step), band)) in self.steps.iter().zip(turn).enumerate() {
-                if let Some(next) = turn.get(index + 1) {
-                    calls.extend(windows[index].make_room(*band, *next, self.machine));
-                }
-                if band.rows > 0 {
-                    let mut call = (step.call)(*band, limit);
-                    for pointer in &mut call.operands {
-                        *pointer = self.outside(index, *band, &windows, pointer.clone());
-                    }
-                    calls.push(call);
-                }
+        for image in 0..images {
+            windows.iter_mut().for_each(|window| window.first = 0);
+            for turn in &turns {
+                let turn: Vec<Band> = turn.iter().map(|band| Band { image, ..*band }).collect();
+                self.take_turn(&turn, limit, &mut windows, &mut calls);
             }
         }
         Ok(ChainCalls { calls, shared_bytes })
+    }
+
+    /// Appends the calls of a turn.
+    fn take_turn(
+        &self,
+        turn: &[Band],
+        limit: Option<usize>,
+        windows: &mut [LineBuffer],
+        calls: &mut Vec<LoweredCall>,
+    ) {
+        for (index, ((_, step), band)) in self.steps.iter().zip(turn).enumerate() {
+            if let Some(next) = turn.get(index + 1) {
+                calls.extend(windows[index].make_room(*band, *next, self.machine));
+            }
+            if band.rows > 0 {
+                let mut call = (step.call)(*band, limit);
+                for pointer in &mut call.operands {
+                    *pointer = self.outside(index, *band, windows, pointer.clone());
+                }
+                calls.push(call);
+            }
+        }
     }
 
     /// Translates a pointer of a step's call for a band to one of the group's call: into a line buffer, which
@@ -288,8 +311,8 @@ impl LineBuffer {
     }
 }
 
-/// The bands of each turn, one for each step, image by image: the last step computes `rows` rows, and each
-/// other step the rows that are missing for it. None if some rows read only padding.
+/// The bands of each turn of an image, one for each step: the last step computes `rows` rows, and each other
+/// step the rows that are missing for it. None if some rows read only padding.
 fn turns(slides: &[Slide], rows: usize) -> Option<Vec<Vec<Band>>> {
     let last = slides.last()?;
     let mut made = vec![0; slides.len()];
@@ -309,12 +332,7 @@ fn turns(slides: &[Slide], rows: usize) -> Option<Vec<Vec<Band>>> {
         turn.reverse();
         Some(turn)
     };
-    let of_image: Vec<Vec<Band>> = (0..last.output).step_by(rows.max(1)).map(turn).collect::<Option<_>>()?;
-    let of = |image: usize| {
-        let turn = move |turn: &Vec<Band>| turn.iter().map(|band| Band { image, ..*band }).collect();
-        of_image.iter().map(turn).collect::<Vec<Vec<Band>>>()
-    };
-    Some((0..last.images).flat_map(of).collect())
+    (0..last.output).step_by(rows.max(1)).map(turn).collect()
 }
 
 /// The capacity in rows of the line buffer after a step: the rows of the turn that reads most, plus the most

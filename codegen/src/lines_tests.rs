@@ -1,6 +1,7 @@
 //! That row streaming of images changes no bit, at any number of rows at a time.
 
-use super::{Band, Slide, capacity, turns};
+use super::{Band, Slide, capacity, lower, turns};
+use crate::Cpu;
 use crate::testing::{Net, THREADS, run};
 use ir::plan::attrs;
 use ir::{Attr, Value};
@@ -46,7 +47,17 @@ fn layers(
 /// The bits of a chain over 21 rows; with a scratch limit, the chain is one group, and 0 means its preferred
 /// scratch.
 fn chain(windows: Windows, scratch: Option<i64>) -> Vec<u32> {
-    let mut net = Net::f32(&[&[1, 21, 9, 3]]);
+    bits(net_of(windows, [21, 9], scratch), [21, 9])
+}
+
+fn bits((net, y): (Net, Value), [rows, columns]: [usize; 2]) -> Vec<u32> {
+    let found = run(&net.plan(&[y], THREADS), &[&numbers(rows * columns * 3, 6)]);
+    found[0].iter().map(|x| x.to_bits()).collect()
+}
+
+/// A chain over an image of these rows and columns, and its result.
+fn net_of(windows: Windows, [rows, columns]: [usize; 2], scratch: Option<i64>) -> (Net, Value) {
+    let mut net = Net::f32(&[&[1, rows as u64, columns as u64, 3]]);
     let [size, deep, _] = windows.map(|window| window.0 as u64);
     let (w1, w2) = (weight(&mut net, &[16, 3, size, size], 1), weight(&mut net, &[16, 1, deep, deep], 2));
     let args = [net.arg(0), w1, w2, weight(&mut net, &[16], 3)];
@@ -70,24 +81,51 @@ fn chain(windows: Windows, scratch: Option<i64>) -> Vec<u32> {
             y
         }
     };
-    let found = run(&net.plan(&[y], THREADS), &[&numbers(21 * 9 * 3, 6)]);
-    found[0].iter().map(|x| x.to_bits()).collect()
+    (net, y)
 }
+
+/// Windows, some rows of which are read by no window of the next ones.
+const CHAINS: [Windows; 5] = [
+    [(1, 1, 0), (3, 1, 1), (3, 2, 1)],
+    [(3, 2, 1), (3, 1, 1), (2, 2, 0)],
+    [(1, 1, 0), (5, 2, 2), (3, 1, 1)],
+    [(3, 1, 0), (3, 1, 0), (1, 1, 0)],
+    [(3, 1, 1), (3, 1, 1), (1, 3, 0)],
+];
 
 #[test]
 fn images_that_never_exist_whole_change_no_bit() {
-    let chains: [Windows; 5] = [
-        [(1, 1, 0), (3, 1, 1), (3, 2, 1)],
-        [(3, 2, 1), (3, 1, 1), (2, 2, 0)],
-        [(1, 1, 0), (5, 2, 2), (3, 1, 1)],
-        [(3, 1, 0), (3, 1, 0), (1, 1, 0)],
-        // Some rows between the windows of the pool are read by none.
-        [(3, 1, 1), (3, 1, 1), (1, 3, 0)],
-    ];
-    for windows in chains {
+    for windows in CHAINS {
         let whole = chain(windows, None);
         for scratch in [0, 1, 20_000, 40_000] {
             assert_eq!(chain(windows, Some(scratch)), whole, "{windows:?} in {scratch} bytes of scratch");
+        }
+    }
+}
+
+#[test]
+fn an_image_of_a_single_row_streams() {
+    for windows in [CHAINS[0], CHAINS[2], CHAINS[4]] {
+        let of = |scratch: Option<i64>| bits(net_of(windows, [1, 9], scratch), [1, 9]);
+        assert_eq!(of(Some(0)), of(None), "{windows:?}");
+    }
+}
+
+#[test]
+fn scratch_that_is_enough_at_the_greatest_sizes_is_enough_at_all() {
+    let machine = Cpu::native().machine(THREADS);
+    let bytes_at = |windows: Windows, sizes: [usize; 2], scratch: Option<i64>| {
+        let (net, y) = net_of(windows, sizes, scratch.or(Some(0)));
+        let group = net.body.at(&net.ctx, net.body.defining_op(y).unwrap());
+        let lowered = lower(group, &machine).unwrap();
+        [lowered.enough_scratch_bytes(THREADS), lowered.scratch_bytes(THREADS)]
+    };
+    for windows in CHAINS {
+        let [enough, preferred] = bytes_at(windows, [40, 33], None);
+        assert!(enough < preferred, "{enough} of {preferred} bytes");
+        for sizes in (5..=40).flat_map(|rows| [5, 8, 33].map(|columns| [rows, columns])) {
+            let [_, used] = bytes_at(windows, sizes, Some(enough as i64));
+            assert!(used <= enough, "{windows:?} at {sizes:?}: {used} of {enough} bytes");
         }
     }
 }

@@ -142,7 +142,8 @@ fn lower_call(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lower
         if !call.packs.is_empty() {
             return Err(CodeRefusal::new("Winograd's algorithm packs no filter while the program runs"));
         }
-        return winograd::lower(whole, &call.conv, call.operands, call.image, machine);
+        let image = call.conv.in_bands(call.image);
+        return winograd::lower(whole, &call.conv, call.operands, image, machine);
     }
     // Each worker's scratch is a multiple of 64 bytes.
     let shared_bytes = call.shared_bytes();
@@ -241,7 +242,7 @@ impl Call2d {
     /// A convolution's call with these operands; `image` is the operand read row by row, if the convolution
     /// can run in bands.
     fn of(conv: Convolution, kernel: ConvKernel, operands: Vec<Pointer>, image: Option<usize>) -> Call2d {
-        let image = image.filter(|_| conv.is_divisible());
+        let image = image.filter(|_| conv.slide().has_windows_inside());
         Call2d {
             conv,
             kernel,
@@ -259,7 +260,8 @@ impl Call2d {
 
     fn bands(&self, machine: &Machine) -> Option<Bands> {
         let free_rows = self.conv.work(self.weight_bytes).free_rows(machine.threads);
-        self.image.map(|operand| Bands { operand, free_rows, multiple: 1 })
+        let operand = self.conv.in_bands(self.image)?;
+        Some(Bands { operand, free_rows, multiple: 1 })
     }
 
     /// The call for a band, with at most `limit` bytes of scratch for each worker if there is a limit.
@@ -396,8 +398,9 @@ impl Convolution {
     }
 
     /// Whether it can run in bands of rows.
-    fn is_divisible(&self) -> bool {
-        self.slide().is_divisible()
+    /// The image that it reads row by row, if it can be read in several bands.
+    fn in_bands(&self, image: Option<usize>) -> Option<usize> {
+        image.filter(|_| self.slide().is_divisible())
     }
 
     fn slide(&self) -> Slide {

@@ -45,7 +45,7 @@ pub(crate) const AVERAGE: KernelRow = KernelRow {
 /// If no kernel runs it, or it can't be divided into rows.
 fn rowwise(op: OpRef<'_>, kind: PoolKind, machine: &Machine) -> Result<Rowwise, CodeRefusal> {
     let pool = PoolKernel::new(op, kind)?;
-    if !pool.slide().is_divisible() {
+    if !pool.slide().has_windows_inside() {
         return Err(CodeRefusal::new("it does not read its image row by row"));
     }
     let (machine, [input, output]) = (*machine, pool.strides);

@@ -95,7 +95,7 @@ impl PreparedConv {
         let conv = self.at(op, machine)?;
         let operands = self.operands.clone();
         if op.attr(attrs::MEM_METHOD).is_some() {
-            return winograd::lower(op, &conv, operands, self.image_of(&conv), machine);
+            return winograd::lower(op, &conv, operands, conv.in_bands(self.image), machine);
         }
         lower_call(op, Call2d::of(conv, conv.kernel(None, machine)?, operands, self.image), machine)
     }
@@ -106,12 +106,7 @@ impl PreparedConv {
             return None;
         }
         let conv = self.at(op, machine).ok()?;
-        winograd::of_convolution(&conv, self.image_of(&conv), machine)
-    }
-
-    /// The operand that is read row by row at these sizes, if one can be.
-    fn image_of(&self, conv: &Convolution) -> Option<usize> {
-        self.image.filter(|_| conv.is_divisible())
+        winograd::of_convolution(&conv, conv.in_bands(self.image), machine)
     }
 
     /// The convolution at the current sizes of `op`'s function.
