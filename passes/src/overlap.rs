@@ -15,10 +15,11 @@
 
 use ir::body::OpRef;
 use ir::dialects::nn::{SlidingWindow, window_of};
+use ir::dims::{self, Ranges, SizeArithmetic};
 use ir::plan::attrs;
 use ir::size::static_extents;
 use ir::window::layout;
-use ir::{Body, Context, Kind, Op, size};
+use ir::{Body, Context, Dim, Kind, Op, Value, size};
 
 /// The order in which the rows of a result are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +107,7 @@ impl OperandRows {
             input_bytes,
             output,
             output_bytes,
-            extent: (window.kernel[0] - 1) * window.dilations[0] + 1,
+            extent: window.extent(),
             stride: window.strides[0],
             pad_top: window.pads[0],
         })
@@ -156,6 +157,17 @@ impl OperandRows {
             .map(move |count| count * multiple);
         multiples.chain((at_least <= output).then_some(output))
     }
+}
+
+/// Whether each window of an operation reaches into `image`, which it reads, at all sizes.
+pub(crate) fn reaches_rows(ctx: &Context, body: &Body, ranges: &Ranges, op: Op, image: Value) -> bool {
+    let Some(window) = window_in(body.at(ctx, op)) else { return false };
+    let has_rows = || {
+        let rows = *ctx.type_data(body.ty(image)).tensor_shape()?.get(1)?;
+        let lacks_rows = SizeArithmetic(ctx).expr(SizeArithmetic(ctx).sub(Dim::Known(1), rows))?;
+        Some(dims::maximum(ctx, lacks_rows, ranges)?.value <= 0)
+    };
+    window.reaches_rows() && (window.needs_rows() || has_rows() == Some(true))
 }
 
 /// The window of an operation, or of the main operation of a group; only with channels last, so that rows are

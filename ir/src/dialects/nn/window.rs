@@ -36,6 +36,22 @@ pub enum Rounding {
 }
 
 impl SlidingWindow {
+    /// The height of the window in rows, with the gaps between its elements.
+    pub fn extent(&self) -> u64 {
+        (self.kernel[0] - 1) * self.dilations[0] + 1
+    }
+
+    /// Whether each window reaches into an image of any number of rows, except of none: no window lies wholly
+    /// in the padding above or below.
+    pub fn reaches_rows(&self) -> bool {
+        self.pads[0].max(self.pads[2]) < self.extent()
+    }
+
+    /// Whether no window fits into an image without rows.
+    pub fn needs_rows(&self) -> bool {
+        self.pads[0] + self.pads[2] < self.extent()
+    }
+
     /// The number of windows that fit along `axis` (0: height, 1: width) of an image of `size` elements; none
     /// if no window does.
     pub fn count(&self, axis: usize, size: u64) -> Option<u64> {
@@ -242,3 +258,55 @@ pub(super) static OPS: &[OpDef] = &[
         ..OpDef::BLANK
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Windows of up to 3 rows with all dilations, strides, paddings and roundings up to 4.
+    fn windows() -> impl Iterator<Item = SlidingWindow> {
+        (0..3 * 2 * 4 * 5 * 5 * 2).map(|number: u64| SlidingWindow {
+            kernel: [1 + number % 3, 1],
+            dilations: [1 + number / 3 % 2, 1],
+            strides: [1 + number / 6 % 4, 1],
+            pads: [number / 24 % 5, 0, number / 120 % 5, 0],
+            rounding: if number / 600 == 0 { Rounding::Down } else { Rounding::Up },
+        })
+    }
+
+    #[test]
+    fn windows_that_reach_rows_do_so_in_images_of_any_height() {
+        let mut reach = 0;
+        for window in windows() {
+            // The rows of the image between the first and the last element of a window.
+            let is_inside = |rows: u64, index: u64| {
+                let (first, pad) = (index * window.strides[0], window.pads[0]);
+                first + window.extent() > pad && first < pad + rows
+            };
+            let all_inside = |rows: u64| {
+                window.count(0, rows).is_none_or(|count| (0..count).all(|index| is_inside(rows, index)))
+            };
+            if window.reaches_rows() {
+                assert!((1..9).all(all_inside), "{window:?}");
+                reach += 1;
+            }
+            assert_eq!(window.needs_rows(), window.count(0, 0).is_none(), "{window:?}");
+        }
+        assert!(reach > 100);
+    }
+
+    #[test]
+    fn windows_that_may_lie_in_the_padding_do_not_reach_rows() {
+        let window = |pads, rounding| SlidingWindow {
+            kernel: [3, 1],
+            dilations: [1, 1],
+            strides: [1, 1],
+            pads,
+            rounding,
+        };
+        assert!(window([2, 0, 2, 0], Rounding::Down).reaches_rows());
+        assert!(!window([3, 0, 0, 0], Rounding::Down).reaches_rows());
+        assert!(!window([0, 0, 3, 0], Rounding::Down).reaches_rows());
+        assert!(!window([0, 9, 3, 9], Rounding::Up).reaches_rows());
+    }
+}
