@@ -4,7 +4,7 @@
 //! everything that the goal allows (always); row streaming and results written over rows of their operands
 //! (`--optimize=memory`); recomputation (the pass `recompute`). If none suffices, the failure names the
 //! smallest arena found, the values live at its peak, and how much other changes would save, as tried, not
-//! estimated.
+//! estimated. A function of named sizes has to fit at its greatest sizes; there, nothing is recomputed.
 
 use ir::plan::attrs;
 
@@ -50,23 +50,40 @@ pub fn meet(
     Err(Failure::Input(vec![Fault::of(&module.ctx, &fault).with_help(advice)]))
 }
 
-/// Checks the arena that suffices at all sizes against a budget.
+/// The function of a module with an arena of at most `budget_bytes` at all sizes: for the goal of the options
+/// or, if that does not suffice, for the smallest arena.
 ///
 /// # Errors
-/// If no arena suffices at all sizes, or it is larger than the budget; with the values live at the peak at
-/// the greatest sizes.
-pub(crate) fn meet_at_all_sizes(all: &AllSizes, budget_bytes: u64) -> Result<(), Failure> {
-    let bound_bytes = match all.bound() {
-        Ok(bound) => bound.size_bytes(),
-        Err(why) => {
-            let what =
-                format!("no arena of {budget_bytes} bytes, or of any size, is enough at all sizes: {why}");
-            return Err(Failure::input(what));
+/// All errors of the first pass that finds any; if no arena suffices at all sizes, or the smallest that was
+/// found is larger than the budget, with the values live at the peak at the greatest sizes.
+pub(crate) fn meet_at_all_sizes(
+    module: &mut Module,
+    entry: &str,
+    options: &CompileOptions,
+    budget_bytes: u64,
+) -> Result<AllSizes, Failure> {
+    let sparing = CompileOptions { goal: Goal::Memory, ..options.clone() };
+    let mut best: Option<(u64, AllSizes)> = None;
+    for options in [options, &sparing] {
+        let mut trial = module.clone();
+        let all = AllSizes::for_goal(&mut trial, entry, options)?;
+        let bound_bytes = match all.bound() {
+            Ok(bound) => bound.size_bytes(),
+            Err(why) => {
+                return Err(Failure::input(format!(
+                    "no arena of {budget_bytes} bytes, or of any size, is enough at all sizes: {why}"
+                )));
+            }
+        };
+        if bound_bytes <= budget_bytes {
+            *module = trial;
+            return Ok(all);
         }
-    };
-    if bound_bytes <= budget_bytes {
-        return Ok(());
+        if best.as_ref().is_none_or(|(least, _)| bound_bytes < *least) {
+            best = Some((bound_bytes, all));
+        }
     }
+    let (bound_bytes, all) = best.expect("some goal was tried");
     let greatest: Vec<u64> = all.symbols().iter().map(|symbol| symbol.most).collect();
     let sizes = all.symbols().iter().map(|symbol| format!("{} = {}", symbol.name, symbol.most));
     let sizes = sizes.collect::<Vec<_>>().join(", ");

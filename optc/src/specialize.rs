@@ -14,11 +14,13 @@ use ir::memory_pools::add_pools;
 use ir::plan::attrs;
 use ir::plan::signature::Signature;
 use ir::{Body, Context, Dim, DimExpr, Ident, Module, Type};
+use passes::lines::LINES;
 use passes::manager::{BEFORE_STAGES, Registry, Remark, Stage};
 use passes::memory::bound::Bound;
 use passes::memory::buffers::Buffers;
 use passes::memory::specialize::Specializer;
 use passes::precision::SIZES_ARE_NOT_KNOWN;
+use passes::tradeoff::Goal;
 use runtime::{
     Extent, NamedSizes, Program, ProgramParts, SizeExpr, SizeStep, Symbol, TensorSpec, Weights, undetermined,
 };
@@ -36,7 +38,7 @@ const FRONT: [Stage; 5] = [Stage::Simplify, Stage::Layout, Stage::Fuse, Stage::S
 ///
 /// # Errors
 /// If the registry inserts passes at a stage where sizes are known only at run time: no pass runs there.
-fn front(registry: &Registry, reached: Option<Stage>) -> Result<String, Failure> {
+fn front(registry: &Registry, reached: Option<Stage>, goal: Goal) -> Result<String, Failure> {
     let late = [Stage::Select, Stage::Schedule, Stage::Inplace, Stage::Plan];
     let late = late.map(|stage| registry.extensions(Some(stage)).next().map(|passes| (stage, passes)));
     if let Some((stage, passes)) = late.into_iter().flatten().next() {
@@ -48,8 +50,11 @@ fn front(registry: &Registry, reached: Option<Stage>) -> Result<String, Failure>
     }
     let before = registry.extensions(None).chain([BEFORE_STAGES]).filter(|_| reached.is_none());
     let missing = FRONT.into_iter().filter(|stage| Some(*stage) > reached);
-    let stages =
-        missing.flat_map(|stage| std::iter::once(stage.name()).chain(registry.extensions(Some(stage))));
+    let passes_of = |stage: Stage| {
+        let lines = (stage == Stage::Schedule && goal == Goal::Memory).then_some(LINES.name);
+        std::iter::once(stage.name()).chain(lines)
+    };
+    let stages = missing.flat_map(|stage| passes_of(stage).chain(registry.extensions(Some(stage))));
     Ok(before.chain(stages).collect::<Vec<&str>>().join(","))
 }
 
@@ -149,13 +154,27 @@ impl AllSizes {
         let body = module.function_mut(&entry).expect("the entry was just found");
         add_pools(&ctx, body, pools).map_err(Failure::input)?;
         forget_decisions(module);
-        let reached = module.function(&entry).and_then(|body| Stage::of(&module.ctx, body));
-        let remarks = options.run_passes(module, &front(&options.passes(), reached)?)?.remarks;
-        let mut all = AllSizes { remarks, ..AllSizes::of(module, entry, options)? };
-        all.variants = all.variants_of(module, options)?;
-        if let Some(budget_bytes) = options.budget_bytes {
-            budget::meet_at_all_sizes(&all, budget_bytes)?;
+        match options.budget_bytes {
+            None => AllSizes::for_goal(module, &entry, options),
+            Some(budget_bytes) => budget::meet_at_all_sizes(module, &entry, options, budget_bytes),
         }
+    }
+
+    /// The same for a module with its ranges, pools and donated inputs, for the options' goal whatever the
+    /// budget is.
+    ///
+    /// # Errors
+    /// As for [`AllSizes::decide`].
+    pub(crate) fn for_goal(
+        module: &mut Module,
+        entry: &str,
+        options: &CompileOptions,
+    ) -> Result<AllSizes, Failure> {
+        let reached = module.function(entry).and_then(|body| Stage::of(&module.ctx, body));
+        let passes = front(&options.passes(), reached, options.goal)?;
+        let remarks = options.run_passes(module, &passes)?.remarks;
+        let mut all = AllSizes { remarks, ..AllSizes::of(module, entry.to_owned(), options)? };
+        all.variants = all.variants_of(module, options)?;
         Ok(all)
     }
 

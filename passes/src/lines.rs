@@ -15,13 +15,15 @@
 //!
 //! Greedy: among the chains with an image that is live at the peak, it takes the one that lowers the peak
 //! most, measured by `inplace` and planning on a copy, until none lowers it. A chain costs time, so no others
-//! are made.
+//! are made. A function of named sizes streams the chains that are best at its greatest sizes (or nominal
+//! ones, if some size has no greatest), if they can stream at all sizes.
 
 use ir::plan::attrs;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use cranelift_entity::{EntityRef, SecondaryMap};
+use ir::dims::Ranges;
 use ir::weights::WeightSet;
 use ir::window::outside;
 use ir::{Block, Body, Builder, Context, Kind, Op, OpSpec, Target, Traits, Value};
@@ -30,7 +32,10 @@ use crate::copy::Copying;
 use crate::edit::{entry, stands_in};
 use crate::inplace::in_trial;
 use crate::manager::{Changes, Example, PassDef, PassRun, Stage, StageRule};
-use crate::select::select_again;
+use crate::memory::structure;
+use crate::overlap::reaches_rows;
+use crate::select::{select, select_again};
+use crate::symbolic::is_symbolic;
 use crate::tradeoff;
 
 /// The most operations of a chain.
@@ -42,7 +47,8 @@ const MOST_TRIALS: usize = 1_000;
 pub static LINES: PassDef = PassDef {
     name: "lines",
     doc: "Streams rows through chains of convolutions and pooling: a few rows at a time, so that only a few rows of the images \
-          between them exist at a time, wherever that lowers the peak. Results stay the same to the bit.",
+          between them exist at a time, wherever that lowers the peak (of a function of named sizes: at its greatest sizes). \
+          Results stay the same to the bit.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<1x32x4x4xf32>) -> tensor<1x16x2x64xf32> attributes {optc.threads = 1 : i64} {
@@ -65,28 +71,34 @@ pub static LINES: PassDef = PassDef {
     },
     stage: StageRule::UpTo(Stage::Schedule),
     run: PassRun::Function(|pass, body| {
-        pass.count("chains", lines(pass.ctx, pass.target, body, &pass.changes) as u64);
+        pass.count("chains", lines(pass.ctx, pass.target, body, pass.threads, &pass.changes) as u64);
         Ok(())
     }),
 };
 
 /// Streams chains of a function's first block row by row, as long as that lowers the peak and changes are
-/// allowed. Returns how many chains were made or extended. Does nothing if a size is not known or kernels are
-/// not chosen.
-pub fn lines(ctx: &Context, target: &dyn Target, body: &mut Body, changes: &Changes) -> usize {
+/// allowed. Returns how many chains were made or extended. Does nothing if sizes are known and no kernels are
+/// chosen. For a function of named sizes, kernels for `threads` threads are chosen on copies.
+pub fn lines(
+    ctx: &Context,
+    target: &dyn Target,
+    body: &mut Body,
+    threads: usize,
+    changes: &Changes,
+) -> usize {
     let Some(block) = entry(body) else { return 0 };
-    let Some(mut now) = ArenaPeak::of(ctx, target, body) else { return 0 };
+    let mut at = SizeProbes::of(ctx, target, body, threads);
+    let Some(mut now) = at.peak(body) else { return 0 };
     let mut made = 0;
     let mut trials = 0;
     loop {
         let Some(op) = now.op else { return made };
-        let chains = Links::of(ctx, target, body, block).chains_at(block, op);
+        let chains = at.chains(body, block, op);
         trials += chains.len();
         if trials > MOST_TRIALS {
             return made;
         }
-        let better =
-            |spot| best_of(ctx, target, body, &chains, spot).filter(|best| best.1.rank() < now.rank());
+        let better = |spot| at.best_of(body, &chains, spot).filter(|best| best.1.rank() < now.rank());
         let Some((chain, fullness)) = better(GroupSpot::Last).or_else(|| better(GroupSpot::Early)) else {
             return made;
         };
@@ -95,27 +107,77 @@ pub fn lines(ctx: &Context, target: &dyn Target, body: &mut Body, changes: &Chan
             return made;
         }
         chain.apply(ctx, target, body);
+        for probe in &mut at.bodies {
+            chain.apply(ctx, target, probe);
+        }
         made += 1;
         now = fullness;
     }
 }
 
-/// The chain with the lowest peak, and the shortest of equal ones.
-fn best_of(
-    ctx: &Context,
-    target: &dyn Target,
-    body: &Body,
-    chains: &[Vec<Op>],
-    spot: GroupSpot,
-) -> Option<(StreamedChain, ArenaPeak)> {
-    let tried = chains.iter().filter_map(|ops| {
-        let mut trial = body.clone();
-        let chain = StreamedChain { ops: ops.clone(), spot };
-        chain.apply(ctx, target, &mut trial)?;
-        let fullness = ArenaPeak::of(ctx, target, &trial)?;
-        Some((chain, fullness))
-    });
-    tried.min_by_key(|(chain, fullness)| (fullness.rank(), chain.ops.len()))
+/// A function at the sizes for which its chains are chosen, and at others at which they have to stream too.
+struct SizeProbes<'a> {
+    ctx: &'a Context,
+    target: &'a dyn Target,
+    /// A function of named sizes at each probe, with the same operations; chains are chosen at the first.
+    /// None if all sizes are known.
+    bodies: Vec<Body>,
+}
+
+impl<'a> SizeProbes<'a> {
+    fn of(ctx: &'a Context, target: &'a dyn Target, body: &Body, threads: usize) -> SizeProbes<'a> {
+        let mut bodies = Vec::new();
+        if is_symbolic(ctx, body) {
+            bodies.extend(structure::probes(ctx, body).into_iter().map(|(_, body)| body));
+            bodies.iter_mut().for_each(|body| drop(select(ctx, target, body, threads)));
+        }
+        SizeProbes { ctx, target, bodies }
+    }
+
+    /// The function at the sizes for which chains are chosen.
+    fn first<'b>(&'b self, body: &'b Body) -> &'b Body {
+        self.bodies.first().unwrap_or(body)
+    }
+
+    fn peak(&self, body: &Body) -> Option<ArenaPeak> {
+        ArenaPeak::of(self.ctx, self.target, self.first(body))
+    }
+
+    /// All chains of a function with an inner image that is live while `op` runs, and that can stream at all
+    /// sizes.
+    fn chains(&self, body: &Body, block: Block, op: Op) -> Vec<Vec<Op>> {
+        let links = Links::of(self.ctx, self.target, self.first(body), block);
+        let mut chains = links.chains_at(block, op);
+        if !self.bodies.is_empty() {
+            let ranges = Ranges::of_function(self.ctx, body);
+            let reaches = |op, image| reaches_rows(self.ctx, body, &ranges, op, image);
+            let streams = |op: &Op| {
+                let streams_already = !inner_steps(self.ctx, body, *op).is_empty();
+                streams_already || links.finder.image(*op).is_some_and(|image| reaches(*op, image))
+            };
+            chains.retain(|chain| chain.iter().all(streams));
+        }
+        chains
+    }
+
+    /// The chain with the lowest peak, and the shortest of equal ones.
+    fn best_of(
+        &self,
+        body: &Body,
+        chains: &[Vec<Op>],
+        spot: GroupSpot,
+    ) -> Option<(StreamedChain, ArenaPeak)> {
+        let tried = chains.iter().filter_map(|ops| {
+            let mut trial = self.first(body).clone();
+            let chain = StreamedChain { ops: ops.clone(), spot };
+            chain.apply(self.ctx, self.target, &mut trial)?;
+            let applies = |probe: &Body| chain.apply(self.ctx, self.target, &mut probe.clone()).is_some();
+            let at_others = self.bodies.iter().skip(1).all(applies);
+            let fullness = ArenaPeak::of(self.ctx, self.target, &trial).filter(|_| at_others)?;
+            Some((chain, fullness))
+        });
+        tried.min_by_key(|(chain, fullness)| (fullness.rank(), chain.ops.len()))
+    }
 }
 
 /// The peak of a function's arena, with the least scratch and the narrowest bands at each step.

@@ -176,9 +176,10 @@ impl Bound {
         self.stacking.scratch[buffer]
     }
 
-    /// The largest size of a buffer of scratch in bytes, in any order.
+    /// The largest size of a buffer of scratch in bytes, in any order: what its step prefers, unless the
+    /// whole arena is smaller.
     pub fn scratch_bytes(&self, buffer: BufferId) -> Option<u64> {
-        self.scratch[buffer]
+        self.scratch[buffer].map(|bytes| bytes.min(self.arena_bytes()))
     }
 }
 
