@@ -37,6 +37,29 @@ pub fn sized_graph(seed: u64) -> Module {
     graph.program.finish(&outputs)
 }
 
+/// Convolutions and pools one after the other, with wide images between narrow ones, some of which are added
+/// to a later one.
+pub fn sized_chain(seed: u64) -> Module {
+    let mut random = Random::new(seed);
+    let ctx = Arc::new(Context::new());
+    let [n, h, w] = NAMES.map(|name| dims::size(&ctx, dims::symbol(&ctx, name)));
+    let shape = [n, Dim::Known(random.pick(&CHANNELS)), h, w];
+    let image = ctx.ty(TypeData::Tensor { shape: shape.into(), elem: ctx.f32(), encoding: None });
+    let (program, values) = Program::new(ctx, &[image]);
+    let mut graph = Graph { program, random, values };
+    let mut last = graph.values[0];
+    for _ in 0..3 {
+        let wide = graph.random.pick(&[24, 40]);
+        let wide = graph.pixels(last, wide);
+        let between = graph.window(wide).filter(|image| graph.follows(*image)).unwrap_or(wide);
+        let narrow = graph.random.pick(&CHANNELS);
+        let narrow = graph.pixels(between, narrow);
+        let is_added = graph.are_alike(narrow, last, 4) && graph.random.below(2) == 0;
+        last = if is_added { graph.program.op("nn.add", &[narrow, last], &[]) } else { narrow };
+    }
+    graph.program.finish(&[last])
+}
+
 struct Graph {
     program: Program,
     random: Random,
@@ -51,6 +74,12 @@ impl Graph {
 
     fn channels(&self, value: Value) -> u64 {
         self.shape(value)[1].known().expect("channels are numbers")
+    }
+
+    /// Whether the sizes of an image follow from the named ones.
+    fn follows(&self, value: Value) -> bool {
+        let sizes = SizeArithmetic(&self.program.ctx);
+        self.shape(value).into_iter().all(|dim| sizes.expr(dim).is_some())
     }
 
     fn is_small(&self, value: Value) -> bool {
@@ -132,6 +161,48 @@ impl Graph {
             ("groups", self.program.ctx.int_attr(if is_depthwise { from as i64 } else { 1 })),
         ];
         let conv = self.program.try_op("nn.conv2d", &[x, filter, bias], &attrs)?;
+        Some(self.clip(conv))
+    }
+
+    /// Other channels of the same pixels.
+    fn pixels(&mut self, x: Value, to: u64) -> Value {
+        let from = self.channels(x);
+        let filter = self.random.floats(to * from);
+        let filter = self.program.constant(&[to, from, 1, 1], &filter);
+        let conv = self.program.op("nn.conv2d", &[x, filter], &[]);
+        self.clip(conv)
+    }
+
+    /// A depthwise convolution, another one or a pool, with any strides, dilations and padding: some windows
+    /// may lie wholly in the padding.
+    fn window(&mut self, x: Value) -> Option<Value> {
+        let channels = self.channels(x);
+        let kernel: i64 = self.random.pick(&[1, 2, 3, 3]);
+        let dilation: i64 = self.random.pick(&[1, 1, 2]);
+        let stride = self.random.pick(&[1, 1, 2, 3]);
+        // More padding than that, and a window may lie in it wholly.
+        let most = (kernel - 1) * dilation + self.random.pick(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2]);
+        let [top, left] = [0; 2].map(|_| self.random.below(most as usize + 1) as i64);
+        let [bottom, right] =
+            [top, left].map(|before| self.random.below((most - before) as usize + 1) as i64);
+        let pads = [top, left, bottom, right];
+        let mut attrs = vec![
+            ("pads", self.ints(&pads)),
+            ("strides", self.ints(&[stride; 2])),
+            ("dilations", self.ints(&[dilation; 2])),
+        ];
+        if self.random.below(4) == 0 {
+            attrs.push(("kernel", self.ints(&[kernel; 2])));
+            attrs.extend((self.random.below(2) == 0).then(|| ("ceil", self.program.ctx.unit_attr())));
+            // The greatest of no elements is no number to multiply.
+            return self.program.try_op("nn.max_pool2d", &[x], &attrs).map(|pool| self.clip(pool));
+        }
+        let groups = self.random.pick(&[1, channels, channels]);
+        let shape = [channels, channels / groups, kernel as u64, kernel as u64];
+        let filter = self.random.floats(shape.iter().product());
+        let filter = self.program.constant(&shape, &filter);
+        attrs.push(("groups", self.program.ctx.int_attr(groups as i64)));
+        let conv = self.program.try_op("nn.conv2d", &[x, filter], &attrs)?;
         Some(self.clip(conv))
     }
 

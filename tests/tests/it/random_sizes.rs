@@ -12,10 +12,11 @@ use ir::dims::{Bindings, substitute};
 use optc::specialize::AllSizes;
 use optc::{Array, CompileOptions, DeadMemory, Goal, Model};
 use passes::manager::RunOptions;
+use passes::memory::bound::Bound;
 use runtime::RunContext;
 use tests::programs::{array, floats, interpret};
 use tests::random::Random;
-use tests::sized_graphs::{NAMES, sized_graph};
+use tests::sized_graphs::{NAMES, sized_chain, sized_graph};
 
 use crate::memory_pools::Pooled;
 
@@ -45,9 +46,11 @@ fn options(seed: u64) -> CompileOptions {
     if seed % 5 == 3 {
         options.target = Some(Arc::new(Pooled));
     }
-    if seed % 5 == 1 {
-        options.goal = Goal::Speed;
-    }
+    options.goal = match seed % 5 {
+        1 => Goal::Speed,
+        2 => Goal::Memory,
+        _ => Goal::Balanced,
+    };
     if seed.is_multiple_of(3) {
         let ends = [(1, 3), (1, 40), (1, 40)];
         options.sizes.ranges = NAMES.iter().map(|name| (*name).to_owned()).zip(ends).collect();
@@ -81,7 +84,7 @@ fn check_at(
     module: &Module,
     symbolic: &AllSizes,
     context: &mut RunContext<'_>,
-    seed: u64,
+    (compile, seed): (&CompileOptions, u64),
     size: Size,
     count: &mut Count,
 ) -> Result<(), String> {
@@ -107,9 +110,8 @@ fn check_at(
             }
         };
     };
-    let compile = options(seed);
     let mut alone = fixed.clone();
-    let model = Model::compile(&mut alone, &compile);
+    let model = Model::compile(&mut alone, compile);
     let mut model = model.map_err(|failure| format!("alone: {failure}"))?;
     let expected = model.run(&inputs).map_err(|failure| format!("alone: {failure}"))?;
     compare(&expected, &interpret(&fixed, &inputs), 1e-3)
@@ -118,6 +120,10 @@ fn check_at(
     let planned = planned_bytes(symbolic, size).map_err(|failure| failure.to_string())?;
     if arena != planned {
         return Err(format!("{arena} bytes of arena, but {planned} in the plan that is printed"));
+    }
+    let bound = symbolic.bound().map_or(u64::MAX, Bound::size_bytes);
+    if arena as u64 > bound {
+        return Err(format!("{arena} bytes of arena, but {bound} are said to be enough at all sizes"));
     }
     let best = model.prepare().map_err(|failure| failure.to_string())?.arena_bytes();
     count.arenas = [count.arenas[0] + arena, count.arenas[1] + best];
@@ -150,17 +156,25 @@ fn check(seed: u64, sizes: &[Size], count: &mut Count) -> Result<(), String> {
     // Unread values may have impossible sizes.
     optc::run_pipeline(&mut module, "dce", &RunOptions::new(codegen::Cpu::native()))
         .map_err(|failure| failure.to_string())?;
-    let symbolic =
-        AllSizes::decide(&mut module.clone(), &options(seed)).map_err(|failure| failure.to_string())?;
-    let program =
-        optc::compile(&mut module.clone(), &options(seed)).map_err(|failure| failure.to_string())?;
+    check_module(&module, (&options(seed), seed), sizes, count).map(drop)
+}
+
+/// Checks a module at these sizes; returns the function with its structure for all sizes.
+fn check_module(
+    module: &Module,
+    (options, seed): (&CompileOptions, u64),
+    sizes: &[Size],
+    count: &mut Count,
+) -> Result<AllSizes, String> {
+    let symbolic = AllSizes::decide(&mut module.clone(), options).map_err(|failure| failure.to_string())?;
+    let program = optc::compile(&mut module.clone(), options).map_err(|failure| failure.to_string())?;
     let program = Arc::new(program);
-    let mut context = program.context(options(seed).threads).map_err(|error| error.to_string())?;
+    let mut context = program.context(options.threads).map_err(|error| error.to_string())?;
     for size in sizes {
-        check_at(&module, &symbolic, &mut context, seed, *size, count)
+        check_at(module, &symbolic, &mut context, (options, seed), *size, count)
             .map_err(|why| format!("{size:?}: {why}"))?;
     }
-    Ok(())
+    Ok(symbolic)
 }
 
 /// Graphs with rare structures: views of operands after their concatenation, tensors without elements, rows
@@ -206,4 +220,47 @@ fn a_program_with_a_bound_is_right_at_each_corner_of_its_sizes() {
         check(seed, &CORNERS, &mut count).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
     }
     assert!(count.ran > 25, "{} runs, {} refused", count.ran, count.refused);
+}
+
+/// The greatest sizes of chains with a bound, least ones, and rows that are few, narrow or odd.
+const CHAIN_SIZES: [Size; 8] =
+    [[3, 40, 40], [1, 8, 8], [2, 5, 9], [1, 1, 1], [3, 2, 1], [1, 33, 4], [1, 4, 40], [2, 40, 1]];
+
+#[test]
+fn chains_stream_rows_at_all_sizes() {
+    let mut count = Count::default();
+    let mut streamed = 0;
+    let mut held_back = 0;
+    let mut bounds = [0, 0];
+    for seed in 0..24 {
+        let dead = if seed % 2 == 0 { DeadMemory::Poisoned } else { DeadMemory::Kept };
+        let threads = 1 + seed as usize % 3;
+        let mut options = CompileOptions { threads, dead, goal: Goal::Memory, ..CompileOptions::default() };
+        if seed % 4 > 0 {
+            let ends = [(1, 3), (1, 40), (1, 40)];
+            options.sizes.ranges = NAMES.iter().map(|name| (*name).to_owned()).zip(ends).collect();
+        }
+        let module = sized_chain(seed);
+        let before = count.arenas;
+        let found = check_module(&module, (&options, seed), &CHAIN_SIZES[..1], &mut count);
+        found.unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        let [greatest, alone] = [0, 1].map(|index| (count.arenas[index] - before[index]) as u64);
+        let symbolic = check_module(&module, (&options, seed), &CHAIN_SIZES[1..], &mut count);
+        let symbolic = symbolic.unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        let (ctx, decided) = symbolic.decided();
+        let mut ops = decided.all_blocks().flat_map(|block| decided.ops(block));
+        streamed += usize::from(ops.any(|op| decided.at(ctx, op).attr(attrs::MEM_LINES).is_some()));
+        // Where a window may lie wholly in the padding, a chain streams at some sizes only, so at none.
+        match symbolic.bound() {
+            Ok(_) if 4 * greatest > 5 * alone => held_back += 1,
+            Ok(bound) => bounds = [bounds[0] + bound.size_bytes(), bounds[1] + alone],
+            Err(_) => {}
+        }
+    }
+    let Count { ran, near, refused, .. } = count;
+    println!("{streamed} chains stream, {held_back} do not; {ran} runs, {refused} sizes refused");
+    println!("{bounds:?} bytes at all sizes, and alone at the greatest");
+    assert!(streamed > 15 && held_back < 4 && ran > 100, "{streamed} stream, {held_back} not, {ran} runs");
+    assert!(100 * near < ran, "{near} of {ran} runs have other bits");
+    assert!(100 * bounds[0] <= 103 * bounds[1], "{bounds:?}");
 }
