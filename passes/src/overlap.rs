@@ -203,6 +203,36 @@ mod tests {
         }
     }
 
+    /// A window of two rows over `H - 1` rows; with both rows of padding, one fits even above an image without
+    /// rows.
+    #[test]
+    fn a_window_that_fits_into_the_padding_reaches_rows_if_there_are_some_at_all_sizes() {
+        let reaches = |pads: &str, result: &str, least: u64| {
+            let text = "func.func @main(%x: tensor<1x?x4x4xf32, #optc.dims<H - 1>>) -> T {
+  %0 = nn.max_pool2d %x {kernel = array<i64: 2, 2>, layout = \"NHWC\", pads = array<i64: PADS>}
+    : (tensor<1x?x4x4xf32, #optc.dims<H - 1>>) -> T
+  return %0 : T
+}";
+            let ty = format!("tensor<1x?x3x4xf32, #optc.dims<{result}>>");
+            let ctx = Arc::new(Context::new());
+            let text = text
+                .replace("-> T", &format!("-> {ty}"))
+                .replace(": T\n", &format!(": {ty}\n"))
+                .replace("PADS", pads);
+            let module = ir::text::parse(&ctx, "pool.mlir", text);
+            let module = module.unwrap_or_else(|faults| panic!("{}", faults[0].render(&ctx)));
+            let body = module.function("main").expect("it is there");
+            let block = body.entry(body.root()).expect("it has a body");
+            let mut ranges = Ranges::default();
+            ranges.declare(ctx.ident("H"), least, 9);
+            reaches_rows(&ctx, body, &ranges, body.first_op(block).expect("a pool"), body.args(block)[0])
+        };
+        assert!(reaches("1, 0, 0, 0", "H - 1", 1), "no window fits into a row of padding");
+        assert!(reaches("1, 0, 1, 0", "H", 2));
+        assert!(!reaches("1, 0, 1, 0", "H", 1));
+        assert!(!reaches("2, 0, 0, 0", "H", 2), "the first window lies in the padding");
+    }
+
     #[test]
     fn a_window_at_stride_1_needs_a_band_and_the_row_above_it() {
         assert_eq!(rows(100, 1).distance(1, RowOrder::Down), 200);
