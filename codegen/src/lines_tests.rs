@@ -121,9 +121,11 @@ fn scratch_that_is_enough_at_the_greatest_sizes_is_enough_at_all() {
         [lowered.enough_scratch_bytes(THREADS), lowered.scratch_bytes(THREADS)]
     };
     for windows in CHAINS {
-        let [enough, preferred] = bytes_at(windows, [40, 33], None);
+        let [enough, preferred] = bytes_at(windows, [200, 33], None);
         assert!(enough < preferred, "{enough} of {preferred} bytes");
-        for sizes in (5..=40).flat_map(|rows| [5, 8, 33].map(|columns| [rows, columns])) {
+        // In tall images, turns have at least some rows, unless there is too little scratch for that.
+        let rows = (5..=40).chain([100, 150, 200]);
+        for sizes in rows.flat_map(|rows| [5, 8, 33].map(|columns| [rows, columns])) {
             let [_, used] = bytes_at(windows, sizes, Some(enough as i64));
             assert!(used <= enough, "{windows:?} at {sizes:?}: {used} of {enough} bytes");
         }
