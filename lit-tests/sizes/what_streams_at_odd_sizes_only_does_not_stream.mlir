@@ -1,6 +1,6 @@
 // RUN: optc --passes='lines'
-// Where H is even, the last window of the second convolution lies in the padding. The sizes at which chains are
-// tried are odd.
+// Where H is even, the last window of the second convolution lies in the padding. The sizes at which chains
+// are tried are odd.
 
 func.func @main(%x: tensor<1x?x16x4xf32, #optc.dims<H>>) -> tensor<1x?x8x4xf32, #optc.dims<H floordiv 2 + 1>> attributes {optc.dims = {H = [1, 31]}} {
   %w = nn.constant dense<0.5> : tensor<32x4x1x1xf32>
