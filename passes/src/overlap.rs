@@ -203,7 +203,7 @@ mod tests {
         }
     }
 
-    /// A window of two rows over `H - 1` rows; with both rows of padding, one fits even an image without rows.
+    /// A window of two rows over `H - 1` rows; with two rows of padding, one fits an image without rows.
     #[test]
     fn a_window_that_fits_into_the_padding_reaches_rows_if_there_are_some_at_all_sizes() {
         let reaches = |pads: &str, result: &str, least: u64| {
