@@ -112,21 +112,22 @@ fn an_image_of_a_single_row_streams() {
 }
 
 #[test]
-fn scratch_that_is_enough_at_the_greatest_sizes_is_enough_at_all() {
+fn scratch_that_is_promised_for_the_greatest_sizes_is_enough_at_all() {
     let machine = Cpu::native().machine(THREADS);
-    let bytes_at = |windows: Windows, sizes: [usize; 2], scratch: Option<i64>| {
-        let (net, y) = net_of(windows, sizes, scratch.or(Some(0)));
-        let group = net.body.at(&net.ctx, net.body.defining_op(y).unwrap());
-        let lowered = lower(group, &machine).unwrap();
-        [lowered.enough_scratch_bytes(THREADS), lowered.scratch_bytes(THREADS)]
+    let lowered_at = |windows: Windows, sizes: [usize; 2], scratch: i64| {
+        let (net, y) = net_of(windows, sizes, Some(scratch));
+        lower(net.body.at(&net.ctx, net.body.defining_op(y).unwrap()), &machine).unwrap()
     };
     for windows in CHAINS {
-        let [enough, preferred] = bytes_at(windows, [200, 33], None);
-        assert!(enough < preferred, "{enough} of {preferred} bytes");
+        let greatest = lowered_at(windows, [200, 33], 0);
+        let [enough, most] = [greatest.enough_scratch_bytes(THREADS), greatest.most_scratch_bytes(THREADS)];
+        assert!(enough < greatest.scratch_bytes(THREADS), "{windows:?}: {enough} bytes");
         // In tall images, turns have at least some rows, unless there is too little scratch for that.
         let rows = (5..=40).chain([100, 150, 200]);
-        for sizes in rows.flat_map(|rows| [5, 8, 33].map(|columns| [rows, columns])) {
-            let [_, used] = bytes_at(windows, sizes, Some(enough as i64));
+        for sizes in rows.flat_map(|rows| (5..=33).step_by(4).map(move |columns| [rows, columns])) {
+            let preferred = lowered_at(windows, sizes, 0).scratch_bytes(THREADS);
+            assert!(preferred <= most, "{windows:?} at {sizes:?}: {preferred} of {most} bytes");
+            let used = lowered_at(windows, sizes, enough as i64).scratch_bytes(THREADS);
             assert!(used <= enough, "{windows:?} at {sizes:?}: {used} of {enough} bytes");
         }
     }
