@@ -1,5 +1,5 @@
 // RUN: optc plan --threads=1 --optimize=memory
-// The wide image streams at every size, so that a few of its rows are in scratch, and none of it in the arena.
+// The wide image streams at every size, so that only a few of its rows exist at a time, in scratch.
 
 func.func @main(%x: tensor<?x?x16x4xf32, #optc.dims<N, H>> {optc.name = "x"}) -> tensor<?x?x16x4xf32, #optc.dims<N, H>> attributes {optc.dims = {H = [1, 32], N = [1, 4]}} {
   %w = nn.constant dense<0.5> : tensor<32x4x1x1xf32>

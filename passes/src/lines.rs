@@ -46,9 +46,9 @@ const MOST_TRIALS: usize = 1_000;
 /// The pass `lines`.
 pub static LINES: PassDef = PassDef {
     name: "lines",
-    doc: "Streams rows through chains of convolutions and pooling: a few rows at a time, so that only a few rows of the images \
-          between them exist at a time, wherever that lowers the peak (of a function of named sizes: at its greatest sizes). \
-          Results stay the same to the bit.",
+    doc: "Streams rows through chains of convolutions and pooling: a few rows at a time, so that only a few \
+          rows of the images between them exist at a time, wherever that lowers the peak (of a function of \
+          named sizes: at its greatest sizes). Results stay the same to the bit.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<1x32x4x4xf32>) -> tensor<1x16x2x64xf32> attributes {optc.threads = 1 : i64} {

@@ -206,14 +206,20 @@ fn steps_in_turns_need_room_for_the_rows_between_them() {
 /// needs only what that row reads.
 #[test]
 fn rows_that_no_step_reads_need_no_room() {
-    let text = r#"func.func @main(%x: tensor<1x3x4x4xf32>) -> tensor<1x1x2x4xf32> attributes {optc.arena = 448 : i64} {
+    let text = r#"func.func @main(%x: tensor<1x3x4x4xf32>) -> tensor<1x1x2x4xf32>
+    attributes {optc.arena = 448 : i64} {
   %v = nn.constant dense<0.5> : tensor<4x4x1x1xf32>
   %w = nn.constant dense<0.5> : tensor<4x4x2x1xf32>
   %0 = nn.neg %x {mem.place = [["arena", 0, 192]]} : tensor<1x3x4x4xf32>
-  %1 = optc.group(%a = %0, %b = %v, %c = %w) {mem.lines, mem.place = [["arena", 192, 32], ["arena", 256, 128]], mem.scratch = 128 : i64} : (tensor<1x3x4x4xf32>, tensor<4x4x1x1xf32>, tensor<4x4x2x1xf32>) -> tensor<1x1x2x4xf32> {
-    %3 = nn.conv2d %a, %b {layout = "NHWC"} : (tensor<1x3x4x4xf32>, tensor<4x4x1x1xf32>) -> tensor<1x3x4x4xf32>
-    %4 = nn.conv2d %3, %c {layout = "NHWC", pads = array<i64: 1, 0, 0, 0>} : (tensor<1x3x4x4xf32>, tensor<4x4x2x1xf32>) -> tensor<1x3x4x4xf32>
-    %5 = nn.max_pool2d %4 {kernel = array<i64: 1, 1>, layout = "NHWC", strides = array<i64: 3, 2>} : (tensor<1x3x4x4xf32>) -> tensor<1x1x2x4xf32>
+  %1 = optc.group(%a = %0, %b = %v, %c = %w)
+    {mem.lines, mem.place = [["arena", 192, 32], ["arena", 256, 128]], mem.scratch = 128 : i64}
+    : (tensor<1x3x4x4xf32>, tensor<4x4x1x1xf32>, tensor<4x4x2x1xf32>) -> tensor<1x1x2x4xf32> {
+    %3 = nn.conv2d %a, %b {layout = "NHWC"}
+      : (tensor<1x3x4x4xf32>, tensor<4x4x1x1xf32>) -> tensor<1x3x4x4xf32>
+    %4 = nn.conv2d %3, %c {layout = "NHWC", pads = array<i64: 1, 0, 0, 0>}
+      : (tensor<1x3x4x4xf32>, tensor<4x4x2x1xf32>) -> tensor<1x3x4x4xf32>
+    %5 = nn.max_pool2d %4 {kernel = array<i64: 1, 1>, layout = "NHWC", strides = array<i64: 3, 2>}
+      : (tensor<1x3x4x4xf32>) -> tensor<1x1x2x4xf32>
     optc.yield %5 : tensor<1x1x2x4xf32>
   }
   %2 = nn.neg %1 {mem.place = [["out", 0, 32]]} : tensor<1x1x2x4xf32>
@@ -228,10 +234,13 @@ fn rows_that_no_step_reads_need_no_room() {
 /// Two images of a row, and a window whose two elements are above and below it: it reads nothing.
 #[test]
 fn windows_that_touch_no_row_may_overwrite_any() {
-    let text = r#"func.func @main(%x: tensor<2x1x4x4xf32>) -> tensor<2x1x4x4xf32> attributes {optc.arena = 192 : i64} {
+    let text = r#"func.func @main(%x: tensor<2x1x4x4xf32>) -> tensor<2x1x4x4xf32>
+    attributes {optc.arena = 192 : i64} {
   %w = nn.constant dense<0.5> : tensor<4x4x2x1xf32>
   %0 = nn.neg %x {mem.place = [["arena", 0, 128]]} : tensor<2x1x4x4xf32>
-  %1 = nn.conv2d %0, %w {dilations = array<i64: 2, 1>, layout = "NHWC", mem.overlap = array<i64: 0, 1>, mem.place = [["arena", 64, 128]], pads = array<i64: 1, 0, 1, 0>} : (tensor<2x1x4x4xf32>, tensor<4x4x2x1xf32>) -> tensor<2x1x4x4xf32>
+  %1 = nn.conv2d %0, %w {dilations = array<i64: 2, 1>, layout = "NHWC", mem.overlap = array<i64: 0, 1>,
+      mem.place = [["arena", 64, 128]], pads = array<i64: 1, 0, 1, 0>}
+    : (tensor<2x1x4x4xf32>, tensor<4x4x2x1xf32>) -> tensor<2x1x4x4xf32>
   %2 = nn.neg %1 {mem.place = [["out", 0, 128]]} : tensor<2x1x4x4xf32>
   return %2 : tensor<2x1x4x4xf32>
 }"#;
