@@ -14,8 +14,7 @@ use ir::memory_pools::add_pools;
 use ir::plan::attrs;
 use ir::plan::signature::Signature;
 use ir::{Body, Context, Dim, DimExpr, Ident, Module, Type};
-use passes::lines::LINES;
-use passes::manager::{BEFORE_STAGES, Registry, Remark, Stage};
+use passes::manager::{BEFORE_STAGES, Registry, Remark, Stage, after_schedule};
 use passes::memory::bound::Bound;
 use passes::memory::buffers::Buffers;
 use passes::memory::specialize::Specializer;
@@ -51,8 +50,8 @@ fn front(registry: &Registry, reached: Option<Stage>, goal: Goal) -> Result<Stri
     let before = registry.extensions(None).chain([BEFORE_STAGES]).filter(|_| reached.is_none());
     let missing = FRONT.into_iter().filter(|stage| Some(*stage) > reached);
     let passes_of = |stage: Stage| {
-        let lines = (stage == Stage::Schedule && goal == Goal::Memory).then_some(LINES.name);
-        std::iter::once(stage.name()).chain(lines)
+        let after = after_schedule(goal).filter(|_| stage == Stage::Schedule);
+        std::iter::once(stage.name()).chain(after.map(|pass| pass.name))
     };
     let stages = missing.flat_map(|stage| passes_of(stage).chain(registry.extensions(Some(stage))));
     Ok(before.chain(stages).collect::<Vec<&str>>().join(","))

@@ -51,7 +51,7 @@ mod tests;
 pub use changes::{ChangeLimit, Changes};
 pub use context::PassContext;
 pub use crash::Reproducer;
-pub use default::{BEFORE_STAGES, default_pipeline};
+pub use default::{BEFORE_STAGES, after_schedule, default_pipeline};
 pub use diff::unified_diff;
 pub use options::{OptionDef, OptionKind, OptionValue, PassOptions};
 pub use pipeline::{Anchor, Invocation, Origin, Pipeline, PipelineItem};

@@ -1,6 +1,7 @@
 //! The pipeline `default`: all passes from a function's present stage to its plan.
 
-use super::{Registry, Stage};
+use super::{PassDef, Registry, Stage};
+use crate::lines::LINES;
 use crate::precision::Precision;
 use crate::tradeoff::Goal;
 
@@ -10,6 +11,11 @@ pub const BEFORE_STAGES: &str = "inline{max-ops=1000000},symbol-dce,integers,var
 
 /// The name of the pipeline in lists of passes. It has the options of the pass `plan`.
 pub(super) const DEFAULT: &str = "default";
+
+/// The pass between `schedule` and the next stage, if the goal needs one.
+pub fn after_schedule(goal: Goal) -> Option<&'static PassDef> {
+    (goal == Goal::Memory).then_some(&LINES)
+}
 
 /// The text of the pipeline for functions that have reached the stage `reached`, if any. With a budget,
 /// values are recomputed until the arena has at most that many bytes. With `Precision::Bf16`, numbers are
@@ -33,8 +39,8 @@ pub fn default_pipeline(
             Stage::Schedule => {
                 let recompute =
                     budget_bytes.map_or(String::new(), |bytes| format!("recompute{{budget={bytes}}},"));
-                let lines = if goal == Goal::Memory { ",lines" } else { "" };
-                format!("{recompute}{name}{lines}")
+                let after = after_schedule(goal).map_or(String::new(), |after| format!(",{}", after.name));
+                format!("{recompute}{name}{after}")
             }
             Stage::Select if precision == Precision::Bf16 => format!("precision,{name}"),
             _ => name.to_owned(),
