@@ -62,11 +62,12 @@ pub(crate) fn meet_at_all_sizes(
     options: &CompileOptions,
     budget_bytes: u64,
 ) -> Result<AllSizes, Failure> {
-    let sparing = CompileOptions { goal: Goal::Memory, ..options.clone() };
+    let others = (options.goal != Goal::Memory).then_some(Goal::Memory);
     let mut best: Option<(u64, AllSizes)> = None;
-    for options in [options, &sparing] {
+    for goal in std::iter::once(options.goal).chain(others) {
         let mut trial = module.clone();
-        let all = AllSizes::for_goal(&mut trial, entry, options)?;
+        let options = CompileOptions { goal, ..options.clone() };
+        let all = AllSizes::for_goal(&mut trial, entry, &options)?;
         let bound_bytes = match all.bound() {
             Ok(bound) => bound.size_bytes(),
             Err(why) => {
