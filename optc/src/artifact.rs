@@ -116,15 +116,27 @@ impl Artifact {
         let body = module.function(&entry).expect("the entry was just found");
         let options = options.planned(&module.ctx, body);
         let mut planned = module.clone();
-        let sizes = if has_named_sizes(&module.ctx, body) {
+        let mut header = Header {
+            version: VERSION,
+            build: BUILD.to_owned(),
+            architecture: std::env::consts::ARCH.to_owned(),
+            cpu: options.cpu.isa().name().to_owned(),
+            threads: options.threads,
+            goal: options.goal.name().to_owned(),
+            precision: options.precision.name().to_owned(),
+            ..Header::default()
+        };
+        if has_named_sizes(&module.ctx, body) {
             let all = AllSizes::decide(&mut planned, &options)?;
             planned = all.planned()?;
+            // A budget may have changed it; offsets are found for it when the artifact runs.
+            header.goal = all.goal().name().to_owned();
             let names = all.symbols().iter().map(|symbol| symbol.name.clone());
-            names.zip(all.sample().iter().copied()).collect()
+            header.sizes = names.zip(all.sample().iter().copied()).collect();
         } else {
             plan_known_sizes(&mut planned, &entry, &options)?;
-            Vec::new()
-        };
+        }
+        header.entry = entry;
         let prepared = Arc::new(Prepared::default());
         let contents = Contents {
             source: Some(text(module)),
@@ -132,18 +144,6 @@ impl Artifact {
             images: Vec::new(),
             weights: Vec::new(),
             resources: named_blobs(&[module, &planned]),
-        };
-        let header = Header {
-            version: VERSION,
-            build: BUILD.to_owned(),
-            architecture: std::env::consts::ARCH.to_owned(),
-            cpu: options.cpu.isa().name().to_owned(),
-            entry,
-            threads: options.threads,
-            goal: options.goal.name().to_owned(),
-            precision: options.precision.name().to_owned(),
-            sizes,
-            ..Header::default()
         };
         // The artifact contains the result of compiling the text, because that is what loading does.
         let dialects = module.ctx.dialects();

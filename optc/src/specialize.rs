@@ -291,6 +291,11 @@ impl AllSizes {
         &self.entry
     }
 
+    /// The goal of its plans: that of the options, or the smallest arena, if a budget needs it.
+    pub(crate) fn goal(&self) -> Goal {
+        self.compile.goal
+    }
+
     /// The remarks of the passes, including those about variants.
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks

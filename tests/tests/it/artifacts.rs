@@ -3,9 +3,9 @@
 
 use codegen::PreparedMisses;
 use optc::artifact::ArtifactOptions;
-use optc::{Array, Artifact, CompileOptions, Failure, Model};
+use optc::{Array, Artifact, CompileOptions, Failure, Goal, Model, SizeOptions};
 use tests::graphs::graph;
-use tests::sized_graphs::sized_graph;
+use tests::sized_graphs::{NAMES, sized_chain, sized_graph};
 
 fn options() -> CompileOptions {
     CompileOptions { threads: 2, ..CompileOptions::default() }
@@ -14,9 +14,14 @@ fn options() -> CompileOptions {
 /// The program of a module, written to a file and loaded from it, without compiling or packing anything
 /// again.
 fn loaded(module: &ir::Module) -> Result<Model, Failure> {
+    loaded_with(module, &options())
+}
+
+/// The same, with other options.
+fn loaded_with(module: &ir::Module, options: &CompileOptions) -> Result<Model, Failure> {
     let folder = tempfile::tempdir().expect("there is a folder for files");
     let path = folder.path().join("m.optc");
-    Artifact::build(module, &options())?.write(&path)?;
+    Artifact::build(module, options)?.write(&path)?;
     let (mut module, options) = Artifact::open(&path)?.program(&ArtifactOptions::default())?;
     let model = Model::compile(&mut module, &options)?;
     let prepared = options.prepared.expect("an artifact has code and weights");
@@ -57,6 +62,30 @@ fn graphs_of_named_sizes_give_the_same_bits_at_each_size() -> Result<(), Failure
         }
     }
     assert!(ran > 12, "{ran} sizes ran");
+    Ok(())
+}
+
+/// With a budget, the rows of some chains stream, and steps get little scratch, as for the smallest arena.
+#[test]
+fn a_budget_for_all_sizes_holds_for_the_artifact() -> Result<(), Failure> {
+    let mut saved = 0;
+    for seed in 0..6 {
+        let module = sized_chain(seed);
+        let bound = |goal, budget_bytes| -> Result<usize, Failure> {
+            let ranges = NAMES.iter().map(|name| ((*name).to_owned(), (1, 40))).collect();
+            let sizes = SizeOptions { ranges, ..SizeOptions::default() };
+            let options = CompileOptions { goal, budget_bytes, sizes, ..options() };
+            let compiled = Model::compile(&mut module.clone(), &options)?.program().bound_bytes();
+            let loaded = loaded_with(&module, &options)?.program().bound_bytes();
+            assert_eq!(loaded, compiled, "seed {seed}");
+            Ok(compiled.expect("all sizes have ranges"))
+        };
+        let least = bound(Goal::Memory, None)?;
+        let balanced = bound(Goal::Balanced, None)?;
+        assert_eq!(bound(Goal::Balanced, Some(least as u64))?, least, "seed {seed}");
+        saved += usize::from(least < balanced);
+    }
+    assert!(saved > 3, "{saved} arenas are smaller than the balanced ones");
     Ok(())
 }
 
