@@ -4,6 +4,7 @@
 //! `OPTC_SEEDS=1000..3000 cargo test --release -p optc-tests --test it random_sizes` tries more graphs.
 
 use ir::plan::attrs;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -28,14 +29,18 @@ const CORNERS: [Size; 5] = [[3, 40, 1], [1, 1, 40], [1, 40, 40], [3, 1, 1], [3, 
 
 const SIZES: [Size; 6] = [[1, 8, 8], [2, 5, 9], [1, 1, 1], [3, 2, 1], [1, 33, 4], [2, 5, 9]];
 
-/// The outcomes for the graphs: how often both ran, how often sums were rounded in another way, how often
-/// neither could run, and the total bytes of arena of both.
+/// The outcomes for the graphs: the bytes of arena of both, each time that they ran, how often sums were
+/// rounded in another way, and how often neither could run.
 #[derive(Default)]
 struct Count {
-    ran: usize,
+    arenas: Vec<[usize; 2]>,
     near: usize,
     refused: usize,
-    arenas: [usize; 2],
+}
+
+/// The ranges of batch, height and width of functions that have a bound.
+fn ranges() -> BTreeMap<String, (u64, u64)> {
+    NAMES.iter().map(|name| (*name).to_owned()).zip([(1, 3), (1, 40), (1, 40)]).collect()
 }
 
 fn options(seed: u64) -> CompileOptions {
@@ -52,8 +57,7 @@ fn options(seed: u64) -> CompileOptions {
         _ => Goal::Balanced,
     };
     if seed.is_multiple_of(3) {
-        let ends = [(1, 3), (1, 40), (1, 40)];
-        options.sizes.ranges = NAMES.iter().map(|name| (*name).to_owned()).zip(ends).collect();
+        options.sizes.ranges = ranges();
     }
     options
 }
@@ -80,17 +84,23 @@ fn planned_bytes(symbolic: &AllSizes, size: Size) -> Result<usize, optc::Failure
     Ok(arena.expect("it is planned") as usize)
 }
 
+/// A graph and how it is compiled; the seed also gives its inputs.
+struct Case {
+    seed: u64,
+    module: Module,
+    options: CompileOptions,
+}
+
 fn check_at(
-    module: &Module,
+    case: &Case,
     symbolic: &AllSizes,
     context: &mut RunContext<'_>,
-    (compile, seed): (&CompileOptions, u64),
     size: Size,
     count: &mut Count,
 ) -> Result<(), String> {
     let images = context.program().inputs().to_vec();
-    let mut random = Random::new(seed);
-    let fixed = at(module, size);
+    let mut random = Random::new(case.seed);
+    let fixed = at(&case.module, size);
     let mut inputs: Vec<Array> = Vec::new();
     for (index, image) in images.iter().enumerate() {
         let channels = match image.extents[1] {
@@ -111,7 +121,7 @@ fn check_at(
         };
     };
     let mut alone = fixed.clone();
-    let model = Model::compile(&mut alone, compile);
+    let model = Model::compile(&mut alone, &case.options);
     let mut model = model.map_err(|failure| format!("alone: {failure}"))?;
     let expected = model.run(&inputs).map_err(|failure| format!("alone: {failure}"))?;
     compare(&expected, &interpret(&fixed, &inputs), 1e-3)
@@ -126,12 +136,11 @@ fn check_at(
         return Err(format!("{arena} bytes of arena, but {bound} are said to be enough at all sizes"));
     }
     let best = model.prepare().map_err(|failure| failure.to_string())?.arena_bytes();
-    count.arenas = [count.arenas[0] + arena, count.arenas[1] + best];
+    count.arenas.push([arena, best]);
     let mut found: Vec<Vec<u8>> = expected.iter().map(|output| vec![0; output.bytes.len()]).collect();
     let bytes: Vec<&[u8]> = inputs.iter().map(|input| &input.bytes[..]).collect();
     let mut views: Vec<&mut [u8]> = found.iter_mut().map(|output| &mut output[..]).collect();
     context.run(&bytes, &mut views).map_err(|error| error.to_string())?;
-    count.ran += 1;
     let found = found.into_iter().zip(&expected).map(|(bytes, like)| Array { bytes, ..like.clone() });
     let found: Vec<Array> = found.collect();
     // A tiny image may have another layout in its own program, and then sums have another order.
@@ -151,30 +160,24 @@ fn compare(found: &[Array], expected: &[Array], tolerance: f32) -> Result<(), St
     Ok(())
 }
 
-fn check(seed: u64, sizes: &[Size], count: &mut Count) -> Result<(), String> {
-    let mut module = sized_graph(seed);
+/// Checks a graph at these sizes; returns the function with its structure for all sizes.
+fn check(mut case: Case, sizes: &[Size], count: &mut Count) -> Result<AllSizes, String> {
     // Unread values may have impossible sizes.
-    optc::run_pipeline(&mut module, "dce", &RunOptions::new(codegen::Cpu::native()))
+    optc::run_pipeline(&mut case.module, "dce", &RunOptions::new(codegen::Cpu::native()))
         .map_err(|failure| failure.to_string())?;
-    check_module(&module, (&options(seed), seed), sizes, count).map(drop)
-}
-
-/// Checks a module at these sizes; returns the function with its structure for all sizes.
-fn check_module(
-    module: &Module,
-    (options, seed): (&CompileOptions, u64),
-    sizes: &[Size],
-    count: &mut Count,
-) -> Result<AllSizes, String> {
-    let symbolic = AllSizes::decide(&mut module.clone(), options).map_err(|failure| failure.to_string())?;
-    let program = optc::compile(&mut module.clone(), options).map_err(|failure| failure.to_string())?;
-    let program = Arc::new(program);
-    let mut context = program.context(options.threads).map_err(|error| error.to_string())?;
+    let symbolic = AllSizes::decide(&mut case.module.clone(), &case.options);
+    let symbolic = symbolic.map_err(|failure| failure.to_string())?;
+    let program = optc::compile(&mut case.module.clone(), &case.options);
+    let program = Arc::new(program.map_err(|failure| failure.to_string())?);
+    let mut context = program.context(case.options.threads).map_err(|error| error.to_string())?;
     for size in sizes {
-        check_at(module, &symbolic, &mut context, (options, seed), *size, count)
-            .map_err(|why| format!("{size:?}: {why}"))?;
+        check_at(&case, &symbolic, &mut context, *size, count).map_err(|why| format!("{size:?}: {why}"))?;
     }
     Ok(symbolic)
+}
+
+fn graph_case(seed: u64) -> Case {
+    Case { seed, module: sized_graph(seed), options: options(seed) }
 }
 
 /// Graphs with rare structures: views of operands after their concatenation, tensors without elements, rows
@@ -197,13 +200,15 @@ fn a_program_for_all_sizes_computes_what_the_program_for_each_does() {
     let mut count = Count::default();
     let mut faults = Vec::new();
     for seed in seeds() {
-        match catch_unwind(AssertUnwindSafe(|| check(seed, &SIZES, &mut count))) {
-            Ok(Ok(())) => {}
+        match catch_unwind(AssertUnwindSafe(|| check(graph_case(seed), &SIZES, &mut count))) {
+            Ok(Ok(_)) => {}
             Ok(Err(why)) => faults.push(format!("seed {seed}: {why}")),
             Err(_) => faults.push(format!("seed {seed}: it panics")),
         }
     }
-    let Count { ran, near, refused, arenas: [arena, best] } = count;
+    let Count { near, refused, .. } = count;
+    let ran = count.arenas.len();
+    let [arena, best] = [0, 1].map(|of| count.arenas.iter().map(|arenas| arenas[of]).sum::<usize>());
     println!(
         "{ran} runs, {near} rounded otherwise, {refused} sizes refused; {arena} bytes of arena, {best} alone"
     );
@@ -217,14 +222,26 @@ fn a_program_for_all_sizes_computes_what_the_program_for_each_does() {
 fn a_program_with_a_bound_is_right_at_each_corner_of_its_sizes() {
     let mut count = Count::default();
     for seed in (0..24).filter(|seed| seed % 3 == 0) {
-        check(seed, &CORNERS, &mut count).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        check(graph_case(seed), &CORNERS, &mut count)
+            .map(drop)
+            .unwrap_or_else(|why| panic!("seed {seed}: {why}"));
     }
-    assert!(count.ran > 25, "{} runs, {} refused", count.ran, count.refused);
+    assert!(count.arenas.len() > 25, "{} runs, {} refused", count.arenas.len(), count.refused);
 }
 
 /// The greatest sizes of chains with a bound, least ones, and rows that are few, narrow or odd.
 const CHAIN_SIZES: [Size; 8] =
     [[3, 40, 40], [1, 8, 8], [2, 5, 9], [1, 1, 1], [3, 2, 1], [1, 33, 4], [1, 4, 40], [2, 40, 1]];
+
+fn chain_case(seed: u64) -> Case {
+    let dead = if seed.is_multiple_of(2) { DeadMemory::Poisoned } else { DeadMemory::Kept };
+    let threads = 1 + seed as usize % 3;
+    let mut options = CompileOptions { threads, dead, goal: Goal::Memory, ..CompileOptions::default() };
+    if !seed.is_multiple_of(4) {
+        options.sizes.ranges = ranges();
+    }
+    Case { seed, module: sized_chain(seed), options }
+}
 
 #[test]
 fn chains_stream_rows_at_all_sizes() {
@@ -233,31 +250,22 @@ fn chains_stream_rows_at_all_sizes() {
     let mut held_back = 0;
     let mut bounds = [0, 0];
     for seed in 0..24 {
-        let dead = if seed % 2 == 0 { DeadMemory::Poisoned } else { DeadMemory::Kept };
-        let threads = 1 + seed as usize % 3;
-        let mut options = CompileOptions { threads, dead, goal: Goal::Memory, ..CompileOptions::default() };
-        if seed % 4 > 0 {
-            let ends = [(1, 3), (1, 40), (1, 40)];
-            options.sizes.ranges = NAMES.iter().map(|name| (*name).to_owned()).zip(ends).collect();
-        }
-        let module = sized_chain(seed);
-        let before = count.arenas;
-        let found = check_module(&module, (&options, seed), &CHAIN_SIZES[..1], &mut count);
-        found.unwrap_or_else(|why| panic!("seed {seed}: {why}"));
-        let [greatest, alone] = [0, 1].map(|index| (count.arenas[index] - before[index]) as u64);
-        let symbolic = check_module(&module, (&options, seed), &CHAIN_SIZES[1..], &mut count);
+        let first = count.arenas.len();
+        let symbolic = check(chain_case(seed), &CHAIN_SIZES, &mut count);
         let symbolic = symbolic.unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        let [greatest, alone] = count.arenas[first];
         let (ctx, decided) = symbolic.decided();
         let mut ops = decided.all_blocks().flat_map(|block| decided.ops(block));
         streamed += usize::from(ops.any(|op| decided.at(ctx, op).attr(attrs::MEM_LINES).is_some()));
         // Where a window may lie wholly in the padding, a chain streams at some sizes only, so at none.
         match symbolic.bound() {
             Ok(_) if 4 * greatest > 5 * alone => held_back += 1,
-            Ok(bound) => bounds = [bounds[0] + bound.size_bytes(), bounds[1] + alone],
+            Ok(bound) => bounds = [bounds[0] + bound.size_bytes(), bounds[1] + alone as u64],
             Err(_) => {}
         }
     }
-    let Count { ran, near, refused, .. } = count;
+    let Count { near, refused, .. } = count;
+    let ran = count.arenas.len();
     println!("{streamed} chains stream, {held_back} do not; {ran} runs, {refused} sizes refused");
     println!("{bounds:?} bytes at all sizes, and alone at the greatest");
     assert!(streamed > 15 && held_back < 4 && ran > 100, "{streamed} stream, {held_back} not, {ran} runs");
