@@ -247,6 +247,17 @@ fn windows_that_touch_no_row_may_overwrite_any() {
     assert_eq!(faults(text, &[]), [""; 0]);
     let dense = [("dilations = array<i64: 2, 1>, ", ""), ("1, 0, 1, 0>", "1, 0, 0, 0>")];
     assert_eq!(faults(text, &dense), [REFUSED], "each image reads its row");
+    let wide = [
+        ("4x4x2x1", "16x4x2x1"),
+        ("-> tensor<2x1x4x4xf32>", "-> tensor<2x1x4x16xf32>"),
+        ("return %2 : tensor<2x1x4x4xf32>", "return %2 : tensor<2x1x4x16xf32>"),
+        (r#"["out", 0, 128]]} : tensor<2x1x4x4xf32>"#, r#"["out", 0, 512]]} : tensor<2x1x4x16xf32>"#),
+        (r#"["arena", 0, 128]"#, r#"["arena", 64, 128]"#),
+        (r#"mem.place = [["arena", 64, 128]], pads"#, r#"mem.place = [["arena", 0, 512]], pads"#),
+        ("optc.arena = 192", "optc.arena = 512"),
+    ];
+    assert_eq!(faults(text, &wide), [""; 0], "each row covers the operand");
+    assert_eq!(faults(text, &[&wide[..], &dense].concat()), [REFUSED]);
 }
 
 #[test]
