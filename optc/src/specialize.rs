@@ -343,7 +343,7 @@ impl AllSizes {
     /// Every result whose size no symbol determines.
     pub fn planned(&self) -> Result<Module, Failure> {
         let mut module = self.module.clone();
-        self.compile.run_passes(&mut module, "plan")?;
+        self.compile.run_passes(&mut module, &format!("plan{{optimize={}}}", self.goal().name()))?;
         Ok(module)
     }
 
