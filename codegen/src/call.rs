@@ -24,6 +24,9 @@ pub(crate) struct Lowered {
     /// Scratch of all workers together that is enough at any sizes up to these, if it is not what is enough
     /// for the calls.
     pub(crate) enough_scratch_bytes: Option<u64>,
+    /// The most workers that run parts of a call at the same time, if not all do: such calls have no more
+    /// parts.
+    pub(crate) most_workers: Option<usize>,
     /// How result 0 may overwrite rows after they are read.
     pub(crate) bands: Option<Bands>,
     /// A condition that is known after the first call, if there is one; if it is false, the program stops
@@ -49,6 +52,7 @@ impl Lowered {
             shared_bytes: 0,
             least_scratch_bytes: None,
             enough_scratch_bytes: None,
+            most_workers: None,
             bands: None,
             condition: None,
         }
@@ -63,18 +67,25 @@ impl Lowered {
         })
     }
 
+    /// The most of these threads that run parts of a call at the same time.
+    fn workers(&self, threads: usize) -> usize {
+        self.most_workers.map_or(threads, |workers| workers.min(threads))
+    }
+
     /// Scratch of all workers together, in bytes.
     pub(crate) fn scratch_bytes(&self, threads: usize) -> u64 {
         // Calls that can do with less are then divided into other parts.
         let is_fixed = self.least_scratch_bytes.is_none();
-        let workers = |call: &LoweredCall| if is_fixed { threads.min(call.parts as usize) } else { threads };
+        let all = self.workers(threads);
+        let workers = |call: &LoweredCall| if is_fixed { all.min(call.parts as usize) } else { all };
         let bytes = self.calls.iter().map(|call| call.scratch_bytes * workers(call) as u64).max();
         self.shared_bytes + bytes.unwrap_or(0)
     }
 
     /// The greatest scratch of all workers together, in bytes, at any sizes up to these.
     pub(crate) fn most_scratch_bytes(&self, threads: usize) -> u64 {
-        let workers = self.calls.iter().map(|call| call.most_scratch_bytes * threads as u64).max();
+        let workers =
+            self.calls.iter().map(|call| call.most_scratch_bytes * self.workers(threads) as u64).max();
         self.shared_bytes + workers.unwrap_or(0)
     }
 
@@ -86,7 +97,8 @@ impl Lowered {
         if self.least_scratch_bytes.is_none() {
             return self.most_scratch_bytes(threads);
         }
-        let workers = self.calls.iter().map(|call| call.enough_scratch_bytes * threads as u64).max();
+        let workers =
+            self.calls.iter().map(|call| call.enough_scratch_bytes * self.workers(threads) as u64).max();
         self.shared_bytes + workers.unwrap_or(0)
     }
 

@@ -134,7 +134,8 @@ pub struct FasterMethod {
     pub error: f64,
     /// Scratch of all threads together, within the offered room, in bytes.
     pub scratch_bytes: u64,
-    /// The least scratch of all threads together that it can run with, in bytes; `mem.scratch` may be as low.
+    /// The least scratch of all threads together, in bytes. With less, fewer threads run it: `mem.scratch`
+    /// may be as low as `least_room_bytes`.
     pub least_scratch_bytes: u64,
     /// The least room that it can run in, in bytes; independent of the number of threads.
     pub least_room_bytes: u64,

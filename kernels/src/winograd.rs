@@ -299,10 +299,20 @@ impl Winograd {
     /// The same convolution, to the bit, cut into parts such that the slowest of `threads` workers finishes
     /// first.
     pub fn on(self, threads: usize) -> Winograd {
+        self.cut(threads, if threads > 1 { threads.saturating_mul(4) } else { 1 })
+    }
+
+    /// The same convolution, to the bit, cut into at most this many parts: no more threads than that compute
+    /// it, each with its own scratch.
+    pub fn in_parts(self, most: usize) -> Winograd {
+        self.cut(most, most)
+    }
+
+    /// The same convolution, cut into at most `most` parts for these threads.
+    fn cut(self, threads: usize, most: usize) -> Winograd {
         let [tiles, panels] = self.divisible();
-        let threads = u32::try_from(threads).unwrap_or(u32::MAX);
+        let [threads, most] = [threads, most].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         let waiting = if threads > 1 { DISTURBANCE } else { 0.0 };
-        let most = if threads > 1 { threads.saturating_mul(4) } else { 1 };
         let cost = self.cost();
         let mut best = (f64::INFINITY, 1, 1);
         for tile_parts in 1..=most.min(tiles) {

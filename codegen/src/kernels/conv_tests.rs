@@ -1,7 +1,7 @@
 //! That contractions with fused operations agree with the interpreter.
 
-use ir::Value;
 use ir::plan::attrs;
+use ir::{Target, Value};
 
 use crate::testing::{Net, close, run};
 
@@ -192,6 +192,41 @@ fn winograds_algorithm_agrees_with_the_same_bits_at_any_number_of_threads() {
         let (net, y, inputs) = by_winograd(kernel, "winograd");
         let found = net.run(&[y], &inputs.each_ref().map(|numbers| &numbers[..]));
         assert_eq!(found.len(), 1);
+    }
+}
+
+#[test]
+fn no_more_workers_run_winograds_algorithm_than_there_is_scratch_for() {
+    let target = crate::Cpu::native();
+    let (mut net, y, _) = by_winograd([3, 3], "winograd");
+    let (ctx, group) = (net.ctx.clone(), net.body.defining_op(y).unwrap());
+    let offered = target.faster(net.body.at(&ctx, group), 1, u64::MAX).expect("it is offered");
+    let least = offered.least_room_bytes;
+    for bytes in [least, least + 64, 2 * least, 5 * least, 20 * least] {
+        net.body.set_attr(&ctx, group, attrs::MEM_SCRATCH, ctx.int_attr(bytes as i64));
+        for threads in [1, 2, 3, 4, 7, 16, 64] {
+            let choice = target.select(net.body.at(&ctx, group), threads).expect("it is computed so");
+            assert!(choice.scratch_bytes <= bytes, "{choice:?} with {bytes} on {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn fewer_workers_than_threads_change_no_bit_of_winograds_algorithm() {
+    let bits = |scratch: Option<u64>| {
+        let (mut net, y, inputs) = by_winograd([3, 3], "winograd");
+        let (ctx, group) = (net.ctx.clone(), net.body.defining_op(y).unwrap());
+        let bytes = scratch.map(|bytes| ctx.int_attr(bytes as i64));
+        bytes.into_iter().for_each(|bytes| net.body.set_attr(&ctx, group, attrs::MEM_SCRATCH, bytes));
+        let found = run(&net.plan(&[y], 8), &inputs.each_ref().map(|numbers| &numbers[..]));
+        found[0].iter().map(|number| number.to_bits()).collect::<Vec<u32>>()
+    };
+    let whole = bits(None);
+    let (net, y, _) = by_winograd([3, 3], "winograd");
+    let op = net.body.at(&net.ctx, net.body.defining_op(y).unwrap());
+    let least = crate::Cpu::native().faster(op, 2, u64::MAX).expect("it is offered").least_scratch_bytes;
+    for bytes in [least, least * 3 / 2, least * 2, least * 4] {
+        assert!(bits(Some(bytes)) == whole, "with {bytes} bytes of scratch");
     }
 }
 

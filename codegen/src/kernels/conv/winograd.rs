@@ -94,8 +94,13 @@ pub(super) fn lower(
     }
     let kernel = kernel(conv, machine)
         .ok_or_else(|| CodeRefusal::new("Winograd's algorithm does not compute this convolution"))?;
-    let limit = attrs::scratch_bytes(whole).map(|bytes| bytes as usize / machine.threads / 64 * 64);
-    let cut = |kernel: Winograd| limit.map_or(kernel, |bytes| kernel.within(bytes)).on(machine.threads);
+    let limit = attrs::scratch_bytes(whole);
+    let workers = limit.map_or(machine.threads, |bytes| workers_within(&kernel, bytes, machine));
+    let each = limit.map(|bytes| bytes as usize / workers / 64 * 64);
+    let cut = |kernel: Winograd| {
+        let within = each.map_or(kernel, |bytes| kernel.within(bytes));
+        if workers < machine.threads { within.in_parts(workers) } else { within.on(workers) }
+    };
     let bands = bands(&kernel, image);
     let calls = match band_rows(whole, bands)? {
         None => vec![LoweredCall::kernel(&cut(kernel), operands)],
@@ -109,6 +114,7 @@ pub(super) fn lower(
     };
     Ok(Lowered {
         least_scratch_bytes: Some(of_all_workers(kernel.least_scratch_bytes(), machine)),
+        most_workers: Some(workers),
         bands,
         ..Lowered::new(NAME, calls)
     })
@@ -125,6 +131,12 @@ fn kernel(conv: &Convolution, machine: &Machine) -> Option<Winograd> {
         None => Some(kernel),
         Some(numbers) => kernel.of_bf16(numbers),
     }
+}
+
+/// The number of workers for whom these bytes of scratch are enough: all, if possible.
+fn workers_within(kernel: &Winograd, scratch_bytes: u64, machine: &Machine) -> usize {
+    let least = kernel.least_scratch_bytes().next_multiple_of(64) as u64;
+    (scratch_bytes / least).clamp(1, machine.threads as u64) as usize
 }
 
 /// The scratch of all workers; each worker's is a multiple of 64 bytes.
