@@ -15,8 +15,10 @@
 //!
 //! Greedy: among the chains with an image that is live at the peak, it takes the one that lowers the peak
 //! most, measured by `inplace` and planning on a copy, until none lowers it. A chain costs time, so no others
-//! are made. A function of named sizes streams the chains that are best at its greatest sizes (or nominal
-//! ones, if some size has no greatest), if they can stream at all sizes.
+//! are made. The peak is that on two threads, whatever their number: chains decide where Winograd's algorithm
+//! has room (`plan::faster`), which rounds differently. A function of named sizes streams the chains that are
+//! best at its greatest sizes (or nominal ones, if some size has no greatest), if they can stream at all
+//! sizes.
 
 use ir::plan::attrs;
 use std::cell::OnceCell;
@@ -71,24 +73,22 @@ pub static LINES: PassDef = PassDef {
     },
     stage: StageRule::UpTo(Stage::Schedule),
     run: PassRun::Function(|pass, body| {
-        pass.count("chains", lines(pass.ctx, pass.target, body, pass.threads, &pass.changes) as u64);
+        pass.count("chains", lines(pass.ctx, pass.target, body, &pass.changes) as u64);
         Ok(())
     }),
 };
 
 /// Streams chains of a function's first block row by row, as long as that lowers the peak and changes are
 /// allowed. Returns how many chains were made or extended. Does nothing if sizes are known and no kernels are
-/// chosen. For a function of named sizes, kernels for `threads` threads are chosen on copies.
-pub fn lines(
-    ctx: &Context,
-    target: &dyn Target,
-    body: &mut Body,
-    threads: usize,
-    changes: &Changes,
-) -> usize {
+/// chosen. The peak is that of copies with kernels for two threads, so that the same chains stream on any
+/// number of threads.
+pub fn lines(ctx: &Context, target: &dyn Target, body: &mut Body, changes: &Changes) -> usize {
     let Some(block) = entry(body) else { return 0 };
-    let mut at = SizeProbes::of(ctx, target, body, threads);
-    let Some(mut now) = at.peak(body) else { return 0 };
+    if !is_symbolic(ctx, body) && attrs::threads(ctx, body).is_none() {
+        return 0;
+    }
+    let mut at = SizeProbes::of(ctx, target, body);
+    let Some(mut now) = at.peak() else { return 0 };
     let mut made = 0;
     let mut trials = 0;
     loop {
@@ -98,7 +98,7 @@ pub fn lines(
         if trials > MOST_TRIALS {
             return made;
         }
-        let better = |spot| at.best_of(body, &chains, spot).filter(|best| best.1.rank() < now.rank());
+        let better = |spot| at.best_of(&chains, spot).filter(|best| best.1.rank() < now.rank());
         let Some((chain, fullness)) = better(GroupSpot::Last).or_else(|| better(GroupSpot::Early)) else {
             return made;
         };
@@ -115,40 +115,43 @@ pub fn lines(
     }
 }
 
+/// The number of threads for which kernels are chosen on copies.
+const THREADS: usize = 2;
+
 /// A function at the sizes for which its chains are chosen, and at others at which they have to stream too.
 struct SizeProbes<'a> {
     ctx: &'a Context,
     target: &'a dyn Target,
-    /// A function of named sizes at each probe, with the same operations; chains are chosen at the first.
-    /// None if all sizes are known.
+    /// A copy of the function, or one of a function of named sizes at each probe, with the same operations.
+    /// Chains are chosen at the first.
     bodies: Vec<Body>,
 }
 
 impl<'a> SizeProbes<'a> {
-    fn of(ctx: &'a Context, target: &'a dyn Target, body: &Body, threads: usize) -> SizeProbes<'a> {
-        let mut bodies = Vec::new();
-        if is_symbolic(ctx, body) {
-            bodies.extend(structure::probes(ctx, body).into_iter().map(|(_, body)| body));
-            bodies.iter_mut().for_each(|body| drop(select(ctx, target, body, threads)));
-        }
+    fn of(ctx: &'a Context, target: &'a dyn Target, body: &Body) -> SizeProbes<'a> {
+        let mut bodies = match is_symbolic(ctx, body) {
+            true => structure::probes(ctx, body).into_iter().map(|(_, body)| body).collect(),
+            false => vec![body.clone()],
+        };
+        bodies.iter_mut().for_each(|body| drop(select(ctx, target, body, THREADS)));
         SizeProbes { ctx, target, bodies }
     }
 
     /// The function at the sizes for which chains are chosen.
-    fn first<'b>(&'b self, body: &'b Body) -> &'b Body {
-        self.bodies.first().unwrap_or(body)
+    fn first(&self) -> &Body {
+        &self.bodies[0]
     }
 
-    fn peak(&self, body: &Body) -> Option<ArenaPeak> {
-        ArenaPeak::of(self.ctx, self.target, self.first(body))
+    fn peak(&self) -> Option<ArenaPeak> {
+        ArenaPeak::of(self.ctx, self.target, self.first())
     }
 
     /// All chains of a function with an inner image that is live while `op` runs, and that can stream at all
     /// sizes.
     fn chains(&self, body: &Body, block: Block, op: Op) -> Vec<Vec<Op>> {
-        let links = Links::of(self.ctx, self.target, self.first(body), block);
+        let links = Links::of(self.ctx, self.target, self.first(), block);
         let mut chains = links.chains_at(block, op);
-        if !self.bodies.is_empty() {
+        if is_symbolic(self.ctx, body) {
             let ranges = Ranges::of_function(self.ctx, body);
             let reaches = |op, image| reaches_rows(self.ctx, body, &ranges, op, image);
             let streams = |op: &Op| {
@@ -161,14 +164,9 @@ impl<'a> SizeProbes<'a> {
     }
 
     /// The chain with the lowest peak, and the shortest of equal ones.
-    fn best_of(
-        &self,
-        body: &Body,
-        chains: &[Vec<Op>],
-        spot: GroupSpot,
-    ) -> Option<(StreamedChain, ArenaPeak)> {
+    fn best_of(&self, chains: &[Vec<Op>], spot: GroupSpot) -> Option<(StreamedChain, ArenaPeak)> {
         let tried = chains.iter().filter_map(|ops| {
-            let mut trial = self.first(body).clone();
+            let mut trial = self.first().clone();
             let chain = StreamedChain { ops: ops.clone(), spot };
             chain.apply(self.ctx, self.target, &mut trial)?;
             let applies = |probe: &Body| chain.apply(self.ctx, self.target, &mut probe.clone()).is_some();

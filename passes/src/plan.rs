@@ -37,6 +37,7 @@ use crate::overlap::{Banding, OperandRows, RowOrder};
 use crate::place::{Buffer, BufferId, Overlap, Problem, Step};
 
 pub(crate) mod faster;
+mod gaps;
 mod memory_pools;
 mod output_reuse;
 pub mod peak;
@@ -52,7 +53,7 @@ pub use solve::plan;
 pub use ir::memory_pools::ALIGN_BYTES;
 
 /// The content of a buffer of the placement problem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BufferContent {
     /// An alias root, with all values that share its bytes.
     Root(Value),

@@ -156,7 +156,7 @@ impl Assigner {
         running: RunningSteps<'_>,
     ) -> FasterSteps {
         let RunningSteps { needs, faster } = running;
-        if !FasterSteps::may_be(self.goal, needs.len(), faster) {
+        if !FasterSteps::may_be(needs.len(), faster) {
             return FasterSteps::default();
         }
         let sizes = self.sizes(at, needs);

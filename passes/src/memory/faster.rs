@@ -41,19 +41,20 @@ struct FasterChoice {
 impl FasterSteps {
     /// The faster steps of a function for a goal; `asked` has the goal of the smallest arena.
     pub(super) fn of(asked: &TradeOffQuery<'_>, goal: Goal, faster: &FasterOf<'_>) -> FasterSteps {
-        let Some(room) = Room::of(goal, asked) else { return FasterSteps::default() };
+        let room = Room::of(goal, asked);
         let of = |(number, step): (usize, RunningStep)| {
             let found = room.method(asked, &step, &|bytes| faster(number, bytes))?;
-            let FasterMethod { name, least_scratch_bytes, bands, .. } = found.method;
+            let FasterMethod { name, bands, .. } = found.method;
+            let least_scratch_bytes = found.least_scratch_bytes;
             let scratch_bytes = found.scratch.ok()?;
             Some(FasterChoice { number, name, scratch_bytes, least_scratch_bytes, bands })
         };
         FasterSteps { steps: asked.steps().into_iter().enumerate().filter_map(of).collect() }
     }
 
-    /// Whether any of the steps may be faster with this goal.
-    pub(super) fn may_be(goal: Goal, steps: usize, faster: &FasterOf<'_>) -> bool {
-        goal != Goal::Memory && (0..steps).any(|step| faster(step, u64::MAX).is_some())
+    /// Whether any of the steps may be faster.
+    pub(super) fn may_be(steps: usize, faster: &FasterOf<'_>) -> bool {
+        (0..steps).any(|step| faster(step, u64::MAX).is_some())
     }
 
     /// Whether no step is faster.

@@ -10,7 +10,9 @@
 //!   If it does not fit, the result overwrites rows already read, in bands ([`crate::overlap`]), which frees
 //!   memory. If the scratch still does not fit, and the algorithm is at least 1.5 times as fast, the arena
 //!   may exceed the peak by up to 10 %.
-//! - `memory`: never.
+//! - `memory`: like `balanced`, but beneath the peak of the smallest arena, above which it never grows. If
+//!   a planner that starts anew finds no placement as small as the usual one, the scratch goes into the gaps
+//!   of that one ([`super::gaps`]).
 //!
 //! Remarks list the steps that are computed faster, and those that are not. Results must not depend on the
 //! number of threads, so neither may the choice. The same rule applies to known sizes, once the arena of the
@@ -21,7 +23,7 @@ use ir::plan::attrs;
 use ir::target::FasterMethod;
 use ir::{Body, Context, Diagnostic, Op, Target};
 
-use super::ArenaProblem;
+use super::{ArenaProblem, gaps};
 use crate::manager::Changes;
 use crate::place::{Placement, Placer};
 use crate::select::select_again;
@@ -45,6 +47,8 @@ pub(crate) struct Room {
     most_bytes: Option<u64>,
     /// The greatest error, relative to the largest number.
     most_error: f64,
+    /// The goal of the plan.
+    goal: Goal,
 }
 
 /// A balanced plan's arena may exceed the peak by 1 / this for an algorithm that is [`MUCH_FASTER`].
@@ -57,21 +61,21 @@ pub(crate) struct MethodInRoom {
     pub(crate) method: FasterMethod,
     /// The bytes of its scratch, or why the step uses the usual algorithm.
     pub(crate) scratch: Result<u64, String>,
+    /// The least scratch that it can run with, in bytes. For the smallest arena, not all threads need run it.
+    pub(crate) least_scratch_bytes: u64,
     /// Whether the scratch only fits if the result is written over rows of an operand.
     pub(crate) in_bands: bool,
 }
 
 impl Room {
-    /// The room in a function; none if the goal allows no faster algorithm. `question` has the goal of the
-    /// smallest arena.
-    pub(crate) fn of(goal: Goal, question: &impl Question) -> Option<Room> {
+    /// The room in a function; `question` has the goal of the smallest arena.
+    pub(crate) fn of(goal: Goal, question: &impl Question) -> Room {
         match goal {
-            Goal::Memory => None,
-            Goal::Balanced => {
+            Goal::Speed => Room { most_bytes: None, most_error: 1e-3, goal },
+            Goal::Memory | Goal::Balanced => {
                 let peak = tradeoff::peak_of_tensors(question);
-                Some(Room { most_bytes: Some(peak), most_error: 1e-4 })
+                Room { most_bytes: Some(peak), most_error: 1e-4, goal }
             }
-            Goal::Speed => Some(Room { most_bytes: None, most_error: 1e-3 }),
         }
     }
 
@@ -89,22 +93,23 @@ impl Room {
         if let Some(method) = found
             && let Ok(scratch) = self.scratch(&method, room)
         {
-            return Some(MethodInRoom { method, scratch: Ok(scratch), in_bands: false });
+            return Some(self.with(method, Ok(scratch)));
         }
         let method = found.or_else(|| faster(u64::MAX))?;
         let candidate = method.bands.and_then(|bands| question.candidate(Goal::Balanced, step.op, bands, 1));
         let saved = candidate.map_or(0, |candidate| candidate.saved());
-        let grown = most.saturating_add(most / GROWTH);
+        let growth = if self.goal == Goal::Memory { 0 } else { most / GROWTH };
+        let grown = most.saturating_add(growth);
         let others = [(most, saved, 0.0), (grown, 0, MUCH_FASTER), (grown, saved, MUCH_FASTER)];
         let found = others.into_iter().find_map(|(most, saved, speedup)| {
             let room = most.saturating_sub(step.live - saved);
             let method = faster(room).filter(|method| method.speedup >= speedup)?;
             let scratch = self.scratch(&method, room).ok()?;
-            Some(MethodInRoom { method, scratch: Ok(scratch), in_bands: saved > 0 })
+            Some(MethodInRoom { in_bands: saved > 0, ..self.with(method, Ok(scratch)) })
         });
         let refused = || {
             let refusal = self.scratch(&method, room).err()?;
-            Some(MethodInRoom { method, scratch: Err(refusal), in_bands: false })
+            Some(self.with(method, Err(refusal)))
         };
         found.or_else(refused)
     }
@@ -124,7 +129,17 @@ impl Room {
             let most = self.most_error;
             return Err(format!("its error of {error:.0e} of the largest number is above {most:.0e}"));
         }
-        Ok(scratch_bytes)
+        Ok(if self.goal == Goal::Memory { scratch_bytes.min(room_bytes) } else { scratch_bytes })
+    }
+
+    /// A method with its scratch, or the reason why the step uses the usual algorithm.
+    fn with(&self, method: FasterMethod, scratch: Result<u64, String>) -> MethodInRoom {
+        let FasterMethod { least_scratch_bytes, least_room_bytes, .. } = method;
+        let least_scratch_bytes = match self.goal {
+            Goal::Memory => least_scratch_bytes.min(least_room_bytes),
+            _ => least_scratch_bytes,
+        };
+        MethodInRoom { method, scratch, least_scratch_bytes, in_bands: false }
     }
 }
 
@@ -163,7 +178,7 @@ pub(super) fn choose<'a>(
     let mut earlier = Vec::new();
     let mut needs_bands = false;
     for step in &steps {
-        let MethodInRoom { method, scratch, in_bands } = &step.found;
+        let MethodInRoom { method, scratch, in_bands, .. } = &step.found;
         remarks.push(remark(body, step, scratch.as_ref().err()));
         let Ok(scratch) = *scratch else { continue };
         let name = method.name;
@@ -183,7 +198,17 @@ pub(super) fn choose<'a>(
     } else {
         let problem = ArenaProblem::of(ctx, body, aliases)?;
         let found = placer.place(&problem.problem);
-        (problem, found)
+        // A planner that starts anew may not find a placement as good as the usual one.
+        let is_larger = goal == Goal::Memory && found.size_bytes > placement.size_bytes;
+        let keeps_overlaps = earlier.iter().all(|earlier| earlier.overlap.is_none());
+        let chosen = steps.iter().filter(|step| body.at(ctx, step.op).attr(attrs::MEM_METHOD).is_some());
+        let least = chosen.map(|step| (step.op, step.found.least_scratch_bytes)).collect();
+        let usual = (&arena, &placement);
+        let in_gaps = || gaps::scratch_in_gaps(&problem, usual, &least);
+        match (is_larger && keeps_overlaps).then(in_gaps).flatten() {
+            None => (problem, found),
+            Some(scratch) => gaps::place(ctx, body, usual, scratch, aliases)?,
+        }
     };
     if arena.pool.capacity.is_none_or(|capacity| found.size_bytes <= capacity) {
         return Ok((problem, found, remarks));
@@ -224,7 +249,7 @@ fn faster_steps(
     goal: Goal,
 ) -> Vec<FasterStep> {
     let question = ArenaQuery::new(ctx, target, body, arena, Goal::Memory);
-    let Some(room) = Room::of(goal, &question) else { return Vec::new() };
+    let room = Room::of(goal, &question);
     let threads = attrs::threads(ctx, body).unwrap_or(1);
     let of = |step: RunningStep| {
         let op = step.op;

@@ -57,7 +57,7 @@ fn needing(least_room_bytes: u64, speedup: f64) -> FasterMethod {
 
 /// Whether a step is computed by the algorithm, and then whether in bands; otherwise the reason.
 fn found(goal: Goal, number: usize, method: FasterMethod) -> Result<bool, String> {
-    let room = Room::of(goal, &ThreeSteps).expect("the goal allows faster algorithms");
+    let room = Room::of(goal, &ThreeSteps);
     let step = ThreeSteps.steps()[number];
     let found = room.method(&ThreeSteps, &step, &|_| Some(method)).expect("there is one");
     assert_eq!(found.method, method);
@@ -111,9 +111,14 @@ fn the_arena_grows_for_what_is_much_faster() {
 }
 
 #[test]
-fn for_speed_all_scratch_is_there_and_for_memory_none() {
+fn for_speed_all_scratch_is_there_and_for_memory_what_is_free_beneath_the_peak() {
     assert_eq!(found(Goal::Speed, 0, needing(1 << 60, 1.01)), Ok(false));
-    assert!(Room::of(Goal::Memory, &ThreeSteps).is_none());
+    let memory = |number, needed| found(Goal::Memory, number, needing(needed, 3.0));
+    assert_eq!(memory(0, 1), lacks(1, 0));
+    assert_eq!(memory(2, 1000), Ok(false));
+    assert_eq!(memory(2, 1001), lacks(1001, 1000), "the arena does not grow");
+    assert_eq!(memory(1, 868), Ok(true), "in bands");
+    assert_eq!(memory(1, 869), lacks(869, 100));
 }
 
 #[test]
@@ -123,13 +128,15 @@ fn an_error_is_at_most_what_the_goal_allows() {
         |error: &str, most: &str| Err(format!("its error of {error} of the largest number is above {most}"));
     assert_eq!(with_error(Goal::Balanced, 1e-4), Ok(false));
     assert_eq!(with_error(Goal::Balanced, 2e-4), above("2e-4", "1e-4"));
+    assert_eq!(with_error(Goal::Memory, 1e-4), Ok(false));
+    assert_eq!(with_error(Goal::Memory, 2e-4), above("2e-4", "1e-4"));
     assert_eq!(with_error(Goal::Speed, 1e-3), Ok(false));
     assert_eq!(with_error(Goal::Speed, 2e-3), above("2e-3", "1e-3"));
 }
 
 #[test]
 fn a_method_may_depend_on_the_room_that_it_is_offered() {
-    let room = Room::of(Goal::Balanced, &ThreeSteps).expect("the goal allows faster algorithms");
+    let room = Room::of(Goal::Balanced, &ThreeSteps);
     let step = ThreeSteps.steps()[2];
     let from = |least: u64, speedup: f64| {
         let faster = move |room: u64| (room >= least).then(|| needing(least, speedup));
