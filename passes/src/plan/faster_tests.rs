@@ -122,6 +122,21 @@ fn for_speed_all_scratch_is_there_and_for_memory_what_is_free_beneath_the_peak()
 }
 
 #[test]
+fn for_memory_the_scratch_of_many_threads_is_what_is_free() {
+    let of_many = FasterMethod { scratch_bytes: 3200, least_scratch_bytes: 1600, ..needing(100, 1.2) };
+    let found = |goal, method: FasterMethod| {
+        let room = Room::of(goal, &ThreeSteps);
+        let found =
+            room.method(&ThreeSteps, &ThreeSteps.steps()[2], &|_| Some(method)).expect("there is one");
+        (found.scratch, found.least_scratch_bytes)
+    };
+    assert_eq!(found(Goal::Memory, of_many), (Ok(1000), 100));
+    assert_eq!(found(Goal::Balanced, of_many), (Ok(3200), 1600));
+    let of_one = FasterMethod { scratch_bytes: 320, least_scratch_bytes: 50, ..of_many };
+    assert_eq!(found(Goal::Memory, of_one), (Ok(320), 50));
+}
+
+#[test]
 fn an_error_is_at_most_what_the_goal_allows() {
     let with_error = |goal, error| found(goal, 2, FasterMethod { error, ..needing(10, 1.2) });
     let above =
