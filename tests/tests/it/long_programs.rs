@@ -204,10 +204,12 @@ fn times(program: &Program) -> [Duration; 2] {
 }
 
 /// Eight times the length may take 24 times as long, as a machine is not always as fast; what is searched
-/// whole for each of its operations takes 64 times as long.
+/// whole for each of its operations takes 64 times as long. On a busy machine, some of five tries may be
+/// slower.
 #[test]
 fn programs_are_planned_in_time_that_grows_as_their_length() {
     const LEAST: Duration = Duration::from_millis(10);
+    const TRIES: usize = 5;
     let families: [(&str, Family); 12] = [
         ("a chain", chain),
         ("steps", steps),
@@ -223,9 +225,13 @@ fn programs_are_planned_in_time_that_grows_as_their_length() {
         ("loops", loops),
     ];
     let slow = families.into_iter().filter_map(|(what, family)| {
-        let [short, long] = [500, 4000].map(|count| times(&family(count)));
-        let is_slow = |(short, long): (&Duration, &Duration)| *long > 24 * (*short).max(LEAST);
-        short.iter().zip(&long).any(is_slow).then(|| format!("{what}: {short:?}, then {long:?}"))
+        let slow_try = || {
+            let [short, long] = [500, 4000].map(|count| times(&family(count)));
+            let is_slow = |(short, long): (&Duration, &Duration)| *long > 24 * (*short).max(LEAST);
+            short.iter().zip(&long).any(is_slow).then(|| format!("{what}: {short:?}, then {long:?}"))
+        };
+        let tries: Option<Vec<String>> = (0..TRIES).map(|_| slow_try()).collect();
+        tries.and_then(|tries| tries.into_iter().next())
     });
     let slow: Vec<String> = slow.collect();
     assert!(slow.is_empty(), "{slow:#?}");
