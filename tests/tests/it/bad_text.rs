@@ -7,7 +7,7 @@ use std::time::Duration;
 use ir::Context;
 use ir::text::{ParseOptions, Unregistered, parse_with};
 
-use crate::{ALLOCATOR, cpu_time};
+use crate::{ALLOCATOR, cpu_time, slow_in_each};
 
 /// An allowance for the memory of an empty context, in bytes.
 const FREE_BYTES: u64 = 1 << 20;
@@ -193,22 +193,18 @@ fn long_texts(length: usize) -> Vec<(String, String)> {
 }
 
 /// Eight times the length may take 24 times as long, as a machine is not always as fast; a search through all
-/// of the text for each of its parts takes 64 times as long. On a busy machine, some of five tries may be
-/// slower.
+/// of the text for each of its parts takes 64 times as long.
 #[test]
 fn text_is_read_in_time_that_grows_as_its_length() {
     const LEAST: Duration = Duration::from_millis(10);
-    const TRIES: usize = 5;
     let pairs = long_texts(100_000).into_iter().zip(long_texts(800_000));
     let slow = pairs.filter_map(|((what, short), (_, long))| {
-        let slow_try = || {
+        slow_in_each(|| {
             let short_time = read(short.clone()).1;
             let (said, long_time) = read(long.clone());
             let is_slow = long_time > 24 * short_time.max(LEAST);
             is_slow.then(|| format!("{what}: {short_time:?}, then {long_time:?}: {said:.100}"))
-        };
-        let tries: Option<Vec<String>> = (0..TRIES).map(|_| slow_try()).collect();
-        tries.and_then(|tries| tries.into_iter().next())
+        })
     });
     let slow: Vec<String> = slow.collect();
     assert!(slow.is_empty(), "{slow:#?}");
