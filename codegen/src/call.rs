@@ -24,8 +24,8 @@ pub(crate) struct Lowered {
     /// Scratch of all workers together that is enough at any sizes up to these, if it is not what is enough
     /// for the calls.
     pub(crate) enough_scratch_bytes: Option<u64>,
-    /// The most workers that run parts of a call at the same time, if not all do: such calls have no more
-    /// parts.
+    /// The most workers that run parts of a call at the same time, if there is a limit: if not all do, calls
+    /// have no more parts than that.
     pub(crate) most_workers: Option<usize>,
     /// How result 0 may overwrite rows after they are read.
     pub(crate) bands: Option<Bands>,

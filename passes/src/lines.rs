@@ -129,9 +129,10 @@ struct SizeProbes<'a> {
 
 impl<'a> SizeProbes<'a> {
     fn of(ctx: &'a Context, target: &'a dyn Target, body: &Body) -> SizeProbes<'a> {
-        let mut bodies = match is_symbolic(ctx, body) {
-            true => structure::probes(ctx, body).into_iter().map(|(_, body)| body).collect(),
-            false => vec![body.clone()],
+        let mut bodies: Vec<Body> = if is_symbolic(ctx, body) {
+            structure::probes(ctx, body).into_iter().map(|(_, body)| body).collect()
+        } else {
+            vec![body.clone()]
         };
         bodies.iter_mut().for_each(|body| drop(select(ctx, target, body, THREADS)));
         SizeProbes { ctx, target, bodies }

@@ -10,9 +10,9 @@
 //!   If it does not fit, the result overwrites rows already read, in bands ([`crate::overlap`]), which frees
 //!   memory. If the scratch still does not fit, and the algorithm is at least 1.5 times as fast, the arena
 //!   may exceed the peak by up to 10 %.
-//! - `memory`: like `balanced`, but beneath the peak of the smallest arena, above which it never grows. If
-//!   a planner that starts anew finds no placement as small as the usual one, the scratch goes into the gaps
-//!   of that one ([`super::gaps`]).
+//! - `memory`: like `balanced`, beneath the peak of the smallest arena, without those 10 %. If a planner that
+//!   starts anew finds no placement as small as the usual one, the scratch goes into the gaps of that one
+//!   ([`super::gaps`]). If these are too small, the arena grows: the choice must not depend on places.
 //!
 //! Remarks list the steps that are computed faster, and those that are not. Results must not depend on the
 //! number of threads, so neither may the choice. The same rule applies to known sizes, once the arena of the
