@@ -10,9 +10,10 @@
 //!   If it does not fit, the result overwrites rows already read, in bands ([`crate::overlap`]), which frees
 //!   memory. If the scratch still does not fit, and the algorithm is at least 1.5 times as fast, the arena
 //!   may exceed the peak by up to 10 %.
-//! - `memory`: like `balanced`, beneath the peak of the smallest arena, without those 10 %. If a planner that
-//!   starts anew finds no placement as small as the usual one, the scratch goes into the gaps of that one
-//!   ([`super::gaps`]). If these are too small, the arena grows: the choice must not depend on places.
+//! - `memory`: like `balanced`, beneath the peak of the smallest arena, without bands and without those 10 %.
+//!   If a planner that starts anew finds no placement as small as the usual one, the scratch goes into the
+//!   gaps of that one ([`super::gaps`]). If these are too small, the arena grows: the choice must not depend
+//!   on places.
 //!
 //! Remarks list the steps that are computed faster, and those that are not. Results must not depend on the
 //! number of threads, so neither may the choice. The same rule applies to known sizes, once the arena of the
@@ -80,7 +81,8 @@ impl Room {
     }
 
     /// The faster algorithm of a step, if there is one; `faster` returns it for a number of bytes of room.
-    /// Tries, in this order: under the peak; there in bands; in the grown arena; there in bands.
+    /// Tries, in this order: under the peak; there in bands; in the grown arena; there in bands. For the
+    /// smallest arena, it tries the first only.
     pub(crate) fn method(
         &self,
         question: &impl Question,
@@ -96,7 +98,8 @@ impl Room {
             return Some(self.with(method, Ok(scratch)));
         }
         let method = found.or_else(|| faster(u64::MAX))?;
-        let candidate = method.bands.and_then(|bands| question.candidate(Goal::Balanced, step.op, bands, 1));
+        let bands = method.bands.filter(|_| self.goal != Goal::Memory);
+        let candidate = bands.and_then(|bands| question.candidate(Goal::Balanced, step.op, bands, 1));
         let saved = candidate.map_or(0, |candidate| candidate.saved());
         let growth = if self.goal == Goal::Memory { 0 } else { most / GROWTH };
         let grown = most.saturating_add(growth);
