@@ -7,8 +7,8 @@
 //!
 //! Two paths. *Tiles*: the pixels are the rows of a matrix product with the packed weights; 1x1 convolutions
 //! at stride 1 read them in place, others copy a block of rows (implicit im2col) into scratch. *Lanes*: for
-//! depthwise convolution and groups of 2, 4 or 8 channels, a vector holds 16 consecutive channels, of several
-//! groups at once.
+//! depthwise convolution, with one or several outputs of each channel, and groups of 2, 4 or 8 channels, a
+//! vector holds 16 consecutive channels, of several groups at once.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
 use crate::isa::Isa;
@@ -67,6 +67,13 @@ impl Conv2dShape {
             if padded < extent { 0 } else { (padded - extent) / self.stride[axis] + 1 }
         })
     }
+}
+
+/// Whether groups of these numbers of input and output channels are so narrow that a vector holds channels of
+/// several of them. They are fast only if the channels of the input are contiguous.
+pub fn are_narrow(groups: usize, inputs: usize, outputs: usize) -> bool {
+    let is_depthwise = inputs == 1 && outputs <= MOST_SPREAD;
+    groups > 1 && (is_depthwise || inputs == outputs && matches!(inputs, 2 | 4 | 8))
 }
 
 /// Distances in elements between neighbours of an image along each axis.
@@ -188,6 +195,9 @@ pub(crate) enum Path {
     Lanes = 2,
 }
 
+/// The most output channels of a group that spreads its only input channel: of more, a matrix product takes
+/// no longer.
+const MOST_SPREAD: usize = 16;
 /// Scratch for the copied rows, in floats: with a 256-deep block, 49 rows (a 7x7 image) fit.
 const SLAB: usize = 14 * 1024;
 /// The depth of a block that is copied: 32 columns of weights at this depth are 36 KiB, which stay in the
@@ -345,15 +355,14 @@ impl Conv2d {
     }
 
     fn choose_path(&self, pads: [usize; 4]) -> Path {
-        let narrow = matches!(self.in_group, 1 | 2 | 4 | 8) && self.in_group == self.out_group;
-        if narrow && self.groups > 1 && self.strides.input.c == 1 && self.prologue == ConvPrologue::None {
+        let plain = self.prologue == ConvPrologue::None && self.strides.input.c == 1;
+        if plain && are_narrow(self.groups as usize, self.in_group as usize, self.out_group as usize) {
             return Path::Lanes;
         }
         let pointwise = self.kernel_h * self.kernel_w * self.stride_h * self.stride_w == 1;
         // Rows 4096 bytes apart share a set of the first-level cache, and a tile has more rows than a set has
         // ways.
         let collides = self.strides.input.w.is_multiple_of(1024) && self.rows() > 12;
-        let plain = self.prologue == ConvPrologue::None && self.strides.input.c == 1;
         if pointwise && pads == [0; 4] && plain && !collides { Path::Direct } else { Path::Gather }
     }
 

@@ -2,7 +2,9 @@
 //!
 //! With groups of G channels (G = 1, 2, 4, 8), output lane l of group l / G needs, for the j-th input channel
 //! of its group, input lane (l / G) * G + j of the same vector: one permutation per j, and none for G = 1. So
-//! all lanes do useful work, and the input is read in place. Taps outside the image are skipped.
+//! all lanes do useful work, and the input is read in place. Where a group has one input channel and M output
+//! channels, output channel o needs input channel o / M: one permutation again. Taps outside the image are
+//! skipped.
 
 use crate::abi::piece;
 use crate::conv::{Conv2d, ConvOperands};
@@ -86,12 +88,13 @@ unsafe fn panel_line<S: Simd>(conv: &Conv2d, images: &ConvOperands, line: &Outpu
         // SAFETY: the caller's promise; the path is chosen for these groups only.
         unsafe {
             match (conv.in_group, conv.kernel_w) {
-                (1, 3) => strip_line::<S, 1, 3>(strip),
-                (1, 5) => strip_line::<S, 1, 5>(strip),
-                (1, _) => strip_line::<S, 1, 0>(strip),
-                (2, _) => strip_line::<S, 2, 0>(strip),
-                (4, _) => strip_line::<S, 4, 0>(strip),
-                _ => strip_line::<S, 8, 0>(strip),
+                (1, _) if conv.out_group > 1 => strip_line::<S, 1, 0, true>(strip),
+                (1, 3) => strip_line::<S, 1, 3, false>(strip),
+                (1, 5) => strip_line::<S, 1, 5, false>(strip),
+                (1, _) => strip_line::<S, 1, 0, false>(strip),
+                (2, _) => strip_line::<S, 2, 0, false>(strip),
+                (4, _) => strip_line::<S, 4, 0, false>(strip),
+                _ => strip_line::<S, 8, 0, false>(strip),
             }
         }
     }
@@ -126,54 +129,60 @@ struct ChannelStrip<'c> {
     weights: *const f32,
 }
 
-/// Computes a strip, in a function of its own, so that its sums get all registers. A group has `G` channels;
-/// `K` is the kernel's width, or 0 for any.
+/// Computes a strip, in a function of its own, so that its sums get all registers. A group has `G` input
+/// channels, and as many output channels, or more if it `SPREADS` its only input channel; `K` is the kernel's
+/// width, or 0 for any.
 ///
 /// # Safety
 /// The machine has `S`; the strip's operands are those of [`run`].
 #[inline(never)]
-unsafe fn strip_line<S: Simd, const G: usize, const K: usize>(strip: ChannelStrip<'_>) {
+unsafe fn strip_line<S: Simd, const G: usize, const K: usize, const SPREADS: bool>(strip: ChannelStrip<'_>) {
     // SAFETY: the caller's promise.
-    unsafe { S::vectorize(StripTask::<G, K>(strip)) }
+    unsafe { S::vectorize(StripTask::<G, K, SPREADS>(strip)) }
 }
 
-struct StripTask<'c, const G: usize, const K: usize>(ChannelStrip<'c>);
+struct StripTask<'c, const G: usize, const K: usize, const SPREADS: bool>(ChannelStrip<'c>);
 
-impl<S: Simd, const G: usize, const K: usize> Task<S> for StripTask<'_, G, K> {
+impl<S: Simd, const G: usize, const K: usize, const SPREADS: bool> Task<S> for StripTask<'_, G, K, SPREADS> {
     #[inline(always)]
     unsafe fn run(self, s: S) {
         // SAFETY: the caller's promise; `First` is as wide as the strip.
         unsafe {
             if self.0.count == S::LANES {
-                Tiles::<S, AllLanes, G>::new(s, AllLanes, self.0).line::<K>();
+                Tiles::<S, AllLanes, G, SPREADS>::new(s, AllLanes, self.0).line::<K>();
             } else {
-                Tiles::<S, First<S>, G>::new(s, First(s.mask(self.0.count)), self.0).line::<K>();
+                Tiles::<S, First<S>, G, SPREADS>::new(s, First(s.mask(self.0.count)), self.0).line::<K>();
             }
         }
     }
 }
 
 /// The state shared by the tiles of a strip.
-struct Tiles<'c, S: Simd, W, const G: usize> {
+struct Tiles<'c, S: Simd, W, const G: usize, const SPREADS: bool> {
     s: S,
     width: W,
     strip: ChannelStrip<'c>,
     bias: S::F,
     /// For each input channel of a group, the permutation: the input lane of each output lane.
     lanes: [S::I; G],
-    /// The line's first pixel of each image, at the strip's channel; the residual may be null.
+    /// The input channels of the strip, if they are fewer than its output channels.
+    inputs: First<S>,
+    /// The line's first pixel of each image, at the strip's first channel of it; the residual may be null.
     x: *const f32,
     out: *mut f32,
     residual: *const f32,
 }
 
-impl<'c, S: Simd, W: Width<S>, const G: usize> Tiles<'c, S, W, G> {
+impl<'c, S: Simd, W: Width<S>, const G: usize, const SPREADS: bool> Tiles<'c, S, W, G, SPREADS> {
     #[inline(always)]
     unsafe fn new(s: S, width: W, strip: ChannelStrip<'c>) -> Self {
-        let ChannelStrip { conv, images, line, channel, .. } = strip;
+        let ChannelStrip { conv, images, line, channel, count, .. } = strip;
+        let outputs = if SPREADS { conv.out_group as usize } else { 1 };
+        // The lanes of the first group that belong to the strip before this one.
+        let before = channel % outputs;
         let mut lanes = [s.splat_int(0); G];
         for (j, lanes) in lanes.iter_mut().enumerate() {
-            let row: [i32; 16] = std::array::from_fn(|lane| (lane / G * G + j) as i32);
+            let row: [i32; 16] = std::array::from_fn(|lane| ((before + lane) / outputs / G * G + j) as i32);
             // SAFETY: the row has 16 lanes.
             *lanes = unsafe { s.load_int(row.as_ptr()) };
         }
@@ -188,9 +197,10 @@ impl<'c, S: Simd, W: Width<S>, const G: usize> Tiles<'c, S, W, G> {
             } else {
                 images.residual.add(conv.strides.residual.offset(pixel) + channel)
             };
-            let x = images.x.add(conv.strides.input.offset(image) + channel);
+            let x = images.x.add(conv.strides.input.offset(image) + channel / outputs);
             let out = images.out.add(conv.strides.output.offset(pixel) + channel);
-            Tiles { s, width, strip, bias, lanes, x, out, residual }
+            let inputs = First(s.mask((before + count).div_ceil(outputs)));
+            Tiles { s, width, strip, bias, lanes, inputs, x, out, residual }
         }
     }
 
@@ -263,13 +273,14 @@ impl<'c, S: Simd, W: Width<S>, const G: usize> Tiles<'c, S, W, G> {
                 unsafe {
                     let from = opaque(row.wrapping_add(kx * tap_step));
                     for (p, value) in values.iter_mut().enumerate() {
-                        *value = self.width.load(s, from.add(p * step));
+                        let from = from.add(p * step);
+                        *value = if SPREADS { self.inputs.load(s, from) } else { self.width.load(s, from) };
                     }
                     let tap = weights.add((ky * conv.kernel_w as usize + kx) * G * ROW);
                     for (j, &lanes) in self.lanes.iter().enumerate() {
                         let weight = s.load(tap.add(j * ROW));
                         for (sum, &value) in sums.iter_mut().zip(&values) {
-                            let value = if G == 1 { value } else { s.permute(value, lanes) };
+                            let value = if G == 1 && !SPREADS { value } else { s.permute(value, lanes) };
                             *sum = s.mul_add(value, weight, *sum);
                         }
                     }

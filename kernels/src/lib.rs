@@ -75,7 +75,7 @@ pub use attention::{Attention, AttentionNumbers, AttentionShape, HEAD_AXES, Head
 pub use bf16::{StoredFloat, nearest_bf16, wide_bf16};
 pub use bits::{BitPacking, Bits};
 pub use compress::Compress;
-pub use conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides, ImageStrides};
+pub use conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides, ImageStrides, are_narrow};
 pub use copy::Copy;
 pub use functions::{NUMBER_FUNCTIONS, NumberFunction, STRIP_FUNCTIONS, StripFunction};
 pub use gemm::{Gemm, GemmShape};

@@ -22,6 +22,7 @@ mod clip;
 mod nn;
 mod norm;
 mod scale;
+mod taps;
 mod views;
 
 #[cfg(test)]
@@ -38,7 +39,8 @@ use ir::Dim;
 use crate::rewrite::{Rule, Term, Terms};
 
 /// The built-in laws by subject.
-pub static LAWS: &[&[Rule]] = &[arith::LAWS, nn::LAWS, scale::LAWS, norm::LAWS, clip::LAWS, views::LAWS];
+pub static LAWS: &[&[Rule]] =
+    &[arith::LAWS, nn::LAWS, scale::LAWS, norm::LAWS, clip::LAWS, taps::LAWS, views::LAWS];
 
 /// A reshape to known sizes.
 fn reshaped(terms: &mut dyn Terms<'_>, x: Term, sizes: &[u64]) -> Option<Term> {

@@ -248,7 +248,7 @@ fn conv2d(this: &mut Anywhere) -> Option<Value> {
 
 fn depthwise(this: &mut Anywhere) -> Option<Value> {
     let channels = this.size(33);
-    let each = this.random.pick(&[1, 1, 2]);
+    let each = this.random.pick(&[1, 1, 2, 3]);
     convolution(this, channels, 1, each)
 }
 

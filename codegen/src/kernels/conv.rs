@@ -9,7 +9,7 @@ use ir::window::Arrangement;
 use ir::{Op, Value};
 use kernels::{
     Conv2d, Conv2dShape, ConvNumbers, ConvStrides, ImageStrides, PairConv2d, Panels, StoredFloat,
-    WeightStrides,
+    WeightStrides, are_narrow,
 };
 
 use crate::bands::{self, Band, RowWork, Rowwise, Slide, band_rows};
@@ -32,7 +32,7 @@ pub(crate) const ROW: KernelRow = KernelRow {
     runs: Runs::Contract(Contract::Conv2d),
     reads: |whole, operand| match Fused::of_stored(whole) {
         Ok(fused) if fused.adds(operand) => Arrangement::Rows,
-        Ok(fused) if operand == fused.operands[0] => Arrangement::Strides,
+        Ok(fused) if operand == fused.operands[0] && !has_narrow_groups(fused.root) => Arrangement::Strides,
         Ok(fused) if operand == fused.operands[1] && !has_weights(whole, &fused) => Arrangement::Strides,
         Ok(_) => Arrangement::Rows,
         Err(_) => Arrangement::Plain,
@@ -48,6 +48,14 @@ pub(crate) const ROW: KernelRow = KernelRow {
     lower,
     ..KernelRow::PLAIN
 };
+
+/// Whether its kernel would be slow if the channels of its image were not contiguous. A copy takes less time.
+fn has_narrow_groups(root: OpRef<'_>) -> bool {
+    let groups = root.int("groups").and_then(|groups| u64::try_from(groups).ok());
+    let Some((groups @ 1.., filter)) = groups.zip(root.operand_shape(1)) else { return false };
+    let [groups, inputs, outputs] = [groups, filter[1], filter[0] / groups].map(|count| count as usize);
+    are_narrow(groups, inputs, outputs)
+}
 
 /// The sizes of an NHWC convolution.
 pub(super) fn conv2d_shape(op: OpRef<'_>) -> Result<Conv2dShape, CodeRefusal> {

@@ -315,6 +315,17 @@ fn random_grouped_convolutions_agree() {
 }
 
 #[test]
+fn one_input_channel_for_several_output_channels_agrees() {
+    let mut rng = Rng::new(14);
+    for seed in 0..or_few(60, 3) {
+        let outputs = rng.between(2, or_few(18, 5));
+        let groups = rng.between(2, or_few(21, 3));
+        let case = random_case(&mut rng, groups, 1, outputs);
+        check(&case, seed);
+    }
+}
+
+#[test]
 fn channels_first_inputs_agree() {
     let mut rng = Rng::new(5);
     for seed in 0..or_few(10, 2) {

@@ -163,6 +163,17 @@ pub(super) const CASES: &[LawCase] = &[
     ("reshaped-matmul", &["1x2x2x4", "2x4x5"], &["{shape = array<i64: 2, 2, 1, 5>}", "{}"]),
     ("reshaped-matmul-with-bias", &["1x2x2x4", "2x4x5", "5"], &["{shape = array<i64: 2, 2, 1, 5>}", "{}"]),
     ("reshaped-matmul-with-bias", &["6x4", "4x5", "5"], &["{shape = array<i64: 3, 2, 5>}", "{}"]),
+    ("outer-taps", &["1x2x4x4", "3x2x3x3"], &["{pads = array<i64: 4, 4, 4, 4>, dilations = array<i64: 4, 4>}"]),
+    ("outer-taps", &["1x4x4x2", "3x2x3x3"],
+        &[r#"{layout = "NHWC", pads = array<i64: 1, 5, 1, 5>, dilations = array<i64: 1, 5>}"#]),
+    ("outer-taps", &["1x2x4x5", "4x1x5x3"],
+        &["{groups = 2 : i64, pads = array<i64: 9, 1, 2, 1>, dilations = array<i64: 2, 1>, strides = array<i64: 2, 1>}"]),
+    ("outer-taps", &["1x1x3x7", "1x1x2x2"], &["{pads = array<i64: 2, 0, 0, 3>, strides = array<i64: 1, 9>}"]),
+    ("outer-taps", &["1x1x1x1", "2x1x5x5"], &["{pads = array<i64: 4, 3, 2, 3>}"]),
+    ("outer-taps", &["1x1x2x1", "2x1x2x1"], &["{pads = array<i64: 7, 0, 0, 0>, strides = array<i64: 9, 1>}"]),
+    ("outer-taps", &["0x1x2x1", "2x1x3x1"], &["{pads = array<i64: 2, 0, 2, 0>, dilations = array<i64: 2, 1>}"]),
+    ("outer-taps-with-bias", &["1x2x4x4", "3x2x3x3", "3"],
+        &["{pads = array<i64: 5, 3, 5, 4>, dilations = array<i64: 5, 3>}"]),
 ];
 
 /// Left sides, by their names and variables, with an attribute or size for which the law must not apply.
@@ -170,6 +181,9 @@ pub(super) const CASES: &[LawCase] = &[
 pub(super) const REFUSED: &[LawCase] = &[
     ("scaled-conv", &["1x2x4x4", "3x2x3x3", "1x2"], &["{}", "{}"]),
     ("conv-plus-bias", &["1x2x4x4", "3x2x3x3", "2x2"], &["{}", "{}"]),
+    ("outer-taps", &["1x2x4x4", "3x2x3x3"], &["{pads = array<i64: 3, 3, 3, 3>, dilations = array<i64: 3, 3>}"]),
+    ("outer-taps", &["1x1x4x4", "1x1x3x3"], &["{pads = array<i64: 3, 1, 2, 1>, dilations = array<i64: 4, 1>}"]),
+    ("outer-taps", &["1x1x2x1", "2x1x2x1"], &["{pads = array<i64: 7, 0, 0, 0>, strides = array<i64: 9, 1>}"]),
     ("scaled-matmul", &["2x3", "3x4", "2x1"], &["{}", "{}"]),
     ("matmul-plus-bias", &["2x2x3", "2x3x4", "4"], &["{}", "{}"]),
     ("group-norm-of-reshape", &["1x4x2x2", "2", "2"],
