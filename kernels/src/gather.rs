@@ -62,7 +62,9 @@ impl<'c> Gather<'c> {
         }
         let conv = self.conv;
         let is_narrow = self.length <= NARROW_VECTORS * S::LANES && self.depth == conv.depth();
-        let inside = if is_narrow && self.is_plain() { self.pixels_inside(first.x, count) } else { 0..0 };
+        let is_apart = conv.strides.input.c != 1;
+        let copies_lines = (is_narrow || is_apart) && conv.prologue == ConvPrologue::None;
+        let inside = if copies_lines { self.pixels_inside(first.x, count) } else { 0..0 };
         let at = |index: usize| Pixel { x: first.x + index, ..first };
         // SAFETY: the caller's promise. Extra elements written after a pixel are overwritten by the next
         // pixel; interior pixels write only their own elements.
@@ -71,7 +73,13 @@ impl<'c> Gather<'c> {
                 self.row(s, at(index), to.add(index * stride));
             }
             if !inside.is_empty() {
-                self.taps(s, at(inside.start), inside.len(), to.add(inside.start * stride), stride);
+                let first = at(inside.start);
+                let to = to.add(inside.start * stride);
+                if is_apart {
+                    self.taps_apart(first, inside.len(), to, stride);
+                } else {
+                    self.taps(s, first, inside.len(), to, stride);
+                }
             }
             for index in inside.end..count {
                 self.row(s, at(index), to.add(index * stride));
@@ -132,6 +140,39 @@ impl<'c> Gather<'c> {
                         to = to.wrapping_add(stride);
                     }
                 }
+            }
+        }
+    }
+
+    /// Copies the block of K, element by element, for the same pixels where channels are not contiguous. The
+    /// elements of one channel are often close together.
+    ///
+    /// # Safety
+    /// That of [`Gather::taps`].
+    #[inline(always)]
+    unsafe fn taps_apart(&self, first: Pixel, count: usize, to: *mut f32, stride: usize) {
+        let (conv, input) = (self.conv, &self.conv.strides.input);
+        let y = TapRange::of(first.y, conv.stride_h, conv.dilation_h, conv.pad_top, conv.kernel_h, conv.in_h);
+        let column = (first.x * conv.stride_w as usize) as isize - conv.pad_left as isize;
+        let image = first.n * input.n as usize + self.channel * input.c as usize;
+        let pixel_step = conv.stride_w as usize * input.w as usize;
+        let start = (self.corner[0] * self.of_row + self.corner[1]) * self.length + self.corner[2];
+        for k in 0..self.depth {
+            let at = start + k;
+            let (tap, channel) = (at / conv.in_group as usize, at % conv.in_group as usize);
+            let (ky, kx) = (tap / conv.kernel_w as usize, tap % conv.kernel_w as usize);
+            let row = y.origin + (ky * conv.dilation_h as usize) as isize;
+            let x = column + (kx * conv.dilation_w as usize) as isize;
+            let offset = row * input.h as isize + x * input.w as isize;
+            let mut from = self.images.x.wrapping_add(image + channel * input.c as usize);
+            from = from.wrapping_offset(offset);
+            let mut to = to.wrapping_add(k);
+            let is_inside = ky >= y.first && ky < y.end;
+            for _ in 0..count {
+                // SAFETY: the caller's promise.
+                unsafe { *to = if is_inside { *from } else { 0.0 } };
+                from = from.wrapping_add(pixel_step);
+                to = to.wrapping_add(stride);
             }
         }
     }

@@ -53,6 +53,7 @@ mod product;
 mod put;
 mod quads;
 mod regions;
+mod resample;
 mod row_norm;
 mod rows;
 pub mod scalar;
@@ -89,6 +90,7 @@ pub use pooling::{GlobalAveragePool, Pool2d, Pool2dShape, PoolKind, PooledNumber
 pub use put::{Join, Put};
 pub use quads::{ByteSign, QuadConv2d, QuadNumbers, StepOperand, StoredSum, SumStep, WeightZero};
 pub use regions::{CheckBoxes, RoiAlign, RoiAlignShape, SampleFold};
+pub use resample::Resample;
 pub use row_norm::{RowNorm, RowNormShape};
 pub use sort::ArgSort;
 pub use strip::StripFn;

@@ -7,8 +7,8 @@ use crate::abi::{KernelBody, KernelFn, entries};
 use crate::isa::Isa;
 use crate::{
     ArgExtreme, ArgSort, Attention, Bits, CheckBoxes, CheckIndices, Compress, Conv2d, Copy, Cumulate,
-    GlobalAveragePool, GroupNorm, Lookup, NonMaxSuppression, PairConv2d, Pool2d, Put, QuadConv2d, RoiAlign,
-    RowNorm, Take, VectorMap, Winograd,
+    GlobalAveragePool, GroupNorm, Lookup, NonMaxSuppression, PairConv2d, Pool2d, Put, QuadConv2d, Resample,
+    RoiAlign, RowNorm, Take, VectorMap, Winograd,
 };
 
 /// A kernel whose machine code is in the table.
@@ -54,6 +54,7 @@ kernels! {
     Pool2d
     Put
     QuadConv2d
+    Resample
     RoiAlign
     RowNorm
     Take

@@ -238,7 +238,7 @@ impl LayoutChooser<'_> {
     }
 
     /// The permutation that should move after `op`: more than half of the bytes that `op` reads come through
-    /// it.
+    /// it, and they do not grow before they are returned.
     fn profitable_permutation(&self, op: Op) -> Option<Vec<usize>> {
         let op_ref = self.body.at(self.ctx, op);
         let is_elementwise = matches!(op_ref.kind(), Kind::Elementwise(_));
@@ -261,7 +261,30 @@ impl LayoutChooser<'_> {
                 _ => without = dims::add(self.ctx, without, bytes)?,
             }
         }
-        (self.nominal(with)? > self.nominal(without)?).then_some(wanted)
+        let (with, without) = (self.nominal(with)?, self.nominal(without)?);
+        let result = self.body.result(op, 0);
+        let made = self.nominal(size::bytes_expr(self.ctx, self.body.ty(result))?)?;
+        let is_larger_at_end = made > with + without && self.is_for_the_caller(result);
+        (with > without && !is_larger_at_end).then_some(wanted)
+    }
+
+    /// Whether a value is only returned, itself or what is computed from it by operations through which
+    /// transposes move. A transpose would then move to the end and stay there.
+    fn is_for_the_caller(&self, value: Value) -> bool {
+        let mut value = value;
+        loop {
+            let mut uses = self.body.uses(value);
+            let (Some(used), None) = (uses.next(), uses.next()) else { return false };
+            let reader = self.body.at(self.ctx, used.op);
+            if reader.has(Traits::RETURN) {
+                return true;
+            }
+            let is_elementwise = matches!(reader.kind(), Kind::Elementwise(_));
+            if self.body.result_count(used.op) != 1 || !is_elementwise && !reader.has(Traits::PERMUTABLE) {
+                return false;
+            }
+            value = self.body.result(used.op, 0);
+        }
     }
 
     /// The value of an expression at nominal sizes.

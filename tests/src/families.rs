@@ -23,6 +23,7 @@ pub const FAMILIES: &[(&str, Family)] = &[
     ("pool", pool),
     ("along", along),
     ("gather", gather),
+    ("resample", resample),
     ("scatter", scatter),
     ("compress", compress),
     ("arg_sort", arg_sort),
@@ -324,6 +325,19 @@ fn scatter(this: &mut Anywhere) -> Option<Value> {
     let join = this.random.pick(&["none", "add", "mul", "max", "min"]);
     let join = this.program.ctx.str_attr(join);
     this.program.try_op("nn.scatter", &[x, at, updates], &[("join", join)])
+}
+
+fn resample(this: &mut Anywhere) -> Option<Value> {
+    let rank = 1 + this.random.below(3);
+    let shape = this.shape(rank, 33);
+    let x = this.floats(&shape);
+    let axis = this.random.below(rank);
+    let table = [1 + this.random.below(4) as u64, this.size(40)];
+    let int64 = this.program.ctx.int(64);
+    // Some places are outside.
+    let places = this.operand_of(&table, int64, Content::Indices(shape[axis] + 2));
+    let weights = weights(this, &table);
+    this.program.try_op("nn.resample", &[x, places, weights], &[("axis", number(this, axis as i64))])
 }
 
 fn compress(this: &mut Anywhere) -> Option<Value> {

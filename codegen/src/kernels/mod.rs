@@ -18,6 +18,7 @@ pub(crate) mod pooling;
 pub(crate) mod quantized;
 pub(crate) mod reduce;
 pub(crate) mod regions;
+pub(crate) mod resample;
 pub(crate) mod suppress;
 
 use ir::body::OpRef;
@@ -49,6 +50,7 @@ static KERNELS: &[KernelRow] = &[
     along::CUM_PROD,
     gather::ROW,
     lookup::ROW,
+    resample::ROW,
     order::SCATTER,
     order::ARG_SORT,
     bits::UNPACK,

@@ -328,10 +328,12 @@ fn one_input_channel_for_several_output_channels_agrees() {
 #[test]
 fn channels_first_inputs_agree() {
     let mut rng = Rng::new(5);
-    for seed in 0..or_few(10, 2) {
-        let inputs = rng.between(1, 5);
-        let mut case = random_case(&mut rng, 1, inputs, or_few(20, 9));
-        case.strides.input = ImageStrides::nchw(case.shape.input, inputs);
+    for seed in 0..or_few(40, 3) {
+        let groups = rng.pick(&[1, 1, 1, 2, 3]);
+        let inputs = rng.pick(or_few(&[1, 2, 3, 5, 18, 70, 300], &[1, 3, 5]));
+        let mut case = random_case(&mut rng, groups, inputs, or_few(20, 9));
+        case.strides.input = ImageStrides::nchw(case.shape.input, groups * inputs);
+        case.prologue = rng.pick(&[ConvPrologue::None, ConvPrologue::None, ConvPrologue::ScaleShift]);
         check(&case, seed);
     }
 }

@@ -292,6 +292,15 @@ super::builders! {
     /// 0.
     "nn.lookup" lookup(x: value, table: value);
 
+    /// Weighted sums of elements along an axis: element j of the result is the sum over t of weights\[t, j\]
+    /// times element places\[t, j\] of x, in this order; each product after the first is added without being
+    /// rounded. A place outside of the axis stands for the nearest one inside; sums of elements of an empty
+    /// axis are 0.
+    "nn.resample" resample(x: value, places: value, weights: value) -> Resample {
+        /// The axis, from 0. (default 0)
+        axis: int,
+    };
+
     /// The slices of x along an axis whose condition holds, one after the other, and then zeros in the place
     /// of the others that have a condition; and how many there are.
     "nn.compress" compress(x: value, condition: value) -> Compress {

@@ -219,6 +219,15 @@ static EXAMPLES: &[Example] = &[
         ..F32
     },
     Example {
+        kernel: "resample",
+        args: &[&[3, 8]],
+        constants: "%i = nn.constant dense<[[0, 2], [1, 9]]> : tensor<2x2xi64>\n  \
+            %k = nn.constant dense<[[0.5, 2.0], [0.25, -1.0]]> : tensor<2x2xf32>",
+        op: "nn.resample %0, %i, %k {axis = 1 : i64} : (tensor<3x8xf32>, tensor<2x2xi64>, tensor<2x2xf32>) -> tensor<3x2xf32>",
+        result: &[3, 2],
+        ..F32
+    },
+    Example {
         kernel: "compress",
         args: &[&[3, 8]],
         constants: "%c = nn.constant dense<[true, false, true]> : tensor<3xi1>",

@@ -2,8 +2,9 @@
 //!
 //! Each axis is resized separately: an element of the result is a weighted sum of some elements of the
 //! operand along the axis. They follow from the position of its centre in the operand, by the specification
-//! of the coordinate modes. Few weights become one gather each; many become a product with a matrix of
-//! weights. If all pixels are repeated an integer number of times, the conversion works at any size.
+//! of the coordinate modes. Sums of `f32` become `nn.resample`, unless a product with a matrix of weights
+//! takes less time; of other floats, few weights become one gather each. If all pixels are repeated an
+//! integer number of times, the conversion works at any size.
 
 use ir::dims::{self, SizeArithmetic};
 use ir::{Dim, DimExpr, TypeData, Value};
@@ -85,8 +86,13 @@ pub(crate) fn resize(call: &mut NodeConversion<'_, '_>) -> Results {
     {
         return Err("interpolated integers, expected floats".into());
     }
+    let mut lines = lines(call, x, &mode)?;
+    // The axis that grows least first, so that there are fewer sums along the others. Sums along the last
+    // axis are the slowest: of axes with equal factors it is the first if they grow, the last if they shrink.
+    let order = |line: &AxisResize| if line.count < line.size { line.axis } else { usize::MAX - line.axis };
+    lines.sort_by(|a, b| (a.count * b.size, order(a)).cmp(&(b.count * a.size, order(b))));
     let mut y = x;
-    for line in lines(call, x, &mode)? {
+    for line in lines {
         y = line.emit(call, y, &mode)?;
     }
     Ok(vec![y])
@@ -147,6 +153,8 @@ struct AxisResize {
     region: [f64; 2],
 }
 
+/// Products with a matrix that are computed while a sum of elements along an axis adds one.
+const PRODUCT_SPEED: u64 = 8;
 /// The greatest number of elements of a result along an axis.
 const MOST: f64 = 1e6;
 
@@ -323,7 +331,14 @@ impl AxisResize {
         let centres = (0..self.count).map(|index| self.centre(mode, index)).collect::<Result<Vec<_>, _>>()?;
         let taps = centres.iter().map(|centre| self.taps(mode, *centre)).collect::<Result<Vec<_>, _>>()?;
         let most = taps.iter().map(Vec::len).max().unwrap_or(0);
-        let y = if most <= 4 { self.gathered(call, x, &taps, most)? } else { self.product(call, x, &taps)? };
+        let is_f32 = call.element(x) == call.ctx().f32();
+        let y = if is_f32 && (most <= 4 || most as u64 * PRODUCT_SPEED <= self.size) {
+            self.resampled(call, x, &taps, most)?
+        } else if most <= 4 {
+            self.gathered(call, x, &taps, most)?
+        } else {
+            self.product(call, x, &taps)?
+        };
         if mode.transform != "tf_crop_and_resize" {
             return Ok(y);
         }
@@ -344,6 +359,24 @@ impl AxisResize {
         let mut shape = vec![1; call.rank(like)?];
         shape[self.axis] = self.count;
         call.numbers_like(numbers, &shape, like)
+    }
+
+    fn resampled(
+        &self,
+        call: &mut NodeConversion<'_, '_>,
+        x: Value,
+        taps: &[Taps],
+        most: usize,
+    ) -> Result<Value, Refusal> {
+        let tap = |number: usize, taps: &Taps| taps.get(number).copied().unwrap_or((taps[0].0, 0.0));
+        let all: Vec<(u64, f64)> =
+            (0..most).flat_map(|number| taps.iter().map(move |taps| tap(number, taps))).collect();
+        let places: Vec<i64> = all.iter().map(|(place, _)| place.cast_signed()).collect();
+        let weights: Vec<f64> = all.iter().map(|(_, weight)| *weight).collect();
+        let places = call.int64_constant(&places, &[most as u64, self.count])?;
+        let weights = call.numbers_like(&weights, &[most as u64, self.count], x)?;
+        let axis = [("axis", call.ctx().int_attr(self.axis as i64))];
+        call.emit("nn.resample", &[x, places, weights], &axis)
     }
 
     fn gathered(

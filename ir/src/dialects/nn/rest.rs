@@ -200,6 +200,26 @@ pub(super) static OPS: &[OpDef] = &[
         eval: Some(nn::lookup),
         ..OpDef::BLANK
     },
+    OpDef {
+        name: "nn.resample",
+        doc: "Weighted sums of elements along an axis: element j of the result is the sum over t of \
+              weights[t, j] times element places[t, j] of x, in this order; each product after the first is \
+              added without being rounded. A place outside of the axis stands for the nearest one inside; \
+              sums of elements of an empty axis are 0.",
+        example: "%1 = nn.resample %x, %places, %weights {axis = 0 : i64} : (tensor<8x4xf32>, tensor<2x3xi64>, tensor<2x3xf32>) -> tensor<3x4xf32>",
+        operands: &[
+            OperandDef::one("x", TypeClass::FloatTensor),
+            OperandDef::one("places", TypeClass::IntTensor),
+            OperandDef::one("weights", TypeClass::FloatTensor),
+        ],
+        results: &[OperandDef::one("result", TypeClass::FloatTensor)],
+        attrs: &[attr("axis", AttrKind::Axis, Presence::DefaultInt(0), "The axis, from 0.")],
+        infer: Infer::Rule(infer_resample),
+        traits: Traits::PURE.union(Traits::PERMUTABLE),
+        kind: Kind::Kernel("resample"),
+        eval: Some(nn::resample),
+        ..OpDef::BLANK
+    },
 ];
 
 fn infer_constant(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
@@ -336,6 +356,24 @@ fn infer_gather(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     let axis = axis.filter(|axis| *axis < shape.len()).ok_or("`axis` is not one of the operand's axes")?;
     let sizes = [&shape[..axis], indices, &shape[axis + 1..]].concat();
     Ok(vec![input.tensor(sizes, input.elem(0)?)])
+}
+
+fn infer_resample(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
+    let (shape, places, weights) = (input.shape(0)?, input.shape(1)?, input.shape(2)?);
+    let axis = input.int("axis").and_then(|axis| usize::try_from(axis).ok());
+    let axis = axis.filter(|axis| *axis < shape.len()).ok_or("`axis` is not one of the operand's axes")?;
+    let &[Dim::Known(1..), count] = places else {
+        return Err("the places have not two axes, the first of at least one element".into());
+    };
+    if places != weights {
+        return Err("there are not as many places as weights".into());
+    }
+    let f32 = input.ctx.f32();
+    if input.elem(0)? != f32 || input.elem(2)? != f32 || input.elem(1)? != input.ctx.int(64) {
+        return Err("its elements are not f32, or the places not i64".into());
+    }
+    let sizes = [&shape[..axis], &[count], &shape[axis + 1..]].concat();
+    Ok(vec![input.tensor(sizes, f32)])
 }
 
 fn infer_lookup(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
