@@ -1,4 +1,6 @@
-//! Laws about the taps of convolutions.
+//! Laws about the taps of dilated convolutions. A convolution without dilation may be computed by Winograd's
+//! algorithm, whose results differ in the last bits; it keeps its taps, so that it is computed in one way at
+//! all sizes.
 
 use std::ops::Range;
 
@@ -8,9 +10,9 @@ use crate::rewrite::{LawMatch, Rule, Term, Terms};
 #[rustfmt::skip]
 pub(super) static LAWS: &[Rule] = &[
     Rule::computed("outer-taps", "(nn.conv2d ?x $w)",
-        "a convolution without the outer rows and columns of w that meet only padding", inner_taps).near(),
+        "a dilated convolution without the outer rows and columns of w that meet only padding", inner_taps).near(),
     Rule::computed("outer-taps-with-bias", "(nn.conv2d ?x $w $b)",
-        "a convolution without the outer rows and columns of w that meet only padding", inner_taps).near(),
+        "a dilated convolution without the outer rows and columns of w that meet only padding", inner_taps).near(),
 ];
 
 /// An axis of a sliding window.
@@ -49,6 +51,9 @@ fn inner_taps(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let input = terms.input(conv);
     let [strides, dilations, mut pads] =
         ["strides", "dilations", "pads"].map(|name| input.ints(name).unwrap_or_default());
+    if dilations.iter().all(|dilation| *dilation == 1) {
+        return None;
+    }
     let rows = if input.text("layout") == Some("NHWC") { 1 } else { 2 };
     let mut sizes = terms.shape(w)?;
     let mut starts = vec![0; sizes.len()];
