@@ -368,9 +368,8 @@ impl AxisResize {
         taps: &[Taps],
         most: usize,
     ) -> Result<Value, Refusal> {
-        let tap = |number: usize, taps: &Taps| taps.get(number).copied().unwrap_or((taps[0].0, 0.0));
         let all: Vec<(u64, f64)> =
-            (0..most).flat_map(|number| taps.iter().map(move |taps| tap(number, taps))).collect();
+            (0..most).flat_map(|number| taps.iter().map(move |taps| tap(taps, number))).collect();
         let places: Vec<i64> = all.iter().map(|(place, _)| place.cast_signed()).collect();
         let weights: Vec<f64> = all.iter().map(|(_, weight)| *weight).collect();
         let places = call.int64_constant(&places, &[most as u64, self.count])?;
@@ -388,9 +387,8 @@ impl AxisResize {
     ) -> Result<Value, Refusal> {
         let mut sum = None;
         for number in 0..most {
-            let tap = |taps: &Taps| taps.get(number).copied().unwrap_or((taps[0].0, 0.0));
-            let places: Vec<i64> = taps.iter().map(|taps| tap(taps).0.cast_signed()).collect();
-            let weights: Vec<f64> = taps.iter().map(|taps| tap(taps).1).collect();
+            let places: Vec<i64> = taps.iter().map(|taps| tap(taps, number).0.cast_signed()).collect();
+            let weights: Vec<f64> = taps.iter().map(|taps| tap(taps, number).1).collect();
             let places = call.int64_constant(&places, &[self.count])?;
             let mut term = call.picked(x, places, self.axis)?;
             if weights.iter().any(|weight| *weight != 1.0) {
@@ -421,6 +419,11 @@ impl AxisResize {
         let product = call.two("nn.matmul", weights, lines)?;
         call.reshape_to(product, &[outer, &[Dim::Known(self.count)], inner].concat())
     }
+}
+
+/// An element of a sum; where there are fewer, the first with a weight of 0.
+fn tap(taps: &Taps, number: usize) -> (u64, f64) {
+    taps.get(number).copied().unwrap_or((taps[0].0, 0.0))
 }
 
 /// The kernel of Keys (1981) with the coefficient `a`, at a distance.

@@ -27,7 +27,7 @@ pub fn resample(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalE
             .map(|float| f32::from_le_bytes([float[0], float[1], float[2], float[3]]))
             .collect()
     };
-    let (x, weights) = (floats(&from.bytes), floats(&weights.bytes));
+    let [x, weights] = [&from, &weights].map(|operand| floats(operand.bytes));
     let place = |at: usize| {
         let bytes: [u8; 8] = places.bytes[at * 8..][..8].try_into().expect("eight bytes");
         i64::from_le_bytes(bytes).clamp(0, size as i64 - 1) as usize
