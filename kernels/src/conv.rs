@@ -197,7 +197,7 @@ pub(crate) enum Path {
 
 /// The most output channels of a group that spreads its only input channel: of more, a matrix product takes
 /// no longer.
-const MOST_SPREAD: usize = 16;
+const MOST_SPREAD: usize = 32;
 /// Scratch for the copied rows, in floats: with a 256-deep block, 49 rows (a 7x7 image) fit.
 const SLAB: usize = 14 * 1024;
 /// The depth of a block that is copied: 32 columns of weights at this depth are 36 KiB, which stay in the

@@ -1,7 +1,7 @@
 // RUN: optc --passes=inplace
 // The kernel for narrow groups is fast only if channels are contiguous; with a turned image it took 100 times
-// as long. So its image is copied, though a view would save bytes, as it does in the second function, where there
-// is one group.
+// as long. So its image is copied, though a view would save bytes, as it does in the second function,
+// where there is one group.
 
 func.func @narrow(%x: tensor<1x16x64xf32>) -> (tensor<1x4x4x16xf32>, tensor<1x64xf32>) {
   %w = nn.constant dense<0.5> : tensor<16x1x1x1xf32>

@@ -1,6 +1,6 @@
 // RUN: optc --passes='simplify{laws=outer-taps}'
-// The law that rows and columns of a filter that meet only padding, at every position, are left out: with such
-// a dilation, nets like DeepLab multiply mostly zeros.
+// The law that rows and columns of a filter that meet only padding, at every position, are left out: with
+// such a dilation, nets like DeepLab multiply mostly zeros.
 
 func.func @main(%x: tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32> {
   %w = nn.constant dense<[[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]]]> : tensor<1x1x3x3xf32>

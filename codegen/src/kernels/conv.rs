@@ -52,8 +52,11 @@ pub(crate) const ROW: KernelRow = KernelRow {
 /// Whether its kernel would be slow if the channels of its image were not contiguous. A copy takes less time.
 fn has_narrow_groups(root: OpRef<'_>) -> bool {
     let groups = root.int("groups").and_then(|groups| u64::try_from(groups).ok());
-    let Some((groups @ 1.., filter)) = groups.zip(root.operand_shape(1)) else { return false };
-    let [groups, inputs, outputs] = [groups, filter[1], filter[0] / groups].map(|count| count as usize);
+    let (Some(groups @ 1..), Some(&[outputs, inputs, ..])) = (groups, root.operand_shape(1).as_deref())
+    else {
+        return false;
+    };
+    let [groups, inputs, outputs] = [groups, inputs, outputs / groups].map(|count| count as usize);
     are_narrow(groups, inputs, outputs)
 }
 

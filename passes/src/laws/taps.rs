@@ -6,13 +6,14 @@ use std::ops::Range;
 
 use crate::rewrite::{LawMatch, Rule, Term, Terms};
 
+const WITHOUT_OUTER_TAPS: &str =
+    "a dilated convolution without the outer rows and columns of w that meet only padding";
+
 /// The laws.
 #[rustfmt::skip]
 pub(super) static LAWS: &[Rule] = &[
-    Rule::computed("outer-taps", "(nn.conv2d ?x $w)",
-        "a dilated convolution without the outer rows and columns of w that meet only padding", inner_taps).near(),
-    Rule::computed("outer-taps-with-bias", "(nn.conv2d ?x $w $b)",
-        "a dilated convolution without the outer rows and columns of w that meet only padding", inner_taps).near(),
+    Rule::computed("outer-taps", "(nn.conv2d ?x $w)", WITHOUT_OUTER_TAPS, inner_taps).near(),
+    Rule::computed("outer-taps-with-bias", "(nn.conv2d ?x $w $b)", WITHOUT_OUTER_TAPS, inner_taps).near(),
 ];
 
 /// An axis of a sliding window.

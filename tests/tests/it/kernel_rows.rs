@@ -223,7 +223,8 @@ static EXAMPLES: &[Example] = &[
         args: &[&[3, 8]],
         constants: "%i = nn.constant dense<[[0, 2], [1, 9]]> : tensor<2x2xi64>\n  \
             %k = nn.constant dense<[[0.5, 2.0], [0.25, -1.0]]> : tensor<2x2xf32>",
-        op: "nn.resample %0, %i, %k {axis = 1 : i64} : (tensor<3x8xf32>, tensor<2x2xi64>, tensor<2x2xf32>) -> tensor<3x2xf32>",
+        op: "nn.resample %0, %i, %k {axis = 1 : i64} \
+            : (tensor<3x8xf32>, tensor<2x2xi64>, tensor<2x2xf32>) -> tensor<3x2xf32>",
         result: &[3, 2],
         ..F32
     },

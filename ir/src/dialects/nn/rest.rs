@@ -206,7 +206,8 @@ pub(super) static OPS: &[OpDef] = &[
               weights[t, j] times element places[t, j] of x, in this order; each product after the first is \
               added without being rounded. A place outside of the axis stands for the nearest one inside; \
               sums of elements of an empty axis are 0.",
-        example: "%1 = nn.resample %x, %places, %weights {axis = 0 : i64} : (tensor<8x4xf32>, tensor<2x3xi64>, tensor<2x3xf32>) -> tensor<3x4xf32>",
+        example: "%1 = nn.resample %x, %places, %weights {axis = 0 : i64} \
+                  : (tensor<8x4xf32>, tensor<2x3xi64>, tensor<2x3xf32>) -> tensor<3x4xf32>",
         operands: &[
             OperandDef::one("x", TypeClass::FloatTensor),
             OperandDef::one("places", TypeClass::IntTensor),
