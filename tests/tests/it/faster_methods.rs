@@ -60,7 +60,7 @@ fn image([h, w]: [u64; 2]) -> Array {
 }
 
 /// For each convolution of a planned module, whether it is computed by a faster algorithm.
-fn chosen(module: &Module) -> Vec<bool> {
+pub(crate) fn chosen(module: &Module) -> Vec<bool> {
     let body = module.function("main").expect("it is there");
     let mut chosen = Vec::new();
     ir::flow::walk(&module.ctx, body, |op| {

@@ -9,6 +9,8 @@ use optc::{Array, CompileOptions, DeadMemory, Goal};
 use tests::programs::{array, execute};
 use tests::random::Random;
 
+use crate::faster_methods::chosen;
+
 /// Random chains that are run.
 const CHAINS: u64 = 12;
 
@@ -121,45 +123,63 @@ fn difference(found: &[u8], expected: &[u8]) -> f32 {
     apart.fold(0.0, f32::max) / expected.iter().map(|x| x.abs()).fold(f32::MIN_POSITIVE, f32::max)
 }
 
-/// The bytes of the output, and of the arena.
-fn run(text: &str, input: &Array, options: &CompileOptions) -> (Vec<u8>, u64) {
+/// A run of a compiled program.
+struct Run {
+    output: Vec<u8>,
+    arena_bytes: u64,
+    /// For each convolution, whether a faster algorithm computes it.
+    are_faster: Vec<bool>,
+}
+
+fn run(text: &str, input: &Array, options: &CompileOptions) -> Run {
     let mut module = parse(text);
     let outputs = execute(&mut module, std::slice::from_ref(input), options);
     let outputs = outputs.unwrap_or_else(|failure| panic!("{text}\n{failure}"));
     let body = module.function("main").expect("it is called so");
-    let arena = attrs::arena_bytes(&module.ctx, body).expect("it is planned");
-    (outputs[0].bytes.clone(), arena)
+    let arena_bytes = attrs::arena_bytes(&module.ctx, body).expect("it is planned");
+    Run { output: outputs[0].bytes.clone(), arena_bytes, are_faster: chosen(&module) }
 }
 
+/// Goals have other bits only if they use other algorithms: then the results are equal except for rounding.
 #[test]
-fn what_is_optimised_for_changes_no_bit() {
+fn what_is_optimised_for_changes_no_bit_of_the_same_algorithms() {
     let mut smaller = 0;
+    let mut same_algorithms = 0;
     for seed in 0..CHAINS {
         let random = &mut Random::new(seed);
         let (text, shape) = chain(random, 1 + seed % 3);
         let count = shape.iter().product::<u64>();
         let input = array("x", &shape, &random.floats(count));
-        let options = CompileOptions { threads: 1, ..CompileOptions::default() };
-        let (expected, _) = run(&text, &input, &options);
-        // For speed, windows may be computed in another way: the results are equal except for rounding.
-        let (fast, whole) = run(&text, &input, &CompileOptions { goal: Goal::Speed, ..options.clone() });
-        assert!(difference(&fast, &expected) < 1e-3, "{text}");
-        for goal in [Goal::Balanced, Goal::Memory] {
-            for threads in [1, 2] {
-                let options = CompileOptions { threads, goal, dead: DeadMemory::Poisoned, ..options.clone() };
-                let (found, arena) = run(&text, &input, &options);
-                assert!(found == expected, "{goal:?} on {threads} threads:\n{text}");
-                smaller += u32::from(threads == 1 && goal == Goal::Memory && arena < whole);
+        let of = |goal, threads, dead| {
+            run(&text, &input, &CompileOptions { threads, goal, dead, ..CompileOptions::default() })
+        };
+        let fast = of(Goal::Speed, 1, DeadMemory::Kept);
+        let balanced = of(Goal::Balanced, 1, DeadMemory::Kept);
+        let memory = of(Goal::Memory, 1, DeadMemory::Kept);
+        for (one, other) in [(&fast, &balanced), (&balanced, &memory), (&fast, &memory)] {
+            assert!(difference(&one.output, &other.output) < 1e-3, "{text}");
+            if one.are_faster == other.are_faster {
+                assert!(one.output == other.output, "{:?}:\n{text}", one.are_faster);
+                same_algorithms += 1;
             }
         }
+        for (goal, expected) in [(Goal::Balanced, &balanced), (Goal::Memory, &memory)] {
+            for threads in [1, 2] {
+                let found = of(goal, threads, DeadMemory::Poisoned);
+                assert!(found.output == expected.output, "{goal:?} on {threads} threads:\n{text}");
+            }
+        }
+        smaller += u64::from(memory.arena_bytes < fast.arena_bytes);
     }
-    assert!(u64::from(smaller) > CHAINS / 2, "{smaller} of {CHAINS} chains take fewer bytes");
+    assert!(smaller > CHAINS / 2, "{smaller} of {CHAINS} chains take fewer bytes");
+    assert!(same_algorithms > CHAINS / 2, "{same_algorithms} pairs of plans use the same algorithms");
 }
 
 /// The images of a batch are computed one after the other, so that rows of one are overwritten before the
 /// next is read.
 #[test]
 fn a_batch_has_the_bits_of_its_images_and_takes_no_more_bytes_than_they_do() {
+    let mut same_algorithms = 0;
     for seed in 0..CHAINS {
         let images = 2 + seed % 3;
         let random = &mut Random::new(seed);
@@ -173,18 +193,25 @@ fn a_batch_has_the_bits_of_its_images_and_takes_no_more_bytes_than_they_do() {
                 dead: DeadMemory::Poisoned,
                 ..CompileOptions::default()
             };
-            let (found, arena) = run(&text, &array("x", &shape, &numbers), &options);
+            let Run { output: found, arena_bytes: arena, are_faster } =
+                run(&text, &array("x", &shape, &numbers), &options);
             let count = shape_of_one.iter().product::<u64>() as usize;
-            let alone = numbers
+            let alone: Vec<Run> = numbers
                 .chunks_exact(count)
-                .map(|numbers| run(&text_of_one, &array("x", &shape_of_one, numbers), &options));
-            let (expected, arenas): (Vec<Vec<u8>>, Vec<u64>) = alone.unzip();
-            assert!(found == expected.concat(), "{images} images on {threads} threads:\n{text}");
-            let most = arenas.iter().sum::<u64>();
+                .map(|numbers| run(&text_of_one, &array("x", &shape_of_one, numbers), &options))
+                .collect();
+            let expected = alone.iter().flat_map(|run| &run.output).copied().collect::<Vec<u8>>();
+            assert!(difference(&found, &expected) < 1e-3, "{images} images on {threads} threads:\n{text}");
+            if alone.iter().all(|run| run.are_faster == are_faster) {
+                assert!(found == expected, "{images} images on {threads} threads:\n{text}");
+                same_algorithms += 1;
+            }
+            let most = alone.iter().map(|run| run.arena_bytes).sum::<u64>();
             assert!(
                 arena <= most,
                 "{arena} of {most} bytes for {images} images on {threads} threads:\n{text}"
             );
         }
     }
+    assert!(same_algorithms > CHAINS, "{same_algorithms} batches use the algorithms of their images");
 }
