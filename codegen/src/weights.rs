@@ -5,6 +5,7 @@
 //! one weight at a time, so at most two unpacked copies exist at once. The same value in the same packing is
 //! kept once.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -379,15 +380,16 @@ pub(crate) fn fill_all(
 }
 
 /// The elements of a weight to be packed: floats, or 8-bit integers converted to floats.
-fn numbers(ctx: &Context, weight: &Tensor) -> Vec<f32> {
-    match ElemType::of(ctx, weight.ty) {
-        Some(ElemType::Int { bits: 8, signed: true }) => {
+fn numbers<'w>(ctx: &Context, weight: &'w Tensor) -> Cow<'w, [f32]> {
+    match (ElemType::of(ctx, weight.ty), runtime::from_bytes(&weight.bytes)) {
+        (Some(ElemType::F32), Some(floats)) => Cow::Borrowed(floats),
+        (Some(ElemType::Int { bits: 8, signed: true }), _) => {
             weight.bytes.iter().map(|byte| f32::from(byte.cast_signed())).collect()
         }
-        Some(ElemType::Int { bits: 8, signed: false }) => {
+        (Some(ElemType::Int { bits: 8, signed: false }), _) => {
             weight.bytes.iter().map(|byte| f32::from(*byte)).collect()
         }
-        _ => weight.to_f32(),
+        _ => weight.to_f32().into(),
     }
 }
 
@@ -401,9 +403,13 @@ fn fill(
 ) -> Result<(), Diagnostic> {
     let evaluate = |value: Value| weights.evaluate_from(ctx, body, value, &|value| known.known(value));
     match &piece.content {
-        WeightContent::Plain(value) => out.copy_from_slice(&evaluate(*value)?.bytes),
+        WeightContent::Plain(value) => match weights.blob(ctx, body, *value)? {
+            Some(blob) if known.known(*value).is_none() => blob.read(0, out),
+            _ => out.copy_from_slice(&evaluate(*value)?.bytes),
+        },
         WeightContent::Packed(value, packing) => {
-            let tensor = numbers(ctx, &evaluate(*value)?);
+            let weight = evaluate(*value)?;
+            let tensor = numbers(ctx, &weight);
             let out = runtime::from_bytes_mut(out).expect("pieces are aligned to 64");
             (packing.0.pack)(&tensor, out);
         }

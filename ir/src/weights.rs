@@ -8,12 +8,17 @@
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 
+use crate::attrs::AttrData;
+use crate::blob::Blob;
 use crate::body::Body;
 use crate::context::Context;
 use crate::diag::Diagnostic;
 use crate::entities::{Op, Value};
-use crate::interp::{Tensor, eval_op};
+use crate::interp::nn::intact_blob;
+use crate::interp::{EvalError, Tensor, eval_op};
 use crate::opdef::{Kind, Traits};
+use crate::size::tensor_bytes;
+use crate::types::TypeData;
 use crate::walk::walk;
 
 /// The weights of a body.
@@ -83,16 +88,32 @@ impl WeightSet {
                     values[value] = None;
                 }
             }
-            let op_ref = body.at(ctx, op);
-            let results = eval_op(op_ref, &operands.expect("operands are computed first"));
-            let results = results.map_err(|error| {
-                Diagnostic::error(body.location(op), format!("`{}`: {}", op_ref.name(), error.0))
-            })?;
+            let results = eval_op(body.at(ctx, op), &operands.expect("operands are computed first"));
+            let results = results.map_err(|error| no_result(ctx, body, op, &error))?;
             for (result, value) in body.results(op).zip(results) {
                 values[result] = (readers[result] > 0).then_some(value);
             }
         }
         Ok(values[weight].take().expect("the last operation defines the weight"))
+    }
+
+    /// The bytes of a weight, if they are a constant's as they are: then it need not be evaluated.
+    ///
+    /// # Errors
+    /// If they are missing or not intact.
+    pub fn blob(&self, ctx: &Context, body: &Body, weight: Value) -> Result<Option<Blob>, Diagnostic> {
+        let Some(op) = body.defining_op(weight) else { return Ok(None) };
+        let value = body.at(ctx, op).attr("value").map(|value| ctx.attr_data(value));
+        let Some(AttrData::Resource { key, .. }) = value else { return Ok(None) };
+        let is_source = matches!(body.at(ctx, op).kind(), Kind::Source);
+        let elem = ctx.type_data(ctx.elem(body.ty(weight)));
+        // Bits are not stored as they stand in a file.
+        if !is_source || matches!(elem, TypeData::Integer { width: 1, .. }) {
+            return Ok(None);
+        }
+        let blob = intact_blob(ctx, *key).map_err(|error| no_result(ctx, body, op, &error))?;
+        let has_size = tensor_bytes(ctx, body.ty(weight)) == Some(blob.len_bytes() as u64);
+        Ok(has_size.then_some(blob))
     }
 
     fn makes_weights(&self, ctx: &Context, body: &Body, op: Op) -> bool {
@@ -101,6 +122,10 @@ impl WeightSet {
         let is_source = body.operand_count(op) > 0 || matches!(op_ref.kind(), Kind::Source);
         is_pure && is_source && body.operands(op).all(|operand| self.contains(operand))
     }
+}
+
+fn no_result(ctx: &Context, body: &Body, op: Op, error: &EvalError) -> Diagnostic {
+    Diagnostic::error(body.location(op), format!("`{}`: {}", body.at(ctx, op).name(), error.0))
 }
 
 /// The operations that `weight` is computed from, operands first; known values are not computed.

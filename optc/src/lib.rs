@@ -287,6 +287,8 @@ mod machine_rates;
 mod measure;
 #[cfg(feature = "jit")]
 pub mod model;
+#[cfg(feature = "onnx")]
+mod model_files;
 #[cfg(feature = "jit")]
 pub mod module_diff;
 mod npy;

@@ -26,6 +26,8 @@ use runtime::MappedFile;
 
 use crate::failure::{Failure, FaultCode};
 #[cfg(feature = "onnx")]
+use crate::model_files::ModelFiles;
+#[cfg(feature = "onnx")]
 use crate::sizes;
 
 /// Options for loading files.
@@ -187,7 +189,7 @@ pub fn load_model_bytes(name: &str, bytes: Vec<u8>, options: &LoadOptions) -> Re
         true => Ok(bytes.clone()),
         false => Err(io::Error::other("a model in memory has no files beside it")),
     };
-    import_model(Path::new(name), &open, options)
+    import_model(&options.context(), Path::new(name), &open, options)
 }
 
 /// The program of a model with changed bytes; its data in other files is searched beside the original file.
@@ -201,13 +203,17 @@ pub(crate) fn load_changed_model(
     options: &LoadOptions,
 ) -> Result<Module, Failure> {
     let bytes: SharedBytes = Arc::new(bytes);
-    let open = |asked: &Path| if asked == path { Ok(bytes.clone()) } else { map_file(asked) };
-    import_model(path, &open, options)
+    let ctx = options.context();
+    from_files(&ctx, |open_file| {
+        let open = |asked: &Path| if asked == path { Ok(bytes.clone()) } else { open_file(asked) };
+        import_model(&ctx, path, &open, options)
+    })
 }
 
 #[cfg(feature = "onnx")]
 fn load_model(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
-    import_model(path, &map_file, options)
+    let ctx = options.context();
+    from_files(&ctx, |open_file| import_model(&ctx, path, open_file, options))
 }
 
 /// Which resources of a stored text are available.
@@ -248,15 +254,28 @@ pub(crate) fn parse_stored(
 /// Named sizes of the model become numbers before any conversion. Symbolized sizes are symbols during the
 /// import and numbers after it, so that the result is the symbolic program at these numbers.
 #[cfg(feature = "onnx")]
-fn import_model(path: &Path, open_file: OpenFile<'_>, options: &LoadOptions) -> Result<Module, Failure> {
-    let ctx = options.context();
+fn import_model(
+    ctx: &Arc<Context>,
+    path: &Path,
+    open_file: OpenFile<'_>,
+    options: &LoadOptions,
+) -> Result<Module, Failure> {
     let mut sizes = options.sizes.clone();
-    let later = sizes::take_symbolized(&ctx, &mut sizes);
+    let later = sizes::take_symbolized(ctx, &mut sizes);
     let import_options = ImportOptions { open_file, stripped: options.stripped, sizes };
-    let module = import::onnx::import(&ctx, path, &import_options);
-    let mut module = module.map_err(|faults| Failure::diagnostics(&ctx, &faults).coded(FaultCode::Model))?;
+    let module = import::onnx::import(ctx, path, &import_options);
+    let mut module = module.map_err(|faults| Failure::diagnostics(ctx, &faults).coded(FaultCode::Model))?;
     sizes::bind(&mut module, &later)?;
     Ok(module)
+}
+
+/// Imports with files that are mapped; the weights are read from the files.
+#[cfg(feature = "onnx")]
+fn from_files<T>(ctx: &Context, import: impl FnOnce(OpenFile<'_>) -> T) -> T {
+    let files = ModelFiles::default();
+    let result = import(&|path| files.open(path));
+    files.unmap_weights(ctx);
+    result
 }
 
 /// The bytes of a file, mapped.
@@ -328,9 +347,11 @@ pub(crate) fn restore_weights(
     };
     let is_synthetic = reference("synthesize") == Some("true");
     let stripped = if is_synthetic { StrippedWeights::Synthesize } else { stripped };
-    let options = ImportOptions { open_file: &map_file, stripped, sizes: Default::default() };
     let keys: Vec<&str> = missing.iter().map(String::as_str).collect();
-    let restored = import::onnx::restore(ctx, &model_path(model, path), &options, &keys);
+    let restored = from_files(ctx, |open_file| {
+        let options = ImportOptions { open_file, stripped, sizes: Default::default() };
+        import::onnx::restore(ctx, &model_path(model, path), &options, &keys)
+    });
     restored.map_err(|faults| Failure::diagnostics(ctx, &faults))
 }
 

@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use memmap2::Mmap;
+use memmap2::{Mmap, UncheckedAdvice};
 
 /// A file mapped for reading. Clones share the mapping, which lasts as long as the last of them.
 ///
@@ -15,6 +16,7 @@ use memmap2::Mmap;
 #[derive(Clone, Debug)]
 pub struct MappedFile {
     map: Arc<Mmap>,
+    file: Arc<File>,
 }
 
 impl MappedFile {
@@ -30,12 +32,31 @@ impl MappedFile {
         // SAFETY: the mapping is private to reading. That nobody changes the file is the trust stated on the
         // type; without it no file could be mapped at all.
         let map = unsafe { Mmap::map(&file)? };
-        Ok(MappedFile { map: Arc::new(map) })
+        Ok(MappedFile { map: Arc::new(map), file: Arc::new(file) })
     }
 
     /// The file's bytes, beginning at a page.
     pub fn bytes(&self) -> &[u8] {
         &self.map
+    }
+
+    /// Copies the bytes from `start` on, until `out` is full. They are read from the file, so that no pages
+    /// of the mapping stay in memory.
+    ///
+    /// # Panics
+    /// If the file ends before.
+    pub fn read(&self, start: usize, out: &mut [u8]) {
+        let mapped = &self.bytes()[start..start + out.len()];
+        if self.file.read_exact_at(out, start as u64).is_err() {
+            out.copy_from_slice(mapped);
+        }
+    }
+
+    /// Gives the memory of the mapping's pages back; what is read later is loaded from the file again. Fails
+    /// silently: then the pages stay.
+    pub fn give_back(&self) {
+        // SAFETY: the mapping is of a file and nobody writes to it, so no contents are lost.
+        let _ = unsafe { self.map.unchecked_advise(UncheckedAdvice::DontNeed) };
     }
 
     /// The mapping as shared bytes.
@@ -70,6 +91,24 @@ mod tests {
         let shared = mapped.clone().into_shared();
         drop(mapped);
         assert_eq!((*shared).as_ref(), b"weights");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri maps no files")]
+    fn a_part_is_read_from_the_file() {
+        let mapped = map("part", b"weights");
+        let mut part = [0; 4];
+        mapped.read(2, &mut part);
+        assert_eq!(&part, b"ight");
+        mapped.give_back();
+        assert_eq!(mapped.bytes(), b"weights");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri maps no files")]
+    #[should_panic(expected = "out of range")]
+    fn nothing_is_read_beyond_the_end() {
+        map("end", b"weights").read(4, &mut [0; 4]);
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub use pooling::{avg_pool2d, max_pool2d};
 pub use reduce::reduce;
 pub use regions::roi_align;
 pub use resample::resample;
+pub(crate) use source::intact_blob;
 pub use source::{constant, constant_value, iota, sizes};
 pub use suppress::non_max_suppression;
 pub use views::{bitcast, broadcast, concat, insert_slice, reshape, same_bytes, slice, transpose};

@@ -77,6 +77,7 @@ mod target_cpu;
 mod tidy;
 mod verifier;
 mod views;
+mod weight_files;
 // The writer of ONNX files, shared by the importer's tests and these.
 #[path = "../../../import/tests/it/writer.rs"]
 mod writer;

@@ -1,9 +1,10 @@
 //! Values of constants, sizes and ranges of integers.
 
 use crate::attrs::{AttrData, DenseData, Splat};
+use crate::blob::Blob;
 use crate::body::OpRef;
 use crate::context::Context;
-use crate::entities::{Attr, Type};
+use crate::entities::{Attr, Ident, Type};
 use crate::interp::element::{Elem, read_all};
 use crate::interp::tensor::{EvalError, Tensor};
 use crate::size::{storage_bits, tensor_bytes};
@@ -57,11 +58,7 @@ pub fn constant_value(ctx: &Context, attr: Attr, ty: Type) -> Result<Tensor, Eva
                 1
             })
         }
-        AttrData::Resource { key, .. } => {
-            let blob = ctx.blob(*key).ok_or_else(|| format!("no data for resource `{}`", ctx.str(*key)))?;
-            blob.check().map_err(|why| format!("resource `{}`: {why}", ctx.str(*key)))?;
-            blob.to_vec()
-        }
+        AttrData::Resource { key, .. } => intact_blob(ctx, *key)?.to_vec(),
         AttrData::Sparse { indices, values, .. } => sparse(ctx, *indices, *values, ty, size)?,
         AttrData::Integer { value, .. } => value.to_le_bytes()[..size.min(16)].to_vec(),
         AttrData::Bool(value) => vec![u8::from(*value)],
@@ -77,6 +74,13 @@ pub fn constant_value(ctx: &Context, attr: Attr, ty: Type) -> Result<Tensor, Eva
         _ => bytes,
     };
     Ok(Tensor::new(ctx, ty, bytes))
+}
+
+/// The bytes of a resource, checked.
+pub(crate) fn intact_blob(ctx: &Context, key: Ident) -> Result<Blob, EvalError> {
+    let blob = ctx.blob(key).ok_or_else(|| format!("no data for resource `{}`", ctx.str(key)))?;
+    blob.check().map_err(|why| format!("resource `{}`: {why}", ctx.str(key)))?;
+    Ok(blob)
 }
 
 /// Zeros, except for `values` at `indices`: one row of indices, one number per axis, for each value.
