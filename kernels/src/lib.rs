@@ -59,6 +59,7 @@ mod rows;
 pub mod scalar;
 mod simd;
 mod soften;
+mod softmax;
 mod sort;
 mod strip;
 mod suppress;
@@ -92,6 +93,7 @@ pub use quads::{ByteSign, QuadConv2d, QuadNumbers, StepOperand, StoredSum, SumSt
 pub use regions::{CheckBoxes, RoiAlign, RoiAlignShape, SampleFold};
 pub use resample::Resample;
 pub use row_norm::{RowNorm, RowNormShape};
+pub use softmax::ColumnSoftmax;
 pub use sort::ArgSort;
 pub use strip::StripFn;
 pub use suppress::NonMaxSuppression;

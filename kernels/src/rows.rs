@@ -44,23 +44,26 @@ pub(crate) unsafe fn run<S: Simd>(
     scratch: *mut f32,
 ) {
     let (panels, blocks) = conv.blocks(conv.panels().count(), part);
-    for rows in blocks {
-        // SAFETY: the caller's promise; the rows are within one line.
-        unsafe { row_block(s, conv, images, rows, panels.clone(), scratch) };
+    for mut rest in blocks {
+        while !rest.is_empty() {
+            let (rows, depth) = conv.rows_of_same_depth(rest.clone());
+            rest.start = rows.end;
+            // SAFETY: the caller's promise; the rows are within one line.
+            unsafe { row_block(s, conv, images, Block { rows, depth }, panels.clone(), scratch) };
+        }
     }
 }
 
-/// Computes a block of rows for a range of panels.
+/// Computes a block of rows, of all their K, for a range of panels.
 #[inline(always)]
 unsafe fn row_block<S: Simd>(
     s: S,
     conv: &Conv2d,
     images: &ConvOperands,
-    rows: Range<usize>,
+    Block { rows, depth }: Block,
     panels: Range<usize>,
     scratch: *mut f32,
 ) {
-    let depth = conv.depth();
     let of_group = conv.panels().of_group();
     // The first panel without its activation.
     let mut activated = panels.start;
@@ -74,9 +77,10 @@ unsafe fn row_block<S: Simd>(
             _ => panels.end,
         };
         let end = end.min(panels.end).min((group + 1) * of_group);
-        let mut k = 0;
+        let mut k = depth.start;
         loop {
-            let block = Block { rows: rows.clone(), depth: k..depth.min(k + conv.block_depth as usize) };
+            let block_depth = k..depth.end.min(k + conv.block_depth as usize);
+            let block = Block { rows: rows.clone(), depth: block_depth };
             k = block.depth.end;
             // SAFETY: the caller's promise; the block is within the image and within K.
             unsafe {
@@ -84,16 +88,16 @@ unsafe fn row_block<S: Simd>(
                 let mut index = panel;
                 while index < end {
                     let columns = TileColumns::new::<S>(conv, index..end, rows.len());
-                    panel_block::<S>(conv, images, &block, from, columns);
+                    panel_block::<S>(conv, images, &block, &depth, from, columns);
                     index += columns.panels;
                     let is_due = index - activated >= ACTIVATED || index == panels.end;
-                    if k == depth && conv.activation.is_deferred() && is_due {
+                    if k == depth.end && conv.activation.is_deferred() && is_due {
                         activate::<S>(conv, images, rows.clone(), activated..index);
                         activated = index;
                     }
                 }
             }
-            if k == depth {
+            if k == depth.end {
                 break;
             }
         }
@@ -170,12 +174,13 @@ impl TileColumns {
     }
 }
 
-/// Computes a block for some panels, tile by tile.
+/// Computes a block for some panels, tile by tile; `depth` is the K of all blocks of its rows.
 #[inline(always)]
 unsafe fn panel_block<S: Simd>(
     conv: &Conv2d,
     images: &ConvOperands,
     block: &Block,
+    depth: &Range<usize>,
     from: BlockRows,
     TileColumns { first: panel, panels, count }: TileColumns,
 ) {
@@ -183,7 +188,7 @@ unsafe fn panel_block<S: Simd>(
     let columns = if panels > 1 { panels * PANEL } else { panel.width.min(2 * S::LANES) };
     let pixel = conv.pixel(block.rows.start);
     let (output, residual) = (conv.strides.output, conv.strides.residual);
-    let finish = if block.depth.end == conv.depth() { conv.activation.finish() } else { Finish::Store };
+    let finish = if block.depth.end == depth.end { conv.activation.finish() } else { Finish::Store };
     let tiles = rows.div_ceil(S::TILE_ROWS) * count.div_ceil(columns);
     let ahead_stride = panel.width.div_ceil(tiles);
     let mut ahead = images.weights.wrapping_add(next_weights(conv, block, panel));
@@ -195,7 +200,7 @@ unsafe fn panel_block<S: Simd>(
             // SAFETY: rows and columns of the tile are inside the block and the panel, for each operand that
             // is not null.
             unsafe {
-                let start = if block.depth.start > 0 {
+                let start = if block.depth.start > depth.start {
                     Start::Resume
                 } else {
                     Start::Fresh {

@@ -6,9 +6,9 @@
 use crate::abi::{KernelBody, KernelFn, entries};
 use crate::isa::Isa;
 use crate::{
-    ArgExtreme, ArgSort, Attention, Bits, CheckBoxes, CheckIndices, Compress, Conv2d, Copy, Cumulate,
-    GlobalAveragePool, GroupNorm, Lookup, NonMaxSuppression, PairConv2d, Pool2d, Put, QuadConv2d, Resample,
-    RoiAlign, RowNorm, Take, VectorMap, Winograd,
+    ArgExtreme, ArgSort, Attention, Bits, CheckBoxes, CheckIndices, ColumnSoftmax, Compress, Conv2d, Copy,
+    Cumulate, GlobalAveragePool, GroupNorm, Lookup, NonMaxSuppression, PairConv2d, Pool2d, Put, QuadConv2d,
+    Resample, RoiAlign, RowNorm, Take, VectorMap, Winograd,
 };
 
 /// A kernel whose machine code is in the table.
@@ -42,6 +42,7 @@ kernels! {
     Bits
     CheckBoxes
     CheckIndices
+    ColumnSoftmax
     Compress
     Conv2d
     Copy

@@ -6,8 +6,8 @@ use ir::scalar::{Binary, Unary};
 use ir::target::GroupPosition;
 use ir::window::Arrangement;
 use kernels::{
-    Activation, Centre, ConvNumbers, GroupNorm, GroupNormShape, GroupNormStep, RowNorm, RowNormShape,
-    StoredFloat,
+    Activation, Centre, ColumnSoftmax, ConvNumbers, GroupNorm, GroupNormShape, GroupNormStep, RowNorm,
+    RowNormShape, StoredFloat,
 };
 
 use crate::activation::activation;
@@ -86,8 +86,9 @@ fn lower_batch_norm(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRef
     Ok(Lowered::new("pointwise", vec![call]))
 }
 
-/// `e^(x - max) / sum of e^(x - max)` along an axis, in four calls: the maxima go to scratch, the powers to
-/// the result, their sums to scratch, and the quotients overwrite the powers.
+/// `e^(x - max) / sum of e^(x - max)` along an axis, in one call if neighbours along it are some `f32` apart.
+/// Otherwise in four: the maxima go to scratch, the powers to the result, their sums to scratch, and the
+/// quotients overwrite the powers.
 fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let shape = known_shape(op, op.operand(0))?;
     let elem = ElemType::of(op.ctx, op.operand_type(0)).filter(|elem| elem.is_float());
@@ -117,12 +118,20 @@ fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusa
     };
     let x = Pointer::Operand(0, 0);
     let powers = Pointer::Result(0, 0);
-    let calls = vec![
-        fold(Reduce::Max, x.clone(), &read),
-        combine(x, &read, Binary::Sub, Some(Unary::Exp))?,
-        fold(Reduce::Sum, powers.clone(), &dense),
-        combine(powers, &dense, Binary::Div, None)?,
-    ];
+    let sizes = |axes: &[u64]| axes.iter().product::<u64>() as usize;
+    let (blocks, columns) = (sizes(&shape[..axis]), sizes(&shape[axis + 1..]));
+    let of_columns =
+        ColumnSoftmax::new(blocks, [shape[axis] as usize, columns], machine.isa, machine.threads);
+    let calls = match of_columns.filter(|_| elem == ElemType::F32 && read == dense) {
+        Some(kernel) => vec![LoweredCall::kernel(&kernel, vec![powers, x])],
+        None => vec![
+            fold(Reduce::Max, x.clone(), &read),
+            combine(x, &read, Binary::Sub, Some(Unary::Exp))?,
+            fold(Reduce::Sum, powers.clone(), &dense),
+            combine(powers, &dense, Binary::Div, None)?,
+        ],
+    };
+    // At other sizes the other calls may be needed.
     let count: u64 = folded.iter().product();
     let shared_bytes = (count * u64::from(elem.bytes())).next_multiple_of(64);
     Ok(Lowered { shared_bytes, ..Lowered::new("softmax", calls) })

@@ -231,6 +231,10 @@ fn random_case(rng: &mut Rng, groups: usize, in_group: usize, out_group: usize) 
         pads: [0; 4].map(|_: usize| rng.between(0, 2)),
         groups,
     };
+    case_of_shape(rng, shape)
+}
+
+fn case_of_shape(rng: &mut Rng, shape: Conv2dShape) -> Case {
     let output = random_strides(rng, shape.output(), shape.out_channels);
     let residual = rng.pick(&[Residual::Absent, Residual::Apart, Residual::InOutput]);
     let apart = random_strides(rng, shape.output(), shape.out_channels);
@@ -322,6 +326,33 @@ fn one_input_channel_for_several_output_channels_agrees() {
         let groups = rng.between(2, or_few(21, 3));
         let case = random_case(&mut rng, groups, 1, outputs);
         check(&case, seed);
+    }
+}
+
+#[test]
+fn lines_of_a_dilated_kernel_that_meet_only_padding_add_nothing() {
+    let mut rng = Rng::new(15);
+    let mut tried = 0;
+    while tried < or_few(120, 4) {
+        let in_channels = rng.pick(or_few(&[1, 3, 16, 40, 130], &[1, 3]));
+        let shape = Conv2dShape {
+            batch: rng.between(1, 3),
+            input: [rng.between(1, 12), rng.between(1, 12)],
+            in_channels,
+            out_channels: rng.between(1, or_few(70, 3)),
+            kernel: [rng.between(1, 5), rng.between(1, 3)],
+            stride: [rng.between(1, 3), rng.between(1, 2)],
+            dilation: [rng.between(2, 7), rng.between(1, 4)],
+            pads: [0; 4].map(|_: usize| rng.between(0, 14)),
+            groups: 1,
+        };
+        if shape.output().contains(&0) {
+            continue;
+        }
+        let mut case = case_of_shape(&mut rng, shape);
+        case.prologue = rng.pick(&[ConvPrologue::None, ConvPrologue::ScaleShift]);
+        check(&case, tried);
+        tried += 1;
     }
 }
 
