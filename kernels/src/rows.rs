@@ -31,6 +31,39 @@ struct BlockRows {
     stride: usize,
 }
 
+impl Conv2d {
+    /// The K of a row's products. A dilated kernel's outer lines that meet only padding are left out: they
+    /// add zeros.
+    fn depth_of(&self, row: usize) -> Range<usize> {
+        let line = row / self.out_w as usize % self.out_h as usize;
+        // Lines are counted from the first one of the padding.
+        let top = line * self.stride_h as usize;
+        let image = self.pad_top as usize..(self.pad_top + self.in_h) as usize;
+        let meets_image = |line: &usize| image.contains(&(top + line * self.dilation_h as usize));
+        let mut lines = 0..self.kernel_h as usize;
+        let (Some(first), Some(last)) = (lines.clone().find(meets_image), lines.rfind(meets_image)) else {
+            return 0..self.depth();
+        };
+        let depth_of_line = (self.kernel_w * self.in_group) as usize;
+        first * depth_of_line..(last + 1) * depth_of_line
+    }
+
+    /// The first of some rows that follow each other, up to where the K of their products changes; and that
+    /// K.
+    fn rows_of_same_depth(&self, rows: Range<usize>) -> (Range<usize>, Range<usize>) {
+        if self.path != Path::Gather || self.dilation_h == 1 || rows.is_empty() {
+            return (rows, 0..self.depth());
+        }
+        let width = self.out_w as usize;
+        let depth = self.depth_of(rows.start);
+        let mut end = rows.start / width * width + width;
+        while end < rows.end && self.depth_of(end) == depth {
+            end += width;
+        }
+        (rows.start..end.min(rows.end), depth)
+    }
+}
+
 /// Runs part `part`.
 ///
 /// # Safety

@@ -1,8 +1,8 @@
 //! Softmax of columns: along an axis whose neighbours are up to a thousand floats apart.
 //!
-//! The elements of a column are `columns` floats apart, and those of all columns of a block contiguous. Of few
-//! columns, a vector holds elements of several steps along the axis: what is subtracted from it, and what it
-//! is divided by, is a pattern that repeats after a multiple of both `columns` and 16 floats.
+//! The elements of a column are `columns` floats apart, and those of all columns of a block contiguous. Of
+//! few columns, a vector holds elements of several steps along the axis: what is subtracted from it, and what
+//! it is divided by, is a pattern that repeats after a multiple of both `columns` and 16 floats.
 
 use std::ops::Range;
 
@@ -76,11 +76,11 @@ impl KernelBody for ColumnSoftmax {
         let [size, columns] = [self.size, self.columns].map(|number| number as usize);
         for number in piece(self.blocks as usize, self.parts as usize, part as usize) {
             let first = number * size * columns;
-            // SAFETY: the operands have the extents that the descriptor was made for, and parts write disjoint
-            // blocks.
+            // SAFETY: the operands have the extents that the descriptor was made for, and parts write
+            // disjoint blocks.
             unsafe {
                 let x = operands.get::<f32>(1).cast_const().add(first);
-                Block { out: operands.get::<f32>(0).add(first), x, size, columns }.run(s);
+                ColumnBlock { out: operands.get::<f32>(0).add(first), x, size, columns }.run(s);
             }
         }
     }
@@ -88,19 +88,19 @@ impl KernelBody for ColumnSoftmax {
 
 /// A block.
 #[derive(Clone, Copy)]
-struct Block {
+struct ColumnBlock {
     out: *mut f32,
     x: *const f32,
     size: usize,
     columns: usize,
 }
 
-impl Block {
+impl ColumnBlock {
     /// # Safety
     /// `x` is valid for reads and `out` for writes of the block; they are the same or do not overlap.
     #[inline(always)]
     unsafe fn run<S: Simd>(self, s: S) {
-        let written = Block { x: self.out, ..self };
+        let written = ColumnBlock { x: self.out, ..self };
         let exp = FunctionCode::from(ScalarFunction::Exp);
         let strip = (STRIP / self.columns).max(1);
         // SAFETY: the caller's promise.
@@ -121,10 +121,10 @@ impl Block {
     /// # Safety
     /// The block has them.
     #[inline(always)]
-    unsafe fn steps(self, steps: Range<usize>) -> Block {
+    unsafe fn steps(self, steps: Range<usize>) -> ColumnBlock {
         let first = steps.start * self.columns;
         // SAFETY: the caller's promise.
-        unsafe { Block { out: self.out.add(first), x: self.x.add(first), size: steps.len(), ..self } }
+        unsafe { ColumnBlock { out: self.out.add(first), x: self.x.add(first), size: steps.len(), ..self } }
     }
 
     /// Folds each column of `x` in its order.
@@ -208,11 +208,10 @@ mod tests {
     use super::*;
     use crate::scalar;
 
-    /// The kernel's results, over the operand itself or elsewhere.
-    fn run(kernel: &ColumnSoftmax, x: &[f32], is_in_place: bool) -> Vec<f32> {
-        let mut out = if is_in_place { x.to_vec() } else { vec![f32::NAN; x.len()] };
+    /// The kernel's results in `out`, which holds the operand itself if it is not given apart.
+    fn run(kernel: &ColumnSoftmax, mut out: Vec<f32>, x: Option<&[f32]>) -> Vec<f32> {
         out.push(7.0);
-        let from = if is_in_place { out.as_mut_ptr() } else { x.as_ptr().cast_mut() };
+        let from = x.map_or(out.as_mut_ptr(), |x| x.as_ptr().cast_mut());
         let operands: [*mut u8; 2] = [out.as_mut_ptr().cast(), from.cast()];
         // The last part first, so that writes past a part's end are seen.
         for part in (0..kernel.parts()).rev() {
@@ -248,8 +247,8 @@ mod tests {
                 let count = blocks * sizes[0] * sizes[1];
                 let x: Vec<f32> = (0..count).map(|at| (at * 37 % 101) as f32 / 3.0 - 20.3).collect();
                 let expected = plain(&kernel, &x);
-                for is_in_place in [false, true] {
-                    let found = run(&kernel, &x, is_in_place);
+                let apart = run(&kernel, vec![f32::NAN; count], Some(&x));
+                for found in [apart, run(&kernel, x.clone(), None)] {
                     let same = found.iter().zip(&expected).all(|(a, b)| a.to_bits() == b.to_bits());
                     assert!(same, "{found:?} for {expected:?}: {kernel:?}");
                 }
@@ -281,7 +280,7 @@ mod tests {
             for odd in [f32::NAN, f32::INFINITY] {
                 let mut x = vec![1.0; 15];
                 x[7] = odd;
-                let found = run(&kernel, &x, false);
+                let found = run(&kernel, vec![0.0; x.len()], Some(&x));
                 for (at, found) in found.into_iter().enumerate() {
                     if at % 3 == 1 { assert!(found.is_nan(), "{at}") } else { assert_eq!(found, 0.2) }
                 }

@@ -30,8 +30,8 @@ impl ModelFiles {
         Ok(bytes)
     }
 
-    /// Lets each large constant of the context whose bytes are a mapped file's be read from the file, and gives
-    /// back what has been read.
+    /// Lets each large constant of the context whose bytes are a mapped file's be read from the file, and
+    /// gives back what has been read.
     pub(crate) fn unmap_weights(&self, ctx: &Context) {
         let mapped = self.mapped.borrow();
         mapped.iter().for_each(|(_, file)| file.give_back());
