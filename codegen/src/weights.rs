@@ -2,7 +2,8 @@
 //! buffer; the originals are dropped.
 //!
 //! The interpreter evaluates a weight expression when the program is loaded. Each of two threads evaluates
-//! one weight at a time, so at most two unpacked copies exist at once. The same value in the same packing is
+//! one weight at a time, so at most two unpacked copies exist at once. Of a matrix that is a constant as it
+//! is, only some rows exist unpacked. The same value in the same packing is
 //! kept once.
 
 use std::borrow::Cow;
@@ -15,8 +16,8 @@ use ir::interp::Tensor;
 use ir::size::tensor_bytes;
 use ir::sized::has_symbols;
 use ir::weights::WeightSet;
-use ir::{Body, Context, Diagnostic, Location, Op, Value, flow};
-use kernels::{ByteSign, Panels};
+use ir::{Blob, Body, Context, Diagnostic, Location, Op, Value, flow};
+use kernels::{ByteSign, Panels, RowPacking};
 use runtime::AlignedBuffer;
 
 use crate::elem::ElemType;
@@ -24,6 +25,8 @@ use crate::elem::ElemType;
 /// Threads that evaluate and pack.
 const THREADS: usize = 2;
 
+/// Floats of the rows that are packed together, about: they stay in the second-level cache.
+const ROWS_FLOATS: usize = 1 << 17;
 /// Below this number of bytes, starting a thread takes longer than the work.
 const ALONE_BYTES: u64 = 1 << 20;
 
@@ -80,17 +83,20 @@ pub(crate) struct WeightPacking(Arc<Arranged<Pack>>);
 struct Arranged<P: ?Sized> {
     key: PackingKey,
     floats: usize,
+    rows: Option<RowPacking>,
     pack: P,
 }
 
 impl WeightPacking {
-    /// A packing into `floats` elements; `pack` writes them all.
+    /// A packing into `floats` elements; `pack` writes them all. If `rows` is given, it does the same for a
+    /// part of the weight, except that it writes no zeros.
     pub(crate) fn new(
         key: PackingKey,
         floats: usize,
+        rows: Option<RowPacking>,
         pack: impl Fn(&[f32], &mut [f32]) + Send + Sync + 'static,
     ) -> WeightPacking {
-        WeightPacking(Arc::new(Arranged { key, floats, pack }))
+        WeightPacking(Arc::new(Arranged { key, floats, rows, pack }))
     }
 
     /// Equal for packings that give the same bytes for the same weight.
@@ -393,6 +399,18 @@ fn numbers<'w>(ctx: &Context, weight: &'w Tensor) -> Cow<'w, [f32]> {
     }
 }
 
+/// Packs a matrix of floats, of which only some rows are in memory at a time; `out` holds zeros.
+fn pack_rows(blob: &Blob, matrix: &RowPacking, out: &mut [f32]) {
+    let together = RowPacking::TOGETHER * (ROWS_FLOATS / (RowPacking::TOGETHER * matrix.row_len())).max(1);
+    let mut part = vec![0.0; together.min(matrix.rows()) * matrix.row_len()];
+    for first in (0..matrix.rows()).step_by(together) {
+        let rows = first..matrix.rows().min(first + together);
+        let part = &mut part[..rows.len() * matrix.row_len()];
+        blob.read(first * matrix.row_len() * 4, runtime::as_bytes_mut(part));
+        matrix.pack(rows, part, out);
+    }
+}
+
 fn fill(
     ctx: &Context,
     body: &Body,
@@ -408,10 +426,16 @@ fn fill(
             _ => out.copy_from_slice(&evaluate(*value)?.bytes),
         },
         WeightContent::Packed(value, packing) => {
-            let weight = evaluate(*value)?;
-            let tensor = numbers(ctx, &weight);
             let out = runtime::from_bytes_mut(out).expect("pieces are aligned to 64");
-            (packing.0.pack)(&tensor, out);
+            let is_float = ctx.elem(body.ty(*value)) == ctx.f32();
+            let blob = weights.blob(ctx, body, *value)?.filter(|_| is_float);
+            match (blob, packing.0.rows) {
+                (Some(blob), Some(rows)) if known.known(*value).is_none() => pack_rows(&blob, &rows, out),
+                _ => {
+                    let weight = evaluate(*value)?;
+                    (packing.0.pack)(&numbers(ctx, &weight), out);
+                }
+            }
         }
         WeightContent::Repeated(number) => {
             out.chunks_exact_mut(4).for_each(|slot| slot.copy_from_slice(&number.to_le_bytes()));

@@ -14,7 +14,7 @@ use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
 use crate::isa::Isa;
 use crate::lanes;
 use crate::map::{Activation, FunctionCode};
-use crate::pack::{PANEL, Panels, WeightStrides};
+use crate::pack::{PANEL, Panels};
 use crate::rows;
 use crate::simd::Simd;
 
@@ -324,34 +324,6 @@ impl Conv2d {
     /// Floats of the packed weights.
     pub fn packed_len(&self) -> usize {
         self.panels().packed_len()
-    }
-
-    /// Packs all weights (element (o, i, ky, kx) at the given strides) into `out`, which has `packed_len`
-    /// elements and should be aligned to 64 bytes. Panels are independent: see [`Conv2d::pack_panel`].
-    pub fn pack(&self, weights: &[f32], strides: WeightStrides, out: &mut [f32]) {
-        assert_eq!(out.len(), self.packed_len());
-        let panels = self.panels();
-        for index in 0..panels.count() {
-            let panel = panels.get(index);
-            let range = panel.offset..panel.offset + panels.depth() * panel.width;
-            self.pack_panel(index, weights, strides, &mut out[range]);
-        }
-    }
-
-    /// Packs panel `index` into its part of the packed weights: `panels().get(index)` tells the offset, and
-    /// its length is width times depth.
-    pub fn pack_panel(&self, index: usize, weights: &[f32], strides: WeightStrides, out: &mut [f32]) {
-        let panel = self.panels().get(index);
-        let (kernel_w, in_group) = (self.kernel_w as usize, self.in_group as usize);
-        assert_eq!(out.len(), self.depth() * panel.width);
-        for (k, row) in out.chunks_exact_mut(panel.width).enumerate() {
-            let (tap, ci) = (k / in_group, k % in_group);
-            let base = ci * strides.i + tap / kernel_w * strides.h + tap % kernel_w * strides.w;
-            for (lane, slot) in row.iter_mut().enumerate() {
-                let channel = panel.first + lane;
-                *slot = if lane < panel.count { weights[base + channel * strides.o] } else { 0.0 };
-            }
-        }
     }
 
     fn choose_path(&self, pads: [usize; 4]) -> Path {

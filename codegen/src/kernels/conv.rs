@@ -354,10 +354,13 @@ impl ConvKernel {
         let key = PackingKey::new(&self.panels(), [o, i, h, w]);
         match self {
             ConvKernel::F32(kernel) => {
-                WeightPacking::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, strides, to))
+                let rows = kernel.row_packing(strides);
+                WeightPacking::new(key, kernel.packed_len(), rows, move |from, to| {
+                    kernel.pack(from, strides, to)
+                })
             }
             ConvKernel::Bf16(kernel) => {
-                WeightPacking::new(key.of_pairs(), kernel.packed_len(), move |from, to| {
+                WeightPacking::new(key.of_pairs(), kernel.packed_len(), None, move |from, to| {
                     kernel.pack(from, strides, to);
                 })
             }

@@ -355,7 +355,7 @@ impl<'a> QuantizedSums<'a> {
         let WeightStrides { o, i, h, w } = order;
         let key = PackingKey::new(&kernel.panels(), [o, i, h, w]).of_quads(numbers.image, numbers.weights);
         let packing =
-            WeightPacking::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, order, to));
+            WeightPacking::new(key, kernel.packed_len(), None, move |from, to| kernel.pack(from, order, to));
         let mut operands = vec![
             Pointer::Result(0, 0),
             Pointer::Operand(self.operands[0], 0),
