@@ -1,8 +1,9 @@
-//! Softmax of columns: along an axis whose neighbours are up to a thousand floats apart.
+//! Softmax of columns: along an axis that is not the last.
 //!
-//! The elements of a column are `columns` floats apart, and those of all columns of a block contiguous. Of
-//! few columns, a vector holds elements of several steps along the axis: what is subtracted from it, and what
-//! it is divided by, is a pattern that repeats after a multiple of both `columns` and 16 floats.
+//! The elements of a column are `columns` floats apart, and those of all columns of a block contiguous. Many
+//! columns are computed a part at a time. Of few, a vector holds elements of several steps along the axis:
+//! what is subtracted from it, and what it is divided by, is a pattern that repeats after a multiple of both
+//! `columns` and 16 floats.
 
 use std::ops::Range;
 
@@ -11,7 +12,7 @@ use crate::isa::Isa;
 use crate::map::{FunctionCode, MapBody, ScalarFunction, apply};
 use crate::simd::Simd;
 
-/// The most columns of a block. Of more, each step along the axis is long enough for a loop of its own.
+/// The most columns that are computed together.
 const MOST_COLUMNS: usize = 1024;
 /// Columns below which a vector may hold several steps.
 const FEW_COLUMNS: usize = 64;
@@ -38,20 +39,13 @@ pub struct ColumnSoftmax {
 }
 
 impl ColumnSoftmax {
-    /// The kernel, if there are several columns, but not so many that generated loops take as little time.
-    pub fn new(
-        blocks: usize,
-        [size, columns]: [usize; 2],
-        isa: Isa,
-        threads: usize,
-    ) -> Option<ColumnSoftmax> {
-        if !(2..=MOST_COLUMNS).contains(&columns) {
-            return None;
-        }
+    /// The kernel for blocks of `[size, columns]` floats.
+    pub fn new(blocks: usize, [size, columns]: [usize; 2], isa: Isa, threads: usize) -> ColumnSoftmax {
         let worth = (blocks * size * columns).div_ceil(MIN_PART);
-        let parts = worth.min(blocks).min(threads * 4) as u32;
+        let pieces = blocks * columns.div_ceil(MOST_COLUMNS);
+        let parts = worth.min(pieces).min(threads * 4) as u32;
         let [blocks, size, columns] = [blocks, size, columns].map(|number| number as u64);
-        Some(ColumnSoftmax { blocks, size, columns, parts, isa })
+        ColumnSoftmax { blocks, size, columns, parts, isa }
     }
 }
 
@@ -73,26 +67,31 @@ unsafe impl Kernel for ColumnSoftmax {
 impl KernelBody for ColumnSoftmax {
     #[inline(always)]
     unsafe fn run<S: Simd>(&self, s: S, operands: OperandTable, part: u32, _scratch: *mut u8) {
-        let [size, columns] = [self.size, self.columns].map(|number| number as usize);
-        for number in piece(self.blocks as usize, self.parts as usize, part as usize) {
-            let first = number * size * columns;
+        let [blocks, size, stride] = [self.blocks, self.size, self.columns].map(|number| number as usize);
+        let of_block = stride.div_ceil(MOST_COLUMNS);
+        for number in piece(blocks * of_block, self.parts as usize, part as usize) {
+            let column = number % of_block * MOST_COLUMNS;
+            let first = number / of_block * size * stride + column;
+            let columns = MOST_COLUMNS.min(stride - column);
             // SAFETY: the operands have the extents that the descriptor was made for, and parts write
-            // disjoint blocks.
+            // disjoint columns.
             unsafe {
                 let x = operands.get::<f32>(1).cast_const().add(first);
-                ColumnBlock { out: operands.get::<f32>(0).add(first), x, size, columns }.run(s);
+                let out = operands.get::<f32>(0).add(first);
+                ColumnBlock { out, x, size, columns, stride }.run(s);
             }
         }
     }
 }
 
-/// A block.
+/// Columns that are computed together, and the distance between their steps.
 #[derive(Clone, Copy)]
 struct ColumnBlock {
     out: *mut f32,
     x: *const f32,
     size: usize,
     columns: usize,
+    stride: usize,
 }
 
 impl ColumnBlock {
@@ -102,7 +101,7 @@ impl ColumnBlock {
     unsafe fn run<S: Simd>(self, s: S) {
         let written = ColumnBlock { x: self.out, ..self };
         let exp = FunctionCode::from(ScalarFunction::Exp);
-        let strip = (STRIP / self.columns).max(1);
+        let strip = if self.is_contiguous() { (STRIP / self.columns).max(1) } else { 1 };
         // SAFETY: the caller's promise.
         unsafe {
             let largest = self.folded(s, f32::NEG_INFINITY, |largest, x| s.max(x, largest));
@@ -116,13 +115,18 @@ impl ColumnBlock {
         }
     }
 
+    #[inline(always)]
+    fn is_contiguous(self) -> bool {
+        self.columns == self.stride
+    }
+
     /// Some steps along the axis.
     ///
     /// # Safety
     /// The block has them.
     #[inline(always)]
     unsafe fn steps(self, steps: Range<usize>) -> ColumnBlock {
-        let first = steps.start * self.columns;
+        let first = steps.start * self.stride;
         // SAFETY: the caller's promise.
         unsafe { ColumnBlock { out: self.out.add(first), x: self.x.add(first), size: steps.len(), ..self } }
     }
@@ -145,7 +149,7 @@ impl ColumnBlock {
             // SAFETY: the caller's promise.
             unsafe {
                 for step in 0..self.size {
-                    value = fold(value, s.load_first(self.x.add(step * self.columns + column), left));
+                    value = fold(value, s.load_first(self.x.add(step * self.stride + column), left));
                 }
                 s.store_first(folded.as_mut_ptr().add(column), left, value);
             }
@@ -164,7 +168,7 @@ impl ColumnBlock {
         of_columns: &[f32; MOST_COLUMNS],
         combine: impl Fn(S::F, S::F) -> S::F + Copy,
     ) {
-        if self.columns >= FEW_COLUMNS {
+        if self.columns >= FEW_COLUMNS || !self.is_contiguous() {
             for step in 0..self.size {
                 // SAFETY: the block has this step.
                 unsafe { self.steps(step..step + 1).combine_all(s, &of_columns[..self.columns], combine) };
@@ -243,7 +247,7 @@ mod tests {
     fn check(blocks: usize, sizes: [usize; 2]) {
         for isa in Isa::available() {
             for threads in [1, 3] {
-                let kernel = ColumnSoftmax::new(blocks, sizes, isa, threads).expect("it has few columns");
+                let kernel = ColumnSoftmax::new(blocks, sizes, isa, threads);
                 let count = blocks * sizes[0] * sizes[1];
                 let x: Vec<f32> = (0..count).map(|at| (at * 37 % 101) as f32 / 3.0 - 20.3).collect();
                 let expected = plain(&kernel, &x);
@@ -258,7 +262,8 @@ mod tests {
 
     #[test]
     fn columns_are_those_of_the_plain_loop_to_the_bit() {
-        let all: Vec<usize> = if cfg!(miri) { vec![2, 3, 20] } else { (2..130).chain([300, 1024]).collect() };
+        let all: Vec<usize> =
+            if cfg!(miri) { vec![1, 3, 20] } else { (1..130).chain([300, 1024, 1025, 2100]).collect() };
         for columns in all {
             for size in [1, 2, 7, 16, 70] {
                 check(1 + columns % 5, [size, columns]);
@@ -276,7 +281,7 @@ mod tests {
     #[test]
     fn a_column_of_which_an_element_is_not_a_number_is_none_and_its_neighbours_are_whole() {
         for isa in Isa::available() {
-            let kernel = ColumnSoftmax::new(1, [5, 3], isa, 1).expect("it has few columns");
+            let kernel = ColumnSoftmax::new(1, [5, 3], isa, 1);
             for odd in [f32::NAN, f32::INFINITY] {
                 let mut x = vec![1.0; 15];
                 x[7] = odd;
@@ -285,13 +290,6 @@ mod tests {
                     if at % 3 == 1 { assert!(found.is_nan(), "{at}") } else { assert_eq!(found, 0.2) }
                 }
             }
-        }
-    }
-
-    #[test]
-    fn one_column_and_many_are_left_to_other_loops() {
-        for columns in [0, 1, 1025] {
-            assert!(ColumnSoftmax::new(2, [3, columns], Isa::detect(), 1).is_none());
         }
     }
 }

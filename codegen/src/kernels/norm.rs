@@ -86,7 +86,7 @@ fn lower_batch_norm(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRef
     Ok(Lowered::new("pointwise", vec![call]))
 }
 
-/// `e^(x - max) / sum of e^(x - max)` along an axis, in one call if neighbours along it are some `f32` apart.
+/// `e^(x - max) / sum of e^(x - max)` along an axis, in one call if it is of `f32` and not the last.
 /// Otherwise in four: the maxima go to scratch, the powers to the result, their sums to scratch, and the
 /// quotients overwrite the powers.
 fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
@@ -120,16 +120,17 @@ fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusa
     let powers = Pointer::Result(0, 0);
     let sizes = |axes: &[u64]| axes.iter().product::<u64>() as usize;
     let (blocks, columns) = (sizes(&shape[..axis]), sizes(&shape[axis + 1..]));
-    let of_columns =
-        ColumnSoftmax::new(blocks, [shape[axis] as usize, columns], machine.isa, machine.threads);
-    let calls = match of_columns.filter(|_| elem == ElemType::F32 && read == dense) {
-        Some(kernel) => vec![LoweredCall::kernel(&kernel, vec![powers, x])],
-        None => vec![
+    let calls = if elem == ElemType::F32 && columns > 1 && read == dense {
+        let sizes = [shape[axis] as usize, columns];
+        let kernel = ColumnSoftmax::new(blocks, sizes, machine.isa, machine.threads);
+        vec![LoweredCall::kernel(&kernel, vec![powers, x])]
+    } else {
+        vec![
             fold(Reduce::Max, x.clone(), &read),
             combine(x, &read, Binary::Sub, Some(Unary::Exp))?,
             fold(Reduce::Sum, powers.clone(), &dense),
             combine(powers, &dense, Binary::Div, None)?,
-        ],
+        ]
     };
     // At other sizes the other calls may be needed.
     let count: u64 = folded.iter().product();
