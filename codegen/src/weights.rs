@@ -3,8 +3,7 @@
 //!
 //! The interpreter evaluates a weight expression when the program is loaded. Each of two threads evaluates
 //! one weight at a time, so at most two unpacked copies exist at once. Of a matrix that is a constant as it
-//! is, only some rows exist unpacked. The same value in the same packing is
-//! kept once.
+//! is, only some rows exist unpacked. The same value in the same packing is kept once.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -428,13 +427,14 @@ fn fill(
         WeightContent::Packed(value, packing) => {
             let out = runtime::from_bytes_mut(out).expect("pieces are aligned to 64");
             let is_float = ctx.elem(body.ty(*value)) == ctx.f32();
-            let blob = weights.blob(ctx, body, *value)?.filter(|_| is_float);
-            match (blob, packing.0.rows) {
-                (Some(blob), Some(rows)) if known.known(*value).is_none() => pack_rows(&blob, &rows, out),
-                _ => {
-                    let weight = evaluate(*value)?;
-                    (packing.0.pack)(&numbers(ctx, &weight), out);
-                }
+            let matrix = packing.0.rows.filter(|_| is_float && known.known(*value).is_none());
+            if let Some(matrix) = matrix
+                && let Some(blob) = weights.blob(ctx, body, *value)?
+            {
+                pack_rows(&blob, &matrix, out);
+            } else {
+                let weight = evaluate(*value)?;
+                (packing.0.pack)(&numbers(ctx, &weight), out);
             }
         }
         WeightContent::Repeated(number) => {
