@@ -118,24 +118,29 @@ fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusa
     };
     let x = Pointer::Operand(0, 0);
     let powers = Pointer::Result(0, 0);
-    let sizes = |axes: &[u64]| axes.iter().product::<u64>() as usize;
-    let (blocks, columns) = (sizes(&shape[..axis]), sizes(&shape[axis + 1..]));
-    let calls = if elem == ElemType::F32 && columns > 1 && read == dense {
-        let sizes = [shape[axis] as usize, columns];
-        let kernel = ColumnSoftmax::new(blocks, sizes, machine.isa, machine.threads);
-        vec![LoweredCall::kernel(&kernel, vec![powers, x])]
-    } else {
-        vec![
-            fold(Reduce::Max, x.clone(), &read),
-            combine(x, &read, Binary::Sub, Some(Unary::Exp))?,
-            fold(Reduce::Sum, powers.clone(), &dense),
-            combine(powers, &dense, Binary::Div, None)?,
-        ]
-    };
-    // At other sizes the other calls may be needed.
+    let calls = vec![
+        fold(Reduce::Max, x.clone(), &read),
+        combine(x.clone(), &read, Binary::Sub, Some(Unary::Exp))?,
+        fold(Reduce::Sum, powers.clone(), &dense),
+        combine(powers.clone(), &dense, Binary::Div, None)?,
+    ];
     let count: u64 = folded.iter().product();
     let shared_bytes = (count * u64::from(elem.bytes())).next_multiple_of(64);
-    Ok(Lowered { shared_bytes, ..Lowered::new("softmax", calls) })
+    let loops = Lowered { shared_bytes, ..Lowered::new("softmax", calls) };
+    let product = |sizes: &[u64]| sizes.iter().product::<u64>() as usize;
+    let (blocks, columns) = (product(&shape[..axis]), product(&shape[axis + 1..]));
+    if elem != ElemType::F32 || columns <= 1 || read != dense {
+        return Ok(loops);
+    }
+    let sizes = [shape[axis] as usize, columns];
+    let kernel = ColumnSoftmax::new(blocks, sizes, machine.isa, machine.threads);
+    // If sizes are named, there may be one column at some of them: then the loops run.
+    let call = LoweredCall {
+        most_scratch_bytes: loops.most_scratch_bytes(1),
+        enough_scratch_bytes: loops.enough_scratch_bytes(1),
+        ..LoweredCall::kernel(&kernel, vec![powers, x])
+    };
+    Ok(Lowered::new("softmax", vec![call]))
 }
 
 /// A normalization with its activation. If each row is normalized by itself, this is one call. Otherwise
