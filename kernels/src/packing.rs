@@ -48,16 +48,12 @@ impl Conv2d {
         if self.groups * self.kernel_h * self.kernel_w != 1 || inputs * outputs == 0 {
             return None;
         }
-        let (panels, axis) = match (strides.o, strides.i) {
-            (1, step) if step == outputs => (self.panels(), RowAxis::Inputs),
-            (step, 1) if step == inputs => (self.panels(), RowAxis::Outputs),
+        let (axis, rows, row_len) = match (strides.o, strides.i) {
+            (1, step) if step == outputs => (RowAxis::Inputs, inputs, outputs),
+            (step, 1) if step == inputs => (RowAxis::Outputs, outputs, inputs),
             _ => return None,
         };
-        let (rows, row_len) = match axis {
-            RowAxis::Inputs => (inputs, outputs),
-            RowAxis::Outputs => (outputs, inputs),
-        };
-        Some(RowPacking { panels, axis, rows, row_len })
+        Some(RowPacking { panels: self.panels(), axis, rows, row_len })
     }
 }
 
