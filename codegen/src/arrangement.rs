@@ -35,6 +35,14 @@ pub(crate) fn reads(op: OpRef<'_>, operand: usize, own: &'static [KernelRow]) ->
     row_of(op, own).map_or(Arrangement::Plain, takes)
 }
 
+/// Whether the kernels of an operation copy an operand before they compute.
+pub(crate) fn reads_a_copy(op: OpRef<'_>, operand: usize, own: &'static [KernelRow]) -> bool {
+    if lines::is_lines(op) {
+        return lines::readers(op, operand).into_iter().all(|(step, index)| reads_a_copy(step, index, own));
+    }
+    row_of(op, own).is_some_and(|row| (row.reads_a_copy)(op, operand))
+}
+
 /// The order in which the kernel of a group reads an operand while it writes result 0. For a lone operation,
 /// the operation's own row says which operands may be overwritten.
 pub(crate) fn access(op: OpRef<'_>, operand: usize, own: &'static [KernelRow]) -> Access {

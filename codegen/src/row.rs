@@ -38,6 +38,8 @@ pub struct KernelRow {
     pub(crate) runs: Runs,
     /// The widest arrangement in which it takes an operand of an operation, or of a group around that.
     pub(crate) reads: fn(OpRef<'_>, usize) -> Arrangement,
+    /// Whether it copies an operand before it computes, so that any order of the axes is as fast.
+    pub(crate) reads_a_copy: fn(OpRef<'_>, usize) -> bool,
     /// Whether it also takes an operand through a view in the group's body.
     pub(crate) reads_views: bool,
     /// The widest arrangement in which it writes results.
@@ -158,6 +160,7 @@ impl KernelRow {
         doc: "",
         runs: Runs::Kernel(""),
         reads: |_, _| Arrangement::Plain,
+        reads_a_copy: |_, _| false,
         reads_views: false,
         writes: Arrangement::Plain,
         access: |_, _| Access::Never,

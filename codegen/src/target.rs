@@ -166,4 +166,8 @@ impl Target for Cpu {
     fn reads_strides(&self, op: OpRef<'_>, operand: usize) -> bool {
         arrangement::reads(op, operand, self.own) == Arrangement::Strides
     }
+
+    fn reads_a_copy(&self, op: OpRef<'_>, operand: usize) -> bool {
+        arrangement::reads_a_copy(op, operand, self.own)
+    }
 }

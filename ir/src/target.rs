@@ -72,6 +72,13 @@ pub trait Target: Sync {
         false
     }
 
+    /// Whether the kernel of `op`, which can read an operand with any strides, copies it before it computes,
+    /// and so takes no longer if the operand's axes are in another order in memory.
+    fn reads_a_copy(&self, op: OpRef<'_>, operand: usize) -> bool {
+        let _ = (op, operand);
+        false
+    }
+
     /// The memory pools of the machine beside the arena. One called `arena` sets properties of the arena.
     fn pools(&self) -> Vec<MemoryPool> {
         Vec::new()

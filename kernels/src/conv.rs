@@ -6,11 +6,13 @@
 //! the sign of a zero sum.
 //!
 //! Two paths. *Tiles*: the pixels are the rows of a matrix product with the packed weights; 1x1 convolutions
-//! at stride 1 read them in place, others copy a block of rows (implicit im2col) into scratch. *Lanes*: for
-//! depthwise convolution, with one or several outputs of each channel, and groups of 2, 4 or 8 channels, a
-//! vector holds 16 consecutive channels, of several groups at once.
+//! at stride 1 read them in place, others copy a block of rows (implicit im2col) into scratch, or, with few
+//! channels, the lines of the image that these rows are parts of. *Lanes*: for depthwise convolution, with one
+//! or several outputs of each channel, and groups of 2, 4 or 8 channels, a vector holds 16 consecutive
+//! channels, of several groups at once.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
+use crate::image_lines::LineBlock;
 use crate::isa::Isa;
 use crate::lanes;
 use crate::map::{Activation, FunctionCode};
@@ -193,6 +195,8 @@ pub(crate) enum Path {
     Gather = 1,
     /// Sixteen channels of several groups side by side.
     Lanes = 2,
+    /// A matrix product whose rows overlap: they are read from copied lines of the image.
+    Lines = 3,
 }
 
 /// The most output channels of a group that spreads its only input channel. The more there are, the less it
@@ -278,7 +282,6 @@ impl Conv2d {
             isa,
         };
         conv.path = conv.choose_path(shape.pads);
-        conv.line = conv.uniform_rows() as u32;
         conv.choose_blocks(SLAB, DEPTH);
         conv.choose_parts(threads);
         conv
@@ -362,6 +365,17 @@ impl Conv2d {
         let rows = self.rows().max(1);
         let depth = self.depth().max(1);
         let most_depth = if self.path == Path::Direct { DIRECT_DEPTH } else { most_depth };
+        if matches!(self.path, Path::Gather | Path::Lines) {
+            if let Some(LineBlock { pixels, length }) = self.line_block(slab) {
+                self.path = Path::Lines;
+                self.block_depth = depth as u32;
+                (self.block_rows, self.slab_stride) = (pixels as u32, length as u32);
+                self.line = if self.pixels_together() > 1 { self.out_h * self.out_w } else { self.out_w };
+                return;
+            }
+            self.path = Path::Gather;
+        }
+        self.line = self.uniform_rows() as u32;
         let blocks = depth.div_ceil(most_depth);
         // Whole vectors, so that the copies of a block are aligned.
         let block_depth = depth.div_ceil(blocks).next_multiple_of(16);
@@ -376,14 +390,14 @@ impl Conv2d {
                     if fitting >= rows { rows } else { (fitting.max(TILE) / TILE * TILE).min(rows) };
                 self.block_rows = block_rows as u32;
             }
-            Path::Lanes => self.block_rows = 1,
+            Path::Lanes | Path::Lines => self.block_rows = 1,
         }
     }
 
     /// Whether rows may be copied at a smaller size. Some are, which are read in place here.
     fn may_copy(&self) -> bool {
         match self.path {
-            Path::Gather => true,
+            Path::Gather | Path::Lines => true,
             Path::Direct => self.strides.input.w >= 1024,
             Path::Lanes => false,
         }
@@ -437,6 +451,7 @@ impl Conv2d {
         let blocks = self.depth().div_ceil(self.block_depth.max(1) as usize) as f64;
         match self.path {
             Path::Lanes => f64::from(self.out_w) * BESIDE,
+            Path::Lines => self.copied_floats() * COPY_AGAIN + BESIDE,
             Path::Gather => self.depth() as f64 * COPY_AGAIN + blocks * BESIDE,
             Path::Direct => blocks * BESIDE,
         }
@@ -450,6 +465,7 @@ impl Conv2d {
             Path::Lanes => [depth * f64::from(self.out_w) * 2.0, 0.0, 0.0],
             Path::Gather => [depth, depth * 0.15, depth],
             Path::Direct => [depth, 0.0, depth],
+            Path::Lines => [depth, self.copied_floats(), depth],
         };
         move |rows, panels| {
             let passes = f64::from(rows.div_ceil(block_rows));
@@ -472,8 +488,12 @@ unsafe impl Kernel for Conv2d {
     }
 
     fn scratch_bytes(&self) -> usize {
-        let slab = (self.block_rows * self.slab_stride) as usize;
-        if self.path == Path::Gather { (slab + SLAB_TAIL) * 4 } else { 0 }
+        let floats = match self.path {
+            Path::Gather => (self.block_rows * self.slab_stride) as usize,
+            Path::Lines => self.floats_of_lines(),
+            Path::Direct | Path::Lanes => return 0,
+        };
+        (floats + SLAB_TAIL) * 4
     }
 
     /// An upper bound from rows and depth, and from `SLAB`, which has room for a tile of the longest rows.
@@ -501,7 +521,9 @@ impl KernelBody for Conv2d {
             let images = ConvOperands::new(operands, self.prologue);
             match self.path {
                 Path::Lanes => lanes::run::<S>(self, &images, part as usize),
-                _ => rows::run(s, self, &images, part as usize, scratch.cast()),
+                Path::Direct | Path::Gather | Path::Lines => {
+                    rows::run(s, self, &images, part as usize, scratch.cast())
+                }
             }
         }
     }

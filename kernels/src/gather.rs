@@ -388,7 +388,7 @@ impl TapRange {
 /// # Safety
 /// `from` is valid for `n` floats, `to` for a vector more.
 #[inline(always)]
-unsafe fn copy<S: Simd>(s: S, from: *const f32, to: *mut f32, n: usize) {
+pub(crate) unsafe fn copy<S: Simd>(s: S, from: *const f32, to: *mut f32, n: usize) {
     let mut i = 0;
     // SAFETY: the caller's promise.
     unsafe {
@@ -407,7 +407,7 @@ unsafe fn copy<S: Simd>(s: S, from: *const f32, to: *mut f32, n: usize) {
 /// # Safety
 /// `to` is valid for them.
 #[inline(always)]
-unsafe fn zero<S: Simd>(s: S, to: *mut f32, n: usize) {
+pub(crate) unsafe fn zero<S: Simd>(s: S, to: *mut f32, n: usize) {
     let mut i = 0;
     while i < n {
         // SAFETY: the caller left room for a vector past the end.

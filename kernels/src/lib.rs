@@ -38,6 +38,7 @@ mod functions;
 mod gather;
 mod gemm;
 mod im2col;
+mod image_lines;
 mod isa;
 mod lanes;
 mod lines;
@@ -82,6 +83,7 @@ pub use conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides, ImageStrides, are
 pub use copy::Copy;
 pub use functions::{NUMBER_FUNCTIONS, NumberFunction, STRIP_FUNCTIONS, StripFunction};
 pub use gemm::{Gemm, GemmShape};
+pub use image_lines::reads_copied_lines;
 pub use isa::Isa;
 pub use lookup::Lookup;
 pub use map::{Activation, ScalarFunction, VectorMap};

@@ -56,10 +56,12 @@ impl Conv2d {
         let rows = piece(self.rows(), self.row_parts as usize, part / panel_parts);
         let [line, most] = [self.line as usize, self.block_rows as usize];
         let mut row = rows.start;
+        let together = self.pixels_together();
+        let begin = move |row: usize| row / together * together;
         let blocks = std::iter::from_fn(move || {
             let first = row;
             (first < rows.end).then(|| {
-                row = rows.end.min(first + most).min((first / line + 1) * line);
+                row = rows.end.min(begin(first) + most).min((first / line + 1) * line);
                 first..row
             })
         });

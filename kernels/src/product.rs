@@ -31,6 +31,8 @@ impl PackedProduct {
                 unsafe {
                     let tile = Tile {
                         depth: self.depth,
+                        segments: 1,
+                        segment_stride: 0,
                         a: self.a.add(rows.start * self.a_stride),
                         a_stride: self.a_stride,
                         b: self.b.add(panel * self.depth + lane),

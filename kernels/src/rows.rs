@@ -8,6 +8,7 @@
 
 use crate::conv::{Conv2d, ConvOperands, Path};
 use crate::gather::Gather;
+use crate::image_lines::ImageLines;
 use crate::map::{Finish, apply_rows};
 use crate::pack::{PANEL, Panel};
 use crate::simd::Simd;
@@ -24,11 +25,14 @@ struct Block {
     depth: Range<usize>,
 }
 
-/// Where a block's rows lie, element (row, k) at `start + row * stride + k`, counted from the block's corner.
+/// Where a block's rows lie, counted from the block's corner: element `k` of a segment of a row is at
+/// `start + row * stride + segment * segment_stride + k`.
 #[derive(Clone, Copy)]
 struct BlockRows {
     start: *const f32,
     stride: usize,
+    segments: usize,
+    segment_stride: usize,
 }
 
 impl Conv2d {
@@ -78,6 +82,18 @@ pub(crate) unsafe fn run<S: Simd>(
 ) {
     let (panels, blocks) = conv.blocks(conv.panels().count(), part);
     for mut rest in blocks {
+        if conv.path == Path::Lines {
+            // SAFETY: the caller's promise; scratch has the lines of a block, and those of a line are whole.
+            unsafe {
+                let lines = ImageLines::copy(s, conv, images, &rest, scratch);
+                for (pixel, done, count) in conv.output_lines(&rest) {
+                    let first = rest.start + done;
+                    let block = Block { rows: first..first + count, depth: 0..conv.depth() };
+                    row_block(s, conv, images, block, panels.clone(), lines.of_pixel(pixel));
+                }
+            }
+            continue;
+        }
         while !rest.is_empty() {
             let (rows, depth) = conv.rows_of_same_depth(rest.clone());
             rest.start = rows.end;
@@ -171,14 +187,22 @@ unsafe fn block_rows<S: Simd>(
             // SAFETY: scratch has `block_rows` rows of `slab_stride` floats, and a vector more.
             unsafe { gather.line(s, pixel, count, scratch.add(done * stride), stride) };
         }
-        return BlockRows { start: scratch, stride };
+        return BlockRows { start: scratch, stride, segments: 1, segment_stride: 0 };
+    }
+    if conv.path == Path::Lines {
+        return BlockRows {
+            start: scratch,
+            stride: (conv.stride_w * conv.in_group) as usize,
+            segments: conv.kernel_h as usize,
+            segment_stride: conv.slab_stride as usize,
+        };
     }
     let input = &conv.strides.input;
     let offset =
         input.offset(conv.pixel(block.rows.start)) + group * conv.in_group as usize + block.depth.start;
     // SAFETY: the pixel is inside the input, and the block's rows follow it at the stride of a pixel.
     let start = unsafe { images.x.add(offset) };
-    BlockRows { start, stride: input.w as usize }
+    BlockRows { start, stride: input.w as usize, segments: 1, segment_stride: 0 }
 }
 
 /// Panels side by side in the tiles of a block.
@@ -246,7 +270,9 @@ unsafe fn panel_block<S: Simd>(
                     }
                 };
                 let tile = Tile {
-                    depth: block.depth.len(),
+                    depth: block.depth.len() / from.segments,
+                    segments: from.segments,
+                    segment_stride: from.segment_stride,
                     a: from.start.add(row * from.stride),
                     a_stride: from.stride,
                     b: images.weights.add(panel.offset + block.depth.start * panel.width + column),

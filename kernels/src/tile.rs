@@ -27,7 +27,11 @@ pub(crate) enum Start {
 /// elements.
 #[derive(Clone, Copy)]
 pub(crate) struct Tile {
+    /// Elements of K in each segment of a row of `a`.
     pub(crate) depth: usize,
+    /// Segments of a row of `a`; those of `b` follow each other.
+    pub(crate) segments: usize,
+    pub(crate) segment_stride: usize,
     pub(crate) a: *const f32,
     pub(crate) a_stride: usize,
     pub(crate) b: *const f32,
@@ -131,8 +135,9 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize> Task<S> for TileTask<'_, 
         // SAFETY: `tile`'s promise, for the rows and columns of this size.
         unsafe {
             let mut sums = begin::<S, ROWS, VECTORS>(s, &tile);
-            let next = if tile.depth >= FETCHED_DEPTH { 0 } else { ROWS * tile.c_stride };
-            if tile.depth >= FETCHED_DEPTH || tile.depth <= FETCHED_AHEAD_DEPTH {
+            let depth = tile.segments * tile.depth;
+            let next = if depth >= FETCHED_DEPTH { 0 } else { ROWS * tile.c_stride };
+            if depth >= FETCHED_DEPTH || depth <= FETCHED_AHEAD_DEPTH {
                 written_out!(row in ROWS => {
                     for v in 0..VECTORS {
                         prefetch(tile.c.wrapping_add(next + row * tile.c_stride + v * S::LANES));
@@ -147,23 +152,28 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize> Task<S> for TileTask<'_, 
             let mut ahead = tile.ahead;
             let lines =
                 if VECTORS * S::LANES <= PANEL { (tile.ahead_stride * STEPS).div_ceil(LINE) } else { 0 };
-            for _ in 0..tile.depth / STEPS {
-                for line in 0..lines {
-                    prefetch(ahead.wrapping_add(line * LINE));
+            for _ in 0..tile.segments {
+                for _ in 0..tile.depth / STEPS {
+                    for line in 0..lines {
+                        prefetch(ahead.wrapping_add(line * LINE));
+                    }
+                    ahead = ahead.wrapping_add(STEPS * tile.ahead_stride);
+                    written_out!(step in STEPS => {
+                        add_products::<S, ROWS, VECTORS>(s, &tile, &a, step, b, &mut sums);
+                        // After the last step it is formed, never followed.
+                        b = b.wrapping_add(tile.b_stride);
+                    });
+                    for a in &mut a {
+                        *a = a.wrapping_add(STEPS);
+                    }
                 }
-                ahead = ahead.wrapping_add(STEPS * tile.ahead_stride);
-                written_out!(step in STEPS => {
+                for step in 0..tile.depth % STEPS {
                     add_products::<S, ROWS, VECTORS>(s, &tile, &a, step, b, &mut sums);
-                    // After the last step it is formed, never followed.
                     b = b.wrapping_add(tile.b_stride);
-                });
-                for a in &mut a {
-                    *a = a.wrapping_add(STEPS);
                 }
-            }
-            for step in 0..tile.depth % STEPS {
-                add_products::<S, ROWS, VECTORS>(s, &tile, &a, step, b, &mut sums);
-                b = b.wrapping_add(tile.b_stride);
+                for a in &mut a {
+                    *a = a.wrapping_add(tile.segment_stride).wrapping_sub(tile.depth / STEPS * STEPS);
+                }
             }
             if let Finish::Clip { lo, hi } = tile.finish {
                 written_out!(row in ROWS => {

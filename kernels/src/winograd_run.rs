@@ -349,6 +349,8 @@ unsafe fn multiply_point<const CHANNELS: usize, S: Simd>(
         for column in (0..width).step_by(columns) {
             let tile = Tile {
                 depth: inputs.len(),
+                segments: 1,
+                segment_stride: 0,
                 a: read.wrapping_add(row * depth),
                 a_stride: depth,
                 b: filters.wrapping_add(column),

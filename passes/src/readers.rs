@@ -65,6 +65,17 @@ pub(crate) fn check_readers(
     Ok(())
 }
 
+/// Whether all readers of a value and of views of it copy it before they compute.
+pub(crate) fn read_a_copy(ctx: &Context, target: &dyn Target, body: &Body, value: Value) -> bool {
+    body.uses(value).all(|used| {
+        let op = body.at(ctx, used.op);
+        match is_free_view(op) {
+            true => read_a_copy(ctx, target, body, body.result(used.op, 0)),
+            false => target.reads_a_copy(op, used.index),
+        }
+    })
+}
+
 /// The operations that read a value, itself or through views that need no copy.
 pub(crate) fn collect_readers(ctx: &Context, body: &Body, value: Value, readers: &mut Vec<Op>) {
     for used in body.uses(value) {

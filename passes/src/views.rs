@@ -8,8 +8,9 @@
 //! A slice of inner axes, a transpose or a broadcast needs no copy if all readers support its strides
 //! ([`check_readers`]). But a view keeps its whole operand alive, whereas a copy is a value of its own and
 //! may be overwritten. So trials choose ties and count live bytes, with views in place and without. Slices
-//! with contiguous rows are read in place unless the peak rises. Views in another order cost time, so they
-//! are read in place only if the peak falls. Views of one root are treated together. Each refusal is a remark
+//! with contiguous rows are read in place unless the peak rises; so are views in another order whose readers
+//! would copy them anyway. Others in another order cost time, so they are read in place only if the peak
+//! falls. Views of one root are treated together. Each refusal is a remark
 //! that names the use in the way. A trial costs one `inplace` and one liveness analysis; functions without
 //! such views cost a walk.
 
@@ -22,7 +23,7 @@ use ir::weights::WeightSet;
 use ir::window::{Arrangement, ByteWindow, layout};
 use ir::{Body, Context, Diagnostic, Kind, Op, Target, Value, flow};
 
-use crate::readers::{MoveObstacle, check_readers, collect_readers};
+use crate::readers::{MoveObstacle, check_readers, collect_readers, read_a_copy};
 
 /// The operations visited in all trials of a function, and the number of trials, at most.
 const TRIED_OPS: usize = 8_000;
@@ -64,16 +65,16 @@ pub(crate) fn place_views(
     (kept.len(), remarks)
 }
 
-/// The views that could be read in place, if all of them are in another order than their operand. Such views
-/// stay copies unless the copies are in the arena at the peak.
+/// The views that could be read in place, if reading any of them takes more time than reading a copy. Such
+/// views stay copies unless the copies are in the arena at the peak.
 pub(crate) fn turned_views(ctx: &Context, target: &dyn Target, body: &Body) -> Option<Vec<Value>> {
     let (candidates, _) = candidates(ctx, body);
     if candidates.is_empty() {
         return Some(Vec::new());
     }
     let (views, _) = mark_all(ctx, target, &mut body.clone(), &candidates);
-    let are_turned = views.iter().all(|view| view.arrangement == Arrangement::Strides);
-    are_turned.then(|| views.iter().map(|view| body.result(view.op, 0)).collect())
+    let are_slow = views.iter().all(|view| view.reading == Reading::Slower);
+    are_slow.then(|| views.iter().map(|view| body.result(view.op, 0)).collect())
 }
 
 /// A view that can be read in place.
@@ -82,7 +83,16 @@ struct Marked {
     op: Op,
     /// The value that owns its bytes.
     root: Value,
-    arrangement: Arrangement,
+    reading: Reading,
+}
+
+/// The time that it takes to read a view in place instead of a copy.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// No more: it has contiguous rows, or is copied once more before it is used.
+    AsFast,
+    /// More: it is in another order than its operand.
+    Slower,
 }
 
 /// The views that are copies so far, except of weights and operands in place in a concatenation; and the
@@ -120,7 +130,7 @@ fn mark_all(
         match lying(ctx, target, body, op) {
             Ok(layout) => {
                 body.set_attr(ctx, op, attrs::MEM_VIEW, ctx.unit_attr());
-                taken.push((op, Arrangement::of(&layout)));
+                taken.push((op, layout));
             }
             Err(obstacle) => remarks.push(refusal(body, op, &obstacle)),
         }
@@ -128,14 +138,19 @@ fn mark_all(
     let mut views = Vec::new();
     let aliases = AliasSets::of(ctx, body);
     let overwritten = overwritten(ctx, body);
-    for (op, arrangement) in taken {
+    for (op, layout) in taken {
         let result = body.result(op, 0);
+        let is_turned = Arrangement::of(&layout) == Arrangement::Strides;
+        let reading = match is_turned && !read_a_copy(ctx, target, body, result) {
+            true => Reading::Slower,
+            false => Reading::AsFast,
+        };
         if !are_known(ctx, body, &aliases, result) {
             remarks.push(refusal(body, op, &UNKNOWN.into()))
         } else if is_overwritten(ctx, body, &overwritten, result) {
             remarks.push(refusal(body, op, &OVERWRITTEN.into()))
         } else {
-            views.push(Marked { op, root: aliases.root(result), arrangement })
+            views.push(Marked { op, root: aliases.root(result), reading })
         }
     }
     (views, remarks)
@@ -225,13 +240,13 @@ struct ViewSearch<'a> {
 impl ViewSearch<'_> {
     /// The views to read in place, and the others, each with the reason.
     fn choose(&mut self, views: &[Marked]) -> (Vec<Marked>, Vec<(Marked, &'static str)>) {
-        let (rows, turned): (Vec<Marked>, Vec<Marked>) =
-            views.iter().partition(|view| view.arrangement != Arrangement::Strides);
+        let (fast, turned): (Vec<Marked>, Vec<Marked>) =
+            views.iter().partition(|view| view.reading == Reading::AsFast);
         let (given, mut at_peak) = self.look(&[], &turned);
-        let (mut kept, mut most) = self.keep_rows(rows.clone(), given);
+        let (mut kept, mut most) = self.keep_fast(fast.clone(), given);
         let mut dropped: Vec<(Marked, &str)> = Vec::new();
         let is_kept = |kept: &[Marked], view: &Marked| kept.iter().any(|other| other.op == view.op);
-        dropped.extend(rows.iter().filter(|view| !is_kept(&kept, view)).map(|view| (*view, RAISES)));
+        dropped.extend(fast.iter().filter(|view| !is_kept(&kept, view)).map(|view| (*view, RAISES)));
         if !kept.is_empty() && !turned.is_empty() {
             at_peak = self.look(&kept, &turned).1;
         }
@@ -250,7 +265,7 @@ impl ViewSearch<'_> {
 
     /// Drops the views of a root if the peak is lower without them, until it is at most `given`. Returns the
     /// remaining views and the peak.
-    fn keep_rows(&mut self, mut kept: Vec<Marked>, given: u64) -> (Vec<Marked>, u64) {
+    fn keep_fast(&mut self, mut kept: Vec<Marked>, given: u64) -> (Vec<Marked>, u64) {
         if kept.is_empty() {
             return (kept, given);
         }

@@ -9,7 +9,7 @@ use ir::window::Arrangement;
 use ir::{Op, Value};
 use kernels::{
     Conv2d, Conv2dShape, ConvNumbers, ConvStrides, ImageStrides, PairConv2d, Panels, StoredFloat,
-    WeightStrides, are_narrow,
+    WeightStrides, are_narrow, reads_copied_lines,
 };
 
 use crate::bands::{self, Band, RowWork, Rowwise, Slide, band_rows};
@@ -37,6 +37,10 @@ pub(crate) const ROW: KernelRow = KernelRow {
         Ok(_) => Arrangement::Rows,
         Err(_) => Arrangement::Plain,
     },
+    reads_a_copy: |whole, operand| match Fused::of_stored(whole) {
+        Ok(fused) => operand == fused.operands[0] && copies_lines(whole, &fused),
+        Err(_) => false,
+    },
     writes: Arrangement::Rows,
     access: group::added_access,
     joins: Some(|root, op, place| match place {
@@ -58,6 +62,25 @@ fn has_narrow_groups(root: OpRef<'_>) -> bool {
     };
     let [groups, inputs, outputs] = [groups, inputs, outputs / groups].map(|count| count as usize);
     are_narrow(groups, inputs, outputs)
+}
+
+/// Whether its kernel copies lines of the image, at any size of that. At a stride of 1, Winograd's algorithm
+/// may be faster, and it reads the image in place.
+fn copies_lines(whole: OpRef<'_>, fused: &Fused<'_>) -> bool {
+    let is_f32 = |value: Value| matches!(group::stored(whole, value), Ok(StoredFloat::F32));
+    let [image, filter] = [0, 1].map(|index| whole.operand(fused.operands[index]));
+    let root = fused.root;
+    let (Some(&[_, channels, height, width]), Some(window)) =
+        (root.operand_shape(1).as_deref(), window_of(root))
+    else {
+        return false;
+    };
+    let SlidingWindow { strides, dilations, .. } = window;
+    let is_whole = root.int("groups") == Some(1) && dilations == [1, 1] && strides != [1, 1];
+    let size = |size: u64| size as usize;
+    is_whole
+        && [image, filter, whole.body.result(whole.op, 0)].into_iter().all(is_f32)
+        && reads_copied_lines([height, width].map(size), strides.map(size), size(channels))
 }
 
 /// The sizes of an NHWC convolution.

@@ -84,7 +84,7 @@ impl PairConv2d {
             return None;
         }
         let in_pairs = conv.in_group.is_multiple_of(2) && numbers.input == StoredFloat::Bf16;
-        if conv.path == Path::Direct && !in_pairs {
+        if conv.path != Path::Direct || !in_pairs {
             conv.path = Path::Gather;
         }
         let mut this = PairConv2d {

@@ -340,8 +340,8 @@ unsafe impl Kernel for QuadConv2d {
                 let rows = block_rows * self.conv.slab_stride as usize;
                 self.bytes_of_terms() + self.bytes_of_lines() + rows + SLAB_TAIL
             }
-            Path::Direct => self.bytes_of_terms(),
             Path::Lanes => self.bytes_of_strips(block_rows),
+            _ => self.bytes_of_terms(),
         };
         SUMS * 4 + beside_sums
     }

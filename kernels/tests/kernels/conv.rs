@@ -356,6 +356,38 @@ fn lines_of_a_dilated_kernel_that_meet_only_padding_add_nothing() {
     }
 }
 
+/// Lines of the image are copied where there are few channels and output lines have at least 14 pixels.
+#[test]
+fn kernels_that_overlap_themselves_agree() {
+    let mut rng = Rng::new(16);
+    let mut tried = 0;
+    while tried < or_few(80, 6) {
+        let in_channels = rng.pick(or_few(&[1, 2, 3, 3, 4, 5, 11, 16], &[1, 3]));
+        let kernel = [rng.between(2, 5), rng.between(1, 7)];
+        let width = rng.pick(or_few(&[18, 33, 70, 400, 1500], &[33]));
+        let shape = Conv2dShape {
+            batch: rng.between(1, 2),
+            input: [rng.between(1, or_few(600 / width + 1, 5)), rng.between(14, width)],
+            in_channels,
+            out_channels: rng.between(1, or_few(40, 3)),
+            kernel,
+            stride: kernel.map(|size| rng.between(1, size)),
+            dilation: [1, 1],
+            pads: [0; 4].map(|_: usize| rng.between(0, 9)),
+            groups: 1,
+        };
+        if shape.output()[0] == 0 || shape.output()[1] < 14 {
+            continue;
+        }
+        let mut case = case_of_shape(&mut rng, shape);
+        if rng.between(0, 1) == 1 {
+            case.strides.input = ImageStrides::nchw(shape.input, in_channels);
+        }
+        check(&case, tried);
+        tried += 1;
+    }
+}
+
 #[test]
 fn channels_first_inputs_agree() {
     let mut rng = Rng::new(5);
@@ -449,6 +481,7 @@ fn no_smaller_convolution_takes_more_scratch() {
     for _ in 0..400 {
         let channels = rng.pick(&[1, 3, 16, 31, 64, 288, 300, 1024, 1152]);
         let kernel = rng.pick(&[[1, 1], [3, 3]]);
+        let stride = [rng.between(1, kernel[0]), rng.between(1, kernel[1])];
         let size = |rng: &mut Rng| (rng.between(1, 2), [rng.between(3, 40), rng.between(3, 40)]);
         let of = |(batch, input): (usize, [usize; 2]), in_channels: usize| {
             let shape = Conv2dShape {
@@ -457,7 +490,7 @@ fn no_smaller_convolution_takes_more_scratch() {
                 in_channels,
                 out_channels: 8,
                 kernel,
-                stride: [1, 1],
+                stride,
                 dilation: [1, 1],
                 pads: [0; 4],
                 groups: 1,
