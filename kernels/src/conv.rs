@@ -7,8 +7,8 @@
 //!
 //! Two paths. *Tiles*: the pixels are the rows of a matrix product with the packed weights; 1x1 convolutions
 //! at stride 1 read them in place, others copy a block of rows (implicit im2col) into scratch, or, with few
-//! channels, the lines of the image that these rows are parts of. *Lanes*: for depthwise convolution, with one
-//! or several outputs of each channel, and groups of 2, 4 or 8 channels, a vector holds 16 consecutive
+//! channels, the lines of the image that these rows are parts of. *Lanes*: for depthwise convolution, with
+//! one or several outputs of each channel, and groups of 2, 4 or 8 channels, a vector holds 16 consecutive
 //! channels, of several groups at once.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};

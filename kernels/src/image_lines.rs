@@ -30,8 +30,8 @@ fn overlaps(kernel: [usize; 2], stride: [usize; 2], channels: usize) -> bool {
     kernel[0] > 1 && kernel[0] >= stride[0] && kernel[1] >= stride[1] && (1..=MOST_DEPTH).contains(&depth)
 }
 
-/// Whether a convolution in one group reads copied lines of its image, in any order of the image's axes and as
-/// fast, where output lines have at least 14 pixels.
+/// Whether a convolution in one group reads copied lines of its image, in any order of the image's axes and
+/// as fast, where output lines have at least 14 pixels.
 pub fn reads_copied_lines(kernel: [usize; 2], stride: [usize; 2], channels: usize) -> bool {
     channels <= FEW_CHANNELS && overlaps(kernel, stride, channels)
 }

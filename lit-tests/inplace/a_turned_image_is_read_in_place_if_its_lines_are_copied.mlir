@@ -1,7 +1,7 @@
 // RUN: optc --passes=inplace
 // At stride 2, the kernel copies lines of an image of few channels, whatever the order of its axes. So the
-// image is read in place, though that saves no byte: the peak is elsewhere. At stride 1 it is turned: Winograd's
-// algorithm, which reads the image in place, may be faster there.
+// image is read in place, though that saves no byte: the peak is elsewhere. At stride 1 it is turned:
+// Winograd's algorithm, which reads the image in place, may be faster there.
 
 func.func @strided(%x: tensor<1x3x32x32xf32>, %y: tensor<64x1024xf32>) -> (tensor<1x16x16x8xf32>, tensor<64xf32>) {
   %w = nn.constant dense<0.5> : tensor<8x3x3x3xf32>
