@@ -48,11 +48,11 @@ fn optimized_tiles_have_their_sums_in_registers() {
     /// largest tile take 384 on AVX2 and 1,792 on AVX-512. Steps keep some of the sums of bytes in memory for
     /// a while.
     const TILES: [([&str; 2], usize, u32); 5] = [
-        (["4avx29vectorizeI", "8TileTask"], 13, 384),
-        (["6avx5129vectorizeI", "8TileTask"], 31, 384),
-        (["6avx5129vectorizeI", "12PairTileTask"], 24, 384),
-        (["6avx51215vectorize_pairsI", "12PairTileTask"], 28, 384),
-        (["6avx51215vectorize_quadsI", "12QuadTileTask"], 56, 1408),
+        (["8TileTask", "CompiledForAvx210vectorized"], 13, 384),
+        (["8TileTask", "CompiledForAvx51210vectorized"], 31, 384),
+        (["12PairTileTask", "CompiledForAvx51210vectorized"], 24, 384),
+        (["12PairTileTask", "CompiledForAvx51210with_pairs"], 28, 384),
+        (["12QuadTileTask", "CompiledForAvx51210with_quads"], 56, 1408),
     ];
     let lines = include_str!(concat!(env!("OUT_DIR"), "/library.tiles")).lines();
     let found: Vec<(&str, u32)> = lines

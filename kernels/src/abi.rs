@@ -84,19 +84,16 @@ pub(crate) trait KernelBody: Kernel {
     unsafe fn run<S: Simd>(&self, simd: S, operands: OperandTable, part: u32, scratch: *mut u8);
 }
 
-/// A body with its arguments, waiting to be run with some instruction set.
-struct BodyCall<'d, K> {
-    desc: &'d K,
-    operands: OperandTable,
-    part: u32,
-    scratch: *mut u8,
-}
+/// A body with its arguments, waiting to be run with some instruction set. A tuple has no module of its own,
+/// so the machine code is compiled beside the kernel's type, not all kernels' in one unit.
+type BodyCall<'d, K> = (&'d K, OperandTable, u32, *mut u8);
 
 impl<S: Simd, K: KernelBody> Task<S> for BodyCall<'_, K> {
     #[inline(always)]
     unsafe fn run(self, simd: S) {
+        let (desc, operands, part, scratch) = self;
         // SAFETY: passed on from `enter`.
-        unsafe { self.desc.run(simd, self.operands, self.part, self.scratch) }
+        unsafe { desc.run(simd, operands, part, scratch) }
     }
 }
 
@@ -109,7 +106,7 @@ unsafe extern "C" fn enter<K: KernelBody, S: Simd>(
     // SAFETY: `KernelFn`'s contract: `desc` is an aligned `K`, and `entry` was asked for an available
     // instruction set.
     unsafe {
-        let call = BodyCall { desc: &*desc.cast::<K>(), operands: OperandTable(ptrs), part, scratch };
+        let call: BodyCall<'_, K> = (&*desc.cast::<K>(), OperandTable(ptrs), part, scratch);
         S::vectorize(call);
     }
 }

@@ -9,11 +9,19 @@ use std::arch::x86_64::*;
 #[derive(Clone, Copy)]
 pub(crate) struct Avx2(());
 
-#[target_feature(enable = "avx2,fma")]
-unsafe fn vectorize<T: Task<Avx2>>(task: T) {
-    // SAFETY: the caller's promise for the task; the features are on in this function.
-    unsafe { task.run(Avx2(())) }
+/// Tasks compiled with the instruction set. As methods of the task, they are compiled beside its type. As
+/// functions here, they would be one unit of work for the compiler.
+trait CompiledForAvx2: Task<Avx2> {
+    /// # Safety
+    /// That of [`Simd::vectorize`].
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn vectorized(self) {
+        // SAFETY: the caller's promise for the task; the features are on in this function.
+        unsafe { self.run(Avx2(())) }
+    }
 }
+
+impl<T: Task<Avx2>> CompiledForAvx2 for T {}
 
 /// Eight set words before eight clear ones: a window into it is a mask of the first lanes.
 static MASKS: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -171,7 +179,7 @@ impl Simd for Avx2 {
     #[inline(always)]
     unsafe fn vectorize<T: Task<Self>>(task: T) {
         // SAFETY: the caller's promise.
-        unsafe { vectorize(task) }
+        unsafe { task.vectorized() }
     }
 
     map! {

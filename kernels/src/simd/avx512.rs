@@ -10,23 +10,35 @@ use std::arch::x86_64::*;
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512(());
 
-#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma")]
-unsafe fn vectorize<T: Task<Avx512>>(task: T) {
-    // SAFETY: the caller's promise for the task; the features are on in this function.
-    unsafe { task.run(Avx512(())) }
+/// Tasks compiled with the instruction set. As methods of the task, they are compiled beside its type. As
+/// functions here, they would be one unit of work for the compiler, half of the crate.
+trait CompiledForAvx512: Task<Avx512> {
+    /// # Safety
+    /// That of [`Simd::vectorize`].
+    #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma")]
+    unsafe fn vectorized(self) {
+        // SAFETY: the caller's promise for the task; the features are on in this function.
+        unsafe { self.run(Avx512(())) }
+    }
+
+    /// # Safety
+    /// That of [`Simd::vectorize_pairs`].
+    #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx512bf16,avx2,fma")]
+    unsafe fn with_pairs(self) {
+        // SAFETY: the caller's promise for the task; the features are on in this function.
+        unsafe { self.run(Avx512(())) }
+    }
+
+    /// # Safety
+    /// That of [`Simd::vectorize_quads`].
+    #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx512vnni,avx2,fma")]
+    unsafe fn with_quads(self) {
+        // SAFETY: the caller's promise for the task; the features are on in this function.
+        unsafe { self.run(Avx512(())) }
+    }
 }
 
-#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx512bf16,avx2,fma")]
-unsafe fn vectorize_pairs<T: Task<Avx512>>(task: T) {
-    // SAFETY: the caller's promise for the task; the features are on in this function.
-    unsafe { task.run(Avx512(())) }
-}
-
-#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx512vnni,avx2,fma")]
-unsafe fn vectorize_quads<T: Task<Avx512>>(task: T) {
-    // SAFETY: the caller's promise for the task; the features are on in this function.
-    unsafe { task.run(Avx512(())) }
-}
+impl<T: Task<Avx512>> CompiledForAvx512 for T {}
 
 /// [`Lanewise::together`].
 #[cfg(not(miri))]
@@ -130,7 +142,7 @@ impl Simd for Avx512 {
     #[inline(always)]
     unsafe fn vectorize<T: Task<Self>>(task: T) {
         // SAFETY: the caller's promise.
-        unsafe { vectorize(task) }
+        unsafe { task.vectorized() }
     }
 
     map! {
@@ -181,7 +193,7 @@ impl Simd for Avx512 {
     #[inline(always)]
     unsafe fn vectorize_pairs<T: Task<Self>>(task: T) {
         // SAFETY: the caller's promise.
-        unsafe { vectorize_pairs(task) }
+        unsafe { task.with_pairs() }
     }
 
     #[inline(always)]
@@ -234,7 +246,7 @@ impl Simd for Avx512 {
     #[inline(always)]
     unsafe fn vectorize_quads<T: Task<Self>>(task: T) {
         // SAFETY: the caller's promise.
-        unsafe { vectorize_quads(task) }
+        unsafe { task.with_quads() }
     }
 
     #[inline(always)]

@@ -23,7 +23,7 @@ pub(crate) use {avx2::Avx2, avx512::Avx512};
 pub(crate) use {portable::Portable as Avx2, portable::Portable as Avx512};
 
 /// A piece of work to be compiled for an instruction set.
-pub(crate) trait Task<S> {
+pub(crate) trait Task<S>: Sized {
     /// Does the work; implementations are `#[inline(always)]`.
     ///
     /// # Safety
