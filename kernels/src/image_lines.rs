@@ -49,7 +49,7 @@ impl Conv2d {
     pub(crate) fn line_block(&self, slab: usize) -> Option<LineBlock> {
         let [kernel, stride] = [[self.kernel_h, self.kernel_w], [self.stride_h, self.stride_w]];
         let [kernel, stride] = [kernel, stride].map(|pair| pair.map(|size| size as usize));
-        let is_whole = self.groups * self.dilation_h * self.dilation_w == 1;
+        let is_whole = [self.groups, self.dilation_h, self.dilation_w] == [1; 3];
         let is_plain = is_whole && self.prologue == ConvPrologue::None;
         if !is_plain || !self.should_copy_lines() || !overlaps(kernel, stride, self.in_group as usize) {
             return None;
