@@ -281,7 +281,7 @@ impl Conv2d {
             panel_parts: 0,
             isa,
         };
-        conv.path = conv.choose_path(shape.pads);
+        conv.path = conv.choose_path(shape);
         conv.choose_blocks(SLAB, DEPTH);
         conv.choose_parts(threads);
         conv
@@ -330,7 +330,7 @@ impl Conv2d {
         self.panels().packed_len()
     }
 
-    fn choose_path(&self, pads: [usize; 4]) -> Path {
+    fn choose_path(&self, shape: &Conv2dShape) -> Path {
         let plain = self.prologue == ConvPrologue::None && self.strides.input.c == 1;
         if plain && are_narrow(self.groups as usize, self.in_group as usize, self.out_group as usize) {
             return Path::Lanes;
@@ -339,7 +339,10 @@ impl Conv2d {
         // Rows 4096 bytes apart share a set of the first-level cache, and a tile has more rows than a set has
         // ways.
         let collides = self.strides.input.w.is_multiple_of(1024) && self.rows() > 12;
-        if pointwise && pads == [0; 4] && plain && !collides { Path::Direct } else { Path::Gather }
+        if pointwise && shape.pads == [0; 4] && plain && !collides {
+            return Path::Direct;
+        }
+        if self.should_copy_lines(shape) { Path::Lines } else { Path::Gather }
     }
 
     pub(crate) fn uniform_rows(&self) -> usize {
@@ -365,9 +368,8 @@ impl Conv2d {
         let rows = self.rows().max(1);
         let depth = self.depth().max(1);
         let most_depth = if self.path == Path::Direct { DIRECT_DEPTH } else { most_depth };
-        if matches!(self.path, Path::Gather | Path::Lines) {
+        if self.path == Path::Lines {
             if let Some(LineBlock { pixels, length }) = self.line_block(slab) {
-                self.path = Path::Lines;
                 self.block_depth = depth as u32;
                 (self.block_rows, self.slab_stride) = (pixels as u32, length as u32);
                 self.line = if self.pixels_together() > 1 { self.out_h * self.out_w } else { self.out_w };
@@ -390,7 +392,8 @@ impl Conv2d {
                     if fitting >= rows { rows } else { (fitting.max(TILE) / TILE * TILE).min(rows) };
                 self.block_rows = block_rows as u32;
             }
-            Path::Lanes | Path::Lines => self.block_rows = 1,
+            Path::Lanes => self.block_rows = 1,
+            Path::Lines => unreachable!("it has its blocks, or became another path"),
         }
     }
 

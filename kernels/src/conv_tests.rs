@@ -58,3 +58,32 @@ fn images_lie_as_their_order_of_axes_says() {
     assert_eq!(ImageStrides::nchw([3, 5], 2), ImageStrides { n: 30, h: 5, w: 1, c: 15 });
     assert_eq!(ImageStrides::nhwc([3, 5], 2), ImageStrides { n: 30, h: 10, w: 2, c: 1 });
 }
+
+#[test]
+fn few_channels_are_read_from_copied_lines_in_every_order_of_axes() {
+    let mut found = [0; 2];
+    for number in 0..400_usize {
+        let shape = Conv2dShape {
+            batch: number % 3 + 1,
+            input: [number * 7 % 61 + 7, number * 11 % [40, 2000][number % 2] + 7],
+            in_channels: number % 6 + 1,
+            out_channels: number * 5 % 70 + 1,
+            kernel: [number % 7 + 1, number / 3 % 7 + 1],
+            stride: [number / 5 % 3 + 1, number / 7 % 3 + 1],
+            dilation: [1 + usize::from(number % 11 == 0), 1 + usize::from(number % 13 == 0)],
+            pads: [number % 4; 4],
+            groups: 1,
+        };
+        let dense = ConvStrides::dense(&shape);
+        let apart = ImageStrides::nchw(shape.input, shape.in_channels);
+        let is_long = shape.output()[0] > 0 && shape.output()[1] >= 14;
+        for input in [dense.input, apart] {
+            let strides = ConvStrides { input, ..dense };
+            let conv = Conv2d::new(&shape, &strides, ConvPrologue::None, Activation::None, Isa::Scalar, 1);
+            let says = shape.reads_copied_lines() && is_long;
+            assert!(!says || conv.path == Path::Lines, "{shape:?} {input:?}");
+            found[usize::from(says)] += 1;
+        }
+    }
+    assert!(found.iter().all(|count| *count > 50), "{found:?}");
+}

@@ -2,8 +2,11 @@
 //! channels of a pixel side by side. Then the taps of a kernel row are contiguous, and a tile reads a pixel's
 //! inputs where they are, one segment for each kernel row. Where rows are copied instead ([`crate::gather`]),
 //! an input is copied once for each tap that reads it.
+//!
+//! Numbers of 8 and 16 bits have lines ([`crate::lines`]) only to copy rows from: they are multiplied in
+//! pairs or quads, which would go beyond the end of a segment.
 
-use crate::conv::{Conv2d, ConvOperands, ConvPrologue, ImageStrides, Path};
+use crate::conv::{Conv2d, Conv2dShape, ConvOperands, ConvPrologue, ImageStrides, Path};
 use crate::gather::{copy, zero};
 use crate::pixels::Pixel;
 use crate::simd::Simd;
@@ -23,17 +26,20 @@ const MOST_CHANNELS: usize = 16;
 /// The most channels of a pixel that are put side by side in one loop over pixels.
 const FEW_CHANNELS: usize = 4;
 
-/// Whether a convolution with a kernel of this size, these strides, and this many input channels could read
-/// copied lines, which never take more room than copied rows.
-fn overlaps(kernel: [usize; 2], stride: [usize; 2], channels: usize) -> bool {
-    let depth = kernel[0] * kernel[1] * channels;
-    kernel[0] > 1 && kernel[0] >= stride[0] && kernel[1] >= stride[1] && (1..=MOST_DEPTH).contains(&depth)
-}
+impl Conv2dShape {
+    /// Whether a convolution without a prologue reads copied lines of its image, in any order of the image's
+    /// axes and as fast, where output lines have at least 14 pixels. Batch and input do not matter.
+    pub fn reads_copied_lines(&self) -> bool {
+        self.in_channels <= FEW_CHANNELS && self.overlaps()
+    }
 
-/// Whether a convolution in one group reads copied lines of its image, in any order of the image's axes and
-/// as fast, where output lines have at least 14 pixels.
-pub fn reads_copied_lines(kernel: [usize; 2], stride: [usize; 2], channels: usize) -> bool {
-    channels <= FEW_CHANNELS && overlaps(kernel, stride, channels)
+    /// Whether copied lines never take more room than copied rows, and tiles can read them.
+    fn overlaps(&self) -> bool {
+        let Conv2dShape { kernel, stride, dilation, groups, in_channels, .. } = *self;
+        let is_whole = groups == 1 && dilation == [1, 1];
+        let touches = kernel[0] > 1 && kernel[0] >= stride[0] && kernel[1] >= stride[1];
+        is_whole && touches && (1..=MOST_DEPTH).contains(&(kernel[0] * kernel[1] * in_channels))
+    }
 }
 
 /// A block of output pixels that read copied lines: some pixels of one output line, or some whole lines.
@@ -45,34 +51,27 @@ pub(crate) struct LineBlock {
 }
 
 impl Conv2d {
-    /// The largest block whose copied lines take at most `slab` floats; none if lines should not be copied.
-    pub(crate) fn line_block(&self, slab: usize) -> Option<LineBlock> {
-        let [kernel, stride] = [[self.kernel_h, self.kernel_w], [self.stride_h, self.stride_w]];
-        let [kernel, stride] = [kernel, stride].map(|pair| pair.map(|size| size as usize));
-        let is_whole = [self.groups, self.dilation_h, self.dilation_w] == [1; 3];
-        let is_plain = is_whole && self.prologue == ConvPrologue::None;
-        if !is_plain || !self.should_copy_lines() || !overlaps(kernel, stride, self.in_group as usize) {
-            return None;
-        }
-        let slab = slab.min(MOST_FLOATS);
-        let [width, height] = [self.out_w as usize, self.out_h as usize];
-        if width < LEAST_PIXELS {
-            return None;
-        }
-        let length = self.floats_of_line(width);
-        if let Some(more) = (slab / length).checked_sub(kernel[0]) {
-            let lines = (more / stride[0] + 1).min(height);
-            return Some(LineBlock { pixels: lines * width, length });
-        }
-        let columns = slab / (kernel[0] * self.in_group as usize);
-        let pixels = columns.checked_sub(kernel[1])? / stride[1] + 1;
-        let pixels = pixels / LEAST_PIXELS * LEAST_PIXELS;
-        (pixels > 0).then(|| LineBlock { pixels, length: self.floats_of_line(pixels) })
+    /// Whether lines of the image should be copied if there is room for them.
+    pub(crate) fn should_copy_lines(&self, shape: &Conv2dShape) -> bool {
+        let is_apart = self.strides.input.c != 1;
+        let is_plain = self.prologue == ConvPrologue::None && self.out_w as usize >= LEAST_PIXELS;
+        is_plain && shape.overlaps() && (is_apart || shape.in_channels <= MOST_CHANNELS)
     }
 
-    /// Whether copied lines are faster than copied rows.
-    fn should_copy_lines(&self) -> bool {
-        self.strides.input.c != 1 || self.in_group as usize <= MOST_CHANNELS
+    /// The largest block whose copied lines take at most `slab` floats; none if a tile's take more.
+    pub(crate) fn line_block(&self, slab: usize) -> Option<LineBlock> {
+        let slab = slab.min(MOST_FLOATS);
+        let [width, height] = [self.out_w as usize, self.out_h as usize];
+        let [kernel_h, kernel_w] = [self.kernel_h as usize, self.kernel_w as usize];
+        let length = self.floats_of_line(width);
+        if let Some(more) = (slab / length).checked_sub(kernel_h) {
+            let lines = (more / self.stride_h as usize + 1).min(height);
+            return Some(LineBlock { pixels: lines * width, length });
+        }
+        let columns = slab / (kernel_h * self.in_group as usize);
+        let pixels = columns.checked_sub(kernel_w)? / self.stride_w as usize + 1;
+        let pixels = pixels / LEAST_PIXELS * LEAST_PIXELS;
+        (pixels > 0).then(|| LineBlock { pixels, length: self.floats_of_line(pixels) })
     }
 
     /// Floats of a copied line that `pixels` output pixels read.
@@ -160,21 +159,17 @@ unsafe fn copy_line<S: Simd>(
     let channels = conv.in_group as usize;
     let length = conv.slab_stride as usize;
     let columns = length / channels;
-    // Columns are counted from the first one of the padding.
-    let [begin, pad] = [first.x * conv.stride_w as usize, conv.pad_left as usize];
-    let before = pad.saturating_sub(begin).min(columns);
-    let x = (begin + before).saturating_sub(pad);
-    let inside = (conv.in_w as usize).saturating_sub(x).min(columns - before);
-    // SAFETY: the caller's promise; columns from `x` on, `inside` of them, are the image's.
+    let (before, inside) = conv.columns_inside(first.x * conv.stride_w as usize, columns);
+    // SAFETY: the caller's promise; the columns `inside` are the image's.
     unsafe {
         let Some(y) = y else {
             zero(s, to, length);
             return;
         };
         zero(s, to, before * channels);
-        let offset = input.offset(Pixel { n: first.n, y, x });
-        copy_pixels(s, conv, images.x.wrapping_add(offset), to.add(before * channels), inside);
-        let end = (before + inside) * channels;
+        let offset = input.offset(Pixel { n: first.n, y, x: inside.start });
+        copy_pixels(s, conv, images.x.wrapping_add(offset), to.add(before * channels), inside.len());
+        let end = (before + inside.len()) * channels;
         zero(s, to.add(end), length - end);
     }
 }

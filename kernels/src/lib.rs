@@ -83,7 +83,6 @@ pub use conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides, ImageStrides, are
 pub use copy::Copy;
 pub use functions::{NUMBER_FUNCTIONS, NumberFunction, STRIP_FUNCTIONS, StripFunction};
 pub use gemm::{Gemm, GemmShape};
-pub use image_lines::reads_copied_lines;
 pub use isa::Isa;
 pub use lookup::Lookup;
 pub use map::{Activation, ScalarFunction, VectorMap};

@@ -102,7 +102,7 @@ unsafe fn write_line<I: CopiedImage>(
 ) {
     let conv = image.conv();
     let input = &conv.strides.input;
-    let [in_group, pad] = [conv.in_group as usize, conv.pad_left as usize];
+    let in_group = conv.in_group as usize;
     let inside = conv.pad_top as usize..conv.pad_top as usize + conv.in_h as usize;
     // SAFETY: only elements inside the image are read, and numbers of the line written.
     unsafe {
@@ -111,13 +111,13 @@ unsafe fn write_line<I: CopiedImage>(
             return;
         }
         let room = length - VECTOR / size_of::<I::Number>();
-        let pixels = (room / in_group).saturating_sub(pad).min(conv.in_w as usize);
+        let (before, columns) = conv.columns_inside(0, room / in_group);
         for channel in 0..in_group {
             let from = n * input.n as usize
                 + (y - inside.start) * input.h as usize
                 + (group * in_group + channel) * input.c as usize;
-            let to = line.wrapping_add(pad * in_group + channel);
-            image.copy_apart([from as isize, input.w as isize], to, in_group, pixels);
+            let to = line.wrapping_add(before * in_group + channel);
+            image.copy_apart([from as isize, input.w as isize], to, in_group, columns.len());
         }
     }
 }

@@ -29,6 +29,17 @@ impl Conv2d {
         taps.first..taps.end
     }
 
+    /// The columns of the image in a copied line of `columns` columns, of which the first is column `begin`
+    /// of the padded image; and how many columns of padding come before them.
+    #[inline(always)]
+    pub(crate) fn columns_inside(&self, begin: usize, columns: usize) -> (usize, Range<usize>) {
+        let pad = self.pad_left as usize;
+        let before = pad.saturating_sub(begin).min(columns);
+        let first = (begin + before).saturating_sub(pad);
+        let count = (self.in_w as usize).saturating_sub(first).min(columns - before);
+        (before, first..first + count)
+    }
+
     /// Splits `rows` by output line: the first pixel of each, how many of the rows come before it, and how
     /// many the line has.
     #[inline(always)]

@@ -83,7 +83,7 @@ pub(crate) unsafe fn run<S: Simd>(
     let (panels, blocks) = conv.blocks(conv.panels().count(), part);
     for mut rest in blocks {
         if conv.path == Path::Lines {
-            // SAFETY: the caller's promise; scratch has the lines of a block, and those of a line are whole.
+            // SAFETY: the caller's promise; scratch has room for the lines of a block.
             unsafe {
                 let lines = ImageLines::copy(s, conv, images, &rest, scratch);
                 for (pixel, done, count) in conv.output_lines(&rest) {
@@ -103,7 +103,8 @@ pub(crate) unsafe fn run<S: Simd>(
     }
 }
 
-/// Computes a block of rows, of all their K, for a range of panels.
+/// Computes a block of rows, of all their K, for a range of panels. If lines are copied, `scratch` begins
+/// with the inputs of the first row.
 #[inline(always)]
 unsafe fn row_block<S: Simd>(
     s: S,

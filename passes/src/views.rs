@@ -10,9 +10,8 @@
 //! may be overwritten. So trials choose ties and count live bytes, with views in place and without. Slices
 //! with contiguous rows are read in place unless the peak rises; so are views in another order whose readers
 //! would copy them anyway. Others in another order cost time, so they are read in place only if the peak
-//! falls. Views of one root are treated together. Each refusal is a remark
-//! that names the use in the way. A trial costs one `inplace` and one liveness analysis; functions without
-//! such views cost a walk.
+//! falls. Views of one root are treated together. Each refusal is a remark that names the use in the way. A
+//! trial costs one `inplace` and one liveness analysis; functions without such views cost a walk.
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, is_free_view, ties};

@@ -9,7 +9,7 @@ use ir::window::Arrangement;
 use ir::{Op, Value};
 use kernels::{
     Conv2d, Conv2dShape, ConvNumbers, ConvStrides, ImageStrides, PairConv2d, Panels, StoredFloat,
-    WeightStrides, are_narrow, reads_copied_lines,
+    WeightStrides, are_narrow,
 };
 
 use crate::bands::{self, Band, RowWork, Rowwise, Slide, band_rows};
@@ -65,22 +65,34 @@ fn has_narrow_groups(root: OpRef<'_>) -> bool {
 }
 
 /// Whether its kernel copies lines of the image, at any size of that. At a stride of 1, Winograd's algorithm
-/// may be faster, and it reads the image in place.
+/// may be faster, and it reads the image in place. The sizes of weights are known even if others are named.
 fn copies_lines(whole: OpRef<'_>, fused: &Fused<'_>) -> bool {
-    let is_f32 = |value: Value| matches!(group::stored(whole, value), Ok(StoredFloat::F32));
-    let [image, filter] = [0, 1].map(|index| whole.operand(fused.operands[index]));
     let root = fused.root;
-    let (Some(&[_, channels, height, width]), Some(window)) =
-        (root.operand_shape(1).as_deref(), window_of(root))
+    let filter = root.operand_shape(1);
+    let (Some(&[outputs, channels, height, width]), Some(window)) = (filter.as_deref(), window_of(root))
     else {
         return false;
     };
-    let SlidingWindow { strides, dilations, .. } = window;
-    let is_whole = root.int("groups") == Some(1) && dilations == [1, 1] && strides != [1, 1];
     let size = |size: u64| size as usize;
-    is_whole
-        && [image, filter, whole.body.result(whole.op, 0)].into_iter().all(is_f32)
-        && reads_copied_lines([height, width].map(size), strides.map(size), size(channels))
+    let shape = Conv2dShape {
+        batch: 1,
+        input: [1, 1],
+        in_channels: size(channels),
+        out_channels: size(outputs),
+        kernel: [height, width].map(size),
+        stride: window.strides.map(size),
+        dilation: window.dilations.map(size),
+        pads: window.pads.map(size),
+        groups: 1,
+    };
+    let [image, filter] = [0, 1].map(|index| whole.operand(fused.operands[index]));
+    let tensors = [image, filter, whole.body.result(whole.op, 0)];
+    let is_f32 = |value: Value| matches!(group::stored(whole, value), Ok(StoredFloat::F32));
+    root.int("groups") == Some(1)
+        && shape.stride != [1, 1]
+        && shape.reads_copied_lines()
+        && has_weights(whole, fused)
+        && tensors.into_iter().all(is_f32)
 }
 
 /// The sizes of an NHWC convolution.

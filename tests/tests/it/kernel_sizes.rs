@@ -28,6 +28,7 @@ struct Said {
     writes_strides: bool,
     reads_rows: Vec<bool>,
     reads_strides: Vec<bool>,
+    reads_a_copy: Vec<bool>,
 }
 
 fn said(target: &dyn Target, ctx: &Context, body: &Body, op: Op) -> Said {
@@ -39,6 +40,7 @@ fn said(target: &dyn Target, ctx: &Context, body: &Body, op: Op) -> Said {
         writes_strides: target.writes_strides(at),
         reads_rows: operands().map(|operand| target.reads_rows(at, operand)).collect(),
         reads_strides: operands().map(|operand| target.reads_strides(at, operand)).collect(),
+        reads_a_copy: operands().map(|operand| target.reads_a_copy(at, operand)).collect(),
     }
 }
 
