@@ -34,6 +34,8 @@ pub struct RowNormShape {
 const ACCUMULATORS: usize = 64;
 /// The greatest number of vectors for them.
 const MOST_VECTORS: usize = ACCUMULATORS / 8;
+/// The greatest number of lanes.
+const MOST_LANES: usize = 16;
 /// Contiguous rows in one unit of work.
 const ROWS: usize = 16;
 /// The least elements of a part.
@@ -201,8 +203,6 @@ impl RowNorm {
 trait RowSummand {
     /// A sum with one more element of each lane.
     fn add<S: Simd>(s: S, sum: S::F, x: S::F, centre: S::F) -> S::F;
-    /// A sum with one more element.
-    fn add_one(sum: f32, x: f32, centre: f32) -> f32;
 }
 
 /// The elements.
@@ -212,11 +212,6 @@ impl RowSummand for RowValues {
     #[inline(always)]
     fn add<S: Simd>(s: S, sum: S::F, x: S::F, _: S::F) -> S::F {
         s.add(sum, x)
-    }
-
-    #[inline(always)]
-    fn add_one(sum: f32, x: f32, _: f32) -> f32 {
-        sum + x
     }
 }
 
@@ -228,11 +223,6 @@ impl RowSummand for RowSquares {
     fn add<S: Simd>(s: S, sum: S::F, x: S::F, centre: S::F) -> S::F {
         let deviation = s.sub(x, centre);
         s.mul_add(deviation, deviation, sum)
-    }
-
-    #[inline(always)]
-    fn add_one(sum: f32, x: f32, centre: f32) -> f32 {
-        (x - centre).mul_add(x - centre, sum)
     }
 }
 
@@ -246,7 +236,6 @@ unsafe fn sum_row<S: Simd, T: RowSummand>(s: S, x: Numbers, count: usize, centre
     let vectors = ACCUMULATORS / S::LANES;
     let whole = count - count % ACCUMULATORS;
     let mut sums = [s.splat(0.0); MOST_VECTORS];
-    let mut lanes = [0.0; ACCUMULATORS];
     // SAFETY: the caller's promise.
     unsafe {
         for first in (0..whole).step_by(ACCUMULATORS) {
@@ -254,21 +243,54 @@ unsafe fn sum_row<S: Simd, T: RowSummand>(s: S, x: Numbers, count: usize, centre
                 *sum = T::add(s, *sum, x.load(s, first + number * S::LANES, S::LANES), middle);
             }
         }
-        for (number, sum) in sums.into_iter().enumerate().take(vectors) {
-            s.store(lanes.as_mut_ptr().add(number * S::LANES), sum);
-        }
-        for (channel, lane) in (whole..count).zip(&mut lanes) {
-            *lane = T::add_one(*lane, x.one(channel), centre);
-        }
-    }
-    let mut joined = ACCUMULATORS;
-    while joined > 1 {
-        joined /= 2;
-        for lane in 0..joined {
-            lanes[lane] += lanes[lane + joined];
+        for (number, sum) in sums.iter_mut().enumerate().take(vectors) {
+            let first = whole + number * S::LANES;
+            if first >= count {
+                break;
+            }
+            let added = T::add(s, *sum, x.load(s, first, count - first), middle);
+            *sum = if count - first >= S::LANES { added } else { first_lanes(s, added, *sum, count - first) };
         }
     }
-    lanes[0]
+    join(s, &mut sums, vectors)
+}
+
+/// The first `count` lanes of `a`, and the others of `b`.
+#[inline(always)]
+fn first_lanes<S: Simd>(s: S, a: S::F, b: S::F, count: usize) -> S::F {
+    let mut lanes = [0.0; MOST_LANES];
+    // SAFETY: there are as many floats as lanes.
+    unsafe {
+        s.store(lanes.as_mut_ptr(), b);
+        s.store_first(lanes.as_mut_ptr(), count, a);
+        s.load(lanes.as_ptr())
+    }
+}
+
+/// The sum of all accumulators, of which the second half is added to the first until one is left.
+#[inline(always)]
+fn join<S: Simd>(s: S, sums: &mut [S::F; MOST_VECTORS], mut vectors: usize) -> f32 {
+    while vectors > 1 {
+        vectors /= 2;
+        for number in 0..vectors {
+            sums[number] = s.add(sums[number], sums[number + vectors]);
+        }
+    }
+    let mut sum = sums[0];
+    let mut apart = S::LANES / 2;
+    while apart > 0 {
+        let mut lanes = [0_i32; MOST_LANES];
+        for (lane, from) in lanes.iter_mut().enumerate() {
+            *from = (lane ^ apart) as i32;
+        }
+        // SAFETY: there are as many numbers as lanes.
+        sum = s.add(sum, s.permute(sum, unsafe { s.load_int(lanes.as_ptr()) }));
+        apart /= 2;
+    }
+    let mut first = [0.0; MOST_LANES];
+    // SAFETY: there are as many floats as lanes.
+    unsafe { s.store(first.as_mut_ptr(), sum) };
+    first[0]
 }
 
 // SAFETY: three `u64`, then ten of four bytes, without padding; `entry` reads this type.
