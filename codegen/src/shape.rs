@@ -15,10 +15,16 @@ pub(crate) fn known_shape(op: OpRef<'_>, value: Value) -> Result<Vec<u64>, CodeR
     shape.ok_or_else(|| CodeRefusal::new("a size is not known"))
 }
 
-/// The layout of an operand or result.
+/// The layout of an operand or result. The stride of an axis of one element is not below 0: a view turns such
+/// an axis round without moving an element, and kernels count in unsigned numbers.
 pub(crate) fn known_layout(op: OpRef<'_>, value: Value) -> Result<Strided, CodeRefusal> {
     match layout(op.ctx, op.body, value) {
-        Some(layout) => Ok(layout),
+        Some(mut layout) => {
+            for (size, stride) in layout.shape.iter().zip(&mut layout.strides) {
+                *stride = if *size == 1 { stride.abs() } else { *stride };
+            }
+            Ok(layout)
+        }
         None => {
             known_shape(op, value)?;
             Err(CodeRefusal::new("the rows of its operands or result end inside an axis"))
@@ -48,4 +54,28 @@ pub(crate) fn check_f32(op: OpRef<'_>) -> Result<(), CodeRefusal> {
     let f32 = op.ctx.f32();
     let all = op.body.operands(op.op).all(|operand| op.ctx.elem(op.body.ty(operand)) == f32);
     if all { Ok(()) } else { Err(CodeRefusal::new("its kernel computes with f32 only")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::plan::attrs;
+
+    use super::known_layout;
+    use crate::testing::Net;
+
+    #[test]
+    fn an_axis_of_one_element_is_never_read_backwards() {
+        let mut net = Net::f32(&[&[4, 3, 5]]);
+        let ctx = net.ctx.clone();
+        let turned = [
+            ("starts", ctx.ints_attr(&[3, 2, 4])),
+            ("sizes", ctx.ints_attr(&[1, 2, 1])),
+            ("strides", ctx.ints_attr(&[-2, -1, -3])),
+            (attrs::MEM_VIEW, ctx.unit_attr()),
+        ];
+        let view = net.op("nn.slice", &[net.arg(0)], &turned);
+        let op = net.body.defining_op(view).expect("it is a slice");
+        let layout = known_layout(net.body.at(&ctx, op), view).expect("its sizes are known");
+        assert_eq!((layout.shape, layout.strides), (vec![1, 2, 1], vec![30, -5, 1]));
+    }
 }
