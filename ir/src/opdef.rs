@@ -375,6 +375,7 @@ bitflags! {
         const CAST = 1 << 15;
         /// Permuting the axes of operand 0 (and of all operands that are concatenated or broadcast with it),
         /// and the attributes that name axes, permutes the axes of the result. Implied for elementwise rows.
+        /// If the attributes name one axis, this holds where the result has as many axes as operand 0.
         const PERMUTABLE = 1 << 16;
         /// The result has the elements of operand 0 in the same row-major order.
         const SAME_ORDER = 1 << 17;

@@ -109,6 +109,15 @@ pub fn permutation(ctx: &Context, body: &Body, op: Op) -> Option<Vec<usize>> {
     Some(op.ints("permutation")?.into_iter().map(|axis| axis as usize).collect())
 }
 
+/// The permutation that undoes another one.
+pub(crate) fn inverse(permutation: &[usize]) -> Vec<usize> {
+    let mut inverse = vec![0; permutation.len()];
+    for (to, &from) in permutation.iter().enumerate() {
+        inverse[from] = to;
+    }
+    inverse
+}
+
 /// `value` in another shape with the same number of elements; the operation is inserted before `at`.
 pub fn reshape(ctx: &Context, body: &mut Body, value: Value, shape: &[Dim], at: Op) -> Value {
     let attrs = [("shape", ctx.dims_attr(shape))];

@@ -14,10 +14,11 @@
 //! and at the output. A transpose that only moves axes of size 1 becomes a reshape, which is free. Those made
 //! by this pass become reshapes at the end, because few operations can move before a reshape.
 //!
-//! A reshape that only adds or drops axes of size 1, as around a convolution of rows, moves before a
-//! transpose and after an elementwise operation, so that neither separates a convolution from the operations
-//! after it.
+//! A reshape moves before a transpose that keeps together what it splits or joins, and after an elementwise
+//! operation, so that neither separates a convolution from the operations around it: an image may be made
+//! of a sequence, or of rows with axes of size 1.
 
+use ir::body::OpRef;
 use ir::builder::InsertPoint;
 use ir::dims::{self, Bindings};
 use ir::opdef::View;
@@ -28,8 +29,9 @@ use ir::{
 };
 
 use crate::dce::remove_dead;
-use crate::edit::{blocks, permutation, rebuild, reshape};
+use crate::edit::{blocks, inverse, permutation, rebuild, reshape};
 use crate::manager::Changes;
+use crate::reshapes;
 
 /// Axis `i` of an NHWC image is axis `TO_NHWC[i]` of the NCHW one.
 const TO_NHWC: [usize; 4] = [0, 2, 3, 1];
@@ -109,7 +111,7 @@ impl LayoutChooser<'_> {
                 false => Ok(()),
             };
         }
-        if let Some(shape) = self.shape_of_ones(op) {
+        if let Some(shape) = self.reshape_to(op) {
             return self.raise_reshape(op, &shape);
         }
         match self.profitable_permutation(op) {
@@ -146,26 +148,30 @@ impl LayoutChooser<'_> {
         Ok(())
     }
 
-    /// The result shape of an operation that only adds or drops axes of size 1.
-    fn shape_of_ones(&self, op: Op) -> Option<Vec<Dim>> {
+    /// The result shape of an operation that only changes the shape.
+    fn reshape_to(&self, op: Op) -> Option<Vec<Dim>> {
         self.body.at(self.ctx, op).has(Traits::SAME_ORDER).then_some(())?;
         let ends = [self.body.operand(op, 0), self.body.result(op, 0)];
         let [from, to] = ends.map(|value| self.dims(value));
         let [read, made] = ends.map(|value| self.ctx.type_data(self.body.ty(value)).elem());
-        let is_same = without_ones(&from).eq(without_ones(&to)) && !from.contains(&Dim::Unknown);
-        (is_same && read.is_some() && read == made).then_some(to)
+        let is_known = !from.contains(&Dim::Unknown) && !to.contains(&Dim::Unknown);
+        (is_known && read.is_some() && read == made).then_some(to)
     }
 
-    /// Rewrites the `reshape(transpose(x))` that adds or drops axes of size 1 as `transpose(reshape(x))`.
+    /// Rewrites the `reshape(transpose(x))` as `transpose(reshape(x))`, if the transpose keeps together and
+    /// in order what the reshape splits or joins.
     fn raise_reshape(&mut self, op: Op, shape: &[Dim]) -> Result<(), InferError> {
         let transpose = self.body.defining_op(self.body.operand(op, 0));
         let found = transpose.and_then(|op| Some((op, permutation(self.ctx, self.body, op)?)));
         let Some((transpose, permutation)) = found else { return Ok(()) };
+        let source = self.body.operand(transpose, 0);
+        let Some((raised, order)) = reshapes::raised(self.ctx, &self.dims(source), &permutation, shape)
+        else {
+            return Ok(());
+        };
         if !self.may(op, "stands before the transpose that it read") {
             return Ok(());
         }
-        let source = self.body.operand(transpose, 0);
-        let (raised, order) = raised(&self.dims(source), &permutation, shape);
         let reshaped = self.reshaped(source, &raised, op);
         let new = self.transposed(reshaped, &order, op)?;
         self.replace(op, new);
@@ -175,23 +181,21 @@ impl LayoutChooser<'_> {
     /// `value` in another shape, skipping reshapes that it came from; inserted before `at`.
     fn reshaped(&mut self, value: Value, shape: &[Dim], at: Op) -> Value {
         let mut source = value;
-        while let Some(op) = self.body.defining_op(source).filter(|op| self.shape_of_ones(*op).is_some()) {
+        while let Some(op) = self.body.defining_op(source).filter(|op| self.reshape_to(*op).is_some()) {
             source = self.body.operand(op, 0);
         }
         if self.dims(source) == shape { source } else { reshape(self.ctx, self.body, source, shape, at) }
     }
 
-    /// The result of an operation. If it is elementwise with one operand, a reshape that only adds or drops
-    /// axes of size 1, the operation is copied before the reshape.
+    /// The result of an operation. If it is elementwise with one operand, a reshape that separates it from
+    /// what it could be fused with, the operation is copied before the reshape.
     fn before_reshape(&mut self, op: Op) -> Result<Value, InferError> {
         let result = self.body.result(op, 0);
         let is_unary = matches!(self.body.at(self.ctx, op).kind(), Kind::Elementwise(_))
             && self.body.operand_count(op) == 1;
         let operand = is_unary.then(|| self.body.operand(op, 0));
         let reshape = operand.and_then(|operand| self.body.defining_op(operand));
-        let Some(reshape) = reshape.filter(|reshape| self.shape_of_ones(*reshape).is_some()) else {
-            return Ok(result);
-        };
+        let Some(reshape) = reshape.filter(|reshape| self.separates(*reshape)) else { return Ok(result) };
         if !self.may(op, "stands before the reshape that it read") {
             return Ok(result);
         }
@@ -199,6 +203,14 @@ impl LayoutChooser<'_> {
         let properties = self.body.properties(op);
         let copy = rebuild(self.ctx, self.body, op, &[source], properties, InsertPoint::Before(op))?;
         Ok(self.reshaped(self.body.result(copy, 0), &self.dims(result), op))
+    }
+
+    /// Whether an operation is a reshape of a sum of products, or one that only adds or drops axes of size 1.
+    fn separates(&self, op: Op) -> bool {
+        let Some(to) = self.reshape_to(op) else { return false };
+        let source = self.body.operand(op, 0);
+        let maker = self.body.defining_op(source).map(|maker| self.body.at(self.ctx, maker).kind());
+        matches!(maker, Some(Kind::Contract(_))) || without_ones(&self.dims(source)).eq(without_ones(&to))
     }
 
     fn turn_to_nhwc(&mut self, op: Op) -> Result<(), InferError> {
@@ -242,7 +254,7 @@ impl LayoutChooser<'_> {
     fn profitable_permutation(&self, op: Op) -> Option<Vec<usize>> {
         let op_ref = self.body.at(self.ctx, op);
         let is_elementwise = matches!(op_ref.kind(), Kind::Elementwise(_));
-        if !is_elementwise && !op_ref.has(Traits::PERMUTABLE) {
+        if !is_elementwise && !is_permutable(op_ref) {
             return None;
         }
         let rank = self.ctx.type_data(op_ref.result_type(0)).tensor_shape()?.len();
@@ -280,7 +292,7 @@ impl LayoutChooser<'_> {
                 return true;
             }
             let is_elementwise = matches!(reader.kind(), Kind::Elementwise(_));
-            if self.body.result_count(used.op) != 1 || !is_elementwise && !reader.has(Traits::PERMUTABLE) {
+            if self.body.result_count(used.op) != 1 || !is_elementwise && !is_permutable(reader) {
                 return false;
             }
             value = self.body.result(used.op, 0);
@@ -384,39 +396,17 @@ impl LayoutChooser<'_> {
     }
 }
 
+/// Whether the axes of the result may be permuted with those of operand 0.
+fn is_permutable(op: OpRef<'_>) -> bool {
+    let rank = |ty| op.ctx.type_data(ty).tensor_shape().map(<[_]>::len);
+    let names_one_axis =
+        || op.def().is_some_and(|def| def.attrs.iter().any(|attr| attr.kind == AttrKind::Axis));
+    op.has(Traits::PERMUTABLE) && (!names_one_axis() || rank(op.operand_type(0)) == rank(op.result_type(0)))
+}
+
 /// The axes of sizes other than 1.
 fn without_ones(shape: &[Dim]) -> impl Iterator<Item = &Dim> {
     shape.iter().filter(|dim| **dim != Dim::Known(1))
-}
-
-/// A shape and a permutation for which `transpose(reshape(x))` equals the reshape to `to` of a transposed `x`
-/// of shape `from`. The reshape only adds or drops axes of size 1: those at the beginning of `to` come first,
-/// and others before the axis that they precede in `to`.
-fn raised(from: &[Dim], permutation: &[usize], to: &[Dim]) -> (Vec<Dim>, Vec<usize>) {
-    let is_one = |size: &Dim| *size == Dim::Known(1);
-    let first = to.iter().position(|size| !is_one(size)).unwrap_or(to.len());
-    let mut kept = permutation.iter().rev().filter(|axis| !is_one(&from[**axis]));
-    // For each axis of `to`, from the last one, its axis of `from`, or the one that it comes before.
-    let mut next = from.len();
-    let mut places = Vec::new();
-    for (axis, size) in to.iter().enumerate().rev() {
-        if !is_one(size) {
-            next = *kept.next().expect("as many axes of other sizes");
-        }
-        places.push((axis >= first, next, !is_one(size)));
-    }
-    places.reverse();
-    let mut axes: Vec<usize> = (0..to.len()).collect();
-    axes.sort_by_key(|axis| places[*axis]);
-    (axes.iter().map(|axis| to[*axis]).collect(), inverse(&axes))
-}
-
-fn inverse(permutation: &[usize]) -> Vec<usize> {
-    let mut inverse = vec![0; permutation.len()];
-    for (to, &from) in permutation.iter().enumerate() {
-        inverse[from] = to;
-    }
-    inverse
 }
 
 /// Whether all axes of more than one element keep their order.

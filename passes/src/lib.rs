@@ -58,6 +58,7 @@ pub mod precision;
 mod readers;
 pub mod recompute;
 pub mod reduce;
+mod reshapes;
 pub mod rewrite;
 pub mod schedule;
 pub mod select;

@@ -14,7 +14,7 @@ use crate::kernels::conv::{ConvKernel, has_weights, pointers};
 use crate::kernels::packing::ComputedFilter;
 use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
-use crate::shape::{check_f32, known_layout};
+use crate::shape::{check_f32, known_layout, known_shape};
 
 /// `nn.matmul`, alone or with fused operations.
 pub(crate) const ROW: KernelRow = KernelRow {
@@ -28,6 +28,7 @@ pub(crate) const ROW: KernelRow = KernelRow {
         Ok(_) => Arrangement::Strides,
         Err(_) => Arrangement::Plain,
     },
+    writes: Arrangement::Rows,
     access: group::added_access,
     joins: Some(|_, op, place| group::follows(op, place)),
     lower,
@@ -101,6 +102,34 @@ impl OperandMatrices {
         Ok(OperandMatrices { batch, apart, rows, columns, strides: between })
     }
 
+    /// The matrices of the result of a product of these, of operands with this many axes. A vector on the left
+    /// is one row, and one on the right is one column.
+    fn of_result(
+        whole: OpRef<'_>,
+        [a, b]: [&OperandMatrices; 2],
+        [a_axes, b_axes]: [usize; 2],
+    ) -> Result<OperandMatrices, CodeRefusal> {
+        let Strided { mut shape, mut strides, .. } = known_layout(whole, whole.result(0))?;
+        if a_axes == 1 {
+            let axis = shape.len() - usize::from(b_axes > 1);
+            shape.insert(axis, 1);
+            strides.insert(axis, b.columns as i64);
+        }
+        if b_axes == 1 {
+            shape.push(1);
+            strides.push(1);
+        }
+        let apart: Vec<usize> = strides.iter().map(|stride| *stride as usize).collect();
+        let batch = shape.len() - 2;
+        Ok(OperandMatrices {
+            batch: shape[..batch].to_vec(),
+            rows: a.rows,
+            columns: b.columns,
+            strides: [apart[batch], 1],
+            apart: apart[..batch].to_vec(),
+        })
+    }
+
     /// Elements of one matrix.
     fn elements(&self) -> usize {
         self.rows * self.columns
@@ -118,17 +147,22 @@ impl OperandMatrices {
         axes.map(|((index, _), apart)| *index as usize * apart).sum()
     }
 
-    /// Treats all matrices as one, if their rows have a common stride.
-    fn stack(&mut self) {
+    /// All matrices as one, if their rows have a common stride: its rows, and the stride.
+    fn stacked(&self) -> Option<(usize, usize)> {
         let (mut rows, mut between) = (self.rows, self.strides[0]);
         for (size, apart) in self.batch.iter().zip(&self.apart).rev().filter(|(size, _)| **size != 1) {
             match rows {
                 1 => between = *apart,
                 _ if *apart == rows * between => {}
-                _ => return,
+                _ => return None,
             }
             rows *= *size as usize;
         }
+        Some((rows, between))
+    }
+
+    /// Makes all matrices one.
+    fn stack(&mut self, (rows, between): (usize, usize)) {
         (self.rows, self.strides[0]) = (rows, between);
         self.batch.clear();
         self.apart.clear();
@@ -138,6 +172,8 @@ impl OperandMatrices {
 pub(super) struct MatmulSizes {
     pub(super) a: OperandMatrices,
     pub(super) b: OperandMatrices,
+    /// The result's matrices, with rows that are contiguous.
+    result: OperandMatrices,
     /// The result's sizes before the last two.
     batch: Vec<u64>,
 }
@@ -152,16 +188,22 @@ impl MatmulSizes {
         let of =
             |number, transposed| OperandMatrices::of((whole, root), operands[number], number, transposed);
         let (mut a, b) = (of(0, "transpose_a")?, of(1, "transpose_b")?);
-        if b.batch.is_empty() && !a.is_turned() {
+        let axes = |number| known_shape(whole, whole.operand(operands[number])).map(|shape| shape.len());
+        let mut result = OperandMatrices::of_result(whole, [&a, &b], [axes(0)?, axes(1)?])?;
+        if b.batch.is_empty()
+            && !a.is_turned()
+            && let (Some(rows), Some(result_rows)) = (a.stacked(), result.stacked())
+        {
             // All left matrices have the same right one, so they are rows of one matrix.
-            a.stack();
+            a.stack(rows);
+            result.stack(result_rows);
         }
         let rank = a.batch.len().max(b.batch.len());
         let size =
             |batch: &[u64], axis: usize| (axis + batch.len()).checked_sub(rank).map_or(1, |axis| batch[axis]);
         let pairs = (0..rank).map(|axis| (size(&a.batch, axis), size(&b.batch, axis)));
         let batch = pairs.map(|(a, b)| if a == 1 { b } else { a }).collect();
-        Ok(MatmulSizes { a, b, batch })
+        Ok(MatmulSizes { a, b, result, batch })
     }
 
     fn kernel(&self, fused: &Fused<'_>, machine: &Machine) -> Gemm {
@@ -169,7 +211,8 @@ impl MatmulSizes {
     }
 
     pub(super) fn shape(&self) -> GemmShape {
-        let shape = GemmShape::dense(self.a.rows, self.b.columns, self.a.columns);
+        let dense = GemmShape::dense(self.a.rows, self.b.columns, self.a.columns);
+        let shape = GemmShape { c_stride: self.result.strides[0], ..dense };
         if self.a.is_turned() || self.a.rows == 1 {
             shape
         } else {
@@ -183,9 +226,10 @@ impl MatmulSizes {
         (kernel.packed_len() as u64 * 4).next_multiple_of(64)
     }
 
-    /// Elements of one matrix of the result.
-    fn result_elements(&self) -> u64 {
-        (self.a.rows * self.b.columns) as u64
+    /// Where matrix `number` of the result begins in it and in a residual, which has no gaps, in elements.
+    fn result_at(&self, number: u64) -> [u64; 2] {
+        let elements = (self.a.rows * self.b.columns) as u64;
+        [self.result.at(&unravel(number, &self.batch)) as u64, number * elements]
     }
 
     /// Bytes of scratch for a contiguous copy of one left matrix, if that is needed.
@@ -214,10 +258,10 @@ fn with_weights(fused: &Fused<'_>, sizes: &MatmulSizes, kernel: ConvKernel, numb
     let operands = pointers(fused, packing);
     let calls = (0..sizes.batch.iter().product::<u64>()).map(|number| {
         let mut operands = operands.clone();
-        let result = number * sizes.result_elements();
+        let [result, residual] = sizes.result_at(number);
         operands[0].advance(result * numbers.output.bytes() as u64);
         operands[1].advance((sizes.a.at(&unravel(number, &sizes.batch)) * numbers.input.bytes()) as u64);
-        operands[4].advance(result * numbers.residual.bytes() as u64);
+        operands[4].advance(residual * numbers.residual.bytes() as u64);
         kernel.call(operands)
     });
     Lowered::new("gemm", calls.collect())
@@ -234,7 +278,7 @@ impl Products<'_> {
     /// For each matrix of the result: packs the right matrix, unless it was packed for the one before, and
     /// computes the product.
     fn calls(&self) -> Vec<LoweredCall> {
-        let MatmulSizes { a, b, batch } = self.sizes;
+        let MatmulSizes { a, b, batch, .. } = self.sizes;
         let kernel = self.sizes.kernel(self.fused, self.machine);
         let mut calls = Vec::new();
         let (mut packed, mut turned) = (None, None);
@@ -247,7 +291,7 @@ impl Products<'_> {
             if a.is_turned() && turned.replace(left) != Some(left) {
                 calls.push(self.turn(left as u64 * 4));
             }
-            let at = number * self.sizes.result_elements() * 4;
+            let [result, residual] = self.sizes.result_at(number);
             let operand = |index: Option<usize>, offset| {
                 index.map_or(Pointer::Absent, |index| Pointer::Operand(index, offset))
             };
@@ -257,11 +301,11 @@ impl Products<'_> {
                 Pointer::Operand(self.fused.operands[0], left as u64 * 4)
             };
             let operands = vec![
-                Pointer::Result(0, at),
+                Pointer::Result(0, result * 4),
                 left,
                 Pointer::Shared(0),
                 operand(self.fused.bias, 0),
-                operand(self.fused.residual, at),
+                operand(self.fused.residual, residual * 4),
             ];
             calls.push(LoweredCall::kernel(&kernel, operands));
         }

@@ -1,6 +1,7 @@
 //! How weighted sums along an axis are lowered.
 
 use ir::body::OpRef;
+use ir::window::{Arrangement, pitch};
 use kernels::Resample;
 
 use crate::call::{Lowered, LoweredCall, Pointer};
@@ -13,6 +14,7 @@ pub(crate) const ROW: KernelRow = KernelRow {
     name: "resample",
     doc: "Weighted sums of elements along an axis.",
     runs: Runs::Kernel("resample"),
+    writes: Arrangement::Rows,
     lower,
     ..KernelRow::PLAIN
 };
@@ -29,6 +31,10 @@ fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let sizes = [shape[axis] as usize, count as usize];
     let (outer, inner) = (product(&shape[..axis]), product(&shape[axis + 1..]));
     let kernel = Resample::new(outer, sizes, inner, taps as usize, machine.isa, machine.threads);
+    let kernel = match pitch(op.ctx, op.body, op.result(0)) {
+        Some((row, pitch)) => kernel.in_rows(row as usize / 4, pitch as usize / 4),
+        None => kernel,
+    };
     let operands = [0, 1, 2].map(|operand| Pointer::Operand(operand, 0));
     let operands = [&[Pointer::Result(0, 0)][..], &operands].concat();
     Ok(Lowered::new("resample", vec![LoweredCall::kernel(&kernel, operands)]))

@@ -50,10 +50,12 @@ impl PlanChecker<'_> {
             }
         }
         let copied = (0..rows.len()).filter(|index| is_copied[*index]);
-        let place = |index: usize| self.place_of_part(op, index, rows[index]?, results.first()?);
-        let written: Vec<Option<Home>> = copied.map(place).collect();
-        let is_under =
-            |home: &Home| written.iter().any(|place| place.as_ref().is_none_or(|place| place.meets(home)));
+        let places = |index: usize| self.places_of_copy(op, index, rows[index]?, results.first()?);
+        let written: Vec<Option<Vec<Home>>> = copied.map(places).collect();
+        let is_under = |home: &Home| {
+            let mut places = written.iter();
+            places.any(|places| places.as_ref().is_none_or(|all| all.iter().any(|place| place.meets(home))))
+        };
         operands.into_iter().filter(|(_, home)| is_under(home)).collect()
     }
 
@@ -79,6 +81,17 @@ impl PlanChecker<'_> {
         let ConcatRows { first, row, pitch } = rows;
         let bytes = size::tensor_bytes(self.ctx, self.body.ty(self.body.operand(op, index)))?;
         whole.rows_within(first, bytes / row, row, pitch)
+    }
+
+    /// The homes that the copy of an operand into a result with the home `whole` writes: one, unless there
+    /// are gaps within its rows there.
+    fn places_of_copy(&self, op: Op, index: usize, rows: ConcatRows, whole: &Home) -> Option<Vec<Home>> {
+        if let Some(place) = self.place_of_part(op, index, rows, whole) {
+            return Some(vec![place]);
+        }
+        let ConcatRows { first, row, pitch } = rows;
+        let bytes = size::tensor_bytes(self.ctx, self.body.ty(self.body.operand(op, index)))?;
+        (0..bytes / row).map(|number| whole.part(first + number * pitch, row)).collect()
     }
 
     /// Whether a home holds `content`, or the corresponding rows of a concatenation in which that is in

@@ -205,6 +205,28 @@ fn a_part_elsewhere_than_in_its_whole_is_refused() {
     );
 }
 
+/// `%x` is copied to rows of `%1`, which has gaps within them: rows of rows.
+const NESTED: &str = r#"func.func @main(%x: tensor<2x2x2xf32>, %y: tensor<2x1x2xf32>) -> tensor<2x3x3xf32> attributes {optc.arena = 72 : i64} {
+  %0 = nn.neg %y {mem.pitch = array<i64: 8, 36>, mem.place = [["arena", 0, 16, 0, 8, 36]]} : tensor<2x1x2xf32>
+  %1 = nn.concat %0, %x {axis = 1 : i64, mem.parts = array<i64: 0>, mem.pitch = array<i64: 8, 12>, mem.place = [["arena", 0, 48, 0, 8, 12]]} : (tensor<2x1x2xf32>, tensor<2x2x2xf32>) -> tensor<2x3x2xf32>
+  %2 = nn.slice %1 {mem.pitch = array<i64: 4, 12>, mem.place = [["arena", 0, 24, 8, 4, 12]], sizes = array<i64: 2, 3, 1>, starts = array<i64: 0, 0, 0>} : (tensor<2x3x2xf32>) -> tensor<2x3x1xf32>
+  %3 = nn.concat %1, %2 {axis = 2 : i64, mem.parts = array<i64: 0, 1>, mem.place = [["arena", 0, 72]]} : (tensor<2x3x2xf32>, tensor<2x3x1xf32>) -> tensor<2x3x3xf32>
+  %4 = nn.neg %3 {mem.place = [["out", 0, 72]]} : tensor<2x3x3xf32>
+  return %4 : tensor<2x3x3xf32>
+}"#;
+
+#[test]
+fn a_copy_into_rows_of_rows_meets_only_what_lies_there() {
+    assert_eq!(faults(NESTED, "%0, %x {", "%0, %x {"), [""; 0]);
+    let own = r#"%0 = nn.neg %y {mem.pitch = array<i64: 8, 36>, mem.place = [["arena", 0, 16, 0, 8, 36]]}"#;
+    let later = own.replace("0, 8, 36]]", "12, 8, 36]]");
+    let copied = NESTED.replace(own, &later).replace("mem.parts = array<i64: 0>, ", "");
+    refuses(&copied, "%0, %x {", "%0, %x {", "result 0 overwrites operand 0 while it is read");
+    refuses(NESTED, own, &later, "operand 0 is not at its place in the result");
+    let swapped = NESTED.replace("mem.parts = array<i64: 0>, ", "mem.parts = array<i64: 1>, ");
+    refuses(&swapped, "%0, %x {", "%0, %x {", "operand 1 is not at its place in the result");
+}
+
 #[test]
 fn rows_that_overlap_lose_what_is_read_later() {
     let lost = "operand 0 are overwritten before";

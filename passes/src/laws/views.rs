@@ -2,6 +2,7 @@
 
 use ir::TypeData;
 
+use crate::reshapes::raised;
 use crate::rewrite::{LawCondition, LawMatch, Matched, Rule, Term, Terms};
 
 /// The laws.
@@ -14,6 +15,8 @@ pub(super) static LAWS: &[Rule] = &[
     }]),
     Rule::computed("reshape-of-reshape", "(nn.reshape (nn.reshape ?x))",
         "the outer reshape of x", reshape_of_reshape),
+    Rule::computed("reshape-of-transpose", "(nn.reshape (nn.transpose ?x))",
+        "the transpose of a reshape of x", reshape_of_transpose).near(),
     Rule::law("reshape-to-same-shape", "(nn.reshape ?x)", "?x"),
     Rule::law("broadcast-to-same-shape", "(nn.broadcast ?x)", "?x"),
     Rule::law("cast-to-same-type", "(nn.cast ?x)", "?x"),
@@ -83,6 +86,19 @@ fn moves_nothing(terms: &dyn Terms<'_>, found: &LawMatch) -> bool {
 /// Merges two reshapes.
 fn reshape_of_reshape(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     terms.make_like(&found.ops[0], &found.vars)
+}
+
+/// A reshape of a transpose as a transpose of a reshape, if the transpose keeps together and in order what
+/// the reshape splits or joins.
+fn reshape_of_transpose(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
+    let ctx = terms.ctx();
+    let permutation = terms.input(&found.ops[1]).ints("permutation").ok()?;
+    let permutation: Vec<usize> = permutation.iter().map(|axis| *axis as usize).collect();
+    let from = terms.dims(found.vars[0])?;
+    let (sizes, order) = raised(ctx, from, &permutation, ctx.type_data(found.ty).tensor_shape()?)?;
+    let reshaped = terms.make("nn.reshape", &[found.vars[0]], &[("shape", ctx.dims_attr(&sizes))])?;
+    let order: Vec<i64> = order.iter().map(|axis| *axis as i64).collect();
+    terms.make("nn.transpose", &[reshaped], &[("permutation", ctx.ints_attr(&order))])
 }
 
 /// Whether a slice takes consecutive elements.

@@ -9,7 +9,9 @@
 //!   with the values that are live at the step. No arena is below that peak ([`tradeoff::peak_of_tensors`]).
 //!   If it does not fit, the result overwrites rows already read, in bands ([`crate::overlap`]), which frees
 //!   memory. If the scratch still does not fit, and the algorithm is at least 1.5 times as fast, the arena
-//!   may exceed the peak by up to 10 %.
+//!   may exceed the peak by up to 10 %. In a chain of equal layers all steps are at the peak, and only in
+//!   bands are they below it. So if that holds for more than half of the steps, the arena may grow to the
+//!   peak without bands.
 //! - `memory`: like `balanced`, beneath the peak of the smallest arena, without bands and without those 10 %.
 //!   If a planner that starts anew finds no placement as small as the usual one, the scratch goes into the
 //!   gaps of that one ([`super::gaps`]). If these are too small, the arena grows: the choice must not depend
@@ -46,13 +48,15 @@ pub(super) type Placed<'a> = (ArenaProblem<'a>, Placement, Vec<Diagnostic>);
 pub(crate) struct Room {
     /// The limit of their scratch plus the live bytes; none if there is no limit.
     most_bytes: Option<u64>,
+    /// The same limit for an algorithm that is [`MUCH_FASTER`].
+    grown_bytes: u64,
     /// The greatest error, relative to the largest number.
     most_error: f64,
     /// The goal of the plan.
     goal: Goal,
 }
 
-/// A balanced plan's arena may exceed the peak by 1 / this for an algorithm that is [`MUCH_FASTER`].
+/// A balanced plan's arena may exceed the peak by at least 1 / this for an algorithm that is [`MUCH_FASTER`].
 const GROWTH: u64 = 10;
 /// The least speedup, as a ratio of times, for which the arena may grow.
 const MUCH_FASTER: f64 = 1.5;
@@ -72,10 +76,11 @@ impl Room {
     /// The room in a function; `question` has the goal of the smallest arena.
     pub(crate) fn of(goal: Goal, question: &impl Question) -> Room {
         match goal {
-            Goal::Speed => Room { most_bytes: None, most_error: 1e-3, goal },
+            Goal::Speed => Room { most_bytes: None, grown_bytes: u64::MAX, most_error: 1e-3, goal },
             Goal::Memory | Goal::Balanced => {
                 let peak = tradeoff::peak_of_tensors(question);
-                Room { most_bytes: Some(peak), most_error: 1e-4, goal }
+                let grown_bytes = if goal == Goal::Memory { peak } else { grown(question, peak) };
+                Room { most_bytes: Some(peak), grown_bytes, most_error: 1e-4, goal }
             }
         }
     }
@@ -101,8 +106,7 @@ impl Room {
         let bands = method.bands.filter(|_| self.goal != Goal::Memory);
         let candidate = bands.and_then(|bands| question.candidate(Goal::Balanced, step.op, bands, 1));
         let saved = candidate.map_or(0, |candidate| candidate.saved());
-        let growth = if self.goal == Goal::Memory { 0 } else { most / GROWTH };
-        let grown = most.saturating_add(growth);
+        let grown = self.grown_bytes;
         let others = [(most, saved, 0.0), (grown, 0, MUCH_FASTER), (grown, saved, MUCH_FASTER)];
         let found = others.into_iter().find_map(|(most, saved, speedup)| {
             let room = most.saturating_sub(step.live - saved);
@@ -144,6 +148,14 @@ impl Room {
         };
         MethodInRoom { method, scratch, least_scratch_bytes, in_bands: false }
     }
+}
+
+/// The bytes to which the arena of a balanced plan may grow above the peak, for what is [`MUCH_FASTER`].
+fn grown(question: &impl Question, peak: u64) -> u64 {
+    let live: Vec<u64> = question.steps().iter().map(|step| step.live).collect();
+    let in_bands = live.iter().filter(|live| **live > peak).count();
+    let without_bands = live.iter().copied().max().filter(|_| 2 * in_bands > live.len());
+    peak.saturating_add(peak / GROWTH).max(without_bands.unwrap_or(0))
 }
 
 /// A step that could be computed faster.

@@ -110,6 +110,52 @@ fn the_arena_grows_for_what_is_much_faster() {
     assert_eq!(found(Goal::Balanced, 1, FasterMethod { least_room_bytes: 401, ..without }), lacks(401, 100));
 }
 
+/// Equal layers, the first steps of three, beside others of 1000 bytes: operand and result are images of 1024
+/// bytes, of which 768 are shared in bands.
+struct Chain {
+    layers: u32,
+}
+
+impl Question for Chain {
+    fn goal(&self) -> Goal {
+        Goal::Memory
+    }
+
+    fn steps(&self) -> Vec<RunningStep> {
+        let live = |number| if number < self.layers { 2048 } else { 1000 };
+        (0..4)
+            .map(|number| RunningStep { op: Op::from_u32(number), live: live(number), preferred: 0 })
+            .collect()
+    }
+
+    fn scratch(&self, _op: Op, preferred: u64) -> (u64, Option<Bands>) {
+        (preferred, Some(Bands { operand: 0, free_rows: 2, multiple: 1 }))
+    }
+
+    fn rows(&self, op: Op, operand: usize) -> Option<(OperandRows, [u64; 2])> {
+        (op < Op::from_u32(self.layers) && operand == 0).then_some((rows(1, 0), [1024; 2]))
+    }
+}
+
+#[test]
+fn in_a_chain_of_equal_layers_the_arena_grows_to_the_peak_without_bands() {
+    let found = |layers, goal, method: FasterMethod| {
+        let chain = Chain { layers };
+        let found = Room::of(goal, &chain).method(&chain, &chain.steps()[0], &|_| Some(method));
+        found.expect("there is one").scratch
+    };
+    let peak = tradeoff::peak_of_tensors(&Chain { layers: 3 });
+    let saved = 2048 - peak;
+    assert!(saved > 600, "{saved} bytes are shared in bands of single rows");
+    let in_bands = 2048 - 768;
+    let most = 2048 - in_bands;
+    assert_eq!(found(3, Goal::Balanced, needing(most, 1.5)), Ok(320));
+    assert!(found(3, Goal::Balanced, needing(most + 1, 1.5)).is_err(), "above the peak without bands");
+    assert!(found(3, Goal::Balanced, needing(most, 1.4)).is_err(), "not much faster");
+    assert!(found(3, Goal::Memory, needing(most, 1.5)).is_err());
+    assert!(found(2, Goal::Balanced, needing(most, 1.5)).is_err(), "half of the steps are no chain");
+}
+
 #[test]
 fn for_speed_all_scratch_is_there_and_for_memory_what_is_free_beneath_the_peak() {
     assert_eq!(found(Goal::Speed, 0, needing(1 << 60, 1.01)), Ok(false));

@@ -1,9 +1,10 @@
-//! Conversion of Pad: a padding with a number, or a gather of the input's own elements.
+//! Conversion of Pad: a padding with a number, a concatenation with slices of the input, or a gather of its
+//! elements.
 
 use ir::dims::{self, SizeArithmetic};
 use ir::{Context, Dim, DimExpr, Value};
 
-use super::pick::{broadcast, gather_along, number};
+use super::pick::{SliceWindow, broadcast, gather_along, number};
 use crate::onnx::call::{MOST_WRITTEN, NodeConversion, Refusal, Results};
 
 /// Pad: sizes are attributes up to version 10 and operands from 11 on. Mode `constant` is a padding; `edge`,
@@ -177,6 +178,10 @@ fn pad_from_inside(
     let shape = call.dims(x)?;
     let mut padded = x;
     for axis in (0..shape.len()).filter(|axis| low[*axis] != 0 || high[*axis] != 0) {
+        if let Some(parts) = around(call, padded, mode, axis, [low[axis], high[axis]])? {
+            padded = call.emit("nn.concat", &parts, &[("axis", call.ctx().int_attr(axis as i64))])?;
+            continue;
+        }
         let indices = match shape[axis] {
             Dim::Known(0) => return Err("an axis without elements, expected some to pick from".into()),
             Dim::Known(size) => {
@@ -199,4 +204,47 @@ fn pad_from_inside(
         padded = gather_along(call, padded, indices, axis)?;
     }
     Ok(vec![padded])
+}
+
+/// The parts of a padded axis: slices of `x`, and `x` itself between them. None if these would be more than
+/// one slice on a side, or the axis is of a named size.
+fn around(
+    call: &mut NodeConversion<'_, '_>,
+    x: Value,
+    mode: PadMode,
+    axis: usize,
+    pads: [i64; 2],
+) -> Result<Option<Vec<Value>>, Refusal> {
+    let shape = call.dims(x)?;
+    let Dim::Known(size) = shape[axis] else { return Ok(None) };
+    let most = match mode {
+        PadMode::Reflect => size.saturating_sub(1),
+        PadMode::Wrap | PadMode::Edge => size,
+    };
+    let [Ok(before), Ok(after)] = pads.map(u64::try_from) else { return Ok(None) };
+    if size == 0 || before.max(after) > most {
+        return Ok(None);
+    }
+    // Where the slices begin, and their direction; an edge is one element, repeated.
+    let (starts, stride) = match mode {
+        PadMode::Reflect => ([before, size.saturating_sub(2)], -1),
+        PadMode::Wrap => ([size - before, 0], 1),
+        PadMode::Edge => ([0, size - 1], 1),
+    };
+    let mut parts = [None, Some(x), None];
+    for (place, (start, count)) in [0, 2].into_iter().zip(starts.into_iter().zip([before, after])) {
+        if count == 0 {
+            continue;
+        }
+        let mut window = SliceWindow::whole(&shape);
+        window.starts[axis] = Dim::Known(start);
+        window.sizes[axis] = Dim::Known(if let PadMode::Edge = mode { 1 } else { count });
+        window.strides[axis] = stride;
+        let slice = window.emit(call, x)?;
+        let sizes: Vec<Dim> = (0..shape.len())
+            .map(|other| if other == axis { Dim::Known(count) } else { shape[other] })
+            .collect();
+        parts[place] = Some(broadcast(call, slice, &sizes)?);
+    }
+    Ok(Some(parts.into_iter().flatten().collect()))
 }

@@ -178,7 +178,7 @@ pub(super) static OPS: &[OpDef] = &[
         results: RESULT,
         attrs: &[attr("axis", AttrKind::Axis, Presence::DefaultInt(0), "The axis, from 0.")],
         infer: Infer::Rule(infer_gather),
-        traits: Traits::PURE.union(Traits::SELECTS),
+        traits: Traits::PURE.union(Traits::SELECTS).union(Traits::PERMUTABLE),
         kind: Kind::Kernel("gather"),
         eval: Some(nn::gather),
         ..OpDef::BLANK
