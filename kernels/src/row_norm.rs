@@ -14,6 +14,7 @@
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::bf16::{Numbers, StoredFloat};
+use crate::contiguous::{first_lanes, join};
 use crate::isa::Isa;
 use crate::map::{Activation, FunctionCode, MapBody, apply};
 use crate::norm::Centre;
@@ -34,8 +35,6 @@ pub struct RowNormShape {
 const ACCUMULATORS: usize = 64;
 /// The greatest number of vectors for them.
 const MOST_VECTORS: usize = ACCUMULATORS / 8;
-/// The greatest number of lanes.
-const MOST_LANES: usize = 16;
 /// Contiguous rows in one unit of work.
 const ROWS: usize = 16;
 /// The least elements of a part.
@@ -121,12 +120,21 @@ impl RowNorm {
             let variance = sum_row::<S, RowSquares>(s, x, channels, mean) / count;
             let factor = s.splat(1.0 / (variance + self.epsilon).sqrt());
             let mean = s.splat(mean);
-            for first in (0..channels).step_by(S::LANES) {
-                let left = channels - first;
-                let deviation = s.sub(x.load(s, first, left), mean);
-                let factor = s.mul(s.load_first(scale.add(first), left), factor);
-                let value = s.mul_add(deviation, factor, s.load_first(bias.add(first), left));
-                out.store(s, first, left, value);
+            let row = MappedRow { x, scale, bias, mean, factor };
+            let whole = channels - channels % S::LANES;
+            if whole == 0 {
+                out.store(s, 0, channels, row.vector(s, 0, channels));
+            } else {
+                // The last vector ends where the row ends: a masked store would delay loads of the next row,
+                // since the processor takes it to write a whole vector.
+                let last = channels - S::LANES;
+                let last_vector = row.vector(s, last, S::LANES);
+                for first in (0..whole).step_by(S::LANES) {
+                    out.store(s, first, S::LANES, row.vector(s, first, S::LANES));
+                }
+                if whole < channels {
+                    out.store(s, last, S::LANES, last_vector);
+                }
             }
             if self.activation.is_applied() {
                 let at = out.floats(0);
@@ -199,6 +207,31 @@ impl RowNorm {
     }
 }
 
+/// A row with contiguous channels, once its moments are known.
+struct MappedRow<S: Simd> {
+    x: Numbers,
+    scale: *const f32,
+    bias: *const f32,
+    mean: S::F,
+    factor: S::F,
+}
+
+impl<S: Simd> MappedRow<S> {
+    /// The normalised channels from `first` on, `count` of them.
+    ///
+    /// # Safety
+    /// The row has these channels.
+    #[inline(always)]
+    unsafe fn vector(&self, s: S, first: usize, count: usize) -> S::F {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let deviation = s.sub(self.x.load(s, first, count), self.mean);
+            let factor = s.mul(s.load_first(self.scale.add(first), count), self.factor);
+            s.mul_add(deviation, factor, s.load_first(self.bias.add(first), count))
+        }
+    }
+}
+
 /// The summand of a sum over a row.
 trait RowSummand {
     /// A sum with one more element of each lane.
@@ -249,48 +282,10 @@ unsafe fn sum_row<S: Simd, T: RowSummand>(s: S, x: Numbers, count: usize, centre
                 break;
             }
             let added = T::add(s, *sum, x.load(s, first, count - first), middle);
-            *sum = if count - first >= S::LANES { added } else { first_lanes(s, added, *sum, count - first) };
+            *sum = if count - first >= S::LANES { added } else { first_lanes(s, count - first, added, *sum) };
         }
     }
-    join(s, &mut sums, vectors)
-}
-
-/// The first `count` lanes of `a`, and the others of `b`.
-#[inline(always)]
-fn first_lanes<S: Simd>(s: S, a: S::F, b: S::F, count: usize) -> S::F {
-    let mut lanes = [0.0; MOST_LANES];
-    // SAFETY: there are as many floats as lanes.
-    unsafe {
-        s.store(lanes.as_mut_ptr(), b);
-        s.store_first(lanes.as_mut_ptr(), count, a);
-        s.load(lanes.as_ptr())
-    }
-}
-
-/// The sum of all accumulators, of which the second half is added to the first until one is left.
-#[inline(always)]
-fn join<S: Simd>(s: S, sums: &mut [S::F; MOST_VECTORS], mut vectors: usize) -> f32 {
-    while vectors > 1 {
-        vectors /= 2;
-        for number in 0..vectors {
-            sums[number] = s.add(sums[number], sums[number + vectors]);
-        }
-    }
-    let mut sum = sums[0];
-    let mut apart = S::LANES / 2;
-    while apart > 0 {
-        let mut lanes = [0_i32; MOST_LANES];
-        for (lane, from) in lanes.iter_mut().enumerate() {
-            *from = (lane ^ apart) as i32;
-        }
-        // SAFETY: there are as many numbers as lanes.
-        sum = s.add(sum, s.permute(sum, unsafe { s.load_int(lanes.as_ptr()) }));
-        apart /= 2;
-    }
-    let mut first = [0.0; MOST_LANES];
-    // SAFETY: there are as many floats as lanes.
-    unsafe { s.store(first.as_mut_ptr(), sum) };
-    first[0]
+    join(s, sums, vectors, |a, b| s.add(a, b))
 }
 
 // SAFETY: three `u64`, then ten of four bytes, without padding; `entry` reads this type.

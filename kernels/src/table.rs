@@ -8,7 +8,7 @@ use crate::isa::Isa;
 use crate::{
     ArgExtreme, ArgSort, Attention, Bits, CheckBoxes, CheckIndices, ColumnSoftmax, Compress, Conv2d, Copy,
     Cumulate, GlobalAveragePool, GroupNorm, Lookup, NonMaxSuppression, PairConv2d, Pool2d, Put, QuadConv2d,
-    Resample, RoiAlign, RowNorm, Take, VectorMap, Winograd,
+    Resample, RoiAlign, RowNorm, RowSoftmax, Take, VectorMap, Winograd,
 };
 
 /// A kernel whose machine code is in the table.
@@ -58,6 +58,7 @@ kernels! {
     Resample
     RoiAlign
     RowNorm
+    RowSoftmax
     Take
     VectorMap
     Winograd

@@ -8,6 +8,5 @@ func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
   return %2 : tensor<64xf32>
 }
 // ----- output
-// step 1, `nn.softmax`: 320 bytes are live
+// step 1, `nn.softmax`: 256 bytes are live
 //          256 bytes  %0: tensor<64xf32> of `nn.exp`, steps 0 to 2
-//           64 bytes  scratch of `nn.softmax`

@@ -26,7 +26,7 @@ func.func @main(%x: tensor<1x6x6x8xf32>) -> tensor<1x6x6x16xf32> {
 //     }
 //     %4 = nn.exp %arg0 {mem.kernel = "pointwise", mem.pitch = array<i64: 32, 64>} : tensor<1x6x6x8xf32>
 //     %5 = nn.concat %3, %4 {axis = 3 : i64, mem.parts = array<i64: 0, 1>} : (tensor<1x6x6x8xf32>, tensor<1x6x6x8xf32>) -> tensor<1x6x6x16xf32>
-//     %6 = nn.softmax %5 {axis = 3 : i64, mem.kernel = "softmax", mem.scratch = 192 : i64, mem.tie = array<i64: 0>} : tensor<1x6x6x16xf32>
+//     %6 = nn.softmax %5 {axis = 3 : i64, mem.kernel = "softmax", mem.tie = array<i64: 0>} : tensor<1x6x6x16xf32>
 //     return %6 : tensor<1x6x6x16xf32>
 //   }
 // }

@@ -53,7 +53,7 @@ func.func @main(%x: tensor<2x4xf32>) -> (tensor<2x5xf32>, tensor<2x5xf32>, tenso
 //    |        ^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<2x4xf32>) -> (tensor<2x5xf32>, tensor<2x5xf32>, tensor<2x3xf32>, tensor<2x6xf32>) attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
-//     %0 = nn.softmax %arg0 {axis = 1 : i64, mem.kernel = "softmax", mem.scratch = 64 : i64} : tensor<2x4xf32>
+//     %0 = nn.softmax %arg0 {axis = 1 : i64, mem.kernel = "softmax"} : tensor<2x4xf32>
 //     %1 = nn.pad %0 {high = array<i64: 0, 0>, low = array<i64: 0, 1>, mem.kernel = "pad"} : (tensor<2x4xf32>) -> tensor<2x5xf32>
 //     %2 = nn.pad %arg0 {high = array<i64: 0, 0>, low = array<i64: 0, 1>, mem.kernel = "pad"} : (tensor<2x4xf32>) -> tensor<2x5xf32>
 //     %3 = nn.neg %arg0 {mem.kernel = "pointwise"} : tensor<2x4xf32>

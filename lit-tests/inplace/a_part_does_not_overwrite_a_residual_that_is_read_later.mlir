@@ -54,9 +54,9 @@ func.func @main(%x: tensor<1x6x6x8xf32>) -> tensor<1x6x6x24xf32> {
 //       %9 = nn.add %8, %arg3 : tensor<1x6x6x8xf32>
 //       optc.yield %9 : tensor<1x6x6x8xf32>
 //     }
-//     %4 = nn.softmax %1 {axis = 3 : i64, mem.kernel = "softmax", mem.scratch = 192 : i64, mem.tie = array<i64: 0>} : tensor<1x6x6x8xf32>
+//     %4 = nn.softmax %1 {axis = 3 : i64, mem.kernel = "softmax", mem.tie = array<i64: 0>} : tensor<1x6x6x8xf32>
 //     %5 = nn.add %3, %arg0 {mem.kernel = "pointwise"} : tensor<1x6x6x8xf32>
-//     %6 = nn.softmax %5 {axis = 3 : i64, mem.kernel = "softmax", mem.scratch = 192 : i64, mem.tie = array<i64: 0>} : tensor<1x6x6x8xf32>
+//     %6 = nn.softmax %5 {axis = 3 : i64, mem.kernel = "softmax", mem.tie = array<i64: 0>} : tensor<1x6x6x8xf32>
 //     %7 = nn.concat %3, %4, %6 {axis = 3 : i64, mem.kernel = "copy", mem.parts = array<i64: 0>} : (tensor<1x6x6x8xf32>, tensor<1x6x6x8xf32>, tensor<1x6x6x8xf32>) -> tensor<1x6x6x24xf32>
 //     return %7 : tensor<1x6x6x24xf32>
 //   }

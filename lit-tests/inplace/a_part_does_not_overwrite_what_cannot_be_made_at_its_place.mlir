@@ -54,7 +54,7 @@ func.func @main(%x: tensor<2x3xf32>, %y: tensor<4x3xf32>) -> tensor<2x12xf32> {
 // module {
 //   func.func @main(%arg0: tensor<2x3xf32>, %arg1: tensor<4x3xf32>) -> tensor<2x12xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<5.000000e-01> : tensor<2x3xf32>
-//     %1 = nn.softmax %arg0 {axis = 1 : i64, mem.kernel = "softmax", mem.scratch = 64 : i64} : tensor<2x3xf32>
+//     %1 = nn.softmax %arg0 {axis = 1 : i64, mem.kernel = "softmax"} : tensor<2x3xf32>
 //     %2 = nn.neg %1 {mem.kernel = "pointwise", mem.pitch = array<i64: 12, 48>} : tensor<2x3xf32>
 //     %3 = nn.add %arg0, %0 {mem.kernel = "pointwise", mem.pitch = array<i64: 12, 48>} : tensor<2x3xf32>
 //     %4 = nn.neg %3 {mem.kernel = "pointwise", mem.pitch = array<i64: 12, 48>} : tensor<2x3xf32>

@@ -25,7 +25,7 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x6xf32> {
 //   |        ^^^^^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<2x3xf32>) -> tensor<2x6xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
-//     %0 = nn.softmax %arg0 {axis = 1 : i64, mem.kernel = "softmax", mem.scratch = 64 : i64} : tensor<2x3xf32>
+//     %0 = nn.softmax %arg0 {axis = 1 : i64, mem.kernel = "softmax"} : tensor<2x3xf32>
 //     %1 = nn.abs %arg0 {mem.kernel = "pointwise", mem.pitch = array<i64: 12, 24>} : tensor<2x3xf32>
 //     %2 = nn.concat %0, %1 {axis = 1 : i64, mem.kernel = "copy", mem.parts = array<i64: 1>} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
 //     return %2 : tensor<2x6xf32>

@@ -15,10 +15,10 @@ func.func @main(%x: tensor<1x5x7x3xf32>) -> tensor<35x3xf32> {
 // 6 |   %0 = nn.sqrt %x : tensor<1x5x7x3xf32>
 //   |        ^^^^^^^
 // module {
-//   func.func @main(%arg0: tensor<1x5x7x3xf32>) -> tensor<35x3xf32> attributes {optc.arena = 612 : i64, optc.pools = {arena = {align = 64 : i64, bytes = 612 : i64, pitch = 64 : i64, start = 0 : i64}}, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
-//     %0 = nn.sqrt %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 192, 420]]} : tensor<1x5x7x3xf32>
+//   func.func @main(%arg0: tensor<1x5x7x3xf32>) -> tensor<35x3xf32> attributes {optc.arena = 420 : i64, optc.pools = {arena = {align = 64 : i64, bytes = 420 : i64, pitch = 64 : i64, start = 0 : i64}}, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
+//     %0 = nn.sqrt %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 0, 420]]} : tensor<1x5x7x3xf32>
 //     %1 = nn.reshape %0 {mem.kernel = "copy", shape = array<i64: 35, 3>} : (tensor<1x5x7x3xf32>) -> tensor<35x3xf32>
-//     %2 = nn.softmax %1 {axis = 1 : i64, mem.kernel = "softmax", mem.place = [["out", 0, 420], ["arena", 0, 192]], mem.scratch = 192 : i64} : tensor<35x3xf32>
+//     %2 = nn.softmax %1 {axis = 1 : i64, mem.kernel = "softmax", mem.place = [["out", 0, 420]]} : tensor<35x3xf32>
 //     return %2 : tensor<35x3xf32>
 //   }
 // }

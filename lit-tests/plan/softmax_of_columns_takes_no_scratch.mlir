@@ -9,9 +9,9 @@ func.func @main(%x: tensor<2x30x8xf32>) -> (tensor<2x30x8xf32>, tensor<2x30x8xf3
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<2x30x8xf32>) -> (tensor<2x30x8xf32>, tensor<2x30x8xf32>) attributes {optc.arena = 256 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<2x30x8xf32>) -> (tensor<2x30x8xf32>, tensor<2x30x8xf32>) attributes {optc.arena = 0 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.softmax %arg0 {axis = 1 : i64, mem.kernel = "softmax", mem.place = [["out", 0, 1920]]} : tensor<2x30x8xf32>
-//     %1 = nn.softmax %arg0 {axis = 2 : i64, mem.kernel = "softmax", mem.place = [["out", 1, 1920], ["arena", 0, 256]], mem.scratch = 256 : i64} : tensor<2x30x8xf32>
+//     %1 = nn.softmax %arg0 {axis = 2 : i64, mem.kernel = "softmax", mem.place = [["out", 1, 1920]]} : tensor<2x30x8xf32>
 //     return %0, %1 : tensor<2x30x8xf32>, tensor<2x30x8xf32>
 //   }
 // }

@@ -102,8 +102,8 @@ impl OperandMatrices {
         Ok(OperandMatrices { batch, apart, rows, columns, strides: between })
     }
 
-    /// The matrices of the result of a product of these, of operands with this many axes. A vector on the left
-    /// is one row, and one on the right is one column.
+    /// The matrices of the result of a product of these; its operands have `a_axes` and `b_axes`. A vector on
+    /// the left is one row, and one on the right is one column.
     fn of_result(
         whole: OpRef<'_>,
         [a, b]: [&OperandMatrices; 2],

@@ -7,7 +7,7 @@ use ir::target::GroupPosition;
 use ir::window::Arrangement;
 use kernels::{
     Activation, Centre, ColumnSoftmax, ConvNumbers, GroupNorm, GroupNormShape, GroupNormStep, RowNorm,
-    RowNormShape, StoredFloat,
+    RowNormShape, RowSoftmax, StoredFloat,
 };
 
 use crate::activation::activation;
@@ -86,8 +86,8 @@ fn lower_batch_norm(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRef
     Ok(Lowered::new("pointwise", vec![call]))
 }
 
-/// `e^(x - max) / sum of e^(x - max)` along an axis, in one call if it is of `f32` and not the last.
-/// Otherwise in four: the maxima go to scratch, the powers to the result, their sums to scratch, and the
+/// `e^(x - max) / sum of e^(x - max)` along an axis, in one call if it is of `f32` without gaps. Otherwise in
+/// four: the maxima go to scratch, the powers to the result, their sums to scratch, and the
 /// quotients overwrite the powers.
 fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let shape = known_shape(op, op.operand(0))?;
@@ -128,12 +128,17 @@ fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusa
     let shared_bytes = (count * u64::from(elem.bytes())).next_multiple_of(64);
     let loops = Lowered { shared_bytes, ..Lowered::new("softmax", calls) };
     let product = |sizes: &[u64]| sizes.iter().product::<u64>() as usize;
-    let (blocks, columns) = (product(&shape[..axis]), product(&shape[axis + 1..]));
-    if elem != ElemType::F32 || columns <= 1 || read != dense {
+    let (blocks, size) = (product(&shape[..axis]), shape[axis] as usize);
+    let columns = product(&shape[axis + 1..]);
+    let is_last = axis + 1 == shape.len();
+    if elem != ElemType::F32 || columns <= 1 && !is_last || read != dense {
         return Ok(loops);
     }
-    let sizes = [shape[axis] as usize, columns];
-    let kernel = ColumnSoftmax::new(blocks, sizes, machine.isa, machine.threads);
+    if is_last {
+        let kernel = RowSoftmax::new(blocks, size, machine.isa, machine.threads);
+        return Ok(Lowered::new("softmax", vec![LoweredCall::kernel(&kernel, vec![powers, x])]));
+    }
+    let kernel = ColumnSoftmax::new(blocks, [size, columns], machine.isa, machine.threads);
     // If sizes are named, there may be one column at some of them: then the loops run.
     let call = LoweredCall {
         most_scratch_bytes: loops.most_scratch_bytes(1),

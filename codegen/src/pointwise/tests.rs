@@ -122,9 +122,10 @@ fn scratch_has_the_size_of_what_is_computed() {
     assert_eq!(gated(&[10, 10]), [448, 896]);
     assert_eq!(gated(&[100_000]), [8192; 2], "a strip of 1024 for each of two workers");
     let softmax = |shape: &[u64]| {
-        scratch_bytes(shape, |net| net.op("nn.softmax", &[net.arg(0)], &[("axis", net.ctx.int_attr(1))]))
+        scratch_bytes(shape, |net| net.op("nn.softmax", &[net.arg(0)], &[("axis", net.ctx.int_attr(0))]))
     };
-    assert_eq!(softmax(&[8, 8]), [64; 2], "the greatest elements, and the sums");
+    assert_eq!(softmax(&[8, 1]), [64; 2], "the greatest elements, and the sums");
+    assert_eq!(softmax(&[64]), [0; 2], "a row");
 }
 
 #[test]

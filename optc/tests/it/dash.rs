@@ -71,8 +71,7 @@ fn models_and_tests_are_read_from_standard_input_and_artifacts_are_refused() {
     assert!(planned.status.success(), "{}", text(&planned.stderr));
     assert_eq!(text(&planned.stdout), text(&by_name.stdout));
 
-    let test =
-        file("test.mlir", format!("// RUN: optc plan\n// CHECK: arena 64 bytes\n{PROGRAM}").as_bytes());
+    let test = file("test.mlir", format!("// RUN: optc plan\n// CHECK: arena 0 bytes\n{PROGRAM}").as_bytes());
     let ran = optc(folder, &test, &["lit", "-"]);
     assert!(ran.status.success(), "{}{}", text(&ran.stdout), text(&ran.stderr));
     let wrong = file("wrong.mlir", format!("// RUN: optc plan\n// CHECK: nothing\n{PROGRAM}").as_bytes());

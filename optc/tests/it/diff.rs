@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use crate::scratch;
 
-const BEFORE: &str = r#"func.func @main(%x: tensor<64xf32>, %y: tensor<64xf32>) -> tensor<64xf32> {
-  %0 = nn.exp %x : tensor<64xf32>
-  %1 = nn.softmax %0 {axis = 0 : i64} : tensor<64xf32> loc("Softmax_1")
-  %2 = nn.clip %1 {lo = 0.0 : f32, hi = 1.0 : f32} : tensor<64xf32>
-  %3 = nn.add %2, %y : tensor<64xf32>
-  %4 = nn.neg %3 : tensor<64xf32>
-  return %4 : tensor<64xf32>
+const BEFORE: &str = r#"func.func @main(%x: tensor<64xf64>, %y: tensor<64xf64>) -> tensor<64xf64> {
+  %0 = nn.exp %x : tensor<64xf64>
+  %1 = nn.softmax %0 {axis = 0 : i64} : tensor<64xf64> loc("Softmax_1")
+  %2 = nn.clip %1 {lo = 0.0 : f32, hi = 1.0 : f32} : tensor<64xf64>
+  %3 = nn.add %2, %y : tensor<64xf64>
+  %4 = nn.neg %3 : tensor<64xf64>
+  return %4 : tensor<64xf64>
 }
 "#;
 
@@ -50,7 +50,7 @@ fn an_attribute_is_one_change_and_an_operation_between_two_is_one_addition() {
     assert_eq!(status, Some(1));
     assert!(said.starts_with("@main: 5 operations are the same, 1 changed, 0 added, 0 removed\n"), "{said}");
     assert!(said.contains("`hi` 1.000000e+00 : f32 -> 2.000000e+00 : f32"), "{said}");
-    let longer = BEFORE.replace("%3 = nn.add %2,", "%n = nn.tanh %2 : tensor<64xf32>\n  %3 = nn.add %n,");
+    let longer = BEFORE.replace("%3 = nn.add %2,", "%n = nn.tanh %2 : tensor<64xf64>\n  %3 = nn.add %n,");
     let (_, said) = diff(&longer, &[]);
     assert!(said.starts_with("@main: 5 operations are the same, 1 changed, 1 added, 0 removed\n"), "{said}");
     assert!(said.contains("added `nn.tanh`") && said.contains("operand 0: `nn.clip`"), "{said}");

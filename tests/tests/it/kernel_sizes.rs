@@ -325,7 +325,7 @@ impl Target for Fickle {
 fn an_answer_that_depends_on_sizes_is_seen() {
     let module = parse(
         "exp.mlir",
-        program("%1 = nn.softmax %0 {axis = 1 : i64} : tensor<2x3xf32>"),
+        program("%1 = nn.softmax %0 {axis = 1 : i64} : tensor<2x3xf64>"),
         None,
         &LoadOptions::default(),
     );
