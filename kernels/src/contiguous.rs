@@ -53,31 +53,42 @@ pub(crate) fn join<S: Simd, const VECTORS: usize>(
     first[0]
 }
 
-/// Maps a row of `count` elements, which may be written where they are read. `load` and `map` get the first
-/// element of a vector and how many elements are left from there; `map` also gets what was loaded.
+/// A function of the elements of a row, which may be written where they are read.
+pub(crate) trait RowMap<S: Simd> {
+    /// The results for `count` elements from `first` on; as many as a vector has lanes, or fewer.
+    ///
+    /// # Safety
+    /// The row has these elements.
+    unsafe fn vector(&self, s: S, first: usize, count: usize) -> S::F;
+
+    /// Writes the results for `count` elements from `first` on.
+    ///
+    /// # Safety
+    /// The row has these elements.
+    unsafe fn store(&self, s: S, first: usize, count: usize, results: S::F);
+}
+
+/// Maps a row of `count` elements. The last vector ends where the row ends, if the row is as long as one:
+/// with masked stores at the ends, rows in place take up to twice the time (softmax of rows of 49, Zen 4).
 ///
-/// The last vector ends where the row ends, if the row is as long: a masked store would delay loads of the
-/// next row, since the processor takes it to write a whole vector.
+/// # Safety
+/// The row has these elements.
 #[inline(always)]
-pub(crate) fn map_row<S: Simd>(
-    count: usize,
-    load: impl Fn(usize, usize) -> S::F,
-    map: impl Fn(usize, usize, S::F) -> S::F,
-    store: impl Fn(usize, usize, S::F),
-) {
+pub(crate) unsafe fn map_row<S: Simd>(s: S, count: usize, row: &impl RowMap<S>) {
     let whole = count - count % S::LANES;
-    if whole == 0 {
-        if count > 0 {
-            store(0, count, map(0, count, load(0, count)));
+    // SAFETY: the caller's promise.
+    unsafe {
+        if whole == 0 {
+            return row.store(s, 0, count, row.vector(s, 0, count));
         }
-        return;
-    }
-    let last = count - S::LANES;
-    let last_loaded = load(last, S::LANES);
-    for first in (0..whole).step_by(S::LANES) {
-        store(first, S::LANES, map(first, S::LANES, load(first, S::LANES)));
-    }
-    if whole < count {
-        store(last, S::LANES, map(last, S::LANES, last_loaded));
+        let last = count - S::LANES;
+        // It is read before its first elements are written.
+        let last_vector = row.vector(s, last, S::LANES);
+        for first in (0..whole).step_by(S::LANES) {
+            row.store(s, first, S::LANES, row.vector(s, first, S::LANES));
+        }
+        if whole < count {
+            row.store(s, last, S::LANES, last_vector);
+        }
     }
 }

@@ -14,7 +14,7 @@
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::bf16::{Numbers, StoredFloat};
-use crate::contiguous::{first_lanes, join};
+use crate::contiguous::{RowMap, first_lanes, join, map_row};
 use crate::isa::Isa;
 use crate::map::{Activation, FunctionCode, MapBody, apply};
 use crate::norm::Centre;
@@ -120,22 +120,7 @@ impl RowNorm {
             let variance = sum_row::<S, RowSquares>(s, x, channels, mean) / count;
             let factor = s.splat(1.0 / (variance + self.epsilon).sqrt());
             let mean = s.splat(mean);
-            let row = MappedRow { x, scale, bias, mean, factor };
-            let whole = channels - channels % S::LANES;
-            if whole == 0 {
-                out.store(s, 0, channels, row.vector(s, 0, channels));
-            } else {
-                // The last vector ends where the row ends: a masked store would delay loads of the next row,
-                // since the processor takes it to write a whole vector.
-                let last = channels - S::LANES;
-                let last_vector = row.vector(s, last, S::LANES);
-                for first in (0..whole).step_by(S::LANES) {
-                    out.store(s, first, S::LANES, row.vector(s, first, S::LANES));
-                }
-                if whole < channels {
-                    out.store(s, last, S::LANES, last_vector);
-                }
-            }
+            map_row(s, channels, &MappedRow { out, x, scale, bias, mean, factor });
             if self.activation.is_applied() {
                 let at = out.floats(0);
                 apply::<S>(MapBody { code: self.activation, from: at, to: at, n: channels });
@@ -209,6 +194,7 @@ impl RowNorm {
 
 /// A row with contiguous channels, once its moments are known.
 struct MappedRow<S: Simd> {
+    out: Numbers,
     x: Numbers,
     scale: *const f32,
     bias: *const f32,
@@ -216,11 +202,7 @@ struct MappedRow<S: Simd> {
     factor: S::F,
 }
 
-impl<S: Simd> MappedRow<S> {
-    /// The normalised channels from `first` on, `count` of them.
-    ///
-    /// # Safety
-    /// The row has these channels.
+impl<S: Simd> RowMap<S> for MappedRow<S> {
     #[inline(always)]
     unsafe fn vector(&self, s: S, first: usize, count: usize) -> S::F {
         // SAFETY: the caller's promise.
@@ -229,6 +211,12 @@ impl<S: Simd> MappedRow<S> {
             let factor = s.mul(s.load_first(self.scale.add(first), count), self.factor);
             s.mul_add(deviation, factor, s.load_first(self.bias.add(first), count))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn store(&self, s: S, first: usize, count: usize, results: S::F) {
+        // SAFETY: the caller's promise.
+        unsafe { self.out.store(s, first, count, results) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Softmax of contiguous rows.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
-use crate::contiguous::{first_lanes, join, map_row};
+use crate::contiguous::{RowMap, first_lanes, join, map_row};
 use crate::isa::Isa;
 use crate::map::{FunctionCode, MapBody, ScalarFunction, apply};
 use crate::simd::Simd;
@@ -104,12 +104,7 @@ impl Row {
                 largest = if left >= S::LANES { larger } else { first_lanes(s, left, larger, largest) };
             }
             let largest = s.splat(join(s, [largest], 1, |a, b| s.max(a, b)));
-            map_row::<S>(
-                self.size,
-                |at, left| s.load_first(self.x.add(at), left),
-                |_, _, x| s.sub(x, largest),
-                |at, left, x| s.store_first(self.out.add(at), left, x),
-            );
+            map_row(s, self.size, &Differences { row: self, largest });
         }
     }
 
@@ -133,13 +128,48 @@ impl Row {
                 }
             }
             let sum = s.splat(join(s, sums, vectors, |a, b| s.add(a, b)));
-            map_row::<S>(
-                self.size,
-                |at, left| s.load_first(self.out.add(at), left),
-                |_, _, power| s.div(power, sum),
-                |at, left, quotient| s.store_first(self.out.add(at), left, quotient),
-            );
+            map_row(s, self.size, &Quotients { row: self, sum });
         }
+    }
+}
+
+/// The elements of `x` less the largest.
+struct Differences<S: Simd> {
+    row: Row,
+    largest: S::F,
+}
+
+impl<S: Simd> RowMap<S> for Differences<S> {
+    #[inline(always)]
+    unsafe fn vector(&self, s: S, first: usize, count: usize) -> S::F {
+        // SAFETY: the caller's promise.
+        s.sub(unsafe { s.load_first(self.row.x.add(first), count) }, self.largest)
+    }
+
+    #[inline(always)]
+    unsafe fn store(&self, s: S, first: usize, count: usize, results: S::F) {
+        // SAFETY: the caller's promise.
+        unsafe { s.store_first(self.row.out.add(first), count, results) }
+    }
+}
+
+/// The powers in `out`, divided by their sum.
+struct Quotients<S: Simd> {
+    row: Row,
+    sum: S::F,
+}
+
+impl<S: Simd> RowMap<S> for Quotients<S> {
+    #[inline(always)]
+    unsafe fn vector(&self, s: S, first: usize, count: usize) -> S::F {
+        // SAFETY: the caller's promise.
+        s.div(unsafe { s.load_first(self.row.out.add(first), count) }, self.sum)
+    }
+
+    #[inline(always)]
+    unsafe fn store(&self, s: S, first: usize, count: usize, results: S::F) {
+        // SAFETY: the caller's promise.
+        unsafe { s.store_first(self.row.out.add(first), count, results) }
     }
 }
 
@@ -147,22 +177,7 @@ impl Row {
 mod tests {
     use super::*;
     use crate::scalar;
-
-    /// The kernel's results in `out`, which holds the operand itself if it is not given apart.
-    fn run(kernel: &RowSoftmax, mut out: Vec<f32>, x: Option<&[f32]>) -> Vec<f32> {
-        out.push(7.0);
-        let from = x.map_or(out.as_mut_ptr(), |x| x.as_ptr().cast_mut());
-        let operands: [*mut u8; 2] = [out.as_mut_ptr().cast(), from.cast()];
-        // The last part first, so that writes past a part's end are seen.
-        for part in (0..kernel.parts()).rev() {
-            // SAFETY: the operands have the extents that the kernel was made for; no scratch is used.
-            unsafe {
-                kernel.entry()(kernel.as_bytes().as_ptr(), operands.as_ptr(), part, std::ptr::null_mut());
-            }
-        }
-        assert_eq!(out.pop(), Some(7.0), "it writes past the end");
-        out
-    }
+    use crate::softmax::tests::run;
 
     /// The results by the definition.
     fn plain(kernel: &RowSoftmax, x: &[f32]) -> Vec<f32> {

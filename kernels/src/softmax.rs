@@ -208,12 +208,12 @@ impl ColumnBlock {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::scalar;
 
     /// The kernel's results in `out`, which holds the operand itself if it is not given apart.
-    fn run(kernel: &ColumnSoftmax, mut out: Vec<f32>, x: Option<&[f32]>) -> Vec<f32> {
+    pub(crate) fn run(kernel: &impl Kernel, mut out: Vec<f32>, x: Option<&[f32]>) -> Vec<f32> {
         out.push(7.0);
         let from = x.map_or(out.as_mut_ptr(), |x| x.as_ptr().cast_mut());
         let operands: [*mut u8; 2] = [out.as_mut_ptr().cast(), from.cast()];

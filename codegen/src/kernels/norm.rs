@@ -87,8 +87,8 @@ fn lower_batch_norm(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRef
 }
 
 /// `e^(x - max) / sum of e^(x - max)` along an axis, in one call if it is of `f32` without gaps. Otherwise in
-/// four: the maxima go to scratch, the powers to the result, their sums to scratch, and the
-/// quotients overwrite the powers.
+/// four: the maxima go to scratch, the powers to the result, their sums to scratch, and the quotients
+/// overwrite the powers.
 fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let shape = known_shape(op, op.operand(0))?;
     let elem = ElemType::of(op.ctx, op.operand_type(0)).filter(|elem| elem.is_float());
