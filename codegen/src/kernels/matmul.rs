@@ -172,10 +172,8 @@ impl OperandMatrices {
 pub(super) struct MatmulSizes {
     pub(super) a: OperandMatrices,
     pub(super) b: OperandMatrices,
-    /// The result's matrices, with rows that are contiguous.
+    /// The result's matrices, whose rows are contiguous.
     result: OperandMatrices,
-    /// The result's sizes before the last two.
-    batch: Vec<u64>,
 }
 
 impl MatmulSizes {
@@ -198,12 +196,7 @@ impl MatmulSizes {
             a.stack(rows);
             result.stack(result_rows);
         }
-        let rank = a.batch.len().max(b.batch.len());
-        let size =
-            |batch: &[u64], axis: usize| (axis + batch.len()).checked_sub(rank).map_or(1, |axis| batch[axis]);
-        let pairs = (0..rank).map(|axis| (size(&a.batch, axis), size(&b.batch, axis)));
-        let batch = pairs.map(|(a, b)| if a == 1 { b } else { a }).collect();
-        Ok(MatmulSizes { a, b, result, batch })
+        Ok(MatmulSizes { a, b, result })
     }
 
     fn kernel(&self, fused: &Fused<'_>, machine: &Machine) -> Gemm {
@@ -229,7 +222,7 @@ impl MatmulSizes {
     /// Where matrix `number` of the result begins in it and in a residual, which has no gaps, in elements.
     fn result_at(&self, number: u64) -> [u64; 2] {
         let elements = (self.a.rows * self.b.columns) as u64;
-        [self.result.at(&unravel(number, &self.batch)) as u64, number * elements]
+        [self.result.at(&unravel(number, &self.result.batch)) as u64, number * elements]
     }
 
     /// Bytes of scratch for a contiguous copy of one left matrix, if that is needed.
@@ -256,11 +249,12 @@ fn with_weights(fused: &Fused<'_>, sizes: &MatmulSizes, kernel: ConvKernel, numb
     let [k_stride, n_stride] = sizes.b.strides;
     let packing = kernel.packing(WeightStrides { o: n_stride, i: k_stride, h: 0, w: 0 });
     let operands = pointers(fused, packing);
-    let calls = (0..sizes.batch.iter().product::<u64>()).map(|number| {
+    let calls = (0..sizes.result.batch.iter().product::<u64>()).map(|number| {
         let mut operands = operands.clone();
         let [result, residual] = sizes.result_at(number);
         operands[0].advance(result * numbers.output.bytes() as u64);
-        operands[1].advance((sizes.a.at(&unravel(number, &sizes.batch)) * numbers.input.bytes()) as u64);
+        operands[1]
+            .advance((sizes.a.at(&unravel(number, &sizes.result.batch)) * numbers.input.bytes()) as u64);
         operands[4].advance(residual * numbers.residual.bytes() as u64);
         kernel.call(operands)
     });
@@ -278,7 +272,7 @@ impl Products<'_> {
     /// For each matrix of the result: packs the right matrix, unless it was packed for the one before, and
     /// computes the product.
     fn calls(&self) -> Vec<LoweredCall> {
-        let MatmulSizes { a, b, batch, .. } = self.sizes;
+        let MatmulSizes { a, b, result: OperandMatrices { batch, .. } } = self.sizes;
         let kernel = self.sizes.kernel(self.fused, self.machine);
         let mut calls = Vec::new();
         let (mut packed, mut turned) = (None, None);
