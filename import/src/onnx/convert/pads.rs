@@ -111,8 +111,18 @@ fn surrounded(
             parts[place] = Some(broadcast(call, filler, &shape)?);
         }
     }
+    joined(call, parts, axis)
+}
+
+/// A value with what stands before and after it along an axis.
+fn joined(
+    call: &mut NodeConversion<'_, '_>,
+    parts: [Option<Value>; 3],
+    axis: usize,
+) -> Result<Value, Refusal> {
     let parts: Vec<Value> = parts.into_iter().flatten().collect();
-    call.emit("nn.concat", &parts, &[("axis", ctx.int_attr(axis as i64))])
+    let axis = call.ctx().int_attr(axis as i64);
+    call.emit("nn.concat", &parts, &[("axis", axis)])
 }
 
 /// The source element for a position outside of an axis.
@@ -179,7 +189,7 @@ fn pad_from_inside(
     let mut padded = x;
     for axis in (0..shape.len()).filter(|axis| low[*axis] != 0 || high[*axis] != 0) {
         if let Some(parts) = around(call, padded, mode, axis, [low[axis], high[axis]])? {
-            padded = call.emit("nn.concat", &parts, &[("axis", call.ctx().int_attr(axis as i64))])?;
+            padded = joined(call, parts, axis)?;
             continue;
         }
         let indices = match shape[axis] {
@@ -206,15 +216,15 @@ fn pad_from_inside(
     Ok(vec![padded])
 }
 
-/// The parts of a padded axis: slices of `x`, and `x` itself between them. None if these would be more than
-/// one slice on a side, or the axis is of a named size.
+/// The parts of a padded axis: slices of `x` before and after it, and `x` itself. None if these would be more
+/// than one slice on a side, or the axis is of a named size.
 fn around(
     call: &mut NodeConversion<'_, '_>,
     x: Value,
     mode: PadMode,
     axis: usize,
     pads: [i64; 2],
-) -> Result<Option<Vec<Value>>, Refusal> {
+) -> Result<Option<[Option<Value>; 3]>, Refusal> {
     let shape = call.dims(x)?;
     let Dim::Known(size) = shape[axis] else { return Ok(None) };
     let most = match mode {
@@ -241,10 +251,8 @@ fn around(
         window.sizes[axis] = Dim::Known(if let PadMode::Edge = mode { 1 } else { count });
         window.strides[axis] = stride;
         let slice = window.emit(call, x)?;
-        let sizes: Vec<Dim> = (0..shape.len())
-            .map(|other| if other == axis { Dim::Known(count) } else { shape[other] })
-            .collect();
-        parts[place] = Some(broadcast(call, slice, &sizes)?);
+        window.sizes[axis] = Dim::Known(count);
+        parts[place] = Some(broadcast(call, slice, &window.sizes)?);
     }
-    Ok(Some(parts.into_iter().flatten().collect()))
+    Ok(Some(parts))
 }
