@@ -1,6 +1,6 @@
 // RUN: optc --passes=layout
-// An image of a sequence and back: what is split or joined stays together. The reshape to %5 joins axes that the
-// transpose brought together, so it stays.
+// An image of a sequence and back: what is split or joined stays together. The reshape to %5 joins axes that
+// the transpose brought together, so it stays.
 
 func.func @main(%x: tensor<1x12x4xf32>) -> (tensor<1x4x12xf32>, tensor<1x4x12xf32>, tensor<12x4xf32>) {
   %0 = nn.transpose %x {permutation = array<i64: 0, 2, 1>} : (tensor<1x12x4xf32>) -> tensor<1x4x12xf32>

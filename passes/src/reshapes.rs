@@ -117,7 +117,7 @@ mod tests {
     fn a_reshape_before_a_transpose_gives_the_same_elements() {
         let ctx = Context::new();
         let known = |shape: &[u64]| -> Vec<Dim> { shape.iter().map(|size| Dim::Known(*size)).collect() };
-        let mut raised_ones = 0;
+        let mut count = 0;
         for seed in 0..20_000 {
             let mut random = Random(seed + 1);
             let from = shape_of(&mut random, 72);
@@ -129,7 +129,7 @@ mod tests {
             let Some((sizes, order)) = raised(&ctx, &known(&from), &permutation, &known(&to)) else {
                 continue;
             };
-            raised_ones += 1;
+            count += 1;
             let sizes: Vec<u64> = sizes.iter().map(|size| size.known().expect("a number")).collect();
             let elements: Vec<u64> = (0..72).collect();
             let expected = transposed(&from, &elements, &permutation);
@@ -137,6 +137,6 @@ mod tests {
             let moved: Vec<u64> = order.iter().map(|axis| sizes[*axis]).collect();
             assert_eq!(moved, to, "{from:?} {permutation:?}");
         }
-        assert!(raised_ones > 2_000, "{raised_ones} of 20,000 reshapes stand before a transpose");
+        assert!(count > 2_000, "{count} of 20,000 reshapes stand before a transpose");
     }
 }

@@ -317,6 +317,26 @@ fn a_tensor_is_an_optional_with_an_element() {
 }
 
 #[test]
+fn what_surrounds_may_be_longer_than_the_axis() {
+    for (size, mode) in (1..=3).flat_map(|size: i64| ["edge", "reflect", "wrap"].map(|mode| (size, mode))) {
+        // The element at a place; reflected, both ways from it are multiples of the period.
+        let element = |place: i64| match mode {
+            "edge" => place.clamp(0, size - 1),
+            "wrap" => place.rem_euclid(size),
+            _ => (0..size)
+                .find(|at| [place - at, place + at].iter().any(|apart| apart % (2 * size - 2).max(1) == 0))
+                .expect("it is one of them"),
+        };
+        for around in (0..=5).flat_map(|before| (0..=5).map(move |after| [before, after])) {
+            let graph = with_weights("Pad", &[size], &[string("mode", mode)], &[w(0, &around)]);
+            let expected: Vec<f32> =
+                (-around[0]..size + around[1]).map(|place| element(place) as f32 + 1.0).collect();
+            assert_eq!(compute(19, graph).1, expected, "{mode} {around:?} of {size}");
+        }
+    }
+}
+
+#[test]
 fn what_surrounds_may_stand_at_one_side_of_one_axis() {
     let row = |mode: &str, around: [i64; 2]| {
         compute(19, with_weights("Pad", &[3], &[string("mode", mode)], &[w(0, &around)])).1

@@ -223,6 +223,12 @@ fn a_copy_into_rows_of_rows_meets_only_what_lies_there() {
     let copied = NESTED.replace(own, &later).replace("mem.parts = array<i64: 0>, ", "");
     refuses(&copied, "%0, %x {", "%0, %x {", "result 0 overwrites operand 0 while it is read");
     refuses(NESTED, own, &later, "operand 0 is not at its place in the result");
+    // Of what is copied, the last row alone, at bytes 60 to 68, meets bytes 64 to 96.
+    let made = NESTED.replace("optc.arena = 72", "optc.arena = 96").replace(
+        "  %0 = ",
+        "  %m = nn.abs %x {mem.place = [[\"arena\", 64, 32]]} : tensor<2x2x2xf32>\n  %0 = ",
+    );
+    refuses(&made, "%0, %x {", "%0, %m {", "result 0 overwrites operand 1 while it is read");
     let swapped = NESTED.replace("mem.parts = array<i64: 0>, ", "mem.parts = array<i64: 1>, ");
     refuses(&swapped, "%0, %x {", "%0, %x {", "operand 1 is not at its place in the result");
 }

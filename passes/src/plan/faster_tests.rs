@@ -110,8 +110,8 @@ fn the_arena_grows_for_what_is_much_faster() {
     assert_eq!(found(Goal::Balanced, 1, FasterMethod { least_room_bytes: 401, ..without }), lacks(401, 100));
 }
 
-/// Equal layers, the first steps of three, beside others of 1000 bytes: operand and result are images of 1024
-/// bytes, of which 768 are shared in bands.
+/// Equal layers, the first of four steps, before others with 1000 live bytes: operand and result are images
+/// of 1024 bytes, of which 768 are shared in bands.
 struct Chain {
     layers: u32,
 }

@@ -81,6 +81,20 @@ static EXAMPLES: &[Example] = &[
         ..F32
     },
     Example {
+        kernel: "gemm",
+        args: &[&[2, 5, 8], &[2, 8, 6]],
+        op: "nn.matmul %0, %1 : (tensor<2x5x8xf32>, tensor<2x8x6xf32>) -> tensor<2x5x6xf32>",
+        result: &[2, 5, 6],
+        ..F32
+    },
+    Example {
+        kernel: "gemm",
+        args: &[&[2, 5, 8], &[8]],
+        op: "nn.matmul %0, %1 : (tensor<2x5x8xf32>, tensor<8xf32>) -> tensor<2x5xf32>",
+        result: &[2, 5],
+        ..F32
+    },
+    Example {
         kernel: "max_pool2d",
         args: &[&[1, 6, 6, 4]],
         op: "nn.max_pool2d %0 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, layout = \"NHWC\"} : (tensor<1x6x6x4xf32>) -> tensor<1x3x3x4xf32>",

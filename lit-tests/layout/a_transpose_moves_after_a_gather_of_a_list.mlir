@@ -1,6 +1,6 @@
 // RUN: optc --passes=layout
-// The axis of a list of indices takes the place of the axis that is picked from, so it moves with it. Indices of
-// two axes add one, and the transpose stays.
+// The axis of a list of indices takes the place of the axis that is picked from, so it moves with it. Indices
+// of two axes add one, and the transpose stays.
 
 func.func @main(%x: tensor<2x3x4xf32>, %i: tensor<2xi64>, %j: tensor<2x1xi64>) -> (tensor<2x4x2xf32>, tensor<2x4x2x1xf32>) {
   %0 = nn.transpose %x {permutation = array<i64: 0, 2, 1>} : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>
