@@ -21,6 +21,7 @@ mod arith;
 mod clip;
 mod nn;
 mod norm;
+mod phases;
 mod scale;
 mod taps;
 mod views;
@@ -40,7 +41,7 @@ use crate::rewrite::{Rule, Term, Terms};
 
 /// The built-in laws by subject.
 pub static LAWS: &[&[Rule]] =
-    &[arith::LAWS, nn::LAWS, scale::LAWS, norm::LAWS, clip::LAWS, taps::LAWS, views::LAWS];
+    &[arith::LAWS, nn::LAWS, scale::LAWS, norm::LAWS, clip::LAWS, taps::LAWS, phases::LAWS, views::LAWS];
 
 /// A reshape to known sizes.
 fn reshaped(terms: &mut dyn Terms<'_>, x: Term, sizes: &[u64]) -> Option<Term> {

@@ -19,7 +19,7 @@ use ir::{Context, Dim};
 
 /// A shape and a permutation for which `transpose(reshape(x))` equals the reshape to `to` of a transposed `x`
 /// of shape `from`; none if the reshape cannot stand before the transpose. Axes of size 1 at the beginning of
-/// `to` come first, and others before the axis that they precede in `to`.
+/// `to` come first, those at its end after the axis that they follow, and others before the one they precede.
 pub(crate) fn raised(
     ctx: &Context,
     from: &[Dim],
@@ -41,7 +41,7 @@ pub(crate) fn raised(
     }
     let first = to.iter().position(|size| !is_one(size)).unwrap_or(to.len());
     // For each axis of `to`, from the last one, the axis of `from` at which it stands.
-    let mut next = from.len();
+    let mut next = first_axes.last().copied().unwrap_or(from.len());
     let mut places = Vec::new();
     for (axis, size) in to.iter().enumerate().rev() {
         if !is_one(size) {

@@ -35,6 +35,7 @@ pub(crate) mod small;
 pub(crate) mod split;
 pub(crate) mod spread;
 pub(crate) mod strings;
+pub(crate) mod transposed;
 pub(crate) mod unique;
 pub(crate) mod vocabulary;
 pub(crate) mod window;

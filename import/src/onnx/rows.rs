@@ -11,7 +11,7 @@ use super::call::{NodeConversion, Results};
 use super::convert::{
     along, attention, boxes, composed, deformed, einsum, gather, images, integer, learned, linear,
     linear_attention, loss, ngrams, pads, pick, picked, pointwise, quantised, random, recurrent, reduce,
-    resize, sample, scatter, shape, signal, split, spread, strings, unique, window,
+    resize, sample, scatter, shape, signal, split, spread, strings, transposed, unique, window,
 };
 use super::element::Element;
 use super::element_types;
@@ -334,7 +334,7 @@ pub static ROWS: &[OperatorRow] = &[
     row("ConstantOfShape", 9..=NEWEST, 1..=1, &["value"], With(pick::constant_of_shape)),
     row("Conv", 1..=NEWEST, 2..=3, CONV, With(window::conv)),
     row("ConvInteger", 10..=NEWEST, 2..=4, CONV, With(integer::conv_integer)),
-    row("ConvTranspose", 1..=NEWEST, 2..=3, CONV_TRANSPOSE, With(spread::transposed_convolution)),
+    row("ConvTranspose", 1..=NEWEST, 2..=3, CONV_TRANSPOSE, With(transposed::transposed_convolution)),
     row("Cos", 7..=NEWEST, 1..=1, &[], Unary("nn.cos")),
     row("Cosh", 9..=NEWEST, 1..=1, &[], Unary("nn.cosh")),
     row("CumProd", 26..=NEWEST, 2..=2, RUNNING, With(along::cum_prod)),

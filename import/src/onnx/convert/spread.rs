@@ -1,5 +1,5 @@
 //! Conversion of convolutions and pools with any number of spatial axes, and of operators based on them:
-//! transposed convolutions, Col2Im, LpPool, LRN.
+//! Col2Im, LpPool, LRN.
 //!
 //! The IR's windows have two axes. A line is an image of one row. A convolution over more axes is a sum, over
 //! the kernel elements along the first axis, of convolutions over the others. A pool over more axes is a pool
@@ -17,7 +17,7 @@ use crate::onnx::call::{NodeConversion, Refusal, Results};
 /// More steps are refused: each takes some operations of the program.
 const MOST_STEPS: u64 = 4096;
 
-fn check_steps(steps: u64) -> Result<(), Refusal> {
+pub(super) fn check_steps(steps: u64) -> Result<(), Refusal> {
     if steps <= MOST_STEPS {
         Ok(())
     } else {
@@ -307,71 +307,6 @@ pub(super) fn with_gaps(
     let filled = call.padded(apart, axis + 1, [0, (stride - 1).cast_signed()], 0.0)?;
     let wide = call.reshape_to(filled, &[&shape[..axis], &[own], &shape[axis + 1..]].concat())?;
     call.part(wide, axis, Dim::Known(0), kept)
-}
-
-/// ConvTranspose: a convolution of stride 1 with the flipped kernel, over the input with zeros between its
-/// elements.
-pub(crate) fn transposed_convolution(call: &mut NodeConversion<'_, '_>) -> Results {
-    let (mut x, filter) = (call.operand(0)?, call.operand(1)?);
-    let shape = call.dims(x)?;
-    let weights = call.shape(filter)?;
-    let rank = shape.len().checked_sub(2).filter(|rank| *rank > 0 && weights.len() == shape.len());
-    let rank = rank.ok_or("an input or weights of another rank than [batch, channels, sizes...]")?;
-    let groups = u64::try_from(call.node.int("group")?.unwrap_or(1))
-        .ok()
-        .filter(|groups| *groups > 0 && weights[0] % groups == 0)
-        .ok_or("a `group` that does not divide the channels")?;
-    let window = WindowAttrs::of_transposed(call, &shape[2..], &weights[2..])?;
-    let mut pads = [Vec::new(), Vec::new()];
-    for (axis, along) in window.iter().enumerate() {
-        x = with_gaps(call, x, 2 + axis, along.stride)?;
-        let reach = (along.reach() - 1).cast_signed();
-        let around = [reach - along.low, reach - along.high + along.more];
-        x = call.padded(x, 2 + axis, around.map(|pad| pad.min(0)), 0.0)?;
-        for (side, pad) in around.into_iter().enumerate() {
-            pads[side].push(Dim::Known(pad.max(0).cast_unsigned()));
-        }
-    }
-    let mut turned = SliceWindow::whole(&call.dims(filter)?);
-    for (axis, size) in weights.iter().enumerate().skip(2) {
-        turned.starts[axis] = Dim::Known(size.saturating_sub(1));
-        turned.strides[axis] = -1;
-    }
-    let reversed = call.emit("nn.slice", &[filter], &turned.attrs(call.ctx()))?;
-    let kernel = &weights[2..];
-    let apart = [&[groups, weights[0] / groups, weights[1]], kernel].concat();
-    let by_group = call.reshape(reversed, &apart)?;
-    let order: Vec<i64> = [0, 2, 1].into_iter().chain(3..3 + rank as i64).collect();
-    let outputs_first = call.transposed(by_group, &order)?;
-    let filter_shape = [&[groups * weights[1], weights[0] / groups], kernel].concat();
-    let filter = call.reshape(outputs_first, &filter_shape)?;
-    let window = WindowAttrs {
-        kernel: kernel.to_vec(),
-        strides: vec![1; rank],
-        dilations: window.iter().map(|along| along.dilation).collect(),
-        pads: pads.concat(),
-        groups: groups.cast_signed(),
-        ceil: false,
-    };
-    let bias = call.optional(2);
-    Ok(vec![convolution(call, x, filter, bias, &window)?])
-}
-
-/// The placement of a transposed convolution's kernel over an axis of the result.
-pub(super) struct TransposedWindow {
-    pub(super) kernel: u64,
-    pub(super) stride: u64,
-    pub(super) dilation: u64,
-    pub(super) low: i64,
-    pub(super) high: i64,
-    /// Elements at the end that need not be covered by a window.
-    pub(super) more: i64,
-}
-
-impl TransposedWindow {
-    fn reach(&self) -> u64 {
-        (self.kernel - 1) * self.dilation + 1
-    }
 }
 
 /// Col2Im: columns, each the elements of a block, added up where the blocks lie in an image.

@@ -8,7 +8,8 @@ use ir::dims::{self, SizeArithmetic};
 use ir::{Attr, Dim, TypeData, Value};
 
 use super::doubles;
-use super::spread::{Along, Pooling, TransposedWindow, convolution, places_of_largest, pool};
+use super::spread::{Along, Pooling, convolution, places_of_largest, pool};
+use super::transposed::TransposedWindow;
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// A window's sizes in each spatial dimension, as the node gives them.
