@@ -23,29 +23,83 @@ pub struct Indices {
     pub signed: u32,
 }
 
+/// An element of a tensor of indices.
+trait Index: Copy {
+    /// The slice that it selects of `size`; out of range if the result is.
+    fn place(self, size: u64) -> u64;
+}
+
+macro_rules! index {
+    ($signed:ty, $unsigned:ty) => {
+        impl Index for $signed {
+            #[inline(always)]
+            fn place(self, size: u64) -> u64 {
+                // An index below `-size` stays negative, and becomes a number beyond every size.
+                let index = i64::from(self);
+                (if index < 0 { index.wrapping_add(size.cast_signed()) } else { index }).cast_unsigned()
+            }
+        }
+
+        impl Index for $unsigned {
+            #[inline(always)]
+            fn place(self, _size: u64) -> u64 {
+                u64::from(self)
+            }
+        }
+    };
+}
+index!(i8, u8);
+index!(i16, u16);
+index!(i32, u32);
+index!(i64, u64);
+
+/// Indices that are read at once.
+const BLOCK: usize = 64;
+
 impl Indices {
+    /// The slices that the indices from `at` on select; a result of `size` or more is out of range.
+    ///
+    /// # Safety
+    /// `from` is valid for `at + places.len()` indices.
+    #[inline(always)]
+    unsafe fn places(&self, from: *const u8, at: usize, places: &mut [u64]) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match (self.bytes, self.signed != 0) {
+                (1, true) => self.places_of::<i8>(from, at, places),
+                (1, false) => self.places_of::<u8>(from, at, places),
+                (2, true) => self.places_of::<i16>(from, at, places),
+                (2, false) => self.places_of::<u16>(from, at, places),
+                (4, true) => self.places_of::<i32>(from, at, places),
+                (4, false) => self.places_of::<u32>(from, at, places),
+                (_, true) => self.places_of::<i64>(from, at, places),
+                (_, false) => self.places_of::<u64>(from, at, places),
+            }
+        }
+    }
+
+    /// [`Indices::places`] of indices of one type.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    unsafe fn places_of<I: Index>(&self, from: *const u8, at: usize, places: &mut [u64]) {
+        for (number, place) in places.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            *place = unsafe { from.cast::<I>().add(at + number).read() }.place(self.size);
+        }
+    }
+
     /// The slice that index `at` selects, if it is in range.
     ///
     /// # Safety
     /// `from` is valid for `at + 1` indices.
     #[inline(always)]
     pub(crate) unsafe fn slice(&self, from: *const u8, at: usize) -> Option<usize> {
+        let mut place = [0];
         // SAFETY: the caller's promise.
-        let index: i128 = unsafe {
-            match (self.bytes, self.signed != 0) {
-                (1, true) => from.cast::<i8>().add(at).read().into(),
-                (1, false) => from.add(at).read().into(),
-                (2, true) => from.cast::<i16>().add(at).read().into(),
-                (2, false) => from.cast::<u16>().add(at).read().into(),
-                (4, true) => from.cast::<i32>().add(at).read().into(),
-                (4, false) => from.cast::<u32>().add(at).read().into(),
-                (_, true) => from.cast::<i64>().add(at).read().into(),
-                (_, false) => from.cast::<u64>().add(at).read().into(),
-            }
-        };
-        let size = i128::from(self.size);
-        let index = if index < 0 { index + size } else { index };
-        (0..size).contains(&index).then_some(index as usize)
+        unsafe { self.places(from, at, &mut place) };
+        (place[0] < self.size).then_some(place[0] as usize)
     }
 }
 
@@ -84,10 +138,15 @@ unsafe impl Kernel for CheckIndices {
 impl KernelBody for CheckIndices {
     #[inline(always)]
     unsafe fn run<S: Simd>(&self, _simd: S, operands: OperandTable, _part: u32, _scratch: *mut u8) {
+        let count = self.indices.count as usize;
+        let mut places = [0; BLOCK];
         // SAFETY: the operands have the extents that the descriptor was made for.
         unsafe {
-            let from = operands.get::<u8>(1);
-            let all = (0..self.indices.count as usize).all(|at| self.indices.slice(from, at).is_some());
+            let all = (0..count).step_by(BLOCK).all(|at| {
+                let places = &mut places[..BLOCK.min(count - at)];
+                self.indices.places(operands.get::<u8>(1), at, places);
+                places.iter().fold(true, |all, place| all & (*place < self.indices.size))
+            });
             *operands.get::<u8>(0) = u8::from(all);
         }
     }
@@ -137,14 +196,47 @@ impl KernelBody for Take {
     unsafe fn run<S: Simd>(&self, _simd: S, operands: OperandTable, part: u32, _scratch: *mut u8) {
         let (count, size) = (self.indices.count as usize, self.indices.size as usize);
         let bytes = self.slice_bytes as usize;
-        for number in piece(self.outer as usize * count, self.parts as usize, part as usize) {
-            // SAFETY: the operands have the extents that the descriptor was made for, and the slice is one of
-            // `size`; parts write disjoint slices.
+        let all = piece(self.outer as usize * count, self.parts as usize, part as usize);
+        let mut places = [0; BLOCK];
+        let mut next = all.start;
+        while next < all.end {
+            let (outer, at) = (next / count, next % count);
+            let places = &mut places[..BLOCK.min(count - at).min(all.end - next)];
+            // SAFETY: the operands have the extents that the descriptor was made for, and each slice is one
+            // of `size`; parts write disjoint slices.
             unsafe {
-                let slice = self.indices.slice(operands.get::<u8>(2), number % count).unwrap_or(size - 1);
-                let from = operands.get::<u8>(1).add((number / count * size + slice) * bytes);
-                std::ptr::copy_nonoverlapping(from, operands.get::<u8>(0).add(number * bytes), bytes);
+                self.indices.places(operands.get::<u8>(2), at, places);
+                let from = operands.get::<u8>(1).add(outer * size * bytes);
+                let to = operands.get::<u8>(0).add(next * bytes);
+                match bytes {
+                    1 => copy_elements::<u8>(to, from, places, size),
+                    2 => copy_elements::<u16>(to, from, places, size),
+                    4 => copy_elements::<u32>(to, from, places, size),
+                    8 => copy_elements::<u64>(to, from, places, size),
+                    _ => {
+                        for (number, place) in places.iter().enumerate() {
+                            let from = from.add((*place as usize).min(size - 1) * bytes);
+                            std::ptr::copy_nonoverlapping(from, to.add(number * bytes), bytes);
+                        }
+                    }
+                }
             }
+            next += places.len();
+        }
+    }
+}
+
+/// Copies the elements at these places; one out of range is the last one.
+///
+/// # Safety
+/// `from` has `size` elements, at least one, and `to` has room for as many as there are places.
+#[inline(always)]
+unsafe fn copy_elements<E: Copy>(to: *mut u8, from: *const u8, places: &[u64], size: usize) {
+    for (number, place) in places.iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let element = from.cast::<E>().add((*place as usize).min(size - 1)).read_unaligned();
+            to.cast::<E>().add(number).write_unaligned(element);
         }
     }
 }
