@@ -4,10 +4,15 @@
 //! half of the accumulators is added to the other until one is left. So the bits are the same on any
 //! instruction set.
 
+use crate::bf16::Numbers;
 use crate::simd::Simd;
 
 /// The most lanes of a vector.
 const MOST_LANES: usize = 16;
+/// Accumulators of the sum of a row.
+const ACCUMULATORS: usize = 64;
+/// The greatest number of vectors for them.
+const MOST_VECTORS: usize = ACCUMULATORS / 8;
 
 /// The numbers of the lanes.
 static LANES: [f32; MOST_LANES] =
@@ -51,6 +56,62 @@ pub(crate) fn join<S: Simd, const VECTORS: usize>(
     // SAFETY: there are at least as many floats as lanes.
     unsafe { s.store(first.as_mut_ptr(), value) };
     first[0]
+}
+
+/// The summand of a sum over a row.
+pub(crate) trait RowSummand {
+    /// A sum with one more element of each lane.
+    fn add<S: Simd>(s: S, sum: S::F, x: S::F, centre: S::F) -> S::F;
+}
+
+/// The elements.
+pub(crate) struct RowValues;
+
+impl RowSummand for RowValues {
+    #[inline(always)]
+    fn add<S: Simd>(s: S, sum: S::F, x: S::F, _: S::F) -> S::F {
+        s.add(sum, x)
+    }
+}
+
+/// The squares of the deviations from the centre.
+pub(crate) struct RowSquares;
+
+impl RowSummand for RowSquares {
+    #[inline(always)]
+    fn add<S: Simd>(s: S, sum: S::F, x: S::F, centre: S::F) -> S::F {
+        let deviation = s.sub(x, centre);
+        s.mul_add(deviation, deviation, sum)
+    }
+}
+
+/// The sum over a row: element `k` is added to accumulator `k mod 64`.
+///
+/// # Safety
+/// `x` is valid for `count` elements.
+#[inline(always)]
+pub(crate) unsafe fn sum_row<S: Simd, T: RowSummand>(s: S, x: Numbers, count: usize, centre: f32) -> f32 {
+    let middle = s.splat(centre);
+    let vectors = ACCUMULATORS / S::LANES;
+    let whole = count - count % ACCUMULATORS;
+    let mut sums = [s.splat(0.0); MOST_VECTORS];
+    // SAFETY: the caller's promise.
+    unsafe {
+        for first in (0..whole).step_by(ACCUMULATORS) {
+            for (number, sum) in sums.iter_mut().enumerate().take(vectors) {
+                *sum = T::add(s, *sum, x.load(s, first + number * S::LANES, S::LANES), middle);
+            }
+        }
+        for (number, sum) in sums.iter_mut().enumerate().take(vectors) {
+            let first = whole + number * S::LANES;
+            if first >= count {
+                break;
+            }
+            let added = T::add(s, *sum, x.load(s, first, count - first), middle);
+            *sum = if count - first >= S::LANES { added } else { first_lanes(s, count - first, added, *sum) };
+        }
+    }
+    join(s, sums, vectors, |a, b| s.add(a, b))
 }
 
 /// A function of the elements of a row, which may be written where they are read.

@@ -12,11 +12,13 @@
 //! - *Apply*: each part maps its own pixels. If the result is stored as `bf16`, a pixel's channels are
 //!   computed as `f32` in scratch, so the activation is that of `f32`, and the result is rounded once.
 //!
-//! The division into chunks and blocks depends only on the sizes, and a lane is a channel: so the bits are
-//! the same on any instruction set, and at any number of threads.
+//! The division into chunks and blocks depends only on the sizes. A lane is a channel; if instead the pixels
+//! of a channel are contiguous, they are added in the order of [`crate::contiguous`]. So the bits are the same
+//! on any instruction set, and at any number of threads.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::bf16::{Numbers, StoredFloat};
+use crate::contiguous::{RowMap, RowSquares, RowValues, map_row, sum_row};
 use crate::isa::Isa;
 use crate::map::{Activation, FunctionCode, MapBody, apply};
 use crate::simd::Simd;
@@ -36,7 +38,7 @@ pub struct GroupNormShape {
     pub image_stride: usize,
     /// Between pixels.
     pub pixel_stride: usize,
-    /// Between channels; if it is 1, channels are processed in vectors.
+    /// Between channels. If it is 1, a vector has channels; otherwise it has pixels, if they are contiguous.
     pub channel_stride: usize,
 }
 
@@ -221,7 +223,10 @@ impl GroupNorm {
             if self.channel_stride != 1 {
                 for channel in 0..channels {
                     let from = x.from(channel * self.channel_stride as usize);
-                    let sum = (0..count).fold(0.0, |sum, pixel| sum + from.one(pixel * pixel_stride));
+                    let sum = match pixel_stride {
+                        1 => sum_row::<S, RowValues>(s, from, count, 0.0),
+                        _ => (0..count).fold(0.0, |sum, pixel| sum + from.one(pixel * pixel_stride)),
+                    };
                     *means.add(channel) = sum / divisor;
                 }
                 return;
@@ -262,7 +267,10 @@ impl GroupNorm {
                     let mean = *means.add(channel);
                     let deviation = |pixel: usize| from.one(pixel * pixel_stride) - mean;
                     let square = |sum: f32, pixel: usize| deviation(pixel).mul_add(deviation(pixel), sum);
-                    *squares.add(channel) = (0..count).fold(0.0, square);
+                    *squares.add(channel) = match pixel_stride {
+                        1 => sum_row::<S, RowSquares>(s, from, count, mean),
+                        _ => (0..count).fold(0.0, square),
+                    };
                 }
                 return;
             }
@@ -337,6 +345,14 @@ impl GroupNorm {
             if self.channel_stride != 1 {
                 for channel in 0..channels {
                     let (mean, factor) = (*factors.add(channel), *factors.add(channels + channel));
+                    if pixel_stride == 1 && !self.is_beside() {
+                        let at = channel * channel_stride;
+                        let (out, x) = (out.from(at), x.from(at));
+                        let [mean, factor, bias] = [mean, factor, *bias.add(channel)].map(|one| s.splat(one));
+                        map_row(s, count, &MappedChannel { out, x, mean, factor, bias });
+                        self.activate(s, out, out, count);
+                        continue;
+                    }
                     for pixel in 0..count {
                         let at = channel * channel_stride + pixel * pixel_stride;
                         let value = (x.one(at) - mean).mul_add(factor, *bias.add(channel));
@@ -382,6 +398,30 @@ impl GroupNorm {
                 }
             }
         }
+    }
+}
+
+/// The contiguous pixels of a channel, once the factors are known.
+struct MappedChannel<S: Simd> {
+    out: Numbers,
+    x: Numbers,
+    mean: S::F,
+    factor: S::F,
+    bias: S::F,
+}
+
+impl<S: Simd> RowMap<S> for MappedChannel<S> {
+    #[inline(always)]
+    unsafe fn vector(&self, s: S, first: usize, count: usize) -> S::F {
+        // SAFETY: the caller's promise.
+        let deviation = s.sub(unsafe { self.x.load(s, first, count) }, self.mean);
+        s.mul_add(deviation, self.factor, self.bias)
+    }
+
+    #[inline(always)]
+    unsafe fn store(&self, s: S, first: usize, count: usize, results: S::F) {
+        // SAFETY: the caller's promise.
+        unsafe { self.out.store(s, first, count, results) }
     }
 }
 

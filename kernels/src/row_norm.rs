@@ -14,7 +14,7 @@
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::bf16::{Numbers, StoredFloat};
-use crate::contiguous::{RowMap, first_lanes, join, map_row};
+use crate::contiguous::{RowMap, RowSquares, RowSummand, RowValues, map_row, sum_row};
 use crate::isa::Isa;
 use crate::map::{Activation, FunctionCode, MapBody, apply};
 use crate::norm::Centre;
@@ -31,10 +31,6 @@ pub struct RowNormShape {
     pub rows: usize,
 }
 
-/// Accumulators of a row with contiguous channels.
-const ACCUMULATORS: usize = 64;
-/// The greatest number of vectors for them.
-const MOST_VECTORS: usize = ACCUMULATORS / 8;
 /// Contiguous rows in one unit of work.
 const ROWS: usize = 16;
 /// The least elements of a part.
@@ -218,62 +214,6 @@ impl<S: Simd> RowMap<S> for MappedRow<S> {
         // SAFETY: the caller's promise.
         unsafe { self.out.store(s, first, count, results) }
     }
-}
-
-/// The summand of a sum over a row.
-trait RowSummand {
-    /// A sum with one more element of each lane.
-    fn add<S: Simd>(s: S, sum: S::F, x: S::F, centre: S::F) -> S::F;
-}
-
-/// The elements.
-struct RowValues;
-
-impl RowSummand for RowValues {
-    #[inline(always)]
-    fn add<S: Simd>(s: S, sum: S::F, x: S::F, _: S::F) -> S::F {
-        s.add(sum, x)
-    }
-}
-
-/// The squares of the deviations from the centre.
-struct RowSquares;
-
-impl RowSummand for RowSquares {
-    #[inline(always)]
-    fn add<S: Simd>(s: S, sum: S::F, x: S::F, centre: S::F) -> S::F {
-        let deviation = s.sub(x, centre);
-        s.mul_add(deviation, deviation, sum)
-    }
-}
-
-/// The sum over a row with contiguous channels.
-///
-/// # Safety
-/// `x` is valid for `count` floats.
-#[inline(always)]
-unsafe fn sum_row<S: Simd, T: RowSummand>(s: S, x: Numbers, count: usize, centre: f32) -> f32 {
-    let middle = s.splat(centre);
-    let vectors = ACCUMULATORS / S::LANES;
-    let whole = count - count % ACCUMULATORS;
-    let mut sums = [s.splat(0.0); MOST_VECTORS];
-    // SAFETY: the caller's promise.
-    unsafe {
-        for first in (0..whole).step_by(ACCUMULATORS) {
-            for (number, sum) in sums.iter_mut().enumerate().take(vectors) {
-                *sum = T::add(s, *sum, x.load(s, first + number * S::LANES, S::LANES), middle);
-            }
-        }
-        for (number, sum) in sums.iter_mut().enumerate().take(vectors) {
-            let first = whole + number * S::LANES;
-            if first >= count {
-                break;
-            }
-            let added = T::add(s, *sum, x.load(s, first, count - first), middle);
-            *sum = if count - first >= S::LANES { added } else { first_lanes(s, count - first, added, *sum) };
-        }
-    }
-    join(s, sums, vectors, |a, b| s.add(a, b))
 }
 
 // SAFETY: three `u64`, then ten of four bytes, without padding; `entry` reads this type.
