@@ -13,8 +13,8 @@
 //!   computed as `f32` in scratch, so the activation is that of `f32`, and the result is rounded once.
 //!
 //! The division into chunks and blocks depends only on the sizes. A lane is a channel; if instead the pixels
-//! of a channel are contiguous, they are added in the order of [`crate::contiguous`]. So the bits are the same
-//! on any instruction set, and at any number of threads.
+//! of a channel are contiguous, they are added in the order of [`crate::contiguous`]. So the bits are the
+//! same on any instruction set, and at any number of threads.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::bf16::{Numbers, StoredFloat};
