@@ -301,4 +301,45 @@ mod tests {
             assert_eq!(*found as usize, (slice / 40 * size + index) * len + element);
         }
     }
+
+    /// Indices of a type as bytes, and the slices that they select; none for those out of range.
+    fn drawn(bytes: u32, signed: u32, count: usize, size: u64) -> (Vec<u8>, Vec<Option<usize>>) {
+        let bits = 8 * bytes;
+        let all = (0..count as i128).map(|at| {
+            let number = (at * 37 + 11) % (2 * i128::from(size) + 7) - i128::from(size) - 3;
+            // The number as the type has it.
+            let stored = number & ((1 << bits) - 1);
+            let read = if signed == 1 && stored >> (bits - 1) == 1 { stored - (1 << bits) } else { stored };
+            let from_start = if read < 0 { read + i128::from(size) } else { read };
+            let slice = (0..i128::from(size)).contains(&from_start).then_some(from_start as usize);
+            (stored.to_le_bytes()[..bytes as usize].to_vec(), slice)
+        });
+        let (stored, slices): (Vec<Vec<u8>>, Vec<Option<usize>>) = all.unzip();
+        (stored.concat(), slices)
+    }
+
+    #[test]
+    fn elements_of_every_size_are_picked_by_indices_of_every_type() {
+        for (bytes, signed) in [1, 2, 4, 8].into_iter().flat_map(|bytes| [(bytes, 0), (bytes, 1)]) {
+            for (slice_bytes, count) in [(1, 63), (2, 64), (4, 65), (8, 130), (3, 70), (16, 1)] {
+                let (outer, size) = (3, 100);
+                let shape = Indices { count: count as u64, size, bytes, signed };
+                let (indices, slices) = drawn(bytes, signed, count, size);
+                let x: Vec<u8> = (0..outer * size as usize * slice_bytes).map(|at| (at * 7) as u8).collect();
+                let mut out = vec![0; outer * count * slice_bytes];
+                let mut kernel = Take::new(shape, outer, slice_bytes, Isa::detect(), 2);
+                kernel.parts = 4;
+                let operands = [out.as_mut_ptr(), x.as_ptr().cast_mut(), indices.as_ptr().cast_mut()];
+                run(&kernel, &operands);
+                for (at, found) in out.chunks(slice_bytes).enumerate() {
+                    let slice = slices[at % count].unwrap_or(size as usize - 1);
+                    let from = (at / count * size as usize + slice) * slice_bytes;
+                    assert_eq!(found, &x[from..from + slice_bytes], "{bytes} {signed} {slice_bytes} {at}");
+                }
+                let mut truth = 7;
+                run(&CheckIndices::new(shape, Isa::detect()), &[&raw mut truth, indices.as_ptr().cast_mut()]);
+                assert_eq!(truth, u8::from(slices.iter().all(Option::is_some)), "{bytes} {signed} {count}");
+            }
+        }
+    }
 }
