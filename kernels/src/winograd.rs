@@ -2,7 +2,8 @@
 //!
 //! The output is cut into tiles, counted from its corner: of 4 x 4 pixels if the filter has 3 x 3 taps, 2 x 2
 //! for 5 x 5, and of 4, 2 or 4 pixels of a row or column if it has 3, 5 or 7 taps in one. A tile needs 36,
-//! 36, 6, 6 or 10 products instead of 144, 100, 12, 10 or 28. For each of these points, the tiles'
+//! 36, 6, 6 or 10 products instead of 144, 100, 12, 10 or 28. The pixels of a tile are as far apart as the
+//! taps of the filter are dilated, with other tiles in between. For each of these points, the tiles'
 //! transformed pixels (rows) are multiplied with the transformed filters (columns) in a matrix product over
 //! the input channels; [`crate::winograd_transforms`] has the algorithm and its source.
 //!
@@ -44,6 +45,8 @@ pub struct Winograd {
     pub(crate) out_w: u32,
     pub(crate) pad_top: u32,
     pub(crate) pad_left: u32,
+    /// Between pixels of a tile, and between taps: rows and columns.
+    pub(crate) dilation: [u32; 2],
     pub(crate) in_channels: u32,
     pub(crate) out_channels: u32,
     /// With several groups, each has a multiple of 16 input channels, so that no vector spans two.
@@ -125,6 +128,12 @@ impl WinogradFilter {
         })
     }
 
+    /// The distances between taps: 1 along a side with one tap.
+    fn dilation(self, shape: &Conv2dShape) -> [usize; 2] {
+        let kernel = self.kernel();
+        [0, 1].map(|side| if kernel[side] == 1 { 1 } else { shape.dilation[side] })
+    }
+
     /// The height and width of the pixels that a tile reads.
     pub(crate) fn read(self) -> [usize; 2] {
         let [kernel, tile] = [self.kernel(), self.tile()];
@@ -166,7 +175,7 @@ struct TransformCosts {
 }
 
 /// Descriptors are embedded, compared and read as bytes, so there is no padding between fields.
-const _: () = assert!(size_of::<Winograd>() == size_of::<ConvStrides>() + 24 * size_of::<u32>());
+const _: () = assert!(size_of::<Winograd>() == size_of::<ConvStrides>() + 26 * size_of::<u32>());
 
 /// The most products of a block (tiles times points) for each pair of channels. Transforming the filters for
 /// each block then costs a tenth of the products.
@@ -204,14 +213,20 @@ const NARROW_PAIRS_CYCLES: f64 = 3.0;
 const PAIRS_APART_CYCLES: f64 = 2.8;
 
 impl Winograd {
-    /// The rows of the output in a tile. If the output is computed in parts whose rows are a multiple of this
-    /// (except in the last part), it has the same bits as when computed at once.
-    pub fn tile_rows(&self) -> usize {
-        self.filter.tile()[0]
+    /// The rows of the output in a strip of tiles. If the output is computed in parts whose rows are a
+    /// multiple of this (except in the last part), it has the same bits as when computed at once.
+    pub fn strip_rows(&self) -> usize {
+        self.strip()[0]
+    }
+
+    /// The rows and columns of the output between a tile and the next with pixels in the same rows or columns.
+    pub(crate) fn strip(&self) -> [usize; 2] {
+        let tile = self.filter.tile();
+        [0, 1].map(|side| tile[side] * self.dilation[side] as usize)
     }
 
     /// Whether it can compute a convolution of a shape: filters of 3x3, 5x5, or 3, 5 or 7 taps in a row or
-    /// column, with stride and dilation 1, and one group or a multiple of 16 input channels in each.
+    /// column, with stride 1, and one group or a multiple of 16 input channels in each.
     pub fn computes(shape: &Conv2dShape) -> bool {
         filter_of(shape).is_some()
     }
@@ -241,6 +256,7 @@ impl Winograd {
             out_w: out_w as u32,
             pad_top: shape.pads[0] as u32,
             pad_left: shape.pads[1] as u32,
+            dilation: filter.dilation(shape).map(|distance| distance as u32),
             in_channels: shape.in_channels as u32,
             out_channels: shape.out_channels as u32,
             groups: shape.groups as u32,
@@ -362,8 +378,8 @@ impl Winograd {
         let vectors = (self.panels().packed_len() / 16) as f64;
         let is_narrow = self.groups > 1 && self.panels().get(0).width < PANEL;
         let cycles = match self.weights {
-            StoredFloat::F32 if is_narrow => NARROW_DIRECT_CYCLES,
-            StoredFloat::F32 => DIRECT_CYCLES,
+            StoredFloat::F32 if is_narrow => NARROW_DIRECT_CYCLES * self.direct_share(),
+            StoredFloat::F32 => DIRECT_CYCLES * self.direct_share(),
             StoredFloat::Bf16 if self.isa == Isa::Avx512 && Avx512::has_pairs() => {
                 if is_narrow {
                     NARROW_PAIRS_CYCLES
@@ -376,16 +392,35 @@ impl Winograd {
         pixels * vectors * cycles / self.whole_cost()
     }
 
-    /// Tiles along each side of the output.
+    /// Strips of tiles of an image, from top to bottom, and the tiles of a strip.
     pub fn tile_grid(&self) -> [usize; 2] {
-        let [height, width] = self.filter.tile();
-        [(self.out_h as usize).div_ceil(height), (self.out_w as usize).div_ceil(width)]
+        let [height, width] = self.strip();
+        let tiles: usize = self.dilation.iter().map(|distance| *distance as usize).product();
+        let [strips, columns] =
+            [(self.out_h as usize).div_ceil(height), (self.out_w as usize).div_ceil(width)];
+        [strips, columns * tiles]
     }
 
     /// Tiles of all images.
     pub(crate) fn tiles(&self) -> usize {
-        let [rows, columns] = self.tile_grid();
-        self.batch as usize * rows * columns
+        let [strips, tiles] = self.tile_grid();
+        self.batch as usize * strips * tiles
+    }
+
+    /// The share of the products that [`crate::Conv2d`] computes: of a dilated filter, it leaves out the taps
+    /// that meet padding. Without dilation these are few, and part of [`DIRECT_CYCLES`].
+    fn direct_share(&self) -> f64 {
+        let kernel = self.filter.kernel();
+        let share = |side: usize, input: u32, output: u32, pad: u32| {
+            let inside = |tap: u32| {
+                let from = tap * self.dilation[side];
+                (input + pad).saturating_sub(from).min(output) - pad.saturating_sub(from).min(output)
+            };
+            let taps = kernel[side] as u32;
+            let share = f64::from((0..taps).map(inside).sum::<u32>()) / f64::from(taps * output);
+            if self.dilation[side] == 1 { 1.0 } else { share }
+        };
+        share(0, self.in_h, self.out_h, self.pad_top) * share(1, self.in_w, self.out_w, self.pad_left)
     }
 
     /// How the output channels are cut into panels of packed weights; a row has the weights of one input
@@ -482,9 +517,9 @@ impl Winograd {
 
 /// The filter of a convolution, if there is an algorithm for it.
 fn filter_of(shape: &Conv2dShape) -> Option<WinogradFilter> {
-    let Conv2dShape { kernel, stride, dilation, groups, in_channels, .. } = *shape;
+    let Conv2dShape { kernel, stride, groups, in_channels, .. } = *shape;
     let is_fit = groups == 1 || groups > 0 && in_channels.is_multiple_of(16 * groups);
-    WinogradFilter::of(kernel).filter(|_| [stride, dilation] == [[1; 2]; 2] && is_fit)
+    WinogradFilter::of(kernel).filter(|_| stride == [1; 2] && is_fit)
 }
 
 /// The possible numbers of channels in a block, the largest first.

@@ -193,13 +193,16 @@ pub(crate) unsafe fn run<const CHANNELS: usize, S: Simd>(
     }
 }
 
-/// The first output pixel of a tile.
+/// The first output pixel of a tile; some tiles of the last strips begin outside the output.
 #[inline(always)]
 fn corner(conv: &Winograd, tile: usize) -> Pixel {
-    let [rows, columns] = conv.tile_grid();
-    let [height, width] = conv.filter.tile();
-    let (line, x) = (tile / columns, tile % columns);
-    Pixel { n: line / rows, y: line % rows * height, x: x * width }
+    let [strips, tiles] = conv.tile_grid();
+    let [height, width] = conv.strip();
+    let [rows, columns] = conv.dilation.map(|distance| distance as usize);
+    let (strip, within) = (tile / tiles, tile % tiles);
+    let (row, place) = (within / (tiles / rows), within % (tiles / rows));
+    let y = strip % strips * height + row;
+    Pixel { n: strip / strips, y, x: place / columns * width + place % columns }
 }
 
 /// The addresses of the input pixels that a tile reads, row by row; those outside the image point at zeros.
@@ -208,12 +211,13 @@ fn pixels_read(conv: &Winograd, image: Numbers, zeros: *const f32, tile: usize) 
     let Pixel { n, y, x } = corner(conv, tile);
     let (in_h, in_w) = (conv.in_h as usize, conv.in_w as usize);
     let [height, width] = conv.filter.read();
+    let [rows, columns] = conv.dilation.map(|distance| distance as usize);
     let mut pixels = [zeros.cast::<u8>(); MOST_READ];
     for (row, pixels) in pixels.chunks_exact_mut(width).enumerate().take(height) {
         // Rows above the image and columns before it wrap around, and count as outside too.
-        let y = (y + row).wrapping_sub(conv.pad_top as usize);
+        let y = (y + row * rows).wrapping_sub(conv.pad_top as usize);
         for (column, pixel) in pixels.iter_mut().enumerate() {
-            let x = (x + column).wrapping_sub(conv.pad_left as usize);
+            let x = (x + column * columns).wrapping_sub(conv.pad_left as usize);
             if y < in_h && x < in_w {
                 let index = conv.strides.input.offset(Pixel { n, y, x });
                 *pixel = image.start.wrapping_add(index * image.stored.bytes());
@@ -375,15 +379,14 @@ unsafe fn multiply_point<const CHANNELS: usize, S: Simd>(
 /// The offset in an image of each pixel that a tile writes; none outside the output.
 #[inline(never)]
 fn pixels_written(conv: &Winograd, strides: &ImageStrides, first: Pixel) -> [Option<usize>; MOST_WRITTEN] {
-    let Pixel { y, x, .. } = first;
-    let [height, width] = [conv.out_h as usize - y, conv.out_w as usize - x];
-    let [rows, columns] = conv.filter.tile();
-    let first = strides.offset(first);
+    let [tile_rows, tile_columns] = conv.filter.tile();
+    let [rows, columns] = conv.dilation.map(|distance| distance as usize);
     let mut pixels = [None; MOST_WRITTEN];
-    for (index, pixel) in pixels.iter_mut().enumerate().take(rows * columns) {
-        let (y, x) = (index / columns, index % columns);
-        if y < height && x < width {
-            *pixel = Some(first + strides.offset(Pixel { n: 0, y, x }));
+    for (index, pixel) in pixels.iter_mut().enumerate().take(tile_rows * tile_columns) {
+        let y = first.y + index / tile_columns * rows;
+        let x = first.x + index % tile_columns * columns;
+        if y < conv.out_h as usize && x < conv.out_w as usize {
+            *pixel = Some(strides.offset(Pixel { y, x, ..first }));
         }
     }
     pixels
@@ -463,15 +466,18 @@ unsafe fn activate<const CHANNELS: usize, S: Simd>(
 ) {
     let (first, last) = (conv.panels().get(panels.start), conv.panels().get(panels.end - 1));
     let channels = last.first + last.count - first.first;
-    let [height, width] = conv.filter.tile();
+    let [height, _] = conv.strip();
+    let width = conv.filter.tile()[1];
+    let [rows, columns] = conv.dilation.map(|distance| distance as usize);
     let output = conv.strides.output;
     for corner in tiles.clone().map(|tile| corner(conv, tile)) {
-        let pixels = width.min(conv.out_w as usize - corner.x);
-        for y in corner.y..(conv.out_h as usize).min(corner.y + height) {
+        let pixels = width.min((conv.out_w as usize).saturating_sub(corner.x).div_ceil(columns));
+        for y in (corner.y..(conv.out_h as usize).min(corner.y + height)).step_by(rows) {
             // SAFETY: these outputs were just written by this part.
             unsafe {
                 let start = images.out.floats(output.offset(Pixel { y, ..corner }) + first.first);
-                apply_rows::<S>(conv.activation, start, [pixels, channels], output.w as usize);
+                let apart = output.w as usize * columns;
+                apply_rows::<S>(conv.activation, start, [pixels, channels], apart);
             }
         }
     }

@@ -165,13 +165,26 @@ const BY_WINOGRAD: [([u64; 2], i64); 8] =
     [([3, 3], 4), ([5, 5], 2), ([1, 3], 1), ([3, 1], 4), ([1, 5], 1), ([5, 1], 2), ([1, 7], 1), ([7, 1], 4)];
 
 /// A Winograd convolution with everything that can be fused.
-fn by_winograd([height, width]: [u64; 2], method: &str) -> (Net, Value, [Vec<f32>; 2]) {
+fn by_winograd(kernel: [u64; 2], method: &str) -> (Net, Value, [Vec<f32>; 2]) {
+    by_dilated_winograd(kernel, 1, method)
+}
+
+/// The same with this dilation.
+fn by_dilated_winograd(
+    [height, width]: [u64; 2],
+    dilation: i64,
+    method: &str,
+) -> (Net, Value, [Vec<f32>; 2]) {
     let image = [1, 19, 13, 40];
     let mut net = Net::f32(&[&image, &image]);
     let (w, b) = (weight(&mut net, &[40, 40, height, width], 1), weight(&mut net, &[40], 2));
     let ctx = net.ctx.clone();
-    let pads = [height, width, height, width].map(|side| (side / 2) as i64);
-    let attrs = [("pads", ctx.ints_attr(&pads)), ("layout", ctx.str_attr("NHWC"))];
+    let pads = [height, width, height, width].map(|side| (side / 2) as i64 * dilation);
+    let attrs = [
+        ("pads", ctx.ints_attr(&pads)),
+        ("dilations", ctx.ints_attr(&[dilation; 2])),
+        ("layout", ctx.str_attr("NHWC")),
+    ];
     let y = net.group(&[net.arg(0), w, b, net.arg(1)], |builder, args| {
         let y = builder.value("nn.conv2d", &args[..3], &attrs).unwrap();
         let y = builder.value("nn.add", &[y, args[3]], &[]).unwrap();
@@ -185,11 +198,11 @@ fn by_winograd([height, width]: [u64; 2], method: &str) -> (Net, Value, [Vec<f32
 
 #[test]
 fn winograds_algorithm_agrees_with_the_same_bits_at_any_number_of_threads() {
-    for (kernel, _) in BY_WINOGRAD {
-        let (net, y, inputs) = by_winograd(kernel, "winograd");
+    for (kernel, dilation) in BY_WINOGRAD.into_iter().flat_map(|(kernel, _)| [(kernel, 1), (kernel, 2)]) {
+        let (net, y, inputs) = by_dilated_winograd(kernel, dilation, "winograd");
         close(net, &[y], &inputs.each_ref().map(|numbers| &numbers[..]), 2e-4);
         // One thread is also tried, and must give the same bits.
-        let (net, y, inputs) = by_winograd(kernel, "winograd");
+        let (net, y, inputs) = by_dilated_winograd(kernel, dilation, "winograd");
         let found = net.run(&[y], &inputs.each_ref().map(|numbers| &numbers[..]));
         assert_eq!(found.len(), 1);
     }
@@ -246,24 +259,28 @@ fn winograds_algorithm_agrees_in_groups_of_channels() {
 }
 
 /// The same in bands of `rows` rows.
-fn by_winograd_in_bands(kernel: [u64; 2], rows: i64) -> (Net, Value, [Vec<f32>; 2]) {
-    let (mut net, y, inputs) = by_winograd(kernel, "winograd");
+fn by_winograd_in_bands(kernel: [u64; 2], dilation: i64, rows: i64) -> (Net, Value, [Vec<f32>; 2]) {
+    let (mut net, y, inputs) = by_dilated_winograd(kernel, dilation, "winograd");
     let (ctx, group) = (net.ctx.clone(), net.body.defining_op(y).unwrap());
     net.body.set_attr(&ctx, group, attrs::MEM_OVERLAP, ctx.ints_attr(&[0, rows]));
     (net, y, inputs)
 }
 
 #[test]
-fn bands_of_whole_rows_of_tiles_change_no_bit_of_winograds_algorithm() {
+fn bands_of_whole_strips_of_tiles_change_no_bit_of_winograds_algorithm() {
     let bits = |(net, y, inputs): (Net, Value, [Vec<f32>; 2])| {
         let module = net.plan(&[y], crate::testing::THREADS);
         let found = run(&module, &inputs.each_ref().map(|numbers| &numbers[..]));
         found[0].iter().map(|number| number.to_bits()).collect::<Vec<u32>>()
     };
     for (kernel, tile_rows) in BY_WINOGRAD {
-        let whole = bits(by_winograd(kernel, "winograd"));
-        for rows in [1, 2, 4, -1, -3].map(|tiles| tiles * tile_rows).into_iter().chain([19, 100]) {
-            assert!(bits(by_winograd_in_bands(kernel, rows)) == whole, "{rows} rows by {kernel:?}");
+        for dilation in [1, 2] {
+            let whole = bits(by_dilated_winograd(kernel, dilation, "winograd"));
+            let strip_rows = if kernel[0] == 1 { 1 } else { tile_rows * dilation };
+            for rows in [1, 2, 4, -1, -3].map(|strips| strips * strip_rows).into_iter().chain([19, 104]) {
+                let found = bits(by_winograd_in_bands(kernel, dilation, rows));
+                assert!(found == whole, "{rows} rows by {kernel:?} {dilation}");
+            }
         }
     }
 }
@@ -272,7 +289,7 @@ fn bands_of_whole_rows_of_tiles_change_no_bit_of_winograds_algorithm() {
 fn bands_of_parts_of_tiles_are_refused() {
     for (kernel, tile_rows) in BY_WINOGRAD.into_iter().filter(|(_, tile_rows)| *tile_rows > 1) {
         for rows in [1, tile_rows + 1, -tile_rows - 1] {
-            let (net, y, _) = by_winograd_in_bands(kernel, rows);
+            let (net, y, _) = by_winograd_in_bands(kernel, 1, rows);
             let faults =
                 crate::compile(&net.plan(&[y], 1), "main", &crate::CodegenOptions::new(1)).err().unwrap();
             let expected = format!("bands of multiples of {tile_rows} rows");

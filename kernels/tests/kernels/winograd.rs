@@ -122,6 +122,28 @@ fn images_and_channels_of_all_sizes_agree() {
 }
 
 #[test]
+fn dilated_filters_agree() {
+    let mut rng = Rng::new(26);
+    for kernel in KERNELS {
+        for size in (1..=or_few(34, 9)).step_by(or_few(3, 8)) {
+            let dilation = [rng.between(1, 7), rng.between(1, or_few(7, 3))];
+            let reach = [0, 1].map(|side| (kernel[side] - 1) * dilation[side] + 1);
+            let image = [size, rng.between(1, or_few(29, 7))];
+            let low = reach.map(|reach| rng.between(0, reach - 1));
+            // There is padding enough for a window, and sometimes more.
+            let high = [0, 1].map(|side| {
+                let least = reach[side].saturating_sub(image[side] + low[side]);
+                rng.between(least, least + 3)
+            });
+            let channels = [rng.between(1, or_few(40, 3)), rng.between(1, or_few(40, 3))];
+            let pads = [low[0], low[1], high[0], high[1]];
+            let case = Conv2dShape { kernel, dilation, ..shape(rng.between(1, 2), image, channels, pads) };
+            check(&random_case(&mut rng, case), size as u64);
+        }
+    }
+}
+
+#[test]
 fn images_smaller_than_the_filter_agree_where_padding_makes_up() {
     let mut rng = Rng::new(22);
     for kernel in KERNELS {
@@ -162,30 +184,30 @@ fn groups_of_whole_vectors_of_input_channels_agree() {
 
 /// An output's rows have the same bits if the output is computed in bands.
 #[test]
-fn bands_of_whole_rows_of_tiles_change_no_bit() {
+fn bands_of_whole_strips_of_tiles_change_no_bit() {
     let mut rng = Rng::new(24);
-    for kernel in KERNELS {
-        let height = 23;
+    for (kernel, dilation) in KERNELS.into_iter().flat_map(|kernel| [(kernel, [1, 1]), (kernel, [3, 1])]) {
+        let height = 23 * dilation[0];
         let channels = or_few([19, 33], [2, 3]);
-        let whole = Conv2dShape { kernel, ..shape(1, [height, 9], channels, [0; 4]) };
+        let whole = Conv2dShape { kernel, dilation, ..shape(1, [height, 9], channels, [0; 4]) };
         let case = random_case(&mut rng, whole);
         let case = Case { residual: Residual::Absent, strides: ConvStrides::dense(&whole), ..case };
         let data = data(&mut rng, &case);
         let expected = kernel_result(&case, &data, Isa::detect(), 1, usize::MAX);
         let winograd = Winograd::new(&whole, &case.strides, case.activation, Isa::detect()).unwrap();
         let [rows, _] = whole.output();
-        let band = 2 * winograd.tile_rows();
+        let band = 2 * winograd.strip_rows();
         let row = |shape: Conv2dShape| shape.output()[1] * shape.out_channels;
         for first in (0..rows).step_by(band) {
             let count = band.min(rows - first);
-            let part = Conv2dShape { input: [count + kernel[0] - 1, 9], ..whole };
+            let part = Conv2dShape { input: [count + (kernel[0] - 1) * dilation[0], 9], ..whole };
             let case = Case { shape: part, strides: ConvStrides::dense(&part), ..case };
             let mut part_data = data.clone();
             part_data.x.drain(..first * 9 * whole.in_channels);
             part_data.out.truncate(count * row(part));
             let found = kernel_result(&case, &part_data, Isa::detect(), 1, usize::MAX);
             let expected = &expected[first * row(whole)..][..found.len()];
-            assert_same_bits(expected, &found, (kernel, first));
+            assert_same_bits(expected, &found, (kernel, dilation, first));
         }
     }
 }
@@ -208,7 +230,6 @@ fn only_some_filters_at_stride_1_in_wide_groups_have_it() {
         Conv2dShape { kernel: [7, 7], ..fit },
         Conv2dShape { kernel: [2, 2], ..fit },
         Conv2dShape { stride: [1, 2], ..fit },
-        Conv2dShape { dilation: [2, 1], ..fit },
         Conv2dShape { groups: 2, ..fit },
         Conv2dShape { groups: 2, in_channels: 48, ..fit },
         Conv2dShape { batch: 0, ..fit },

@@ -1,6 +1,7 @@
-//! Laws about the taps of dilated convolutions. A convolution without dilation may be computed by Winograd's
-//! algorithm, whose results differ in the last bits; it keeps its taps, so that it is computed in one way at
-//! all sizes.
+//! Laws about the taps of dilated convolutions, some of which meet only padding if the image is no larger
+//! than the distance of taps. Winograd's algorithm, whose results differ in the last bits, is not worth its
+//! time for such images, with or without these taps. A convolution without dilation may be computed by it;
+//! that keeps its taps, so that it is computed in one way at all sizes.
 
 use std::ops::Range;
 

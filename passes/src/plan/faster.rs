@@ -8,7 +8,7 @@
 //! - `balanced`: if the error is at most 1e-4, and the scratch of two workers fits under the peak together
 //!   with the values that are live at the step. No arena is below that peak ([`tradeoff::peak_of_tensors`]).
 //!   If it does not fit, the result overwrites rows already read, in bands ([`crate::overlap`]), which frees
-//!   memory. If the scratch still does not fit, and the algorithm is at least 1.5 times as fast, the arena
+//!   memory. If the scratch still does not fit, and the algorithm is at least 1.25 times as fast, the arena
 //!   may exceed the peak by up to 10 %. In a chain of equal layers all steps are at the peak, and only in
 //!   bands are they below it. So if that holds for more than half of the steps, the arena may grow to the
 //!   peak without bands.
@@ -59,7 +59,7 @@ pub(crate) struct Room {
 /// A balanced plan's arena may exceed the peak by at least 1 / this for an algorithm that is [`MUCH_FASTER`].
 const GROWTH: u64 = 10;
 /// The least speedup, as a ratio of times, for which the arena may grow.
-const MUCH_FASTER: f64 = 1.5;
+const MUCH_FASTER: f64 = 1.25;
 
 /// A faster algorithm for a step, and whether there is room for its scratch.
 pub(crate) struct MethodInRoom {

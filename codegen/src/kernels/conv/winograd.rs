@@ -1,7 +1,7 @@
 //! Winograd's algorithm for convolutions: when it is offered, and its call.
 //!
 //! The algorithm reads weights in the packing of the usual kernel. Its tiles are counted from the corner of
-//! the image; bands are whole rows of tiles, so the tiles of a band are those of the image.
+//! the image; bands are whole strips of tiles, so the tiles of a band are those of the image.
 
 use ir::body::OpRef;
 use ir::plan::attrs;
@@ -46,10 +46,10 @@ pub(super) fn of_convolution(
 
 /// How it runs in bands, if `image` is an operand that can be overwritten row by row.
 fn bands(kernel: &Winograd, image: Option<usize>) -> Option<Bands> {
-    let [rows_of_tiles, columns] = kernel.tile_grid();
+    let [strips, tiles] = kernel.tile_grid();
     // Each band transforms the filters again: with this many tiles that takes a tenth of the time.
-    let rows = kernel.most_tiles().div_ceil(columns).min(rows_of_tiles) * kernel.tile_rows();
-    let multiple = kernel.tile_rows() as u64;
+    let rows = kernel.most_tiles().div_ceil(tiles).min(strips) * kernel.strip_rows();
+    let multiple = kernel.strip_rows() as u64;
     image.map(|operand| Bands { operand, free_rows: rows as u64, multiple })
 }
 
