@@ -72,6 +72,7 @@ mod take;
 mod tile;
 mod winograd;
 mod winograd_error;
+mod winograd_filter;
 mod winograd_run;
 mod winograd_transforms;
 

@@ -1,11 +1,11 @@
 //! Winograd convolution: its blocking and parts, and when it is faster.
 //!
-//! The output is cut into tiles, counted from its corner: of 4 x 4 pixels if the filter has 3 x 3 taps, 2 x 2
-//! for 5 x 5, and of 4, 2 or 4 pixels of a row or column if it has 3, 5 or 7 taps in one. A tile needs 36,
-//! 36, 6, 6 or 10 products instead of 144, 100, 12, 10 or 28. The pixels of a tile are as far apart as the
-//! taps of the filter are dilated, with other tiles in between. For each of these points, the tiles'
-//! transformed pixels (rows) are multiplied with the transformed filters (columns) in a matrix product over
-//! the input channels; [`crate::winograd_transforms`] has the algorithm and its source.
+//! The output is cut into tiles, counted from its corner: of 3 x 3 pixels if the filter has 2 x 2 taps, 4 x 4
+//! for 3 x 3, 2 x 2 for 5 x 5, and of 3, 4, 2 or 4 pixels of a row or column if it has 2, 3, 5 or 7 taps in
+//! one. A tile needs 16, 36, 36, 4, 6, 6 or 10 products instead of 36, 144, 100, 6, 12, 10 or 28. The pixels
+//! of a tile are as far apart as the taps of the filter, with other tiles in between. For each of these
+//! points, the tiles' transformed pixels (rows) are multiplied with the transformed filters (columns) in a
+//! matrix product over the input channels; [`crate::winograd_transforms`] has the algorithm and its source.
 //!
 //! The weights stay as [`crate::Conv2d`] packs them. Filters are transformed when they are used, a block of
 //! input channels for one panel of output channels at a time, into scratch that stays in the second-level
@@ -26,6 +26,7 @@ use crate::map::{Activation, FunctionCode};
 use crate::pack::{PANEL, Panels};
 use crate::pairs::ConvNumbers;
 use crate::simd::{Avx512, Simd};
+use crate::winograd_filter::WinogradFilter;
 use crate::winograd_run::{self as run, WinogradImages};
 
 /// A convolution by Winograd's algorithm.
@@ -67,111 +68,6 @@ pub struct Winograd {
     output: StoredFloat,
     /// Always 0: fills what would be padding at the end.
     unused: u32,
-}
-
-/// A filter for which there is an algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u32)]
-pub(crate) enum WinogradFilter {
-    Square3,
-    Square5,
-    Row3,
-    Row5,
-    Row7,
-    Column3,
-    Column5,
-    Column7,
-}
-
-impl WinogradFilter {
-    const ALL: [WinogradFilter; 8] = [
-        WinogradFilter::Square3,
-        WinogradFilter::Square5,
-        WinogradFilter::Row3,
-        WinogradFilter::Row5,
-        WinogradFilter::Row7,
-        WinogradFilter::Column3,
-        WinogradFilter::Column5,
-        WinogradFilter::Column7,
-    ];
-
-    /// The filter of that height and width; none if there is no algorithm for it.
-    fn of(kernel: [usize; 2]) -> Option<WinogradFilter> {
-        WinogradFilter::ALL.into_iter().find(|filter| filter.kernel() == kernel)
-    }
-
-    /// Its height and width.
-    pub(crate) fn kernel(self) -> [usize; 2] {
-        match self {
-            WinogradFilter::Square3 => [3, 3],
-            WinogradFilter::Square5 => [5, 5],
-            WinogradFilter::Row3 => [1, 3],
-            WinogradFilter::Row5 => [1, 5],
-            WinogradFilter::Row7 => [1, 7],
-            WinogradFilter::Column3 => [3, 1],
-            WinogradFilter::Column5 => [5, 1],
-            WinogradFilter::Column7 => [7, 1],
-        }
-    }
-
-    /// Its taps.
-    pub(crate) fn taps(self) -> usize {
-        self.kernel().into_iter().product()
-    }
-
-    /// The height and width of a tile.
-    pub(crate) fn tile(self) -> [usize; 2] {
-        self.kernel().map(|taps| match taps {
-            1 => 1,
-            5 => 2,
-            _ => 4,
-        })
-    }
-
-    /// The distances between taps: 1 along a side with one tap.
-    fn dilation(self, shape: &Conv2dShape) -> [usize; 2] {
-        let kernel = self.kernel();
-        [0, 1].map(|side| if kernel[side] == 1 { 1 } else { shape.dilation[side] })
-    }
-
-    /// The height and width of the pixels that a tile reads.
-    pub(crate) fn read(self) -> [usize; 2] {
-        let [kernel, tile] = [self.kernel(), self.tile()];
-        [0, 1].map(|side| kernel[side] + tile[side] - 1)
-    }
-
-    /// The products of a tile for each pair of input and output channels.
-    pub(crate) fn points(self) -> usize {
-        self.read().into_iter().product()
-    }
-
-    /// The cycles of its transforms.
-    fn costs(self) -> TransformCosts {
-        match self {
-            WinogradFilter::Square3 => TransformCosts { filter: 200.0, read: 300.0, write: 400.0 },
-            WinogradFilter::Square5 => TransformCosts { filter: 400.0, read: 300.0, write: 400.0 },
-            WinogradFilter::Row3 | WinogradFilter::Column3 => {
-                TransformCosts { filter: 40.0, read: 60.0, write: 100.0 }
-            }
-            WinogradFilter::Row5 | WinogradFilter::Column5 => {
-                TransformCosts { filter: 50.0, read: 60.0, write: 60.0 }
-            }
-            WinogradFilter::Row7 | WinogradFilter::Column7 => {
-                TransformCosts { filter: 80.0, read: 120.0, write: 150.0 }
-            }
-        }
-    }
-}
-
-/// Approximate cycles of the transforms: fitted like [`STEP_CYCLES`] for 3x3, estimated from operation counts
-/// for the others.
-struct TransformCosts {
-    /// Of 16 filters.
-    filter: f64,
-    /// Of reading 16 channels of a tile.
-    read: f64,
-    /// Of writing 16 channels of a tile.
-    write: f64,
 }
 
 /// Descriptors are embedded, compared and read as bytes, so there is no padding between fields.
@@ -219,16 +115,16 @@ impl Winograd {
         self.strip()[0]
     }
 
-    /// The rows and columns of the output between a tile and the next with pixels in the same rows or columns.
+    /// The rows and columns of the output from a tile to the next one below it or beside it.
     pub(crate) fn strip(&self) -> [usize; 2] {
         let tile = self.filter.tile();
         [0, 1].map(|side| tile[side] * self.dilation[side] as usize)
     }
 
-    /// Whether it can compute a convolution of a shape: filters of 3x3, 5x5, or 3, 5 or 7 taps in a row or
-    /// column, with stride 1, and one group or a multiple of 16 input channels in each.
+    /// Whether it can compute a convolution of a shape: filters of 2x2, 3x3, 5x5, or 2, 3, 5 or 7 taps in a
+    /// row or column, with stride 1, and one group or a multiple of 16 input channels in each.
     pub fn computes(shape: &Conv2dShape) -> bool {
-        filter_of(shape).is_some()
+        WinogradFilter::of(shape).is_some()
     }
 
     /// The convolution of a shape, for one worker and with all the scratch that it prefers. None if Winograd
@@ -241,7 +137,7 @@ impl Winograd {
     ) -> Option<Winograd> {
         let [out_h, out_w] = shape.output();
         let count = shape.batch * out_h * out_w * shape.in_channels * shape.out_channels;
-        let filter = filter_of(shape)?;
+        let filter = WinogradFilter::of(shape)?;
         if strides.input.c != 1 || count == 0 {
             return None;
         }
@@ -513,13 +409,6 @@ impl Winograd {
     fn divisible(&self) -> [u32; 2] {
         [self.tiles(), self.panels().count()].map(|count| u32::try_from(count).unwrap_or(u32::MAX))
     }
-}
-
-/// The filter of a convolution, if there is an algorithm for it.
-fn filter_of(shape: &Conv2dShape) -> Option<WinogradFilter> {
-    let Conv2dShape { kernel, stride, groups, in_channels, .. } = *shape;
-    let is_fit = groups == 1 || groups > 0 && in_channels.is_multiple_of(16 * groups);
-    WinogradFilter::of(kernel).filter(|_| stride == [1; 2] && is_fit)
 }
 
 /// The possible numbers of channels in a block, the largest first.

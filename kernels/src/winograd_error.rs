@@ -8,7 +8,8 @@ use crate::conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides};
 use crate::isa::Isa;
 use crate::map::Activation;
 use crate::pack::WeightStrides;
-use crate::winograd::{Winograd, WinogradFilter};
+use crate::winograd::Winograd;
+use crate::winograd_filter::WinogradFilter;
 
 /// Output channels of the sample.
 const OUTPUTS: usize = 4;

@@ -20,7 +20,8 @@ use crate::pairs::ConvNumbers;
 use crate::pixels::Pixel;
 use crate::simd::Simd;
 use crate::tile::{Start, Tile, tile_function, tile_ranges};
-use crate::winograd::{Winograd, WinogradFilter, apart};
+use crate::winograd::{Winograd, apart};
+use crate::winograd_filter::WinogradFilter;
 use crate::winograd_transforms::{Line, Square, WinogradTransform};
 
 /// The most pixels that a tile reads.
@@ -133,8 +134,10 @@ impl WinogradScratch {
 macro_rules! by_filter {
     ($conv:expr, $transforms:ident => $call:expr) => {
         match $conv.filter {
+            WinogradFilter::Square2 => by_filter!(@ Square<Line<3, 2>>, $transforms => $call),
             WinogradFilter::Square3 => by_filter!(@ Square<Line<4, 3>>, $transforms => $call),
             WinogradFilter::Square5 => by_filter!(@ Square<Line<2, 5>>, $transforms => $call),
+            WinogradFilter::Row2 | WinogradFilter::Column2 => by_filter!(@ Line<3, 2>, $transforms => $call),
             WinogradFilter::Row3 | WinogradFilter::Column3 => by_filter!(@ Line<4, 3>, $transforms => $call),
             WinogradFilter::Row5 | WinogradFilter::Column5 => by_filter!(@ Line<2, 5>, $transforms => $call),
             WinogradFilter::Row7 | WinogradFilter::Column7 => by_filter!(@ Line<4, 7>, $transforms => $call),

@@ -14,9 +14,9 @@
 //!   tap, and that of infinity the last tap;
 //! - the rows of `A^T` are the powers of the points; infinity is added to the last.
 //!
-//! So both rows of a pair are a sum and a difference of the same two numbers. `F(4, 3)` and `F(2, 5)` have
-//! the pairs 1 and 2, as in section 4.3 of Lavin and Gray; `F(4, 7)` has 1/2 and 3/4 too: of seven sets of
-//! points that were tried, errors in `f32` were the smallest with 16 and with 192 channels.
+//! So both rows of a pair are a sum and a difference of the same two numbers. `F(3, 2)` has the pair 1,
+//! `F(4, 3)` and `F(2, 5)` have 1 and 2, as in section 4.3 of Lavin and Gray; `F(4, 7)` has 1/2 and 3/4 too:
+//! of seven sets of points that were tried, errors in `f32` were the smallest with 16 and with 192 channels.
 //!
 //! The order of roundings is fixed here, so that all instruction sets give the same bits.
 

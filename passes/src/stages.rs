@@ -215,8 +215,8 @@ pub(crate) static PLAN: PassDef = PassDef {
             default: "balanced",
             doc: "What is traded: `memory` writes results over rows of operands that were read, and gives \
                  kernels little scratch, wherever that makes the arena smaller; `balanced` does so where it \
-                 costs next to no time; `speed` never does. Windows of 3x3, of 5x5, and of 3, 5 or 7 \
-                 in a row or column are computed by Winograd's algorithm, which rounds otherwise, where that \
+                 costs next to no time; `speed` never does. Windows of 2x2, 3x3, 5x5, and of 2, 3, 5 or 7 in \
+                 a row or column are computed by Winograd's algorithm, which rounds otherwise, where that \
                  is faster: for `speed` with any scratch, for `balanced` where its scratch fits beneath the \
                  peak (up to a tenth above it, where it is at least 1.25 times as fast), for `memory` beneath \
                  its own peak.",

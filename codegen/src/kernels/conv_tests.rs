@@ -161,8 +161,19 @@ fn bands_of_rows_change_no_bit() {
 }
 
 /// Heights and widths of filters with a Winograd algorithm, with the rows of a tile.
-const BY_WINOGRAD: [([u64; 2], i64); 8] =
-    [([3, 3], 4), ([5, 5], 2), ([1, 3], 1), ([3, 1], 4), ([1, 5], 1), ([5, 1], 2), ([1, 7], 1), ([7, 1], 4)];
+const BY_WINOGRAD: [([u64; 2], i64); 11] = [
+    ([2, 2], 3),
+    ([1, 2], 1),
+    ([2, 1], 3),
+    ([3, 3], 4),
+    ([5, 5], 2),
+    ([1, 3], 1),
+    ([3, 1], 4),
+    ([1, 5], 1),
+    ([5, 1], 2),
+    ([1, 7], 1),
+    ([7, 1], 4),
+];
 
 /// A Winograd convolution with everything that can be fused.
 fn by_winograd(kernel: [u64; 2], method: &str) -> (Net, Value, [Vec<f32>; 2]) {
@@ -179,7 +190,8 @@ fn by_dilated_winograd(
     let mut net = Net::f32(&[&image, &image]);
     let (w, b) = (weight(&mut net, &[40, 40, height, width], 1), weight(&mut net, &[40], 2));
     let ctx = net.ctx.clone();
-    let pads = [height, width, height, width].map(|side| (side / 2) as i64 * dilation);
+    let pads = [height / 2, width / 2, (height - 1) / 2, (width - 1) / 2];
+    let pads = pads.map(|pad| pad as i64 * dilation);
     let attrs = [
         ("pads", ctx.ints_attr(&pads)),
         ("dilations", ctx.ints_attr(&[dilation; 2])),

@@ -40,7 +40,8 @@ fn kernel_result(case: &Case, data: &Data, isa: Isa, threads: usize, scratch: us
 const LITTLE: usize = 400_000;
 
 /// Heights and widths of the filters with an algorithm.
-pub(crate) const KERNELS: [[usize; 2]; 8] = [[3, 3], [5, 5], [1, 3], [3, 1], [1, 5], [5, 1], [1, 7], [7, 1]];
+pub(crate) const KERNELS: [[usize; 2]; 11] =
+    [[2, 2], [1, 2], [2, 1], [3, 3], [5, 5], [1, 3], [3, 1], [1, 5], [5, 1], [1, 7], [7, 1]];
 
 fn check(case: &Case, seed: u64) {
     let data = data(&mut Rng::new(seed), case);
@@ -228,7 +229,7 @@ fn only_some_filters_at_stride_1_in_wide_groups_have_it() {
         Conv2dShape { kernel: [3, 5], ..fit },
         Conv2dShape { kernel: [1, 1], ..fit },
         Conv2dShape { kernel: [7, 7], ..fit },
-        Conv2dShape { kernel: [2, 2], ..fit },
+        Conv2dShape { kernel: [4, 4], ..fit },
         Conv2dShape { stride: [1, 2], ..fit },
         Conv2dShape { groups: 2, ..fit },
         Conv2dShape { groups: 2, in_channels: 48, ..fit },
