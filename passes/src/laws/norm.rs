@@ -1,5 +1,5 @@
-//! Laws of normalisations: recognising those of rows, and moving factors, offsets and reshapes into those of
-//! groups.
+//! Laws of normalisations: recognising those along an axis, and moving factors, offsets and reshapes into
+//! those of groups.
 
 use ir::{Context, Dim};
 
@@ -26,15 +26,14 @@ pub(super) static LAWS: &[Rule] = &[
     ]),
     Rule::computed("rms-norm-by-reciprocal",
         "(nn.mul ?x (nn.reciprocal (nn.sqrt (nn.add (nn.reduce_mean (nn.square ?x)) $e))))",
-        "the norm of x about zero", of_rows).near().only(&[MEAN_OF_ROWS]),
+        "the norm of x about zero", by_root).near().only(&[MEAN_OF_ONE_AXIS]),
     Rule::computed("rms-norm-by-quotient", "(nn.div ?x (nn.sqrt (nn.add (nn.reduce_mean (nn.square ?x)) $e)))",
-        "the norm of x about zero", of_rows).near().only(&[MEAN_OF_ROWS]),
+        "the norm of x about zero", by_root).near().only(&[MEAN_OF_ONE_AXIS]),
     Rule::computed("norm-of-centred", "(nn.group_norm (nn.sub ?x (nn.reduce_mean ?x)) ?s ?b)",
         "the norm of x about its mean", of_centred).near().only(&[
-        MEAN_OF_ROWS,
-        LawCondition { doc: "the channels of the norm are the last axis", holds: |terms, found| {
-            let rank = terms.dims(found.vars[0]).map_or(0, <[Dim]>::len);
-            terms.input(&found.ops[0]).int("axis").is_some_and(|axis| axis + 1 == rank as i64)
+        MEAN_OF_ONE_AXIS,
+        LawCondition { doc: "it is that of the norm's channels", holds: |terms, found| {
+            terms.input(&found.ops[0]).int("axis") == mean_axis(terms, found)
         } },
         LawCondition { doc: "they are one group", holds: |terms, found| terms.input(&found.ops[0]).int("groups") == Some(1) },
         LawCondition { doc: "it is of no other axis", holds: |terms, found| {
@@ -51,19 +50,22 @@ const ALONG_CHANNELS: LawCondition = LawCondition {
     },
 };
 
-/// The mean of rows, broadcast over the rows.
-const MEAN_OF_ROWS: LawCondition = LawCondition {
-    doc: "the mean is that of the last axis alone, which it keeps",
+/// A mean that is broadcast along the axis that it is of.
+const MEAN_OF_ONE_AXIS: LawCondition = LawCondition {
+    doc: "the mean is that of one axis alone, which it keeps",
     holds: |terms, found| {
-        let mean = found.ops.iter().find(|op| op.def.name == "nn.reduce_mean");
-        let rank = terms.dims(found.vars[0]).map_or(0, <[Dim]>::len);
-        mean.is_some_and(|mean| {
+        found.ops.iter().find(|op| op.def.name == "nn.reduce_mean").is_some_and(|mean| {
             let axes = terms.input(mean).ints("axes").unwrap_or_default();
-            let keeps = terms.input(mean).attr("keepdims").is_some();
-            keeps && axes.iter().map(|axis| *axis as usize + 1).eq([rank])
+            axes.len() == 1 && terms.input(mean).attr("keepdims").is_some()
         })
     },
 };
+
+/// The first axis that the mean in a match is of.
+fn mean_axis(terms: &dyn Terms<'_>, found: &LawMatch) -> Option<i64> {
+    let mean = found.ops.iter().find(|op| op.def.name == "nn.reduce_mean")?;
+    terms.input(mean).ints("axes").ok()?.first().copied()
+}
 
 /// The axis of the channels, counted from the last one as 1, and the number of channels.
 fn channels(terms: &dyn Terms<'_>, norm: &Matched) -> Option<(usize, u64)> {
@@ -136,19 +138,19 @@ fn repeated(terms: &mut dyn Terms<'_>, vector: Term, count: u64) -> Option<Term>
     reshaped(terms, table, &[count])
 }
 
-/// The quotient of x and its root mean square along the last axis, as a norm about zero.
-fn of_rows(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
+/// The quotient of x and its root mean square along an axis, as a norm about zero.
+fn by_root(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let &[x, epsilon] = &found.vars[..] else { return None };
     let ctx: &Context = terms.ctx();
-    let sizes = terms.dims(x)?;
-    let &Dim::Known(channels) = sizes.last()? else { return None };
+    let axis = mean_axis(terms, found)?;
+    let &Dim::Known(channels) = terms.dims(x)?.get(usize::try_from(axis).ok()?)? else { return None };
     // The norm's vectors are `f32`.
     if ctx.elem(found.ty) != ctx.f32() {
         return None;
     }
     let epsilon = constants::splat(ctx, terms.constant(epsilon)?, terms.ty(epsilon))?;
     let attrs = [
-        ("axis", ctx.int_attr(sizes.len() as i64 - 1)),
+        ("axis", ctx.int_attr(axis)),
         ("axes", ctx.ints_attr(&[])),
         ("groups", ctx.int_attr(1)),
         ("epsilon", ctx.f32_attr(*epsilon.to_f32().first()?)),
@@ -160,7 +162,7 @@ fn of_rows(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     terms.make("nn.group_norm", &[x, scale, bias], &attrs)
 }
 
-/// A norm, about zero or its mean, of rows minus their mean, as the norm about the mean.
+/// A norm, about zero or its mean, of `x` minus its mean, as the norm about the mean.
 fn of_centred(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let norm = &found.ops[0];
     let ctx = terms.ctx();
