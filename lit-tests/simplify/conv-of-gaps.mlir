@@ -1,6 +1,6 @@
 // RUN: optc --passes='simplify{laws=conv-of-gaps}'
-// The law that a convolution of columns with a zero between two is two convolutions without these zeros, whose
-// results alternate. Transposed convolutions are written so. The image may have any number of columns.
+// The law that a convolution of columns with a zero between two is two convolutions without these zeros,
+// whose results alternate. Transposed convolutions are written so. The image may have any number of columns.
 
 func.func @main(%x: tensor<1x64x1x?xf32, #optc.dims<w>>, %w: tensor<64x64x1x3xf32>) -> tensor<1x64x1x?xf32, #optc.dims<2 * w>> {
   %0 = nn.reshape %x {shape = #optc.dims<1, 64, 1, w, 1>} : (tensor<1x64x1x?xf32, #optc.dims<w>>) -> tensor<1x64x1x?x1xf32, #optc.dims<w>>

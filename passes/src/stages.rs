@@ -218,8 +218,8 @@ pub(crate) static PLAN: PassDef = PassDef {
                  costs next to no time; `speed` never does. Windows of 2x2, 3x3, 5x5, and of 2, 3, 5 or 7 in \
                  a row or column are computed by Winograd's algorithm, which rounds otherwise, where that \
                  is faster: for `speed` with any scratch, for `balanced` where its scratch fits beneath the \
-                 peak (up to a tenth above it, where it is at least 1.25 times as fast), for `memory` beneath \
-                 its own peak.",
+                 peak (up to a tenth above it, where it is at least 1.25 times as fast), for `memory` \
+                 beneath its own peak.",
         },
         OptionDef {
             name: "pools",

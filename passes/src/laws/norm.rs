@@ -54,17 +54,21 @@ const ALONG_CHANNELS: LawCondition = LawCondition {
 const MEAN_OF_ONE_AXIS: LawCondition = LawCondition {
     doc: "the mean is that of one axis alone, which it keeps",
     holds: |terms, found| {
-        found.ops.iter().find(|op| op.def.name == "nn.reduce_mean").is_some_and(|mean| {
+        mean_of(found).is_some_and(|mean| {
             let axes = terms.input(mean).ints("axes").unwrap_or_default();
             axes.len() == 1 && terms.input(mean).attr("keepdims").is_some()
         })
     },
 };
 
+/// The mean in a match.
+fn mean_of(found: &LawMatch) -> Option<&Matched> {
+    found.ops.iter().find(|op| op.def.name == "nn.reduce_mean")
+}
+
 /// The first axis that the mean in a match is of.
 fn mean_axis(terms: &dyn Terms<'_>, found: &LawMatch) -> Option<i64> {
-    let mean = found.ops.iter().find(|op| op.def.name == "nn.reduce_mean")?;
-    terms.input(mean).ints("axes").ok()?.first().copied()
+    terms.input(mean_of(found)?).ints("axes").ok()?.first().copied()
 }
 
 /// The axis of the channels, counted from the last one as 1, and the number of channels.
