@@ -206,6 +206,15 @@ fn what_is_spread_is_cut_to_the_size_that_is_wanted() {
     let filter = || floats_tensor("w0", &[1, 1, 2], &[1.0, 10.0]);
     let rank = "an input or weights of another rank than [batch, channels, sizes...]";
     refuses(11, with_constants("ConvTranspose", &[1, 1, 2, 2], &[filter()], &[]), rank);
+    let blocks = |size: i64, attributes: &[Message]| {
+        let filter = floats_tensor("w0", &[1, 1, 2, 1, 1], &[1.0, 10.0]);
+        with_constants("ConvTranspose", &[1, 1, size, 2, 2], &[filter], attributes)
+    };
+    let apart = |stride: i64| ints("strides", &[stride, 1, 1]);
+    refuses(11, blocks(3, &[apart(4095)]), "4097 steps, expected at most 4096");
+    refuses(11, blocks(1 << 56, &[apart(4000)]), "a result that is larger than memory");
+    let cut = ints("pads", &[2, 0, 0, 2, 0, 0]);
+    refuses(11, blocks(3, &[apart(1), cut]), "a result without elements");
     let named = with_constants("ConvTranspose", &[1, 1, -1], &[filter()], &[wanted()]);
     refuses(11, named, "an `output_shape` of sizes that are not known");
 }

@@ -70,7 +70,9 @@ fn transposed_over(
     }
     let size = call.shape(operands.x)?[2];
     check_steps(first.kernel + first.stride)?;
-    let covered = size.saturating_sub(1) * first.stride + first.reach();
+    let starts = size.saturating_sub(1).checked_mul(first.stride);
+    let covered = starts.and_then(|starts| starts.checked_add(first.reach()));
+    let covered = covered.ok_or("a result that is larger than memory")?;
     let total = covered.checked_add_signed(first.more - first.low - first.high).filter(|total| *total > 0);
     let total = total.ok_or("a result without elements")?;
     let count = total.div_ceil(first.stride);
