@@ -77,8 +77,9 @@ fn case_of_groups(rng: &mut Rng, groups: usize, kernel: [usize; 2], of_group: [u
     let [inputs, outputs] = of_group.map(|channels| groups * channels);
     let case = random_case(rng, groups, of_group[0], of_group[1]);
     let pads = [0; 4].map(|_: usize| rng.between(0, 2));
-    let input = [0, 1].map(|side| rng.between(7, or_few(12, 8)) + side);
-    let shape = Conv2dShape { kernel, stride: [1, 1], dilation: [1, 1], pads, input, ..case.shape };
+    let dilation = rng.pick(&[[1, 1], [1, 1], [2, 3]]);
+    let input = [0, 1].map(|side| rng.between(7, or_few(12, 8)) * dilation[side] + side);
+    let shape = Conv2dShape { kernel, stride: [1, 1], dilation, pads, input, ..case.shape };
     let dense = ConvStrides::dense(&shape);
     let wider = |rng: &mut Rng, strides: kernels::ImageStrides, [h, w]: [usize; 2], channels: usize| {
         let apart = rng.pick(&[0, 0, 3, 24]);
