@@ -55,13 +55,18 @@ fn filter(shape: &[i64]) -> Vec<f32> {
 }
 
 /// Windows over one to four axes, with the sizes of images that they lie over.
-const WINDOWS: [(&[i64], Windows<'static>); 5] = [
+const WINDOWS: [(&[i64], Windows<'static>); 6] = [
     (&[7], Windows { kernel: &[3], strides: &[2], dilations: &[2], pads: &[1, 3] }),
     (&[5], Windows { kernel: &[2], strides: &[3], dilations: &[1], pads: &[0, 1] }),
     (&[5, 4], Windows { kernel: &[2, 3], strides: &[2, 1], dilations: &[1, 2], pads: &[1, 0, 0, 3] }),
     (
         &[4, 3, 5],
         Windows { kernel: &[2, 2, 3], strides: &[2, 1, 2], dilations: &[1, 2, 1], pads: &[1, 0, 2, 0, 1, 1] },
+    ),
+    // Between two windows there is a gap.
+    (
+        &[4, 4, 3],
+        Windows { kernel: &[2, 2, 1], strides: &[3, 1, 2], dilations: &[1, 1, 1], pads: &[1, 0, 0, 0, 0, 0] },
     ),
     (
         &[3, 2, 3, 2],
@@ -116,7 +121,9 @@ fn a_transposed_convolution_adds_its_filter_at_each_element() {
             let outer = [2, each * groups];
             let result = [&outer[..], &(0..rank).map(size).collect::<Vec<_>>()].concat();
             let [x, w] = [counted(&shape), filter(&filter_shape)];
-            let mut expected = vec![0.0; result.iter().product::<i64>() as usize];
+            let biases: Vec<f32> = (0..each * groups).map(|output| output as f32 + 0.5).collect();
+            let mut expected: Vec<f32> =
+                indices(&result).iter().map(|index| biases[index[1] as usize]).collect();
             for (at, index) in indices(&shape).iter().enumerate() {
                 for tap in indices(&filter_shape[1..]) {
                     let weight = place(&filter_shape, &[&[index[1]], &tap[..]].concat());
@@ -129,7 +136,8 @@ fn a_transposed_convolution_adds_its_filter_at_each_element() {
             }
             let more = [int("group", groups), ints("output_padding", &more)];
             let attributes = [&windows.attributes()[..], &more].concat();
-            let weights = [floats_tensor("w0", &filter_shape, &w)];
+            let bias = floats_tensor("w1", &[each * groups], &biases);
+            let weights = [floats_tensor("w0", &filter_shape, &w), bias];
             let graph = with_constants("ConvTranspose", &shape, &weights, &attributes);
             assert_eq!(compute(22, graph), (sizes(&result), expected), "{image:?} {windows:?} {groups}");
         }
