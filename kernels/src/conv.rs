@@ -5,11 +5,11 @@
 //! zero or skipped; the shape alone decides which. The two differ only for weights that are not finite and in
 //! the sign of a zero sum.
 //!
-//! Two paths. *Tiles*: the pixels are the rows of a matrix product with the packed weights; 1x1 convolutions
-//! at stride 1 read them in place, others copy a block of rows (implicit im2col) into scratch, or, with few
+//! Three paths. *Tiles*: pixels are the rows of a matrix product with the packed weights; 1x1 convolutions at
+//! stride 1 read them in place, others copy a block of rows (implicit im2col) into scratch, or, with few
 //! channels, the lines of the image that these rows are parts of. *Lanes*: for depthwise convolution, with
 //! one or several outputs of each channel, and groups of 2, 4 or 8 channels, a vector holds 16 consecutive
-//! channels, of several groups at once.
+//! channels, of several groups at once. *Planes*: for at most 8 output channels, a vector holds pixels.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
 use crate::image_lines::LineBlock;
@@ -17,6 +17,7 @@ use crate::isa::Isa;
 use crate::lanes;
 use crate::map::{Activation, FunctionCode};
 use crate::pack::{PANEL, Panels};
+use crate::planes;
 use crate::rows;
 use crate::simd::Simd;
 
@@ -197,6 +198,8 @@ pub(crate) enum Path {
     Lanes = 2,
     /// A matrix product whose rows overlap: they are read from copied lines of the image.
     Lines = 3,
+    /// Pixels of a channel side by side, from transposed lines of the image.
+    Planes = 4,
 }
 
 /// The most output channels of a group that spreads its only input channel. The more there are, the less it
@@ -342,6 +345,9 @@ impl Conv2d {
         if pointwise && shape.pads == [0; 4] && plain && !collides {
             return Path::Direct;
         }
+        if self.should_transpose() {
+            return Path::Planes;
+        }
         if self.should_copy_lines(shape) { Path::Lines } else { Path::Gather }
     }
 
@@ -377,6 +383,12 @@ impl Conv2d {
             }
             self.path = Path::Gather;
         }
+        if self.path == Path::Planes {
+            if self.choose_columns(slab) {
+                return;
+            }
+            self.path = Path::Gather;
+        }
         self.line = self.uniform_rows() as u32;
         let blocks = depth.div_ceil(most_depth);
         // Whole vectors, so that the copies of a block are aligned.
@@ -393,14 +405,20 @@ impl Conv2d {
                 self.block_rows = block_rows as u32;
             }
             Path::Lanes => self.block_rows = 1,
-            Path::Lines => unreachable!("it has its blocks, or became another path"),
+            Path::Lines | Path::Planes => unreachable!("it has its blocks, or became another path"),
         }
+    }
+
+    /// The most scratch that rows may be copied to, in floats.
+    pub(crate) fn most_copied_floats(&self) -> usize {
+        let row = row_floats(self.depth().clamp(1, DEPTH));
+        (self.rows().max(1) * row).min(SLAB)
     }
 
     /// Whether rows may be copied at a smaller size. Some are, which are read in place here.
     fn may_copy(&self) -> bool {
         match self.path {
-            Path::Gather | Path::Lines => true,
+            Path::Gather | Path::Lines | Path::Planes => true,
             Path::Direct => self.strides.input.w >= 1024,
             Path::Lanes => false,
         }
@@ -410,7 +428,12 @@ impl Conv2d {
     pub(crate) fn choose_parts(&mut self, threads: usize) {
         let rows = self.rows();
         let panels = self.panels().count();
-        let units = if self.path == Path::Lanes { self.batch as usize * self.out_h as usize } else { rows };
+        let lines = self.batch as usize * self.out_h as usize;
+        let units = match self.path {
+            Path::Lanes => lines,
+            Path::Planes => lines * self.plane_blocks() as usize,
+            _ => rows,
+        };
         if units * panels == 0 {
             return;
         }
@@ -453,7 +476,7 @@ impl Conv2d {
     fn beside(&self) -> f64 {
         let blocks = self.depth().div_ceil(self.block_depth.max(1) as usize) as f64;
         match self.path {
-            Path::Lanes => f64::from(self.out_w) * BESIDE,
+            Path::Lanes | Path::Planes => f64::from(self.out_w) * BESIDE,
             Path::Lines => self.copied_floats() * COPY_AGAIN + BESIDE,
             Path::Gather => self.depth() as f64 * COPY_AGAIN + blocks * BESIDE,
             Path::Direct => blocks * BESIDE,
@@ -469,6 +492,7 @@ impl Conv2d {
             Path::Gather => [depth, depth * 0.15, depth],
             Path::Direct => [depth, 0.0, depth],
             Path::Lines => [depth, self.copied_floats(), depth],
+            Path::Planes => self.plane_costs(),
         };
         move |rows, panels| {
             let passes = f64::from(rows.div_ceil(block_rows));
@@ -494,6 +518,7 @@ unsafe impl Kernel for Conv2d {
         let floats = match self.path {
             Path::Gather => (self.block_rows * self.slab_stride) as usize,
             Path::Lines => self.floats_of_lines(),
+            Path::Planes => (self.kernel_h * self.in_group * self.slab_stride) as usize,
             Path::Direct | Path::Lanes => return 0,
         };
         (floats + SLAB_TAIL) * 4
@@ -501,8 +526,7 @@ unsafe impl Kernel for Conv2d {
 
     /// An upper bound from rows and depth, and from `SLAB`, which has room for a tile of the longest rows.
     fn most_scratch_bytes(&self) -> usize {
-        let row = row_floats(self.depth().clamp(1, DEPTH));
-        if self.may_copy() { ((self.rows().max(1) * row).min(SLAB) + SLAB_TAIL) * 4 } else { 0 }
+        if self.may_copy() { (self.most_copied_floats() + SLAB_TAIL) * 4 } else { 0 }
     }
 
     /// Room for a tile.
@@ -524,6 +548,7 @@ impl KernelBody for Conv2d {
             let images = ConvOperands::new(operands, self.prologue);
             match self.path {
                 Path::Lanes => lanes::run::<S>(self, &images, part as usize),
+                Path::Planes => planes::run(s, self, &images, part as usize, scratch.cast()),
                 Path::Direct | Path::Gather | Path::Lines => {
                     rows::run(s, self, &images, part as usize, scratch.cast())
                 }

@@ -4,7 +4,11 @@ use super::*;
 
 /// The cost of a division, or infinity if it has more parts than allowed.
 fn cost_of(conv: &Conv2d, threads: u32, [row_parts, panel_parts]: [u32; 2]) -> f64 {
-    let units = if conv.path == Path::Lanes { conv.batch * conv.out_h } else { conv.rows() as u32 };
+    let units = match conv.path {
+        Path::Lanes => conv.batch * conv.out_h,
+        Path::Planes => conv.batch * conv.out_h * conv.plane_blocks(),
+        _ => conv.rows() as u32,
+    };
     let panels = conv.panels().count() as u32;
     let cost = conv.cost();
     let parts = row_parts * panel_parts;
@@ -50,6 +54,47 @@ fn no_cut_is_cheaper_than_the_one_that_is_chosen() {
         cuts.push(chosen);
     }
     assert!(cuts.contains(&[1, 1]) && cuts.iter().any(|[rows, panels]| *rows > 1 && *panels > 1));
+}
+
+#[test]
+fn a_vector_holds_pixels_where_there_are_few_outputs_and_room_for_lines() {
+    let fit = Conv2dShape {
+        batch: 1,
+        input: [20, 20],
+        in_channels: 8,
+        out_channels: 8,
+        kernel: [3, 3],
+        stride: [2, 1],
+        dilation: [1, 2],
+        pads: [0; 4],
+        groups: 1,
+    };
+    let of = |shape: Conv2dShape| {
+        let strides = ConvStrides::dense(&shape);
+        Conv2d::new(&shape, &strides, ConvPrologue::None, Activation::None, Isa::detect(), 2)
+    };
+    assert_eq!(of(fit).path, Path::Planes);
+    // Three lines of eight channels: 16 columns and a reach of 4, in whole vectors.
+    assert_eq!(of(fit).within((3 * 8 * 32 + SLAB_TAIL) * 4, 2).path, Path::Planes);
+    assert_eq!(of(fit).within((3 * 8 * 32 + SLAB_TAIL) * 4 - 4, 2).path, Path::Gather);
+    // An output as wide as a vector has no more columns in scratch.
+    assert_eq!(of(fit).scratch_bytes(), (3 * 8 * 32 + SLAB_TAIL) * 4);
+    // 32 columns of 240 lines and a reach of 4 in whole vectors; 48 would take more than copied rows may.
+    let deep = Conv2dShape { input: [20, 300], in_channels: 80, ..fit };
+    assert_eq!((of(deep).path, of(deep).scratch_bytes()), (Path::Planes, (3 * 80 * 48 + SLAB_TAIL) * 4));
+    for shape in [fit, deep] {
+        assert!(of(shape).scratch_bytes() <= of(shape).most_scratch_bytes(), "{shape:?}");
+    }
+    for other in [
+        Conv2dShape { out_channels: 9, ..fit },
+        Conv2dShape { in_channels: 7, ..fit },
+        Conv2dShape { input: [20, 19], ..fit },
+        Conv2dShape { stride: [1, 2], ..fit },
+        Conv2dShape { dilation: [2, 1], ..fit },
+        Conv2dShape { groups: 2, in_channels: 32, ..fit },
+    ] {
+        assert_ne!(of(other).path, Path::Planes, "{other:?}");
+    }
 }
 
 #[test]

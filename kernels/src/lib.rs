@@ -51,6 +51,7 @@ mod pack;
 mod packing;
 mod pairs;
 mod pixels;
+mod planes;
 mod pooling;
 mod product;
 mod put;

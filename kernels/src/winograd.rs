@@ -20,7 +20,7 @@
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
 use crate::bf16::StoredFloat;
-use crate::conv::{Conv2dShape, ConvStrides};
+use crate::conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides};
 use crate::isa::Isa;
 use crate::map::{Activation, FunctionCode};
 use crate::pack::{PANEL, Panels};
@@ -270,8 +270,20 @@ impl Winograd {
 
     /// The approximate speedup over [`crate::Conv2d`] or [`crate::PairConv2d`], on one thread.
     pub fn speedup(&self) -> f64 {
+        self.direct_cost() / self.whole_cost()
+    }
+
+    /// Cycles of [`crate::Conv2d`] or [`crate::PairConv2d`].
+    fn direct_cost(&self) -> f64 {
         let pixels = f64::from(self.batch * self.out_h * self.out_w);
         let vectors = (self.panels().packed_len() / 16) as f64;
+        if self.weights == StoredFloat::F32 {
+            let direct =
+                Conv2d::new(&self.shape(), &self.strides, ConvPrologue::None, Activation::None, self.isa, 1);
+            if let Some(cycles) = direct.plane_cycles() {
+                return cycles;
+            }
+        }
         let is_narrow = self.groups > 1 && self.panels().get(0).width < PANEL;
         let cycles = match self.weights {
             StoredFloat::F32 if is_narrow => NARROW_DIRECT_CYCLES * self.direct_share(),
@@ -285,7 +297,30 @@ impl Winograd {
             }
             StoredFloat::Bf16 => PAIRS_APART_CYCLES,
         };
-        pixels * vectors * cycles / self.whole_cost()
+        pixels * vectors * cycles
+    }
+
+    /// The shape that it computes.
+    fn shape(&self) -> Conv2dShape {
+        let kernel = self.filter.kernel();
+        let [input, output] =
+            [[self.in_h, self.in_w], [self.out_h, self.out_w]].map(|size| size.map(|size| size as usize));
+        let dilation = self.dilation.map(|distance| distance as usize);
+        let [top, left] = [self.pad_top as usize, self.pad_left as usize];
+        let after = |side: usize, before: usize| {
+            output[side] + (kernel[side] - 1) * dilation[side] - input[side] - before
+        };
+        Conv2dShape {
+            batch: self.batch as usize,
+            input,
+            in_channels: self.in_channels as usize,
+            out_channels: self.out_channels as usize,
+            kernel,
+            stride: [1, 1],
+            dilation,
+            pads: [top, left, after(0, top), after(1, left)],
+            groups: self.groups as usize,
+        }
     }
 
     /// Strips of tiles of an image, from top to bottom, and the tiles of a strip.
@@ -475,3 +510,7 @@ impl Winograd {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "winograd_tests.rs"]
+mod tests;

@@ -276,6 +276,27 @@ fn random_dense_convolutions_agree() {
 }
 
 #[test]
+fn random_convolutions_with_few_outputs_agree() {
+    let mut rng = Rng::new(12);
+    for seed in 0..or_few(48, 2) {
+        let outputs = seed as usize % 8 + 1;
+        let kernel = [rng.between(1, or_few(5, 2)), rng.between(1, or_few(9, 3))];
+        let taps = kernel[0] * kernel[1];
+        let inputs = 64_usize.div_ceil(taps) + rng.between(0, or_few(20, 1));
+        let mut case = random_case(&mut rng, 1, inputs, outputs);
+        let dilation = [1, rng.between(1, 3)];
+        let pads = [0, 1, 2, 3].map(|side| rng.between(0, kernel[side % 2] * dilation[side % 2]));
+        // A line has from one vector on, with the largest blocks and beyond.
+        let width = or_few(rng.between(16, 150), 19) + (kernel[1] - 1) * dilation[1];
+        let width = width.saturating_sub(pads[1] + pads[3]).max(1);
+        let input = [kernel[0] + rng.between(0, or_few(6, 1)), width];
+        let stride = [rng.between(1, 3), 1];
+        case = case_of_shape(&mut rng, Conv2dShape { input, kernel, stride, dilation, pads, ..case.shape });
+        check(&case, seed);
+    }
+}
+
+#[test]
 fn random_pointwise_convolutions_agree() {
     let mut rng = Rng::new(2);
     for seed in 0..or_few(40, 3) {
