@@ -120,6 +120,8 @@ pub fn multiply_integers(ctx: &Context, body: &mut Body, changes: &Changes) -> R
     if made + selections + concatenations > 0 {
         remove_dead(ctx, body);
     }
+    // The factors and addends that were made above are weights too.
+    let weights = WeightSet::of(ctx, body);
     let ops: Vec<Op> = blocks(ctx, body).into_iter().flat_map(|block| body.ops(block)).collect();
     let tables = tables::look_up(ctx, body, &weights, &ops, changes);
     if tables > 0 {
@@ -191,7 +193,7 @@ const MOST_TERMS: u64 = i32::MAX as u64 / (255 * 255);
 /// lose no digits.
 fn is_usual(ctx: &Context, body: &Body, value: Value) -> bool {
     let known = constants::tensor(ctx, body, value).map(|tensor| tensor.to_f32());
-    let is_usual = |number: &f32| *number == 0.0 || (1e-9..1e9).contains(&number.abs());
+    let is_usual = |number: &f32| *number == 0.0 || (1e-12..1e12).contains(&number.abs());
     known.is_none_or(|known| known.iter().all(is_usual))
 }
 

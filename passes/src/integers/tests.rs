@@ -87,3 +87,28 @@ fn a_table_is_of_three_operations_at_least_and_of_64_at_most() {
         assert_eq!(made, Rewritten { tables, ..Rewritten::default() }, "{between} between:\n{text}");
     }
 }
+
+#[test]
+fn numbers_that_a_rewrite_makes_are_weights_for_tables() {
+    // The division of the sum makes two new numbers, one of which is added.
+    let text = "
+func.func @main(%x: tensor<2x16xui8>) -> tensor<2x4xui8> {
+  %w = nn.constant dense<3> : tensor<16x4xi8>
+  %s = nn.constant dense<0.5> : tensor<f32>
+  %q = nn.constant dense<2.0> : tensor<f32>
+  %0 = nn.cast %x {to = f32} : (tensor<2x16xui8>) -> tensor<2x16xf32>
+  %1 = nn.mul %0, %s : (tensor<2x16xf32>, tensor<f32>) -> tensor<2x16xf32>
+  %2 = nn.cast %w {to = f32} : (tensor<16x4xi8>) -> tensor<16x4xf32>
+  %3 = nn.mul %2, %s : (tensor<16x4xf32>, tensor<f32>) -> tensor<16x4xf32>
+  %4 = nn.matmul %1, %3 : (tensor<2x16xf32>, tensor<16x4xf32>) -> tensor<2x4xf32>
+  %5 = nn.cast %4 {to = ui8} : (tensor<2x4xf32>) -> tensor<2x4xui8>
+  %6 = nn.cast %5 {to = f32} : (tensor<2x4xui8>) -> tensor<2x4xf32>
+  %7 = nn.mul %6, %s : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+  %8 = nn.add %7, %s : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+  %9 = nn.div %8, %q : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+  %10 = nn.cast %9 {to = ui8} : (tensor<2x4xf32>) -> tensor<2x4xui8>
+  return %10 : tensor<2x4xui8>
+}";
+    let (made, text) = rewritten(text, &Changes::unlimited());
+    assert_eq!(made, Rewritten { products: 1, tables: 1, ..Rewritten::default() }, "{text}");
+}
