@@ -57,6 +57,7 @@ mod product;
 mod put;
 mod quads;
 mod regions;
+mod requantize;
 mod resample;
 mod row_norm;
 mod row_softmax;
@@ -98,6 +99,7 @@ pub use pooling::{GlobalAveragePool, Pool2d, Pool2dShape, PoolKind, PooledNumber
 pub use put::{Join, Put};
 pub use quads::{ByteSign, QuadConv2d, QuadNumbers, StepOperand, StoredSum, SumStep, WeightZero};
 pub use regions::{CheckBoxes, RoiAlign, RoiAlignShape, SampleFold};
+pub use requantize::{Requantization, Requantize, RequantizeStep, StepFunction, StepNumber, StepSource};
 pub use resample::Resample;
 pub use row_norm::{RowNorm, RowNormShape};
 pub use row_softmax::RowSoftmax;

@@ -8,7 +8,7 @@ use crate::isa::Isa;
 use crate::{
     ArgExtreme, ArgSort, Attention, Bits, CheckBoxes, CheckIndices, ColumnSoftmax, Compress, Conv2d, Copy,
     Cumulate, GlobalAveragePool, GroupNorm, Lookup, NonMaxSuppression, PairConv2d, Pool2d, Put, QuadConv2d,
-    Resample, RoiAlign, RowNorm, RowSoftmax, Take, VectorMap, Winograd,
+    Requantize, Resample, RoiAlign, RowNorm, RowSoftmax, Take, VectorMap, Winograd,
 };
 
 /// A kernel whose machine code is in the table.
@@ -55,6 +55,7 @@ kernels! {
     Pool2d
     Put
     QuadConv2d
+    Requantize
     Resample
     RoiAlign
     RowNorm

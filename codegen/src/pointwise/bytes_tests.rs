@@ -62,7 +62,7 @@ const WORDS: [i32; 12] = [
     i32::MIN + 65,
 ];
 
-fn unsigned_byte(ctx: &Context) -> Type {
+pub(super) fn unsigned_byte(ctx: &Context) -> Type {
     ctx.ty(TypeData::Integer { width: 8, signedness: Signedness::Unsigned })
 }
 

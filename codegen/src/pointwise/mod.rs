@@ -11,6 +11,7 @@ mod halves;
 pub(crate) mod integers;
 pub(crate) mod lanes;
 pub(crate) mod nest;
+mod quantized;
 pub(crate) mod rows;
 pub(crate) mod stages;
 mod words;
@@ -23,6 +24,7 @@ use ir::{Block, Kind, Op, Traits, Value};
 
 use self::expr::{Expr, ExprBuilder, ExprNode, NodeOp};
 use self::nest::{Inner, LoopNest, broadcast_strides};
+use self::quantized::QuantizedSteps;
 use self::rows::PartSplit;
 use self::stages::PointwiseForm;
 use crate::call::{KernelCode, Lowered, LoweredCall, Pointer};
@@ -276,10 +278,16 @@ pub(crate) fn call(
     let windows: Vec<&ElementWindow> = results.iter().map(|result| &result.1).chain(&inputs).collect();
     let strides: Vec<Vec<i64>> = windows.iter().map(|window| window.strides.clone()).collect();
     let nest = LoopNest::collapse(space, &strides);
+    let types: Vec<ElemType> = inputs.iter().map(|input| input.elem).collect();
+    if let [(node, _)] = results[..]
+        && let Some(steps) = QuantizedSteps::of(&expr, node, &types, space.len())
+    {
+        return Ok(steps.call(&nest, &windows, machine));
+    }
     let form = PointwiseForm {
         inner: (0..strides.len()).map(|operand| nest.inner(operand)).collect(),
         outer: nest.outer(),
-        inputs: inputs.iter().map(|input| input.elem).collect(),
+        inputs: types,
         outputs: results.iter().map(|result| result.0).collect(),
         expr,
     };
@@ -315,6 +323,8 @@ pub(crate) fn copy_form(elem: ElemType) -> PointwiseForm {
 mod bytes_tests;
 #[cfg(test)]
 mod law_tests;
+#[cfg(test)]
+mod quantized_tests;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

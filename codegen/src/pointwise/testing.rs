@@ -41,7 +41,8 @@ pub(super) fn vector_calls(net: &Net, value: Value) -> [usize; 2] {
     let lowered = lower(net.body.at(&net.ctx, op), &Cpu::native().machine(THREADS)).expect("it has code");
     let is_vector = |code: &KernelCode| match code {
         KernelCode::Pointwise { form, .. } => matches!(form.schedule(), LoopSchedule::Vector(_)),
-        _ => false,
+        KernelCode::Kernel(_) => true,
+        KernelCode::Reduce { .. } => false,
     };
     let vectors = lowered.calls.iter().filter(|call| is_vector(&call.code)).count();
     [vectors, lowered.calls.len()]

@@ -35,6 +35,7 @@ use crate::simd::Simd;
 use std::array::from_fn;
 pub use steps::{ByteSign, StepOperand, StoredSum, SumStep, WeightZero};
 use steps::{StepCode, are_possible, without_vain_ends};
+pub(crate) use steps::{cut_signed, cut_unsigned};
 
 /// How the numbers of an integer convolution are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

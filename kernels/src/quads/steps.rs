@@ -382,14 +382,14 @@ unsafe fn add_residual<S: Simd, const ROWS: usize, const VECTORS: usize>(
 
 /// Numbers cut and clamped to an unsigned byte.
 #[inline(always)]
-fn cut_unsigned<S: Simd>(s: S, x: S::F) -> S::F {
+pub(crate) fn cut_unsigned<S: Simd>(s: S, x: S::F) -> S::F {
     // If an operand is NaN, `max` returns the second: NaN becomes 0.
     s.trunc(s.min(s.splat(255.0), s.max(x, s.splat(0.0))))
 }
 
 /// Numbers cut and clamped to a signed byte.
 #[inline(always)]
-fn cut_signed<S: Simd>(s: S, x: S::F) -> S::F {
+pub(crate) fn cut_signed<S: Simd>(s: S, x: S::F) -> S::F {
     let number = s.select_eq(x, x, x, s.splat(0.0));
     let cut = s.trunc(s.min(s.splat(127.0), s.max(s.splat(-128.0), number)));
     // Turns -0.0 into 0.0.
