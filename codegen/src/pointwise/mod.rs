@@ -280,7 +280,7 @@ pub(crate) fn call(
     let nest = LoopNest::collapse(space, &strides);
     let types: Vec<ElemType> = inputs.iter().map(|input| input.elem).collect();
     if let [(node, _)] = results[..]
-        && let Some(steps) = QuantizedSteps::of(&expr, node, &types, space.len())
+        && let Some(steps) = QuantizedSteps::of(&expr, node, &types, space.len(), machine.isa)
     {
         return Ok(steps.call(&nest, &windows, machine));
     }
