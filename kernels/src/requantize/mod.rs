@@ -65,7 +65,6 @@ pub struct Requantize {
     output: StoredSum,
     parts: u32,
     isa: Isa,
-    unused: u32,
 }
 
 /// What it computes.
@@ -133,7 +132,6 @@ impl Requantize {
             output: what.output,
             parts: 0,
             isa,
-            unused: 0,
         };
         for (to, step) in kernel.steps.iter_mut().zip(what.steps) {
             *to = (*step).into();
@@ -222,7 +220,7 @@ unsafe impl Kernel for Requantize {
 const _: () = assert!(
     size_of::<Requantize>()
         == 8 * (MAX_RANK + MAX_RANK * MOST_TENSORS)
-            + 4 * (3 * Requantize::MOST_STEPS + 2 * Requantize::MOST_OPERANDS + 8)
+            + 4 * (3 * Requantize::MOST_STEPS + MOST_TENSORS + Requantize::MOST_OPERANDS + 5)
 );
 
 impl KernelBody for Requantize {
