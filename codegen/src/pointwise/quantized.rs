@@ -51,15 +51,13 @@ impl QuantizedSteps {
         if steps.len() < LEAST_STEPS {
             return None;
         }
-        let output = match (expr.node(node).elem, steps.last()) {
-            (ElemType::F32, _) => StoredSum::F32,
-            // The store does the same.
-            (_, Some(RequantizeStep::Byte(sign))) => {
-                let output = if *sign == ByteSign::Signed { StoredSum::I8 } else { StoredSum::U8 };
-                steps.pop();
-                output
+        let output = match byte_sign(expr.node(node).elem) {
+            None => StoredSum::F32,
+            Some(sign) => {
+                // The store does the same.
+                steps.pop_if(|step| *step == RequantizeStep::Byte(sign))?;
+                if sign == ByteSign::Signed { StoredSum::I8 } else { StoredSum::U8 }
             }
-            _ => return None,
         };
         let found = QuantizedSteps { steps, operands, output };
         found.what().is_possible().then_some(found)
@@ -118,9 +116,10 @@ impl StepSearch<'_> {
             NodeOp::Binary(function, a, b) if elem == ElemType::F32 => self.apply(function, a, b)?,
             NodeOp::Convert(a) => {
                 self.compute(a)?;
-                match (byte_sign(elem), byte_sign(self.expr.node(a).elem)) {
-                    (Some(sign), None) => self.cut(sign),
-                    (None, Some(_)) => {}
+                let from = self.expr.node(a).elem;
+                match (byte_sign(elem), byte_sign(from)) {
+                    (Some(sign), None) if from == ElemType::F32 => self.cut(sign),
+                    (None, Some(_)) if elem == ElemType::F32 => {}
                     _ => return None,
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ir::{Builder, Context, Type, Value};
+use ir::{Builder, Context, FloatKind, Type, Value};
 use kernels::Isa;
 
 use super::testing::{Chance, check, levels};
@@ -161,4 +161,35 @@ fn what_the_kernel_does_not_compute_is_generated() {
         let first = body.dequantized(args[0], args[3], args[4]);
         body.op("nn.exp", &[first])
     });
+}
+
+/// Numbers of a kernel's steps are floats: what goes through another type is computed with that type.
+#[test]
+fn conversions_by_way_of_any_type_have_the_interpreters_bits() {
+    let of_kind = |ctx: &Context| {
+        let floats =
+            [FloatKind::Bf16, FloatKind::F16, FloatKind::F32, FloatKind::F64].map(|kind| ctx.float(kind));
+        let integers = [1, 8, 16, 32, 64].map(|width| ctx.int(width));
+        [&floats[..], &integers, &[super::bytes_tests::unsigned_byte(ctx)]].concat()
+    };
+    let count = of_kind(&Context::new()).len();
+    for (first, second, last) in (0..count).flat_map(|first| {
+        (0..count).flat_map(move |second| (0..count).map(move |last| (first, second, last)))
+    }) {
+        let ctx = Arc::new(Context::new());
+        let types = of_kind(&ctx);
+        let mut net = Net::new(&[(&[37], ctx.f32()), (&[1], ctx.f32())], ctx.clone());
+        let operands = [net.arg(0), net.arg(1)];
+        let value = net.group(&operands, |builder, args| {
+            let mut body = GroupBody { ctx: &ctx, builder };
+            let sum = body.op("nn.add", &[args[0], args[1]]);
+            let product = body.op("nn.mul", &[sum, args[1]]);
+            let first = body.cast(product, types[first]);
+            let second = body.cast(first, types[second]);
+            body.cast(second, types[last])
+        });
+        let floats = (0..37).flat_map(|at| (at as f32 * 13.25 - 240.0).to_le_bytes()).collect();
+        let inputs = [floats, 1.5f32.to_le_bytes().to_vec()];
+        check(net, value, &inputs, &format!("by way of types {first} and {second} to {last}"));
+    }
 }
