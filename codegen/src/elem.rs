@@ -5,6 +5,7 @@ use std::fmt;
 use ir::narrow::{nearest_bf16, nearest_f16};
 use ir::size::storage_bits;
 use ir::{Context, FloatKind, Signedness, Type, TypeData};
+use kernels::ByteSign;
 
 use crate::cranelift::{Clif, types};
 
@@ -46,6 +47,15 @@ impl fmt::Display for ElemType {
 }
 
 impl ElemType {
+    /// The sign of 8-bit integers.
+    pub(crate) fn byte_sign(self) -> Option<ByteSign> {
+        match self {
+            ElemType::Int { bits: 8, signed: true } => Some(ByteSign::Signed),
+            ElemType::Int { bits: 8, signed: false } => Some(ByteSign::Unsigned),
+            _ => None,
+        }
+    }
+
     /// The element type of a tensor type (or the type itself), if generated code can compute with it.
     pub(crate) fn of(ctx: &Context, ty: Type) -> Option<ElemType> {
         match ctx.type_data(ctx.elem(ty)) {

@@ -121,6 +121,25 @@ pub(crate) fn entry_of<K: Tabled>(isa: Isa) -> KernelFn {
     K::entries()[isa.path()]
 }
 
+/// Where row `row` of a box begins, by the strides of a tensor. Rows run along the last axis, and are counted
+/// in the order of the other axes.
+#[inline(always)]
+pub(crate) fn row_start<const RANK: usize>(sizes: &[u64; RANK], strides: &[i64; RANK], row: usize) -> isize {
+    let mut rest = row;
+    let mut start = 0;
+    for axis in (0..RANK - 1).rev() {
+        let size = sizes[axis] as usize;
+        let stride = strides[axis] as isize;
+        // Mostly there are no further rows, and no division is needed.
+        if rest < size {
+            return start + rest as isize * stride;
+        }
+        start += (rest % size) as isize * stride;
+        rest /= size;
+    }
+    start
+}
+
 /// The `index`-th of `parts` nearly equal pieces of `0..count`.
 #[inline(always)]
 pub(crate) fn piece(count: usize, parts: usize, index: usize) -> std::ops::Range<usize> {

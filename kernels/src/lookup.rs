@@ -1,6 +1,6 @@
 //! Functions of single bytes by table lookup.
 
-use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
+use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece, row_start};
 use crate::isa::Isa;
 use crate::simd::Simd;
 
@@ -46,23 +46,6 @@ impl Lookup {
         lookup.to_strides[first..].copy_from_slice(to);
         lookup
     }
-
-    /// Where row `row` begins in `x` and in `out`.
-    #[inline(always)]
-    fn starts(&self, row: usize) -> [isize; 2] {
-        let mut rest = row;
-        let mut starts = [0, 0];
-        for axis in (0..LAST).rev() {
-            if rest == 0 {
-                break;
-            }
-            let index = (rest % self.sizes[axis] as usize) as isize;
-            rest /= self.sizes[axis] as usize;
-            starts[0] += index * self.from_strides[axis] as isize;
-            starts[1] += index * self.to_strides[axis] as isize;
-        }
-        starts
-    }
 }
 
 // SAFETY: 24 eight-byte integers and two `u32`, without padding; `entry` reads this type.
@@ -90,7 +73,8 @@ impl KernelBody for Lookup {
         while at < range.end {
             let column = at % columns;
             let run = (columns - column).min(range.end - at);
-            let [from, to] = self.starts(at / columns);
+            let [from, to] = [&self.from_strides, &self.to_strides]
+                .map(|strides| row_start(&self.sizes, strides, at / columns));
             // SAFETY: the operands have the extents that the descriptor was made for, and parts write
             // disjoint bytes.
             unsafe {

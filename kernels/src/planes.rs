@@ -14,9 +14,9 @@ use crate::pixels::Pixel;
 use crate::simd::Simd;
 
 /// The most output channels.
-pub(crate) const MOST_OUTPUTS: u32 = 8;
+const MOST_OUTPUTS: u32 = 8;
 /// The least products of an output: with fewer, results are written slower than they are computed.
-pub(crate) const LEAST_DEPTH: usize = 64;
+const LEAST_DEPTH: usize = 64;
 /// The numbers of columns of a block, the best first.
 const COLUMNS: [usize; 4] = [64, 48, 32, 16];
 /// The least columns of an output: a vector.
@@ -42,7 +42,7 @@ impl Conv2d {
     }
 
     /// Floats from a channel to the next in a transposed line, for a block of `columns`.
-    pub(crate) fn plane_floats(&self, columns: usize) -> usize {
+    fn plane_floats(&self, columns: usize) -> usize {
         let reach = (self.kernel_w as usize - 1) * self.dilation_w as usize;
         // Vectors begin at a column of the block, and end before the reach beyond the last one.
         (columns.next_multiple_of(MOST_LANES) + reach).next_multiple_of(MOST_LANES)

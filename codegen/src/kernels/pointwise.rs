@@ -1,4 +1,4 @@
-//! The row of generated loop nests (see [`crate::pointwise`]) for elementwise operations and groups of them.
+//! The row of loop nests (see [`crate::pointwise`]) for elementwise operations and groups of them.
 
 use ir::Kind;
 use ir::opdef::Access;
@@ -10,7 +10,7 @@ use crate::row::{KernelRow, Runs};
 /// Elementwise operations, and groups of them with views of their operands.
 pub(crate) const ROW: KernelRow = KernelRow {
     name: "pointwise",
-    doc: "A generated loop nest that computes an expression at each index.",
+    doc: "A loop nest over an expression: generated, or a kernel's between quantizations.",
     runs: Runs::Elementwise,
     reads: |_, _| Arrangement::Strides,
     writes: Arrangement::Strides,

@@ -167,11 +167,7 @@ fn stored_bytes(op: OpRef<'_>) -> Option<StoredSum> {
 
 /// The sign of 8-bit integers.
 pub(super) fn byte_sign(ctx: &Context, elem: Type) -> Option<ByteSign> {
-    match ElemType::of(ctx, elem)? {
-        ElemType::Int { bits: 8, signed: true } => Some(ByteSign::Signed),
-        ElemType::Int { bits: 8, signed: false } => Some(ByteSign::Unsigned),
-        _ => None,
-    }
+    ElemType::of(ctx, elem)?.byte_sign()
 }
 
 /// The kernel's step for an operation on `f32`.

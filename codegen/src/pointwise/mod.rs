@@ -2,7 +2,7 @@
 //!
 //! A step is an expression ([`expr`]) in a loop nest ([`nest`]). Generated functions have the kernels'
 //! interface. The descriptor holds sizes and strides, so steps of the same form share one function at all
-//! sizes.
+//! sizes. What lies between quantizations is computed by a kernel instead ([`quantized`]).
 
 mod apart;
 pub(crate) mod emit;

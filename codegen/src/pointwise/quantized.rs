@@ -2,13 +2,12 @@
 //!
 //! Where bytes are dequantized, computed with, and quantized again, there are many operations for each byte
 //! that is read or written, and the kernel's vectors are longer than those of generated code. Whether the
-//! kernel computes an expression depends on the expression and the number of axes alone, so that an operation
-//! has the same code at all sizes.
+//! kernel computes an expression depends on the expression, the number of axes and the CPU alone, so that an
+//! operation has the same code at all sizes.
 
 use ir::scalar::{Binary, Unary};
 use kernels::{
     ByteSign, Isa, Requantization, Requantize, RequantizeStep, StepFunction, StepNumber, StepSource,
-    StoredSum,
 };
 
 use super::ElementWindow;
@@ -25,7 +24,7 @@ const LEAST_STEPS: usize = 3;
 pub(super) struct QuantizedSteps {
     steps: Vec<RequantizeStep>,
     operands: Vec<StepNumber>,
-    output: StoredSum,
+    output: StepNumber,
 }
 
 impl QuantizedSteps {
@@ -39,7 +38,7 @@ impl QuantizedSteps {
         axes: usize,
         isa: Isa,
     ) -> Option<QuantizedSteps> {
-        let has_bytes = expr.nodes().any(|(_, data)| byte_sign(data.elem).is_some());
+        let has_bytes = expr.nodes().any(|(_, data)| data.elem.byte_sign().is_some());
         if !has_bytes || axes > Requantize::MOST_AXES || isa == Isa::Avx2 {
             return None;
         }
@@ -51,14 +50,12 @@ impl QuantizedSteps {
         if steps.len() < LEAST_STEPS {
             return None;
         }
-        let output = match byte_sign(expr.node(node).elem) {
-            None => StoredSum::F32,
-            Some(sign) => {
-                // The store does the same.
-                steps.pop_if(|step| *step == RequantizeStep::Byte(sign))?;
-                if sign == ByteSign::Signed { StoredSum::I8 } else { StoredSum::U8 }
-            }
-        };
+        let elem = expr.node(node).elem;
+        if let Some(sign) = elem.byte_sign() {
+            // The store does the same.
+            steps.pop_if(|step| *step == RequantizeStep::Byte(sign))?;
+        }
+        let output = step_number(elem)?;
         let found = QuantizedSteps { steps, operands, output };
         found.what().is_possible().then_some(found)
     }
@@ -75,17 +72,9 @@ impl QuantizedSteps {
     }
 }
 
-/// The sign of bytes.
-fn byte_sign(elem: ElemType) -> Option<ByteSign> {
-    match elem {
-        ElemType::Int { bits: 8, signed: true } => Some(ByteSign::Signed),
-        ElemType::Int { bits: 8, signed: false } => Some(ByteSign::Unsigned),
-        _ => None,
-    }
-}
-
+/// The kernel's type of elements.
 fn step_number(elem: ElemType) -> Option<StepNumber> {
-    match byte_sign(elem) {
+    match elem.byte_sign() {
         Some(ByteSign::Signed) => Some(StepNumber::I8),
         Some(ByteSign::Unsigned) => Some(StepNumber::U8),
         None => (elem == ElemType::F32).then_some(StepNumber::F32),
@@ -117,7 +106,7 @@ impl StepSearch<'_> {
             NodeOp::Convert(a) => {
                 self.compute(a)?;
                 let from = self.expr.node(a).elem;
-                match (byte_sign(elem), byte_sign(from)) {
+                match (elem.byte_sign(), from.byte_sign()) {
                     (Some(sign), None) if from == ElemType::F32 => self.cut(sign),
                     (None, Some(_)) if elem == ElemType::F32 => {}
                     _ => return None,
@@ -136,7 +125,7 @@ impl StepSearch<'_> {
             NodeOp::Const(bits) => Some(StepSource::Number(f32::from_bits(bits as u32))),
             NodeOp::Convert(a) => match self.expr.node(a) {
                 NodeData { elem, op: NodeOp::Input(input) } => {
-                    byte_sign(elem).map(|_| StepSource::Operand(input))
+                    elem.byte_sign().map(|_| StepSource::Operand(input))
                 }
                 _ => None,
             },

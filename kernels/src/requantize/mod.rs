@@ -15,9 +15,9 @@ mod steps;
 
 pub use steps::{RequantizeStep, StepFunction, StepNumber, StepSource};
 
-use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
+use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece, row_start};
 use crate::isa::Isa;
-use crate::quads::{StoredSum, cut_signed, cut_unsigned};
+use crate::quads::{cut_signed, cut_unsigned};
 use crate::simd::{Simd, Task};
 use steps::{ASIDE, NUMBER, StepAction, StepWords};
 
@@ -62,7 +62,7 @@ pub struct Requantize {
     numbers: [StepNumber; Requantize::MOST_OPERANDS],
     step_count: u32,
     operand_count: u32,
-    output: StoredSum,
+    output: StepNumber,
     parts: u32,
     isa: Isa,
 }
@@ -74,9 +74,8 @@ pub struct Requantization<'a> {
     pub steps: &'a [RequantizeStep],
     /// The types of the operands' elements.
     pub operands: &'a [StepNumber],
-    /// The type of the result's elements: `f32` or bytes. A value is stored as bytes as by
-    /// [`RequantizeStep::Byte`].
-    pub output: StoredSum,
+    /// The type of the result's elements. A value is stored as bytes as by [`RequantizeStep::Byte`].
+    pub output: StepNumber,
 }
 
 impl Requantization<'_> {
@@ -86,7 +85,6 @@ impl Requantization<'_> {
         begins
             && self.steps.len() <= Requantize::MOST_STEPS
             && self.operands.len() <= Requantize::MOST_OPERANDS
-            && self.output != StoredSum::I32
     }
 }
 
@@ -180,24 +178,6 @@ impl Requantize {
             apart *= *size as i64;
         }
         BoxForm::Flat
-    }
-
-    /// Where row `row` of a tensor begins, in bytes.
-    #[inline(always)]
-    fn start(&self, tensor: usize, row: usize) -> isize {
-        let mut rest = row;
-        let mut start = 0;
-        for axis in (0..LAST).rev() {
-            let size = self.sizes[axis] as usize;
-            let stride = self.strides[tensor][axis] as isize;
-            // Mostly there are no further rows, and no division is needed.
-            if rest < size {
-                return start + rest as isize * stride;
-            }
-            start += (rest % size) as isize * stride;
-            rest /= size;
-        }
-        start
     }
 }
 
@@ -297,7 +277,7 @@ impl Requantize {
     #[inline(always)]
     fn place(&self, tensor: usize, row: usize, column: usize) -> [isize; 2] {
         let apart = self.strides[tensor][LAST] as isize;
-        [self.start(tensor, row) + column as isize * apart, apart]
+        [row_start(&self.sizes, &self.strides[tensor], row) + column as isize * apart, apart]
     }
 
     /// Computes `count` elements, at most [`VECTORS`] vectors, from an iteration on.
@@ -537,7 +517,7 @@ unsafe fn element(number: StepNumber, from: *const u8) -> f32 {
 #[inline(always)]
 unsafe fn store_side_by_side<S: Simd>(
     s: S,
-    output: StoredSum,
+    output: StepNumber,
     to: *mut u8,
     count: usize,
     value: [S::F; VECTORS],
@@ -551,9 +531,9 @@ unsafe fn store_side_by_side<S: Simd>(
         // SAFETY: the caller's promise.
         unsafe {
             match output {
-                StoredSum::I32 | StoredSum::F32 => s.store_first(to.cast::<f32>().add(first), left, value),
-                StoredSum::U8 => s.store_unsigned(to.add(first), left, value),
-                StoredSum::I8 => s.store_signed(to.add(first), left, value),
+                StepNumber::F32 => s.store_first(to.cast::<f32>().add(first), left, value),
+                StepNumber::U8 => s.store_unsigned(to.add(first), left, value),
+                StepNumber::I8 => s.store_signed(to.add(first), left, value),
             }
         }
     }

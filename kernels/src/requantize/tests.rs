@@ -29,7 +29,6 @@ const FUNCTIONS: [StepFunction; 8] = [
     StepFunction::Min,
 ];
 const NUMBERS: [StepNumber; 3] = [StepNumber::F32, StepNumber::U8, StepNumber::I8];
-const OUTPUTS: [StoredSum; 3] = [StoredSum::F32, StoredSum::U8, StoredSum::I8];
 const FLOATS: [f32; 12] =
     [0.0, -0.0, 0.5, -1.5, 2.5, 127.5, -128.5, 300.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-40];
 
@@ -167,10 +166,10 @@ fn indices(sizes: &[usize]) -> Vec<Vec<usize>> {
 }
 
 /// Stores a value as the kernel says.
-fn stored(output: StoredSum, value: f32) -> Vec<u8> {
+fn stored(output: StepNumber, value: f32) -> Vec<u8> {
     match output {
-        StoredSum::U8 => vec![value as u8],
-        StoredSum::I8 => vec![(value as i8).cast_unsigned()],
+        StepNumber::U8 => vec![value as u8],
+        StepNumber::I8 => vec![(value as i8).cast_unsigned()],
         _ => value.to_le_bytes().to_vec(),
     }
 }
@@ -189,9 +188,9 @@ fn fill(chance: &mut Chance, layout: &mut Layout, number: StepNumber) {
     }
 }
 
-fn same(output: StoredSum, found: &[u8], expected: &[u8]) -> bool {
+fn same(output: StepNumber, found: &[u8], expected: &[u8]) -> bool {
     let is_nan = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().unwrap()).is_nan();
-    found == expected || output == StoredSum::F32 && is_nan(found) && is_nan(expected)
+    found == expected || output == StepNumber::F32 && is_nan(found) && is_nan(expected)
 }
 
 /// The memory of the result after a run.
@@ -199,7 +198,7 @@ fn expected_bytes(
     sizes: &[usize],
     steps: &[RequantizeStep],
     out: &Layout,
-    output: StoredSum,
+    output: StepNumber,
     operands: &[StepNumber],
     layouts: &[Layout],
 ) -> Vec<u8> {
@@ -224,9 +223,9 @@ fn check(chance: &mut Chance, sizes: &[usize], isa: Isa, tied: Tied) {
     let count = 1 + chance.below(14);
     let steps = random_steps(chance, operands.len(), count);
     let output = match (tied, operands[0]) {
-        (Tied::No, _) => chance.of(&OUTPUTS),
-        (Tied::ToFirst, StepNumber::F32) => StoredSum::F32,
-        (Tied::ToFirst, _) => chance.of(&[StoredSum::U8, StoredSum::I8]),
+        (Tied::No, _) => chance.of(&NUMBERS),
+        (Tied::ToFirst, StepNumber::F32) => StepNumber::F32,
+        (Tied::ToFirst, _) => chance.of(&[StepNumber::U8, StepNumber::I8]),
     };
     let mut out = Layout::random(chance, sizes, output.bytes(), Repeats::Nothing);
     out.bytes_mut().fill(0xa5);
@@ -304,6 +303,6 @@ fn random_steps_on_random_layouts_mean_what_each_step_says() {
 #[should_panic(expected = "an operand of")]
 fn a_step_reads_an_operand_that_exists() {
     let steps = [RequantizeStep::Load(StepSource::Operand(1))];
-    let what = Requantization { steps: &steps, operands: &[StepNumber::U8], output: StoredSum::F32 };
+    let what = Requantization { steps: &steps, operands: &[StepNumber::U8], output: StepNumber::F32 };
     Requantize::new(&what, &[4], &[vec![1], vec![1]], Isa::detect(), 1);
 }
