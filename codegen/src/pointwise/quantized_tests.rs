@@ -121,11 +121,15 @@ fn what_lies_between_quantizations_runs_as_one_kernel() {
 
 #[test]
 fn a_clip_that_is_narrower_than_bytes_stays() {
-    for bounds in [[-100.0, 127.0], [-128.0, 90.0], [0.0, 6.0], [-300.0, 300.0], [5.0, -5.0]] {
-        check_group(Code::Kernel, "a clip", |body, args| {
-            let first = body.dequantized(args[0], args[3], args[4]);
-            body.quantized(first, [args[3], args[4]], bounds, super::bytes_tests::unsigned_byte(body.ctx))
-        });
+    let bounds = [[-100.0, 127.0], [-128.0, 90.0], [0.0, 6.0], [-300.0, 300.0], [5.0, -5.0]];
+    let infinite = [[0.0, f32::INFINITY], [7.0, f32::INFINITY], [f32::NEG_INFINITY, 9.0]];
+    for bounds in bounds.into_iter().chain(infinite) {
+        for to in [|ctx: &Context| ctx.int(8), super::bytes_tests::unsigned_byte] {
+            check_group(Code::Kernel, "a clip", |body, args| {
+                let first = body.dequantized(args[0], args[3], args[4]);
+                body.quantized(first, [args[3], args[4]], bounds, to(body.ctx))
+            });
+        }
     }
 }
 

@@ -12,6 +12,7 @@ func.func @main(%x: tensor<2x16xui8>, %r: tensor<2x4xui8>, %i: tensor<1x8x4x4xui
   %w = nn.constant dense<3> : tensor<16x4xi8>
   %s = nn.constant dense<0.5> : tensor<f32>
   %q = nn.constant dense<2.0> : tensor<f32>
+  %b = nn.constant dense<7> : tensor<i8>
   %0 = nn.cast %x {to = f32} : (tensor<2x16xui8>) -> tensor<2x16xf32>
   %1 = nn.mul %0, %s : (tensor<2x16xf32>, tensor<f32>) -> tensor<2x16xf32>
   %2 = nn.cast %w {to = f32} : (tensor<16x4xi8>) -> tensor<16x4xf32>
@@ -90,12 +91,13 @@ fn a_table_is_of_three_operations_at_least_and_of_64_at_most() {
 
 #[test]
 fn numbers_that_a_rewrite_makes_are_weights_for_tables() {
-    // The division of the sum makes two new numbers, one of which is added.
+    // The division of the sum makes three new numbers; the product of two of them is added.
     let text = "
 func.func @main(%x: tensor<2x16xui8>) -> tensor<2x4xui8> {
   %w = nn.constant dense<3> : tensor<16x4xi8>
   %s = nn.constant dense<0.5> : tensor<f32>
   %q = nn.constant dense<2.0> : tensor<f32>
+  %b = nn.constant dense<7> : tensor<i8>
   %0 = nn.cast %x {to = f32} : (tensor<2x16xui8>) -> tensor<2x16xf32>
   %1 = nn.mul %0, %s : (tensor<2x16xf32>, tensor<f32>) -> tensor<2x16xf32>
   %2 = nn.cast %w {to = f32} : (tensor<16x4xi8>) -> tensor<16x4xf32>
@@ -104,10 +106,12 @@ func.func @main(%x: tensor<2x16xui8>) -> tensor<2x4xui8> {
   %5 = nn.cast %4 {to = ui8} : (tensor<2x4xf32>) -> tensor<2x4xui8>
   %6 = nn.cast %5 {to = f32} : (tensor<2x4xui8>) -> tensor<2x4xf32>
   %7 = nn.mul %6, %s : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
-  %8 = nn.add %7, %s : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
-  %9 = nn.div %8, %q : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
-  %10 = nn.cast %9 {to = ui8} : (tensor<2x4xf32>) -> tensor<2x4xui8>
-  return %10 : tensor<2x4xui8>
+  %8 = nn.cast %b {to = f32} : (tensor<i8>) -> tensor<f32>
+  %9 = nn.mul %8, %s : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %10 = nn.add %7, %9 : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+  %11 = nn.div %10, %q : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+  %12 = nn.cast %11 {to = ui8} : (tensor<2x4xf32>) -> tensor<2x4xui8>
+  return %12 : tensor<2x4xui8>
 }";
     let (made, text) = rewritten(text, &Changes::unlimited());
     assert_eq!(made, Rewritten { products: 1, tables: 1, ..Rewritten::default() }, "{text}");
