@@ -63,8 +63,8 @@ impl Dequantized {
 
 /// Whether a convolution of 8-bit integers takes less time than the same convolution of dequantized floats.
 /// The filter's sizes are output channels, input channels of a group, and those of its window. Matrix
-/// products need several channels in a group. Depthwise windows are limited to the 256 products whose sum is
-/// exact in `f32`.
+/// products need several channels in a group; groups of four inputs and outputs share vectors. Depthwise
+/// windows are limited to the 256 products whose sum is exact in `f32`.
 pub fn are_integers_faster(groups: u64, filter: &[u64]) -> bool {
     /// The fewest input channels of a group that are worth a matrix product.
     const NARROW: u64 = 8;
@@ -72,6 +72,7 @@ pub fn are_integers_faster(groups: u64, filter: &[u64]) -> bool {
     const MOST_TAPS: u64 = 256;
     match filter {
         [out, 1, window @ ..] if groups > 1 && *out == groups => window.iter().product::<u64>() <= MOST_TAPS,
+        [out, 4, ..] if groups > 1 && Some(*out) == groups.checked_mul(4) => true,
         [_, channels, ..] => groups == 1 || *channels >= NARROW,
         _ => false,
     }
@@ -112,6 +113,9 @@ mod tests {
             (1, &[1, 1, 17, 17], true),
             (2, &[16, 8, 3, 3], true),
             (2, &[16, 7, 3, 3], false),
+            (4, &[16, 4, 3, 3], true),
+            (2, &[16, 4, 3, 3], false),
+            (u64::MAX, &[4, 4, 3, 3], false),
             (8, &[8, 1, 3, 3], true),
             // Two output channels for each group of one channel.
             (8, &[16, 1, 3, 3], false),

@@ -20,7 +20,8 @@
 //! (`moves.rs`).
 //!
 //! The second operand has to be a weight, as only weights are packed before the program runs. Convolutions in
-//! groups of few channels, except depthwise ones, stay as they are: their kernels multiply floats.
+//! groups of less than 8 channels, unless each has 1 or 4 in and out, stay as they are: their kernels
+//! multiply floats.
 
 mod moves;
 mod tables;

@@ -15,9 +15,11 @@
 //!
 //! All of K is one block: the sums stay in registers until they are stored.
 //!
-//! Depthwise convolutions do not use im2col; see `lanes`.
+//! Depthwise convolutions and groups of few channels do not use im2col; see `lanes` and `groups`.
 
 mod gather;
+mod group_tile;
+mod groups;
 mod lane_tile;
 mod lanes;
 mod rows;
@@ -63,8 +65,8 @@ pub struct QuadNumbers {
 /// of both have the same size; apart from that, the output overlaps nothing. Strides are in elements of each
 /// tensor.
 ///
-/// Depthwise convolutions of images with contiguous channels use vectors of channels; all others are matrix
-/// products, one for each group.
+/// Depthwise convolutions of images with contiguous channels use vectors of channels, and so do groups of 4,
+/// 8 or 16 inputs and as many outputs; all others are matrix products, one for each group.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct QuadConv2d {
@@ -83,6 +85,16 @@ pub struct QuadConv2d {
 const _: () = assert!(
     size_of::<QuadConv2d>() == size_of::<Conv2d>() + (6 + 5 * QuadConv2d::MOST_STEPS) * size_of::<u32>()
 );
+
+/// The ways in which a convolution is computed, each with its own packing.
+enum QuadWay {
+    /// A vector has channels, each a group: `lanes`.
+    Channels,
+    /// A vector has channels of several groups: `groups`.
+    Groups,
+    /// A matrix product for each group: `rows`.
+    Product,
+}
 
 /// Bytes of copied rows: with a depth of 4,608 (3x3 of 512 channels), 14 rows fit.
 const SLAB: usize = 66 * 1024;
@@ -171,13 +183,17 @@ impl QuadConv2d {
 
     /// How the output channels are cut into panels of packed weights. A row has one quad of each channel; the
     /// last row holds the sum of each channel's weights. The panels of depthwise convolutions are wider than
-    /// all others. Their quads are taps of one kernel column, and they have no row of sums.
+    /// all others. Their quads are taps of one kernel column, and they have no row of sums. Those of blocks
+    /// of several groups are the narrowest.
     pub fn panels(&self) -> Panels {
-        if self.conv.path == Path::Lanes {
-            return self.lane_panels();
+        match self.way() {
+            QuadWay::Channels => self.lane_panels(),
+            QuadWay::Groups => self.group_panels(),
+            QuadWay::Product => {
+                let conv = &self.conv;
+                Panels::new(self.quads() + 1, conv.out_group as usize, conv.groups as usize, PANEL)
+            }
         }
-        let conv = &self.conv;
-        Panels::new(self.quads() + 1, conv.out_group as usize, conv.groups as usize, PANEL)
     }
 
     /// Elements of the packed weights, of 4 bytes.
@@ -190,8 +206,10 @@ impl QuadConv2d {
     /// byte lowest, or a sum.
     pub fn pack(&self, weights: &[f32], strides: WeightStrides, out: &mut [f32]) {
         assert_eq!(out.len(), self.packed_len());
-        if self.conv.path == Path::Lanes {
-            return self.pack_lanes(weights, strides, out);
+        match self.way() {
+            QuadWay::Channels => return self.pack_lanes(weights, strides, out),
+            QuadWay::Groups => return self.pack_groups(weights, strides, out),
+            QuadWay::Product => {}
         }
         let panels = self.panels();
         for panel in (0..panels.count()).map(|index| panels.get(index)) {
@@ -257,9 +275,19 @@ impl QuadConv2d {
         &self.steps[..QuadConv2d::MOST_STEPS.min(self.step_count as usize)]
     }
 
+    /// The way it is computed.
+    #[inline(always)]
+    fn way(&self) -> QuadWay {
+        match self.conv.path {
+            Path::Lanes if self.is_depthwise() => QuadWay::Channels,
+            Path::Lanes => QuadWay::Groups,
+            _ => QuadWay::Product,
+        }
+    }
+
     /// Rows are read in place if each quad is one 4-byte word in memory.
     fn choose_path(&self, pads: [usize; 4]) -> Path {
-        if self.fits_lanes() {
+        if self.fits_lanes() || self.fits_groups() {
             return Path::Lanes;
         }
         let conv = &self.conv;
@@ -303,7 +331,13 @@ impl QuadConv2d {
                 let fitting = slab.saturating_sub(self.bytes_of_lines()) / (stride + 4);
                 if fitting >= rows { rows } else { (fitting.max(TILE) / TILE * TILE).min(rows) }
             }
-            Path::Lanes => self.strip_pixels(slab),
+            Path::Lanes if self.is_depthwise() => self.strip_pixels(slab),
+            Path::Lanes => {
+                // The lines of a strip take the place of the depth of a block.
+                let [lines, pixels] = self.group_strip(slab);
+                self.conv.block_depth = lines as u32;
+                pixels
+            }
             _ => DIRECT_ROWS,
         } as u32;
     }
@@ -312,9 +346,9 @@ impl QuadConv2d {
     /// panel is four times as wide in the same time.
     fn choose_parts(&mut self, threads: usize) {
         let mut quarter = self.conv;
-        match quarter.path {
-            Path::Lanes => quarter.groups = quarter.groups.div_ceil(4),
-            _ => quarter.in_group = quarter.in_group.div_ceil(4),
+        match self.way() {
+            QuadWay::Channels => quarter.groups = quarter.groups.div_ceil(4),
+            QuadWay::Groups | QuadWay::Product => quarter.in_group = quarter.in_group.div_ceil(4),
         }
         quarter.choose_parts(threads);
         self.conv.row_parts = quarter.row_parts;
@@ -341,7 +375,8 @@ unsafe impl Kernel for QuadConv2d {
                 let rows = block_rows * self.conv.slab_stride as usize;
                 self.bytes_of_terms() + self.bytes_of_lines() + rows + SLAB_TAIL
             }
-            Path::Lanes => self.bytes_of_strips(block_rows),
+            Path::Lanes if self.is_depthwise() => self.bytes_of_strips(block_rows),
+            Path::Lanes => self.bytes_of_group_strips([self.conv.block_depth as usize, block_rows]),
             _ => self.bytes_of_terms(),
         };
         SUMS * 4 + beside_sums
@@ -350,7 +385,11 @@ unsafe impl Kernel for QuadConv2d {
     /// An upper bound from rows and depth. At a smaller size, rows may be copied instead of read in
     /// place, lines may fit the line buffer, and the channels of a single pixel may count as contiguous.
     fn most_scratch_bytes(&self) -> usize {
-        let strips = if self.is_depthwise() { self.most_bytes_of_strips(SLAB) } else { 0 };
+        let strips = match self.is_depthwise() {
+            true => self.most_bytes_of_strips(SLAB),
+            false if self.has_whole_blocks() => self.most_bytes_of_group_strips(),
+            false => 0,
+        };
         if self.conv.path == Path::Lanes {
             return SUMS * 4 + strips;
         }
@@ -373,9 +412,10 @@ impl KernelBody for QuadConv2d {
         // SAFETY: `KernelFn`'s promise, with the operands that `QuadConv2d` documents.
         unsafe {
             let images = &QuadOperands::new(operands, self.image);
-            match self.conv.path {
-                Path::Lanes => lanes::run(s, self, images, part as usize, scratch),
-                _ => rows::run(s, self, images, part as usize, scratch),
+            match self.way() {
+                QuadWay::Channels => lanes::run(s, self, images, part as usize, scratch),
+                QuadWay::Groups => groups::run::<S>(self, images, part as usize, scratch),
+                QuadWay::Product => rows::run(s, self, images, part as usize, scratch),
             }
         }
     }

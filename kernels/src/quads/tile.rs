@@ -272,8 +272,8 @@ impl<S: Simd, const VECTORS: usize> Task<S> for FinishTask<'_, VECTORS> {
             // SAFETY: the caller's promise, for the rows that there are.
             let done = unsafe {
                 match left {
+                    7 | 11 | 14 if holds_8 => finish_stored::<S, 7, 1>(s, tile),
                     8.. if holds_8 => finish_stored::<S, 8, 1>(s, tile),
-                    7 if holds_8 => finish_stored::<S, 7, 1>(s, tile),
                     4.. => finish_stored::<S, 4, VECTORS>(s, tile),
                     _ => finish_stored::<S, 1, VECTORS>(s, tile),
                 }

@@ -243,9 +243,16 @@ impl Simd for Avx2 {
         };
         turn_signs(bytes: __m256i) -> __m256i = _mm256_xor_si256(bytes, _mm256_set1_epi8(i8::MIN));
         mul_int(a: __m256i, b: __m256i) -> __m256i = _mm256_mullo_epi32(a, b);
+        add_neighbours(a: __m256i, b: __m256i) -> __m256i = _mm256_hadd_epi32(a, b);
         max_unsigned(a: __m256i, b: __m256i) -> __m256i = _mm256_max_epu8(a, b);
         max_signed(a: __m256i, b: __m256i) -> __m256i = _mm256_max_epi8(a, b);
         round(a: __m256) -> __m256 = _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a);
+    }
+
+    #[inline(always)]
+    unsafe fn load_repeated(self, from: *const u8) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast())) }
     }
 
     #[inline(always)]

@@ -229,6 +229,12 @@ impl Simd for Avx512 {
             let odd = _mm512_madd_epi16(_mm512_srli_epi16::<8>(unsigned), _mm512_srai_epi16::<8>(signed));
             _mm512_add_epi32(_mm512_add_epi32(sum, even), odd)
         };
+        add_neighbours(a: __m512i, b: __m512i) -> __m512i = {
+            let [a, b] = [_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)];
+            let even = _mm512_castps_si512(_mm512_shuffle_ps::<0b10_00_10_00>(a, b));
+            let odd = _mm512_castps_si512(_mm512_shuffle_ps::<0b11_01_11_01>(a, b));
+            _mm512_add_epi32(even, odd)
+        };
         turn_signs(bytes: __m512i) -> __m512i = _mm512_xor_si512(bytes, _mm512_set1_epi8(i8::MIN));
         mul_int(a: __m512i, b: __m512i) -> __m512i = _mm512_mullo_epi32(a, b);
         max_unsigned(a: __m512i, b: __m512i) -> __m512i = _mm512_max_epu8(a, b);
@@ -253,6 +259,12 @@ impl Simd for Avx512 {
     unsafe fn add_quads_at_once(self, unsigned: __m512i, signed: __m512i, sum: __m512i) -> __m512i {
         // SAFETY: the caller's promise.
         unsafe { _mm512_dpbusd_epi32(sum, unsigned, signed) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_repeated(self, from: *const u8) -> __m512i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(from.cast())) }
     }
 
     #[inline(always)]

@@ -243,6 +243,15 @@ pub(crate) trait Simd: Lanewise {
         quads
     }
 
+    /// The same 16 bytes in each 16 bytes of a vector.
+    ///
+    /// # Safety
+    /// They are valid for reads.
+    unsafe fn load_repeated(self, from: *const u8) -> Self::I;
+
+    /// In each 16 bytes: the sums of neighbouring lanes, first of `a`, then of `b`, with wrapping.
+    fn add_neighbours(self, a: Self::I, b: Self::I) -> Self::I;
+
     /// The bytes with the upper bit of each flipped: signed numbers become unsigned numbers that are 128
     /// larger.
     #[inline(always)]

@@ -139,6 +139,22 @@ impl Simd for Portable {
         })
     }
 
+    #[inline(always)]
+    unsafe fn load_repeated(self, from: *const u8) -> I {
+        // SAFETY: the caller's promise.
+        let quads = unsafe { from.cast::<[i32; 4]>().read_unaligned() };
+        from_fn(|lane| quads[lane % 4])
+    }
+
+    #[inline(always)]
+    fn add_neighbours(self, a: I, b: I) -> I {
+        from_fn(|lane| {
+            let from = if lane % 4 < 2 { a } else { b };
+            let first = lane / 4 * 4 + lane % 2 * 2;
+            from[first].wrapping_add(from[first + 1])
+        })
+    }
+
     lanewise! {
         mul_int(a: i32, b: i32) -> I = a.wrapping_mul(b);
     }

@@ -7,6 +7,7 @@ mod conv;
 mod gemm;
 mod map;
 mod pairs;
+mod quad_groups;
 mod quads;
 mod sort;
 mod winograd;

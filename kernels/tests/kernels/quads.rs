@@ -8,16 +8,16 @@ use kernels::{
     QuadNumbers, StepOperand, StoredSum, SumStep, WeightStrides, WeightZero,
 };
 
-const SIGNS: [ByteSign; 2] = [ByteSign::Unsigned, ByteSign::Signed];
-const ZEROS: [WeightZero; 3] = [WeightZero::None, WeightZero::One, WeightZero::Channel];
-const STORED: [StoredSum; 4] = [StoredSum::I32, StoredSum::F32, StoredSum::U8, StoredSum::I8];
+pub(crate) const SIGNS: [ByteSign; 2] = [ByteSign::Unsigned, ByteSign::Signed];
+pub(crate) const ZEROS: [WeightZero; 3] = [WeightZero::None, WeightZero::One, WeightZero::Channel];
+pub(crate) const STORED: [StoredSum; 4] = [StoredSum::I32, StoredSum::F32, StoredSum::U8, StoredSum::I8];
 
 #[derive(Clone, Debug)]
-struct Case {
-    shape: Conv2dShape,
-    strides: ConvStrides,
-    bytes: QuadNumbers,
-    steps: Vec<SumStep>,
+pub(crate) struct Case {
+    pub(crate) shape: Conv2dShape,
+    pub(crate) strides: ConvStrides,
+    pub(crate) bytes: QuadNumbers,
+    pub(crate) steps: Vec<SumStep>,
     /// Whether the image has a zero point that is not 0.
     has_zero: bool,
 }
@@ -157,7 +157,7 @@ fn bytes_of(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
 
-fn check(case: &Case, seed: u64) {
+pub(crate) fn check(case: &Case, seed: u64) {
     check_ways(case, seed, ways());
 }
 
@@ -254,7 +254,7 @@ fn random_step(rng: &mut Rng) -> SumStep {
     ])
 }
 
-fn random_steps(rng: &mut Rng, output: StoredSum) -> Vec<SumStep> {
+pub(crate) fn random_steps(rng: &mut Rng, output: StoredSum) -> Vec<SumStep> {
     if output == StoredSum::I32 {
         return Vec::new();
     }
@@ -414,7 +414,7 @@ fn groups_and_channels_first_images_of_bytes_are_the_plain_loop_to_the_bit() {
 }
 
 /// One channel a group, with gaps between lines and images.
-fn random_depthwise(rng: &mut Rng, channels: usize) -> Case {
+pub(crate) fn random_depthwise(rng: &mut Rng, channels: usize) -> Case {
     let mut case = random_case(rng, channels, 1, 1);
     let shape = &mut case.shape;
     *shape = Conv2dShape {

@@ -1,0 +1,64 @@
+//! That convolutions of bytes whose groups have 4, 8 or 16 channels compute the bits of a plain loop.
+
+use crate::common::{Rng, or_few};
+use crate::quads::{Case, SIGNS, STORED, ZEROS, check, random_depthwise, random_steps};
+use kernels::{ConvStrides, Isa, Kernel, QuadConv2d, QuadNumbers};
+
+/// Groups of whole quads, with gaps between lines and images.
+fn random_blocks(rng: &mut Rng) -> Case {
+    let in_group = rng.pick(&[4, 8, 16]);
+    let groups = rng.between(2, or_few(36, 9) / (in_group / 4));
+    let mut case = random_depthwise(rng, groups * in_group);
+    case.shape.groups = groups;
+    case
+}
+
+#[test]
+fn groups_of_whole_quads_are_the_plain_loop_to_the_bit() {
+    let mut rng = Rng::new(9);
+    for seed in 0..or_few(200, 4) {
+        check(&random_blocks(&mut rng), seed);
+    }
+}
+
+#[test]
+fn signs_zero_points_and_residuals_of_groups_are_the_plain_ones_to_the_bit() {
+    let mut rng = Rng::new(10);
+    for (seed, (image, weights)) in
+        SIGNS.into_iter().flat_map(|sign| SIGNS.map(|other| (sign, other))).enumerate()
+    {
+        for (zero, output) in ZEROS.into_iter().flat_map(|zero| STORED.map(|stored| (zero, stored))) {
+            let mut case = random_blocks(&mut rng);
+            case.bytes = QuadNumbers { image, weights, zero, output };
+            case.steps = random_steps(&mut rng, output);
+            check(&case, seed as u64);
+        }
+    }
+}
+
+#[test]
+fn large_images_of_groups_are_cut_into_strips() {
+    let mut rng = Rng::new(11);
+    for (seed, input) in [[60, 30], [5, 400], [1, 1200], [35, 35]].into_iter().enumerate() {
+        let mut case = random_blocks(&mut rng);
+        case.shape.input = input;
+        case.strides = ConvStrides::dense(&case.shape);
+        check(&case, seed as u64);
+    }
+}
+
+#[test]
+fn smaller_images_of_groups_take_no_more_than_the_most_scratch() {
+    let mut rng = Rng::new(12);
+    for _ in 0..or_few(20, 1) {
+        let mut case = random_blocks(&mut rng);
+        let mut all = 0;
+        for size in 1..or_few(150, 20) {
+            case.shape.input = [size, 2 * size].map(|size| size + 8);
+            let strides = ConvStrides::dense(&case.shape);
+            let kernel = QuadConv2d::new(&case.shape, &strides, &case.bytes, &[], Isa::Scalar, 2).unwrap();
+            all = all.max(kernel.scratch_bytes());
+            assert!(all <= kernel.most_scratch_bytes(), "at {size}: {case:?}");
+        }
+    }
+}
