@@ -65,16 +65,28 @@ fn has_narrow_groups(root: OpRef<'_>) -> bool {
 }
 
 /// Whether its kernel copies lines of the image, at any size of that. At a stride of 1, Winograd's algorithm
-/// may be faster, and it reads the image in place. The sizes of weights are known even if others are named.
+/// may be faster, and it reads the image in place.
 fn copies_lines(whole: OpRef<'_>, fused: &Fused<'_>) -> bool {
     let root = fused.root;
-    let filter = root.operand_shape(1);
-    let (Some(&[outputs, channels, height, width]), Some(window)) = (filter.as_deref(), window_of(root))
-    else {
-        return false;
-    };
+    let Some(shape) = filter_shape(root) else { return false };
+    let [image, filter] = [0, 1].map(|index| whole.operand(fused.operands[index]));
+    let tensors = [image, filter, whole.body.result(whole.op, 0)];
+    let is_f32 = |value: Value| matches!(group::stored(whole, value), Ok(StoredFloat::F32));
+    root.int("groups") == Some(1)
+        && shape.stride != [1, 1]
+        && shape.reads_copied_lines()
+        && has_weights(whole, fused)
+        && tensors.into_iter().all(is_f32)
+}
+
+/// The sizes of a convolution in one group, but for batch and image. The sizes of weights are known even if
+/// others are named.
+pub(super) fn filter_shape(root: OpRef<'_>) -> Option<Conv2dShape> {
+    let filter = root.operand_shape(1)?;
+    let &[outputs, channels, height, width] = &filter[..] else { return None };
+    let window = window_of(root)?;
     let size = |size: u64| size as usize;
-    let shape = Conv2dShape {
+    Some(Conv2dShape {
         batch: 1,
         input: [1, 1],
         in_channels: size(channels),
@@ -84,15 +96,7 @@ fn copies_lines(whole: OpRef<'_>, fused: &Fused<'_>) -> bool {
         dilation: window.dilations.map(size),
         pads: window.pads.map(size),
         groups: 1,
-    };
-    let [image, filter] = [0, 1].map(|index| whole.operand(fused.operands[index]));
-    let tensors = [image, filter, whole.body.result(whole.op, 0)];
-    let is_f32 = |value: Value| matches!(group::stored(whole, value), Ok(StoredFloat::F32));
-    root.int("groups") == Some(1)
-        && shape.stride != [1, 1]
-        && shape.reads_copied_lines()
-        && has_weights(whole, fused)
-        && tensors.into_iter().all(is_f32)
+    })
 }
 
 /// The sizes of an NHWC convolution.

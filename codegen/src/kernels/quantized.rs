@@ -19,7 +19,7 @@ use crate::call::{Lowered, LoweredCall, Pointer};
 use crate::constant::is_weight;
 use crate::elem::ElemType;
 use crate::group::{converted, is_per_channel, roots};
-use crate::kernels::conv::{conv2d_shape, image_strides};
+use crate::kernels::conv::{conv2d_shape, filter_shape, image_strides};
 use crate::kernels::matmul::MatmulSizes;
 use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
@@ -31,9 +31,17 @@ pub(crate) const CONV: KernelRow = KernelRow {
     doc: "Convolutions of NHWC images of 8-bit integers, with what rescales the sums.",
     runs: Runs::Contract(Contract::QuantizedConv2d),
     reads: |whole, operand| match QuantizedSums::of(whole) {
-        Ok(sums) if operand == sums.operands[0] => Arrangement::Strides,
+        // In groups, the kernels for contiguous channels are much faster.
+        Ok(sums) if operand == sums.operands[0] => match sums.root.int("groups") {
+            Some(1) => Arrangement::Strides,
+            _ => Arrangement::Rows,
+        },
         Ok(sums) if Some(operand) == sums.residual => Arrangement::Rows,
         _ => Arrangement::Plain,
+    },
+    reads_a_copy: |whole, operand| match QuantizedSums::of(whole) {
+        Ok(sums) => operand == sums.operands[0] && copies_lines(sums.root),
+        Err(_) => false,
     },
     writes: Arrangement::Rows,
     access: added_access,
@@ -52,6 +60,11 @@ pub(crate) const MATMUL: KernelRow = KernelRow {
     lower: lower_product,
     ..KernelRow::PLAIN
 };
+
+/// Whether the kernel of a convolution copies lines of the image, at any size of that.
+fn copies_lines(root: OpRef<'_>) -> bool {
+    filter_shape(root).is_some_and(|shape| root.int("groups") == Some(1) && shape.widens_pixels())
+}
 
 /// The access to an operand of a group. A residual is read right before the result is written at the same
 /// index. At sizes where the result has one row, a residual may be mistaken for one number for each channel.
@@ -343,13 +356,13 @@ impl<'a> QuantizedSums<'a> {
         name: &'static str,
         kernel: Option<QuadConv2d>,
         order: WeightStrides,
-        (numbers, machine, limit): (QuadNumbers, &Machine, Option<u64>),
+        (machine, limit): (&Machine, Option<u64>),
     ) -> Result<Lowered, CodeRefusal> {
         let kernel = kernel.ok_or_else(|| CodeRefusal::new("its kernel does not do all this to its sums"))?;
         let limit = limit.map(|bytes| bytes as usize / machine.threads / 64 * 64);
         let within = limit.map_or(kernel, |bytes| kernel.within(bytes, machine.threads));
         let WeightStrides { o, i, h, w } = order;
-        let key = PackingKey::new(&kernel.panels(), [o, i, h, w]).of_quads(numbers.image, numbers.weights);
+        let key = PackingKey::new(&kernel.panels(), [o, i, h, w]).of_quads(&kernel);
         let packing =
             WeightPacking::new(key, kernel.packed_len(), None, move |from, to| kernel.pack(from, order, to));
         let mut operands = vec![
@@ -394,7 +407,7 @@ fn lower_convolution(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Cod
     let numbers = sums.numbers(whole, shape.out_channels as u64)?;
     let kernel = QuadConv2d::new(&shape, &strides, &numbers, &sums.steps, machine.isa, machine.threads);
     let order = WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel);
-    sums.lowered(CONV.name, kernel, order, (numbers, machine, attrs::scratch_bytes(whole)))
+    sums.lowered(CONV.name, kernel, order, (machine, attrs::scratch_bytes(whole)))
 }
 
 fn lower_product(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
@@ -408,5 +421,5 @@ fn lower_product(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRef
     let kernel = QuadConv2d::product(&shape, &numbers, &sums.steps, machine.isa, machine.threads);
     let [k_stride, n_stride] = sizes.b.strides;
     let order = WeightStrides { o: n_stride, i: k_stride, h: 0, w: 0 };
-    sums.lowered(MATMUL.name, kernel, order, (numbers, machine, attrs::scratch_bytes(whole)))
+    sums.lowered(MATMUL.name, kernel, order, (machine, attrs::scratch_bytes(whole)))
 }

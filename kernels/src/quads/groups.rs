@@ -38,7 +38,9 @@ impl QuadConv2d {
         let conv = &self.conv;
         let [inputs, outputs] = [conv.in_group, conv.out_group];
         let is_whole = inputs == outputs && matches!(inputs, 4 | 8 | 16);
-        conv.groups > 1 && is_whole && self.strip_bytes(1, 1) <= STRIP
+        // A block of one group is a good matrix product if its rows are not copied.
+        let is_worth_it = conv.groups > 1 || inputs == 16 && conv.kernel_h * conv.kernel_w > 1;
+        is_whole && is_worth_it && self.strip_bytes(1, 1) <= STRIP
     }
 
     /// Whether this file's kernel can compute it.
@@ -64,7 +66,7 @@ impl QuadConv2d {
     pub(super) fn pack_groups(&self, weights: &[f32], strides: WeightStrides, out: &mut [f32]) {
         let [kernel_w, in_group] = [self.conv.kernel_w as usize, self.conv.in_group as usize];
         let vectors = self.group_quads();
-        let turned = if self.weights == ByteSign::Unsigned { 0x80 } else { 0 };
+        let turned = if self.weights == self.packed_sign() { 0 } else { 0x80 };
         let panels = self.group_panels();
         for panel in (0..panels.count()).map(|index| panels.get(index)) {
             let rows = &mut out[panel.offset..panel.offset + panels.depth() * BLOCK];
@@ -231,7 +233,6 @@ impl GroupsPart<'_> {
         let GroupsPart { this, images, .. } = *self;
         let x_zero = i32::from(self.x_zero);
         let all = (this.conv.depth() as i32).wrapping_mul(x_zero);
-        let shift = if this.weights == ByteSign::Unsigned { 128 } else { 0 };
         let mut weights = GroupWeights {
             packed: images.weights.wrapping_add(panel.offset),
             begin: [0; BLOCK],
@@ -240,13 +241,12 @@ impl GroupsPart<'_> {
         for lane in 0..panel.count {
             // SAFETY: the caller's promise.
             unsafe {
-                let zero = match this.zero {
+                let zero = this.shifted_zero(match this.zero {
                     WeightZero::None => 0,
-                    WeightZero::One => this.weights.number(*images.weight_zeros),
-                    WeightZero::Channel => this.weights.number(*images.weight_zeros.add(panel.first + lane)),
-                };
+                    WeightZero::One => *images.weight_zeros,
+                    WeightZero::Channel => *images.weight_zeros.add(panel.first + lane),
+                });
                 let total = *weights.packed.add(this.quads() * BLOCK + lane);
-                let zero = zero - shift;
                 weights.zeros[lane] = zero;
                 weights.begin[lane] = zero.wrapping_mul(all).wrapping_sub(total.wrapping_mul(x_zero));
             }
@@ -396,7 +396,9 @@ impl GroupStrip<'_> {
         let channel = self.panel.first;
         let residual_first = (residual.offset(pixel) + channel) * StepCode::residual_bytes(plan.steps());
         QuadTile {
+            segments: 1,
             quads: this.quads(),
+            jump: 0,
             a: std::ptr::null(),
             a_stride: 0,
             b: std::ptr::null(),

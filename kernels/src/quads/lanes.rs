@@ -534,7 +534,9 @@ impl Strip<'_> {
             taps: conv.kernel_w as usize,
             terms: self.weights.terms,
             tile: QuadTile {
+                segments: 1,
                 quads: this.lane_rows(),
+                jump: 0,
                 a: std::ptr::null(),
                 a_stride: 0,
                 b: self.weights.start[line].wrapping_add(self.lane),

@@ -15,13 +15,15 @@
 //!
 //! All of K is one block: the sums stay in registers until they are stored.
 //!
-//! Depthwise convolutions and groups of few channels do not use im2col; see `lanes` and `groups`.
+//! Depthwise convolutions and groups of few channels do not use im2col; see `lanes` and `groups`. Images with
+//! few channels are read from copied lines; see `pixel_lines`.
 
 mod gather;
 mod group_tile;
 mod groups;
 mod lane_tile;
 mod lanes;
+mod pixel_lines;
 mod rows;
 mod steps;
 mod tile;
@@ -34,6 +36,7 @@ use crate::lines::{MOST_BYTES, line_numbers};
 use crate::map::Activation;
 use crate::pack::{PANEL, Panel, Panels, WeightStrides};
 use crate::simd::Simd;
+use pixel_lines::{LINE_TAIL, PIXEL};
 use std::array::from_fn;
 pub use steps::{ByteSign, StepOperand, StoredSum, SumStep, WeightZero};
 use steps::{StepCode, are_possible, without_vain_ends};
@@ -141,7 +144,7 @@ impl QuadConv2d {
             steps: from_fn(|index| steps.get(index).map_or(StepCode::end(), |step| (*step).into())),
         };
         this.conv.slab_stride = 0;
-        this.conv.path = this.choose_path(shape.pads);
+        this.conv.path = this.choose_path(shape);
         if this.conv.path == Path::Gather {
             this.line_bytes = line_numbers(&this.conv, 1).unwrap_or(0) as u32;
         }
@@ -235,16 +238,14 @@ impl QuadConv2d {
         totals: &mut [i32; PANEL],
     ) {
         let [kernel_w, in_group] = [self.conv.kernel_w as usize, self.conv.in_group as usize];
-        let is_same = self.image == self.weights;
-        let flipped = if is_same { 0x80 } else { 0 };
-        let signed_after = (self.weights == ByteSign::Signed) != is_same;
-        let sign = if signed_after { ByteSign::Signed } else { ByteSign::Unsigned };
+        let taps = self.conv.kernel_h as usize * kernel_w;
+        let sign = self.packed_sign();
+        let flipped = if sign == self.weights { 0 } else { 0x80 };
         let bases: [Option<usize>; 4] = from_fn(|index| {
             let k = 4 * quad + index;
-            (k < self.conv.depth()).then(|| {
-                let (tap, ci) = (k / in_group, k % in_group);
-                ci * strides.i + tap / kernel_w * strides.h + tap % kernel_w * strides.w
-            })
+            let (tap, ci) = (k / self.tap_bytes(), k % self.tap_bytes());
+            (tap < taps && ci < in_group)
+                .then(|| ci * strides.i + tap / kernel_w * strides.h + tap % kernel_w * strides.w)
         });
         for (lane, (slot, total)) in row.iter_mut().zip(totals).enumerate() {
             let bytes = bases.map(|base| match base {
@@ -258,11 +259,40 @@ impl QuadConv2d {
         }
     }
 
+    /// The sign of packed weights.
+    #[inline(always)]
+    pub fn packed_sign(&self) -> ByteSign {
+        match (self.conv.path, self.image) {
+            (Path::Lanes, _) if self.is_depthwise() => self.weights,
+            // Images become unsigned as they are copied.
+            (Path::Lines | Path::Lanes, _) | (_, ByteSign::Unsigned) => ByteSign::Signed,
+            (_, ByteSign::Signed) => ByteSign::Unsigned,
+        }
+    }
+
+    /// The sign of the bytes of a product's rows.
+    #[inline(always)]
+    fn row_sign(&self) -> ByteSign {
+        if self.has_pixel_quads() { ByteSign::Unsigned } else { self.image }
+    }
+
+    /// What is added to bytes of the image as they are copied.
+    #[inline(always)]
+    fn image_shift(&self) -> i32 {
+        if self.has_pixel_quads() && self.image == ByteSign::Signed { 128 } else { 0 }
+    }
+
+    /// Bytes of a tap in packed weights of a product.
+    #[inline(always)]
+    pub fn tap_bytes(&self) -> usize {
+        if self.has_pixel_quads() { PIXEL } else { self.conv.in_group as usize }
+    }
+
     /// The zero point of packed weights, from its stored byte.
     #[inline(always)]
     fn shifted_zero(&self, byte: u8) -> i32 {
         let shift = match self.weights {
-            _ if self.image != self.weights => 0,
+            sign if sign == self.packed_sign() => 0,
             ByteSign::Unsigned => -128,
             ByteSign::Signed => 128,
         };
@@ -286,9 +316,12 @@ impl QuadConv2d {
     }
 
     /// Rows are read in place if each quad is one 4-byte word in memory.
-    fn choose_path(&self, pads: [usize; 4]) -> Path {
+    fn choose_path(&self, shape: &Conv2dShape) -> Path {
         if self.fits_lanes() || self.fits_groups() {
             return Path::Lanes;
+        }
+        if shape.widens_pixels() {
+            return Path::Lines;
         }
         let conv = &self.conv;
         let input = &conv.strides.input;
@@ -297,19 +330,19 @@ impl QuadConv2d {
         // Rows 4096 bytes apart share a set of the first-level cache, and a tile has more rows than a set has
         // ways.
         let collides = input.w.is_multiple_of(4096) && conv.rows() > SET_ROWS;
-        if pointwise && pads == [0; 4] && in_quads && !collides { Path::Direct } else { Path::Gather }
+        if pointwise && shape.pads == [0; 4] && in_quads && !collides { Path::Direct } else { Path::Gather }
     }
 
     /// Quads of K.
     #[inline(always)]
     fn quads(&self) -> usize {
-        self.conv.depth().div_ceil(4)
+        (self.conv.kernel_h as usize * self.conv.kernel_w as usize * self.tap_bytes()).div_ceil(4)
     }
 
     /// Bytes of scratch for the line buffer.
     #[inline(always)]
     fn bytes_of_lines(&self) -> usize {
-        self.conv.kernel_h as usize * self.line_bytes as usize
+        self.copied_lines() * self.line_bytes as usize
     }
 
     /// Bytes of scratch for the zero-point terms of a block's rows.
@@ -331,6 +364,7 @@ impl QuadConv2d {
                 let fitting = slab.saturating_sub(self.bytes_of_lines()) / (stride + 4);
                 if fitting >= rows { rows } else { (fitting.max(TILE) / TILE * TILE).min(rows) }
             }
+            Path::Lines => self.choose_lines(slab),
             Path::Lanes if self.is_depthwise() => self.strip_pixels(slab),
             Path::Lanes => {
                 // The lines of a strip take the place of the depth of a block.
@@ -375,6 +409,7 @@ unsafe impl Kernel for QuadConv2d {
                 let rows = block_rows * self.conv.slab_stride as usize;
                 self.bytes_of_terms() + self.bytes_of_lines() + rows + SLAB_TAIL
             }
+            Path::Lines => self.bytes_of_terms() + self.bytes_of_lines() + LINE_TAIL,
             Path::Lanes if self.is_depthwise() => self.bytes_of_strips(block_rows),
             Path::Lanes => self.bytes_of_group_strips([self.conv.block_depth as usize, block_rows]),
             _ => self.bytes_of_terms(),
@@ -392,6 +427,9 @@ unsafe impl Kernel for QuadConv2d {
         };
         if self.conv.path == Path::Lanes {
             return SUMS * 4 + strips;
+        }
+        if self.conv.path == Path::Lines {
+            return SUMS * 4 + self.most_bytes_of_pixel_lines() + LINE_TAIL;
         }
         let rows = self.conv.rows().max(1);
         let row = row_bytes(self.conv.depth());
@@ -411,7 +449,7 @@ impl KernelBody for QuadConv2d {
     unsafe fn run<S: Simd>(&self, s: S, operands: OperandTable, part: u32, scratch: *mut u8) {
         // SAFETY: `KernelFn`'s promise, with the operands that `QuadConv2d` documents.
         unsafe {
-            let images = &QuadOperands::new(operands, self.image);
+            let images = &QuadOperands::new(operands, self);
             match self.way() {
                 QuadWay::Channels => lanes::run(s, self, images, part as usize, scratch),
                 QuadWay::Groups => groups::run::<S>(self, images, part as usize, scratch),
@@ -427,7 +465,7 @@ struct QuadOperands {
     out: *mut u8,
     x: *const u8,
     weights: *const i32,
-    /// The image's zero point, as a number and as the stored byte.
+    /// The image's zero point, as a number of rows and as the stored byte.
     x_zero: i32,
     zero_byte: u8,
     weight_zeros: *const u8,
@@ -440,7 +478,7 @@ impl QuadOperands {
     /// # Safety
     /// The table has the operands of [`QuadConv2d`].
     #[inline(always)]
-    unsafe fn new(table: OperandTable, image: ByteSign) -> QuadOperands {
+    unsafe fn new(table: OperandTable, this: &QuadConv2d) -> QuadOperands {
         // SAFETY: the caller's promise.
         unsafe {
             let x_zero = table.get::<u8>(3);
@@ -449,7 +487,7 @@ impl QuadOperands {
                 out: table.get(0),
                 x: table.get::<u8>(1),
                 weights: table.get::<i32>(2),
-                x_zero: image.number(zero_byte),
+                x_zero: this.image.number(zero_byte) + this.image_shift(),
                 zero_byte,
                 weight_zeros: table.get::<u8>(4),
                 residual: table.get::<u8>(5),
@@ -458,3 +496,7 @@ impl QuadOperands {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "way_tests.rs"]
+mod tests;

@@ -1,6 +1,7 @@
 //! The loops around the microkernel of 8-bit products: those of [`crate::rows`], with all of K in one block.
 
 use super::gather::QuadImage;
+use super::pixel_lines::{PIXEL, PixelLines};
 use super::steps::{StepCode, StepPlan, WeightZero};
 use super::tile::{QuadTile, RowSums, row_sums, tile_function, tile_rows};
 use super::{QuadConv2d, QuadOperands, SUMS};
@@ -26,11 +27,81 @@ struct QuadPart<'r> {
     scratch: *mut u8,
 }
 
-/// Where a block's rows lie: byte (row, k) at `start + row * stride + k`.
+/// Where a block's rows lie: byte `k` of segment `i` of row `x` of line `y` at `start + y * line_stride + x *
+/// stride + i * jump + k`.
 #[derive(Clone, Copy)]
 struct QuadRows {
     start: *const u8,
     stride: usize,
+    /// Equal parts of a row.
+    segments: usize,
+    jump: usize,
+    /// Rows of a line, and those of the first one that are before the block.
+    line: usize,
+    before: usize,
+    line_stride: usize,
+}
+
+/// Rows of a block that are in one line: the first, how many, and where the first begins.
+struct QuadLine {
+    first: usize,
+    count: usize,
+    start: *const u8,
+}
+
+impl QuadRows {
+    /// Rows of one segment in one line.
+    #[inline(always)]
+    fn whole(start: *const u8, stride: usize) -> QuadRows {
+        QuadRows { start, stride, segments: 1, jump: 0, line: usize::MAX, before: 0, line_stride: 0 }
+    }
+
+    /// The lines of the first `count` rows.
+    #[inline(always)]
+    fn lines(self, count: usize) -> impl Iterator<Item = QuadLine> {
+        let mut first = 0;
+        std::iter::from_fn(move || {
+            let at = self.before + first;
+            let [y, x] = [at / self.line, at % self.line];
+            let found = QuadLine {
+                first,
+                count: (self.line - x).min(count - first),
+                start: self.start.wrapping_add(y * self.line_stride + x * self.stride),
+            };
+            first += found.count;
+            (found.count > 0).then_some(found)
+        })
+    }
+
+    /// The first `count` rows, at most `most` of a line together.
+    #[inline(always)]
+    fn tiles(self, count: usize, most: usize) -> impl Iterator<Item = QuadLine> {
+        self.lines(count).flat_map(move |line| {
+            tile_ranges(line.count, most).map(move |rows| QuadLine {
+                first: line.first + rows.start,
+                count: rows.len(),
+                start: line.start.wrapping_add(rows.start * self.stride),
+            })
+        })
+    }
+}
+
+/// The copied lines of a part, of one of two kinds.
+struct CopiedLines {
+    bytes: Lines,
+    pixels: PixelLines,
+}
+
+/// Whether a channel's zero point is not 0 for packed weights, if each channel has one.
+///
+/// # Safety
+/// The zero points are valid for reads.
+#[inline(always)]
+unsafe fn has_zero_points(this: &QuadConv2d, images: &QuadOperands) -> bool {
+    let channels = (this.conv.groups * this.conv.out_group) as usize;
+    // SAFETY: the caller's promise.
+    let is_zero = |channel: usize| unsafe { this.shifted_zero(*images.weight_zeros.add(channel)) == 0 };
+    this.zero == WeightZero::Channel && !(0..channels).all(is_zero)
 }
 
 /// Zero-point corrections of a panel: an addend for each column, and a factor for each column's share of a
@@ -64,10 +135,11 @@ pub(super) unsafe fn run<S: Simd>(
         plan: unsafe { StepPlan::new(this, images.table) },
         at_once: u32::from(S::has_quads()),
         zero,
-        has_terms: zero != 0 || this.zero == WeightZero::Channel,
+        // SAFETY: the caller's promise.
+        has_terms: zero != 0 || unsafe { has_zero_points(this, images) },
         scratch,
     };
-    let mut lines = Lines::none();
+    let mut lines = CopiedLines { bytes: Lines::none(), pixels: PixelLines::none() };
     let (panels, blocks) = this.conv.blocks(this.panels().count(), part);
     for rows in blocks {
         // SAFETY: the caller's promise; the rows are within one line.
@@ -83,10 +155,16 @@ impl QuadPart<'_> {
 
     /// Computes a block of rows for a range of panels.
     #[inline(always)]
-    unsafe fn row_block<S: Simd>(&self, s: S, rows: Range<usize>, panels: Range<usize>, lines: &mut Lines) {
+    unsafe fn row_block<S: Simd>(
+        &self,
+        s: S,
+        rows: Range<usize>,
+        panels: Range<usize>,
+        lines: &mut CopiedLines,
+    ) {
         let all = self.this.panels();
         let mut group = usize::MAX;
-        let mut from = QuadRows { start: std::ptr::null(), stride: 0 };
+        let mut from = QuadRows::whole(std::ptr::null(), 0);
         for index in panels {
             let panel = all.get(index);
             // SAFETY: the caller's promise; rows and panel are inside the images.
@@ -110,16 +188,31 @@ impl QuadPart<'_> {
         s: S,
         rows: &Range<usize>,
         group: usize,
-        lines: &mut Lines,
+        lines: &mut CopiedLines,
     ) -> QuadRows {
         let QuadPart { this, images, .. } = *self;
         let conv = &this.conv;
+        let ready = self.scratch.wrapping_add(SUMS * 4 + this.bytes_of_terms());
+        if conv.path == Path::Lines {
+            // SAFETY: scratch has the sums, the terms, the lines and their tail.
+            let before = unsafe { lines.pixels.advance(s, (this, images), rows, ready) };
+            let jump = this.line_bytes as usize;
+            return QuadRows {
+                start: ready,
+                stride: conv.stride_w as usize * PIXEL,
+                segments: conv.kernel_h as usize,
+                jump,
+                line: conv.out_w as usize,
+                before,
+                line_stride: conv.stride_h as usize * jump,
+            };
+        }
         if conv.path != Path::Gather {
             let input = &conv.strides.input;
             let offset = input.offset(conv.pixel(rows.start)) + group * conv.in_group as usize;
             // SAFETY: the pixel is inside the input, and the block's rows follow it at the stride of a pixel.
             let start = unsafe { images.x.add(offset) };
-            return QuadRows { start, stride: input.w as usize };
+            return QuadRows::whole(start, input.w as usize);
         }
         let stride = conv.slab_stride as usize;
         let image = QuadImage { this, images };
@@ -128,13 +221,12 @@ impl QuadPart<'_> {
         // SAFETY: scratch has the sums, the terms, the lines, `block_rows` rows of `slab_stride` bytes, and a
         // vector more.
         unsafe {
-            let ready = self.scratch.add(SUMS * 4 + this.bytes_of_terms());
             let slab = ready.add(this.bytes_of_lines());
             if this.line_bytes > 0 {
                 for (pixel, done, count) in conv.output_lines(rows) {
                     let to = slab.add(done * stride);
                     let length = this.line_bytes as usize;
-                    lines.rows(s, &image, group, (pixel, count), (ready, length), (to, stride));
+                    lines.bytes.rows(s, &image, group, (pixel, count), (ready, length), (to, stride));
                 }
             } else if copies.has_channels_apart() {
                 copies.rows_apart(rows, slab, stride);
@@ -144,7 +236,7 @@ impl QuadPart<'_> {
                     pixel = conv.next(pixel);
                 }
             }
-            QuadRows { start: slab, stride }
+            QuadRows::whole(slab, stride)
         }
     }
 
@@ -152,15 +244,19 @@ impl QuadPart<'_> {
     /// term by it.
     #[inline(always)]
     unsafe fn write_terms<S: Simd>(&self, from: QuadRows, rows: usize) {
-        let quads = self.this.quads();
-        let image = self.this.image;
-        let QuadRows { start, stride } = from;
+        let QuadRows { stride, segments, jump, .. } = from;
+        let quads = self.this.quads() / segments;
+        let image = self.this.row_sign();
         let to = self.terms();
         let all = (self.this.conv.depth() as i32).wrapping_mul(self.images.x_zero);
         let factor = if self.this.zero == WeightZero::Channel { 1 } else { self.zero };
         // SAFETY: the rows are readable to the end of their last quad, and scratch has room for their terms.
         unsafe {
-            row_sums::<S>(RowSums { a: start, a_stride: stride, quads, rows, image, to }, self.at_once);
+            for QuadLine { first, count: rows, start: a } in from.lines(rows) {
+                let to = to.add(first);
+                let sums = RowSums { a, a_stride: stride, segments, jump, quads, rows, image, to };
+                row_sums::<S>(sums, self.at_once);
+            }
             for row in 0..rows {
                 *to.add(row) = all.wrapping_sub(*to.add(row)).wrapping_mul(factor);
             }
@@ -210,16 +306,17 @@ impl QuadPart<'_> {
         let at = |stride: u64, row: usize| row * stride as usize;
         for column in (0..panel.count).step_by(columns) {
             let channel = panel.first + column;
-            for tile_rows in tile_ranges(rows.len(), most) {
-                let row = tile_rows.start;
+            for QuadLine { first: row, count, start: a } in from.tiles(rows.len(), most) {
                 let residual_first = residual.offset(pixel) + at(residual.w, row) + channel;
                 let first = output.offset(pixel) + at(output.w, row) + channel;
                 // SAFETY: rows and columns of the tile are inside the block and the panel, for each operand
                 // that there is.
                 unsafe {
                     let tile = QuadTile {
-                        quads,
-                        a: from.start.add(row * from.stride),
+                        segments: from.segments,
+                        quads: quads / from.segments,
+                        jump: from.jump,
+                        a,
                         a_stride: from.stride,
                         b: images.weights.add(panel.offset + column),
                         b_stride: panel.width,
@@ -244,7 +341,7 @@ impl QuadPart<'_> {
                         ahead_stride,
                     };
                     let vectors = columns / S::LANES;
-                    tile_function::<S>(tile_rows.len(), vectors, self.at_once, this.image)(&tile);
+                    tile_function::<S>(count, vectors, self.at_once, this.row_sign())(&tile);
                 }
                 ahead = ahead.wrapping_add(quads * ahead_stride);
             }

@@ -9,10 +9,13 @@ use crate::simd::{Simd, Task, opaque, prefetch, written_out};
 use crate::tile::{FETCHED_DEPTH, LINE};
 
 /// `rows x cols` outputs: `c[i][j] = stored(steps(begin[j] + terms[i] * zeros[j] + sum over quads of a[i][k]
-/// . b[k][j]))`, strides in elements.
+/// . b[k][j]))`, strides in elements. A row of `a` has equal segments, `jump` bytes from one to the next.
 #[derive(Clone, Copy)]
 pub(super) struct QuadTile<'t> {
+    pub(super) segments: usize,
+    /// Quads of a segment.
     pub(super) quads: usize,
+    pub(super) jump: usize,
     pub(super) a: *const u8,
     pub(super) a_stride: usize,
     pub(super) b: *const i32,
@@ -128,27 +131,33 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32, const
                 let first = tile.a.wrapping_add(group * ROW_GROUP * tile.a_stride);
                 *a = opaque(first.cast()).cast();
             }
-            for k in 0..tile.quads {
-                let mut weights = [s.splat_int(0); VECTORS];
-                for (v, weight) in weights.iter_mut().enumerate() {
-                    *weight = s.load_int(b.add(v * S::LANES));
-                }
-                let ahead = tile.ahead.wrapping_add(k * tile.ahead_stride);
-                prefetch(ahead.cast());
-                if tile.ahead_stride > LINE {
-                    prefetch(ahead.wrapping_add(LINE).cast());
-                }
-                // After the last step this pointer is out of bounds, but not read.
-                b = b.wrapping_add(tile.b_stride);
-                written_out!(row in ROWS => {
-                    let from = a[row / ROW_GROUP].add(row % ROW_GROUP * tile.a_stride);
-                    let quad = s.splat_int(i32::from_le(from.cast::<i32>().read_unaligned()));
-                    for (sum, &weight) in sums[row].iter_mut().zip(&weights) {
-                        *sum = add_quads::<S, AT_ONCE, IMAGE>(s, quad, weight, *sum);
+            let mut ahead = tile.ahead;
+            for _ in 0..tile.segments {
+                for _ in 0..tile.quads {
+                    let mut weights = [s.splat_int(0); VECTORS];
+                    for (v, weight) in weights.iter_mut().enumerate() {
+                        *weight = s.load_int(b.add(v * S::LANES));
                     }
-                });
+                    prefetch(ahead.cast());
+                    if tile.ahead_stride > LINE {
+                        prefetch(ahead.wrapping_add(LINE).cast());
+                    }
+                    ahead = ahead.wrapping_add(tile.ahead_stride);
+                    // After the last step this pointer is out of bounds, but not read.
+                    b = b.wrapping_add(tile.b_stride);
+                    written_out!(row in ROWS => {
+                        let from = a[row / ROW_GROUP].add(row % ROW_GROUP * tile.a_stride);
+                        let quad = s.splat_int(i32::from_le(from.cast::<i32>().read_unaligned()));
+                        for (sum, &weight) in sums[row].iter_mut().zip(&weights) {
+                            *sum = add_quads::<S, AT_ONCE, IMAGE>(s, quad, weight, *sum);
+                        }
+                    });
+                    for a in &mut a {
+                        *a = a.wrapping_add(4);
+                    }
+                }
                 for a in &mut a {
-                    *a = a.wrapping_add(4);
+                    *a = a.wrapping_add(tile.jump).wrapping_sub(4 * tile.quads);
                 }
             }
             let mut floats = [[s.splat(0.0); VECTORS]; ROWS];
@@ -192,7 +201,7 @@ pub(super) unsafe fn add_quads<S: Simd, const AT_ONCE: u32, const IMAGE: u32>(
 /// Prefetches the outputs of a deep tile.
 #[inline(always)]
 fn fetch_outputs<const ROWS: usize>(tile: &QuadTile) {
-    if tile.quads >= FETCHED_DEPTH {
+    if tile.segments * tile.quads >= FETCHED_DEPTH {
         written_out!(row in ROWS => {
             let at = tile.c.wrapping_add(row * tile.c_stride * tile.output.bytes());
             prefetch(at.cast_const().cast());
@@ -397,6 +406,9 @@ unsafe fn store_all<S: Simd, const ROWS: usize, const VECTORS: usize>(
 pub(super) struct RowSums {
     pub(super) a: *const u8,
     pub(super) a_stride: usize,
+    pub(super) segments: usize,
+    pub(super) jump: usize,
+    /// Quads of a segment.
     pub(super) quads: usize,
     pub(super) rows: usize,
     pub(super) image: ByteSign,
@@ -424,19 +436,21 @@ pub(super) unsafe fn row_sums<S: Simd>(sums: RowSums, at_once: u32) {
 impl<S: Simd, const AT_ONCE: u32> Task<S> for RowSumsTask<AT_ONCE> {
     #[inline(always)]
     unsafe fn run(self, s: S) {
-        let RowSums { a, a_stride, quads, rows, image, to } = self.0;
+        let RowSums { a, a_stride, segments, jump, quads, rows, image, to } = self.0;
         let ones = s.splat_int(0x0101_0101);
         for row in 0..rows {
             let mut sum = s.splat_int(0);
             // SAFETY: the caller's promise.
             unsafe {
-                let from = a.add(row * a_stride).cast::<f32>();
-                for quad in (0..quads).step_by(S::LANES) {
-                    let bytes = s.bits(s.load_first(from.add(quad), quads - quad));
-                    sum = match image {
-                        ByteSign::Unsigned => add_quads::<S, AT_ONCE, 0>(s, bytes, ones, sum),
-                        ByteSign::Signed => add_quads::<S, AT_ONCE, 1>(s, bytes, ones, sum),
-                    };
+                for segment in 0..segments {
+                    let from = a.add(row * a_stride + segment * jump).cast::<f32>();
+                    for quad in (0..quads).step_by(S::LANES) {
+                        let bytes = s.bits(s.load_first(from.add(quad), quads - quad));
+                        sum = match image {
+                            ByteSign::Unsigned => add_quads::<S, AT_ONCE, 0>(s, bytes, ones, sum),
+                            ByteSign::Signed => add_quads::<S, AT_ONCE, 1>(s, bytes, ones, sum),
+                        };
+                    }
                 }
                 let mut lanes = [0i32; 16];
                 s.store(lanes.as_mut_ptr().cast(), s.float(sum));

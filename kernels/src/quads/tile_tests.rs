@@ -51,7 +51,9 @@ impl Matrices {
         let numbers = self.numbers.as_ptr().cast_mut().cast();
         self.table = [numbers; 16];
         QuadTile {
+            segments: 1,
             quads: self.quads,
+            jump: 0,
             a: self.a.as_ptr(),
             a_stride: self.quads * 4,
             b: self.b.as_ptr(),
@@ -129,6 +131,8 @@ fn sums_of_rows_are_exact() {
     for (image, quads) in [ByteSign::Unsigned, ByteSign::Signed].into_iter().flat_map(|s| [(s, 9), (s, 10)]) {
         let mut found = [[0; 5]; 3];
         let mut sums = |to: usize| RowSums {
+            segments: 1,
+            jump: 0,
             a: rows.as_ptr(),
             a_stride: 40,
             quads,
