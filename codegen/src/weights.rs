@@ -16,7 +16,7 @@ use ir::size::tensor_bytes;
 use ir::sized::has_symbols;
 use ir::weights::WeightSet;
 use ir::{Blob, Body, Context, Diagnostic, Location, Op, Value, flow};
-use kernels::{ByteSign, Panels, QuadConv2d, RowPacking};
+use kernels::{Panels, QuadConv2d, RowPacking};
 use runtime::AlignedBuffer;
 
 use crate::elem::ElemType;
@@ -68,11 +68,8 @@ impl PackingKey {
 
     /// The same packing with quads of bytes as elements, as a kernel takes them.
     pub(crate) fn of_quads(mut self, kernel: &QuadConv2d) -> PackingKey {
-        let sign = match kernel.packed_sign() {
-            ByteSign::Unsigned => 0,
-            ByteSign::Signed => 1,
-        };
-        self.0[12] = 2 * kernel.tap_bytes() + sign;
+        // After those of other elements.
+        self.0[12] = 2 + kernel.packing_code();
         self
     }
 }

@@ -31,16 +31,20 @@ pub(crate) const CONV: KernelRow = KernelRow {
     doc: "Convolutions of NHWC images of 8-bit integers, with what rescales the sums.",
     runs: Runs::Contract(Contract::QuantizedConv2d),
     reads: |whole, operand| match QuantizedSums::of(whole) {
-        // In groups, the kernels for contiguous channels are much faster.
+        // The image may also be the residual, whose channels must be contiguous.
+        Ok(sums) if Some(operand) == sums.residual => Arrangement::Rows,
+        // Kernels for several groups are much faster if channels are contiguous.
         Ok(sums) if operand == sums.operands[0] => match sums.root.int("groups") {
             Some(1) => Arrangement::Strides,
             _ => Arrangement::Rows,
         },
-        Ok(sums) if Some(operand) == sums.residual => Arrangement::Rows,
         _ => Arrangement::Plain,
     },
     reads_a_copy: |whole, operand| match QuantizedSums::of(whole) {
-        Ok(sums) => operand == sums.operands[0] && copies_lines(sums.root),
+        Ok(sums) => {
+            let is_image = operand == sums.operands[0] && Some(operand) != sums.residual;
+            is_image && copies_lines(sums.root)
+        }
         Err(_) => false,
     },
     writes: Arrangement::Rows,
@@ -404,6 +408,9 @@ fn lower_convolution(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Cod
         output,
         residual: sums.residual.map_or(Ok(output), |index| image_strides(whole, whole.operand(index)))?,
     };
+    if strides.residual.c != 1 {
+        return Err(CodeRefusal::new("the channels of its residual are not contiguous"));
+    }
     let numbers = sums.numbers(whole, shape.out_channels as u64)?;
     let kernel = QuadConv2d::new(&shape, &strides, &numbers, &sums.steps, machine.isa, machine.threads);
     let order = WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel);

@@ -99,7 +99,8 @@ impl QuadConv2d {
     fn reach(&self, lines: usize, pixels: usize) -> [usize; 2] {
         let conv = &self.conv;
         let along = |count: usize, stride: u32, kernel: u32, dilation: u32| {
-            count.saturating_sub(1) * stride as usize + (kernel as usize - 1) * dilation as usize + 1
+            let taps = (kernel as usize).saturating_sub(1) * dilation as usize + 1;
+            (count.saturating_sub(1) * stride as usize).saturating_add(taps)
         };
         [
             along(lines, conv.stride_h, conv.kernel_h, conv.dilation_h),
@@ -111,7 +112,7 @@ impl QuadConv2d {
     #[inline(always)]
     fn strip_bytes(&self, lines: usize, pixels: usize) -> usize {
         let [rows, columns] = self.reach(lines, pixels);
-        rows * columns * BLOCK
+        rows.saturating_mul(columns).saturating_mul(BLOCK)
     }
 
     /// Lines and pixels of a strip with at most `slab` bytes of scratch: several whole lines, or as many
@@ -141,10 +142,12 @@ impl QuadConv2d {
         BEFORE_STRIP - SUMS * 4 + self.strip_bytes(lines, pixels)
     }
 
-    /// An upper bound of the bytes of scratch for strips of at most this many lines and pixels.
+    /// An upper bound of the bytes of scratch for strips of at most this many lines and pixels; 0 if what one
+    /// pixel reads does not fit.
     pub(super) fn most_bytes_of_group_strips(&self) -> usize {
         let all = self.strip_bytes(self.conv.out_h as usize, self.conv.out_w as usize);
-        BEFORE_STRIP - SUMS * 4 + all.min(STRIP)
+        let fits = self.strip_bytes(1, 1) <= STRIP;
+        if fits { BEFORE_STRIP - SUMS * 4 + all.min(STRIP) } else { 0 }
     }
 }
 

@@ -147,8 +147,12 @@ impl QuadConv2d {
         self.bytes_before_columns() + self.columns(pixels) * self.column_bytes()
     }
 
-    /// An upper bound of the bytes of scratch for strips of lines that are at most this long.
+    /// An upper bound of the bytes of scratch for strips of lines that are at most this long; 0 if a panel's
+    /// weights do not fit.
     pub(super) fn most_bytes_of_strips(&self, slab: usize) -> usize {
+        if self.lane_rows() > MOST_ROWS {
+            return 0;
+        }
         self.bytes_of_strips(self.fitting_pixels(slab).min(self.conv.out_w as usize))
     }
 }

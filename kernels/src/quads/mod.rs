@@ -68,8 +68,9 @@ pub struct QuadNumbers {
 /// of both have the same size; apart from that, the output overlaps nothing. Strides are in elements of each
 /// tensor.
 ///
-/// Depthwise convolutions of images with contiguous channels use vectors of channels, and so do groups of 4,
-/// 8 or 16 inputs and as many outputs; all others are matrix products, one for each group.
+/// Depthwise convolutions of images with contiguous channels use vectors of channels, and so do several
+/// groups of 4, 8 or 16 inputs and as many outputs, or one of 16; others are matrix products, one for each
+/// group.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct QuadConv2d {
@@ -186,8 +187,8 @@ impl QuadConv2d {
 
     /// How the output channels are cut into panels of packed weights. A row has one quad of each channel; the
     /// last row holds the sum of each channel's weights. The panels of depthwise convolutions are wider than
-    /// all others. Their quads are taps of one kernel column, and they have no row of sums. Those of blocks
-    /// of several groups are the narrowest.
+    /// all others. Their quads are taps of one kernel column, and they have no row of sums. A panel of a
+    /// block is as wide as a narrow one of a product.
     pub fn panels(&self) -> Panels {
         match self.way() {
             QuadWay::Channels => self.lane_panels(),
@@ -261,7 +262,7 @@ impl QuadConv2d {
 
     /// The sign of packed weights.
     #[inline(always)]
-    pub fn packed_sign(&self) -> ByteSign {
+    fn packed_sign(&self) -> ByteSign {
         match (self.conv.path, self.image) {
             (Path::Lanes, _) if self.is_depthwise() => self.weights,
             // Images become unsigned as they are copied.
@@ -282,9 +283,20 @@ impl QuadConv2d {
         if self.has_pixel_quads() && self.image == ByteSign::Signed { 128 } else { 0 }
     }
 
+    /// What packed bytes depend on beside panels and weights: the way of the computation, the bytes of a tap,
+    /// and the sign.
+    pub fn packing_code(&self) -> usize {
+        let way = match self.way() {
+            QuadWay::Channels => 0,
+            QuadWay::Groups => 1,
+            QuadWay::Product => 2 + self.tap_bytes(),
+        };
+        2 * way + self.packed_sign() as usize
+    }
+
     /// Bytes of a tap in packed weights of a product.
     #[inline(always)]
-    pub fn tap_bytes(&self) -> usize {
+    fn tap_bytes(&self) -> usize {
         if self.has_pixel_quads() { PIXEL } else { self.conv.in_group as usize }
     }
 
@@ -417,25 +429,23 @@ unsafe impl Kernel for QuadConv2d {
         SUMS * 4 + beside_sums
     }
 
-    /// An upper bound from rows and depth. At a smaller size, rows may be copied instead of read in
-    /// place, lines may fit the line buffer, and the channels of a single pixel may count as contiguous.
+    /// An upper bound from rows and depth. At a smaller size, rows may be copied instead of read in place,
+    /// lines may fit the line buffer, and the channels of a single pixel may count as contiguous. With fewer
+    /// channels, weights of named sizes may be computed in another way.
     fn most_scratch_bytes(&self) -> usize {
-        let strips = match self.is_depthwise() {
-            true => self.most_bytes_of_strips(SLAB),
-            false if self.has_whole_blocks() => self.most_bytes_of_group_strips(),
-            false => 0,
-        };
-        if self.conv.path == Path::Lanes {
-            return SUMS * 4 + strips;
-        }
-        if self.conv.path == Path::Lines {
-            return SUMS * 4 + self.most_bytes_of_pixel_lines() + LINE_TAIL;
+        if let QuadWay::Channels = self.way() {
+            return SUMS * 4 + self.most_bytes_of_strips(SLAB);
         }
         let rows = self.conv.rows().max(1);
         let row = row_bytes(self.conv.depth());
         let terms = rows.clamp(DIRECT_ROWS, SLAB / 64) * 4;
         let lines = if self.conv.strides.input.c == 1 { 0 } else { MOST_BYTES };
         let slab = (rows * row).min(SLAB.max(TILE * row)) + lines + SLAB_TAIL;
+        let copied = match self.conv.groups {
+            1 => self.most_bytes_of_pixel_lines() + LINE_TAIL,
+            _ => self.most_bytes_of_strips(SLAB),
+        };
+        let strips = self.most_bytes_of_group_strips().max(copied);
         SUMS * 4 + (terms.next_multiple_of(64) + slab).max(strips)
     }
 

@@ -16,6 +16,8 @@ use std::ops::Range;
 
 /// Bytes of a pixel.
 pub(super) const PIXEL: usize = 4;
+/// The least distance of pixels that are not broadcast, in bytes, if channels are contiguous.
+const PIXEL_STEP: u64 = 2;
 /// The most bytes of the copied lines, so that they stay in the first-level cache.
 const MOST_BYTES: usize = 16 * 1024;
 /// Bytes after a line: copies store whole vectors.
@@ -82,15 +84,18 @@ impl QuadConv2d {
     }
 
     /// Output pixels whose lines of the image take at most `slab` bytes: whole lines, whole tiles of one, or
-    /// else one tile. Sets the length of a line.
+    /// else one tile. Sets the length of a line,
+    /// and the rows that a block may have in a line.
     pub(super) fn choose_lines(&mut self, slab: usize) -> usize {
         let [height, width] = [self.conv.out_h, self.conv.out_w].map(|size| (size as usize).max(1));
         let room = slab.saturating_sub(LINE_TAIL).min(MOST_BYTES);
         let fits = |lines: usize, pixels: usize| {
-            self.line_length(pixels) * self.lines_of(lines) + lines * pixels * 4 <= room
+            let copied = self.line_length(pixels).saturating_mul(self.lines_of(lines));
+            copied.saturating_add(lines * pixels * 4) <= room
         };
         let lines = (1..=height).take_while(|lines| fits(*lines, width)).last();
-        let tiles = || (1..=width / TILE).rev().map(|tiles| tiles * TILE).find(|pixels| fits(1, *pixels));
+        let tiles =
+            || (1..=width / TILE).map(|tiles| tiles * TILE).take_while(|pixels| fits(1, *pixels)).last();
         let chosen = lines.map(|lines| lines * width).or_else(tiles).unwrap_or(width.min(TILE));
         self.line_bytes = self.line_length(chosen.min(width)) as u32;
         // A block is within one line, or has whole lines of one image.
@@ -105,7 +110,8 @@ impl QuadConv2d {
     pub(super) fn most_bytes_of_pixel_lines(&self) -> usize {
         let [height, width] = [self.conv.out_h, self.conv.out_w].map(|size| (size as usize).max(1));
         let least = self.line_length(width.min(TILE)) * self.lines_of(1);
-        let lines = (self.line_length(width) * self.lines_of(height)).min(MOST_BYTES.max(least));
+        let all = self.line_length(width).saturating_mul(self.lines_of(height));
+        let lines = all.min(MOST_BYTES.max(least));
         lines + (height * width * 4).min(lines).next_multiple_of(64)
     }
 }
@@ -202,7 +208,8 @@ unsafe fn copy_line<S: Simd>(
             (1, _, 2) => pixels.widen_planes::<S, 2>(s, this, inner),
             (1, _, 3) => pixels.widen_planes::<S, 3>(s, this, inner),
             (1, _, _) => pixels.widen_planes::<S, 4>(s, this, inner),
-            (_, 1, _) => pixels.widen_together(this, inner),
+            // Four bytes of a pixel are within the image if the next pixel is after them.
+            (PIXEL_STEP.., 1, _) => pixels.widen_together(this, inner),
             _ => pixels.widen_apart(this, inner, 0..pixels.count),
         }
         for column in before + inside.len()..columns {

@@ -142,7 +142,7 @@ pub(super) unsafe fn run<S: Simd>(
     let mut lines = CopiedLines { bytes: Lines::none(), pixels: PixelLines::none() };
     let (panels, blocks) = this.conv.blocks(this.panels().count(), part);
     for rows in blocks {
-        // SAFETY: the caller's promise; the rows are within one line.
+        // SAFETY: the caller's promise; outputs of the rows are at the same distance.
         unsafe { call.row_block(s, rows, panels.clone(), &mut lines) };
     }
 }

@@ -90,24 +90,66 @@ fn pixels_are_widened_unless_their_quads_are_too_many() {
 
 /// The same weights may be packed for several convolutions.
 #[test]
-fn packings_with_other_bytes_have_another_sign_taps_or_panels() {
-    let plain = shape(1, [3, 32], [1, 2]);
-    let dilated = Conv2dShape { dilation: [1, 2], ..plain };
-    let weights: Vec<f32> = (0..192).map(|number| number as f32 - 96.0).collect();
-    let order = WeightStrides::oihw(3, [1, 2]);
-    let packed = |shape: &Conv2dShape, image: ByteSign| {
-        let found = kernel(shape, &ConvStrides::dense(shape), &QuadNumbers { image, ..SIGNED });
-        let mut packed = vec![0.0; found.packed_len()];
-        found.pack(&weights, order, &mut packed);
-        let bits: Vec<u32> = packed.into_iter().map(f32::to_bits).collect();
-        ((found.panels(), found.packed_sign(), found.tap_bytes()), bits)
-    };
-    let all: Vec<_> = [plain, dilated]
-        .iter()
-        .flat_map(|shape| [ByteSign::Signed, ByteSign::Unsigned].map(|image| packed(shape, image)))
-        .collect();
-    for ((key, bits), (other_key, other_bits)) in all.iter().flat_map(|a| all.iter().map(move |b| (a, b))) {
-        assert_eq!(key == other_key, bits == other_bits, "{key:?} and {other_key:?}");
+fn packings_with_other_bytes_have_another_code_or_panels() {
+    let wide = [16, 4, 8].map(|inputs| (inputs, [[3, 3], [1, 2], [1, 1]]));
+    for (inputs, kernel) in wide.into_iter().flat_map(|(inputs, all)| all.map(|kernel| (inputs, kernel))) {
+        let of = |groups: usize| shape(groups, [inputs, 16 / groups], kernel);
+        let far = Conv2dShape { dilation: [40, 40], pads: [80; 4], ..of(1) };
+        let shapes = [of(1), of(2), of(4), far, Conv2dShape { dilation: [1, 2], ..of(1) }];
+        check_packings(&shapes, [16, inputs], kernel);
     }
-    assert_eq!(all[0].0.0, all[2].0.0, "panels alone do not tell them apart");
+    for (inputs, kernel) in [(3, [1, 2]), (3, [3, 3]), (2, [1, 2]), (2, [2, 2]), (4, [1, 1])] {
+        let of = |groups: usize| shape(groups, [inputs, 32 / groups], kernel);
+        let dilated = Conv2dShape { dilation: [1, 2], ..of(1) };
+        check_packings(
+            &[of(1), of(2), dilated, Conv2dShape { stride: [2, 2], ..of(1) }],
+            [32, inputs],
+            kernel,
+        );
+    }
+    check_packings(&[shape(16, [1, 1], [3, 3]), shape(1, [1, 16], [3, 3])], [16, 1], [3, 3]);
+}
+
+/// Packs weights `[outputs, inputs]` with this kernel for each shape, and images of each sign and order.
+#[track_caller]
+fn check_packings(shapes: &[Conv2dShape], [outputs, inputs]: [usize; 2], taps: [usize; 2]) {
+    let count = outputs * inputs * taps[0] * taps[1];
+    let weights: Vec<f32> = (0..count).map(|number| (number * 37 % 251) as f32 - 125.0).collect();
+    let order = WeightStrides::oihw(inputs, taps);
+    let mut all = Vec::new();
+    for shape in shapes {
+        let dense = ConvStrides::dense(shape);
+        let apart = ConvStrides { input: ImageStrides::nchw(shape.input, shape.in_channels), ..dense };
+        for (strides, image) in
+            [dense, apart].into_iter().flat_map(|s| [ByteSign::Signed, ByteSign::Unsigned].map(|i| (s, i)))
+        {
+            let found = kernel(shape, &strides, &QuadNumbers { image, ..SIGNED });
+            let mut packed = vec![0.0; found.packed_len()];
+            found.pack(&weights, order, &mut packed);
+            let bits: Vec<u32> = packed.into_iter().map(f32::to_bits).collect();
+            all.push(((found.panels(), found.packing_code()), bits));
+        }
+    }
+    for ((key, bits), (other, other_bits)) in all.iter().flat_map(|a| all.iter().map(move |b| (a, b))) {
+        // The first and the last panel tell panels apart, as the codes of packings compare them.
+        let ends =
+            |panels: &Panels| (panels.depth(), panels.count(), panels.get(0), panels.get(panels.count() - 1));
+        let is_same = ends(&key.0) == ends(&other.0) && key.1 == other.1;
+        assert!(!is_same || bits == other_bits, "{key:?} and {other:?}");
+    }
+}
+
+#[test]
+fn sizes_that_wrap_fit_no_strip() {
+    let most = u32::MAX as usize;
+    let far =
+        Conv2dShape { dilation: [most; 2], pads: [1 << 31; 4], stride: [4, 4], ..shape(2, [4, 4], [2, 2]) };
+    let far = Conv2dShape { input: [1, 1], ..far };
+    let found = kernel(&far, &ConvStrides::dense(&far), &SIGNED);
+    assert_eq!(found.conv.path, Path::Gather);
+    let wide = Conv2dShape { stride: [(1 << 30) - 1; 2], pads: [1 << 29; 4], ..shape(2, [4, 4], [2, 2]) };
+    let wide = Conv2dShape { input: [2, 2], ..wide };
+    let found = kernel(&wide, &ConvStrides::dense(&wide), &SIGNED);
+    assert_eq!(found.conv.path, Path::Lanes);
+    assert!(found.scratch_bytes() <= found.most_scratch_bytes());
 }

@@ -343,8 +343,11 @@ impl Requantize {
                 BoxForm::One => [s.splat(element(number, from)); VECTORS],
                 BoxForm::Flat => load_side_by_side(s, number, from.add(at.first * number.bytes()), count),
                 BoxForm::Strided if self.is_one_piece(1 + operand, at, count) => {
-                    let [offset, _] = self.place(1 + operand, at.row, at.column);
-                    load_side_by_side(s, number, from.offset(offset), count)
+                    let [offset, apart] = self.place(1 + operand, at.row, at.column);
+                    match apart {
+                        0 => [s.splat(element(number, from.offset(offset))); VECTORS],
+                        _ => load_side_by_side(s, number, from.offset(offset), count),
+                    }
                 }
                 BoxForm::Strided => {
                     let mut floats = [0.0f32; (VECTORS + 1) * MOST_LANES];
@@ -356,11 +359,12 @@ impl Requantize {
         }
     }
 
-    /// Whether `count` elements of a tensor lie one after the other, in one row.
+    /// Whether `count` elements of a tensor lie one after the other, or are the same one, in one row.
     #[inline(always)]
     fn is_one_piece(&self, tensor: usize, at: Iteration, count: usize) -> bool {
-        let is_contiguous = self.strides[tensor][LAST] == self.bytes(tensor) as i64;
-        is_contiguous && count <= self.sizes[LAST] as usize - at.column
+        let apart = self.strides[tensor][LAST];
+        let is_simple = apart == 0 || apart == self.bytes(tensor) as i64;
+        is_simple && count <= self.sizes[LAST] as usize - at.column
     }
 
     /// Stores `count` elements of the result.
@@ -410,6 +414,10 @@ impl<S: Simd> Task<S> for LoadPieces<'_> {
                     for first in (0..piece.count).step_by(S::LANES) {
                         let from = from.add(first * number.bytes());
                         s.store(to.add(first), load_vector(s, number, from, piece.count - first));
+                    }
+                } else if apart == 0 {
+                    for first in (0..piece.count).step_by(S::LANES) {
+                        s.store(to.add(first), s.splat(element(number, from)));
                     }
                 } else {
                     for index in 0..piece.count {

@@ -143,7 +143,7 @@ impl Simd for Portable {
     unsafe fn load_repeated(self, from: *const u8) -> I {
         // SAFETY: the caller's promise.
         let quads = unsafe { from.cast::<[i32; 4]>().read_unaligned() };
-        from_fn(|lane| quads[lane % 4])
+        from_fn(|lane| i32::from_le(quads[lane % 4]))
     }
 
     #[inline(always)]

@@ -142,3 +142,41 @@ fn narrower_images_of_few_channels_take_no_more_than_the_most_scratch() {
         }
     }
 }
+
+/// Weights of named sizes may have fewer channels.
+#[test]
+fn smaller_convolutions_of_fewer_channels_take_no_more_than_the_most_scratch() {
+    let mut rng = Rng::new(17);
+    for _ in 0..or_few(3000, 3) {
+        let groups = rng.between(1, 3);
+        let channels = |rng: &mut Rng| groups * rng.pick(&[1, 2, 3, 4, 5, 8, 12, 16, 20, 33]);
+        let [inputs, outputs] = [channels(&mut rng), channels(&mut rng)];
+        let outputs = if rng.between(0, 1) == 0 { inputs } else { outputs };
+        let large = Conv2dShape {
+            batch: 2,
+            input: [0; 2].map(|_: usize| rng.between(8, 60)),
+            in_channels: inputs,
+            out_channels: outputs,
+            kernel: [rng.between(1, 5), rng.between(1, 5)],
+            stride: [rng.between(1, 3), rng.between(1, 3)],
+            dilation: [1, 1],
+            pads: [rng.between(0, 2); 4],
+            groups,
+        };
+        let less = |rng: &mut Rng, most: usize| rng.between(1, most / groups) * groups;
+        let small = Conv2dShape {
+            batch: rng.between(1, 2),
+            input: large.input.map(|most| rng.between(8, most)),
+            in_channels: less(&mut rng, inputs),
+            out_channels: less(&mut rng, outputs),
+            ..large
+        };
+        let numbers = random_pixels(&mut rng).bytes;
+        let [most, taken] = [large, small].map(|shape| {
+            let kernel =
+                QuadConv2d::new(&shape, &ConvStrides::dense(&shape), &numbers, &[], Isa::Scalar, 1).unwrap();
+            (kernel.most_scratch_bytes(), kernel.scratch_bytes())
+        });
+        assert!(taken.1 <= most.0, "{taken:?} and {most:?}: {small:?}, {large:?}");
+    }
+}

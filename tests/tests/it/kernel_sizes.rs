@@ -161,8 +161,8 @@ fn weighted(ctx: &Arc<Context>, text: &str, [n, h, w, c, k]: Weighted) -> Module
     let text = format!(
         "func.func @main(%x: tensor<$Nx$Hx$Wx$Cxf32>) -> {result} {{\n{text}\n  return %r : {result}\n}}"
     );
-    // Whether lines of an image of up to four channels are copied depends on the sizes of the weights, which
-    // are known even if others are named.
+    // Whether lines are copied where there are up to four channels is asked at the greatest sizes; the answer
+    // matters only to the time that others take.
     let c = c + 2;
     let sizes = [("$N", n), ("$H", h), ("$W", w), ("$G", h - 2), ("$V", w - 2), ("$C", c), ("$K", k)];
     let text = sizes.iter().fold(text, |text, (name, size)| text.replace(name, &size.to_string()));
