@@ -68,6 +68,9 @@ fn pixels_are_widened_unless_their_quads_are_too_many() {
         shape(1, [4, 128], [3, 3]),
         shape(1, [2, 8], [1, 5]),
         shape(1, [3, 48], [1, 1]),
+        // 12 quads more for each of 5 vectors.
+        shape(1, [3, 80], [7, 7]),
+        Conv2dShape { stride: [2, 2], ..shape(1, [4, 32], [1, 1]) },
     ] {
         assert_eq!(path(fit).0, Path::Lines, "{fit:?}");
         let apart =
@@ -82,6 +85,8 @@ fn pixels_are_widened_unless_their_quads_are_too_many() {
         shape(2, [3, 8], [3, 3]),
         Conv2dShape { dilation: [1, 2], ..shape(1, [3, 32], [3, 3]) },
         Conv2dShape { dilation: [2, 1], ..shape(1, [3, 32], [3, 3]) },
+        // The lines of a tile do not fit the first-level cache.
+        Conv2dShape { stride: [1, 400], ..shape(1, [3, 32], [3, 3]) },
     ] {
         assert_eq!(path(other).0, Path::Gather, "{other:?}");
     }
