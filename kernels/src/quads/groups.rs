@@ -14,7 +14,7 @@
 //! pixel's inputs, for which the weights of a tile are ones.
 
 use super::group_tile::{GroupTile, tile_function};
-use super::steps::{ByteSign, StepCode, StepPlan, WeightZero};
+use super::steps::{StepCode, StepPlan, WeightZero};
 use super::tile::{QuadTile, finish_rows};
 use super::{QuadConv2d, QuadOperands, SUMS, TILE};
 use crate::abi::piece;
@@ -176,7 +176,7 @@ pub(super) unsafe fn run<S: Simd>(this: &QuadConv2d, images: &QuadOperands, part
         // SAFETY: the caller's promise.
         plan: unsafe { StepPlan::new(this, images.table) },
         at_once: u32::from(S::has_quads()),
-        x_zero: images.zero_byte ^ turned(this.image),
+        x_zero: images.zero_byte ^ this.image.turn(),
         scratch,
     };
     let all = this.group_panels();
@@ -204,12 +204,6 @@ pub(super) unsafe fn run<S: Simd>(this: &QuadConv2d, images: &QuadOperands, part
             line += line_count;
         }
     }
-}
-
-/// What makes signed bytes unsigned.
-#[inline(always)]
-fn turned(image: ByteSign) -> u8 {
-    if image == ByteSign::Signed { 0x80 } else { 0 }
 }
 
 /// Weights of a panel.
@@ -296,12 +290,10 @@ impl GroupStrip<'_> {
         let input = &conv.strides.input;
         let [rows, columns] = this.reach(self.line_count, self.count);
         let outside = u128::from_ne_bytes([x_zero; BLOCK]);
-        let turned = u128::from_ne_bytes([turned(this.image); BLOCK]);
-        let left = (self.first.x * conv.stride_w as usize) as isize - conv.pad_left as isize;
-        let start = (-left).clamp(0, columns as isize) as usize;
-        let end = (conv.in_w as isize - left).clamp(start as isize, columns as isize) as usize;
-        let corner = Pixel { n: self.first.n, y: 0, x: (left + start as isize).max(0) as usize };
-        let corner = input.offset(corner) + self.panel.first;
+        let turned = u128::from_ne_bytes([this.image.turn(); BLOCK]);
+        let (start, inside) = conv.columns_inside(self.first.x * conv.stride_w as usize, columns);
+        let end = start + inside.len();
+        let corner = input.offset(Pixel { n: self.first.n, y: 0, x: inside.start }) + self.panel.first;
         let mut to = self.part.pixels().cast::<u128>();
         for row in 0..rows {
             let y = (self.first.y * conv.stride_h as usize + row).wrapping_sub(conv.pad_top as usize);
@@ -432,17 +424,13 @@ impl GroupStrip<'_> {
 /// They are valid for reads.
 #[inline(always)]
 unsafe fn first_bytes(from: *const u8, count: usize) -> u128 {
-    let mut words = [0u32; BLOCK / 4];
-    for (index, word) in words.iter_mut().enumerate().take(count / 4) {
+    let mut bytes = 0;
+    for quad in (0..count / 4).rev() {
         // SAFETY: the caller's promise.
-        *word = unsafe { from.cast::<u32>().add(index).read_unaligned() };
+        let quad = unsafe { from.cast::<u32>().add(quad).read_unaligned() };
+        bytes = bytes << 32 | u128::from(u32::from_le(quad));
     }
-    let [a, b, c, d] = words.map(u32::to_ne_bytes);
-    let mut bytes = [0; BLOCK];
-    for (to, from) in bytes.iter_mut().zip([a, b, c, d].as_flattened()) {
-        *to = *from;
-    }
-    u128::from_ne_bytes(bytes)
+    bytes.to_le()
 }
 
 /// Subtracts the weights' zero points times the sums of the inputs from the sums of some pixels.

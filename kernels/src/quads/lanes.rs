@@ -192,14 +192,13 @@ pub(super) unsafe fn run<S: Simd>(
     scratch: *mut u8,
 ) {
     let conv = &this.conv;
-    let turned = if this.image == ByteSign::Signed { 0x80 } else { 0 };
     let call = LanesPart {
         this,
         images,
         // SAFETY: the caller's promise.
         plan: unsafe { StepPlan::new(this, images.table) },
         at_once: u32::from(S::has_quads()),
-        x_zero: images.zero_byte ^ turned,
+        x_zero: images.zero_byte ^ this.image.turn(),
         scratch,
     };
     let all = this.lane_panels();

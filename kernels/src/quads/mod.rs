@@ -280,7 +280,7 @@ impl QuadConv2d {
     /// What is added to bytes of the image as they are copied.
     #[inline(always)]
     fn image_shift(&self) -> i32 {
-        if self.has_pixel_quads() && self.image == ByteSign::Signed { 128 } else { 0 }
+        if self.has_pixel_quads() { i32::from(self.image.turn()) } else { 0 }
     }
 
     /// What packed bytes depend on beside panels and weights: the way of the computation, the bytes of a tap,

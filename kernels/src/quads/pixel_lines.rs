@@ -23,9 +23,8 @@ const MOST_BYTES: usize = 16 * 1024;
 /// Bytes after a line: copies store whole vectors.
 pub(super) const LINE_TAIL: usize = 64;
 
-/// The most output channels. With more, the copies of rows are a small part of the time, and narrow images
-/// have small tiles: from 4 to 512 channels, a 3x3 kernel on 32 x 32 pixels takes 1.7 times as long with
-/// lines.
+/// The most output channels. With more, copies of rows are a small part of the time: from 4 to 512 channels,
+/// a 3x3 kernel on 32 x 32 pixels takes 1.7 times as long with lines (AMD EPYC (Zen 4)).
 const MOST_OUTPUTS: usize = 128;
 /// Output channels of a vector.
 const VECTOR: usize = 16;
@@ -83,12 +82,11 @@ impl QuadConv2d {
         lines.saturating_sub(1) * self.conv.stride_h as usize + self.conv.kernel_h as usize
     }
 
-    /// Output pixels whose lines of the image take at most `slab` bytes: whole lines, whole tiles of one, or
-    /// else one tile. Sets the length of a line,
-    /// and the rows that a block may have in a line.
+    /// Output pixels whose lines and zero-point terms take at most `slab` bytes: whole lines, whole tiles of
+    /// one, or else one tile. Sets the length of a copied line, and how many rows blocks may have in a line.
     pub(super) fn choose_lines(&mut self, slab: usize) -> usize {
         let [height, width] = [self.conv.out_h, self.conv.out_w].map(|size| (size as usize).max(1));
-        let room = slab.saturating_sub(LINE_TAIL).min(MOST_BYTES);
+        let room = slab.min(MOST_BYTES);
         let fits = |lines: usize, pixels: usize| {
             let copied = self.line_length(pixels).saturating_mul(self.lines_of(lines));
             copied.saturating_add(lines * pixels * 4) <= room
@@ -109,9 +107,7 @@ impl QuadConv2d {
     /// are no more terms than quads in lines.
     pub(super) fn most_bytes_of_pixel_lines(&self) -> usize {
         let [height, width] = [self.conv.out_h, self.conv.out_w].map(|size| (size as usize).max(1));
-        let least = self.line_length(width.min(TILE)) * self.lines_of(1);
-        let all = self.line_length(width).saturating_mul(self.lines_of(height));
-        let lines = all.min(MOST_BYTES.max(least));
+        let lines = self.line_length(width).saturating_mul(self.lines_of(height)).min(MOST_BYTES);
         lines + (height * width * 4).min(lines).next_multiple_of(64)
     }
 }
@@ -232,10 +228,7 @@ impl PixelRun {
     /// What makes the bytes of a quad unsigned.
     #[inline(always)]
     fn turned(&self, this: &QuadConv2d) -> u32 {
-        match this.image {
-            ByteSign::Signed => 0x8080_8080 & self.used,
-            ByteSign::Unsigned => 0,
-        }
+        u32::from_le_bytes([this.image.turn(); PIXEL]) & self.used
     }
 
     /// Widens pixels whose channels are apart, each channel contiguous.

@@ -26,6 +26,15 @@ impl ByteSign {
             ByteSign::Signed => i32::from(byte as i8),
         }
     }
+
+    /// The bits to flip in a byte so that it is unsigned, and 128 larger if it was signed.
+    #[inline(always)]
+    pub(super) fn turn(self) -> u8 {
+        match self {
+            ByteSign::Unsigned => 0,
+            ByteSign::Signed => 0x80,
+        }
+    }
 }
 
 /// Whether a step has one number for each output channel or one for all.

@@ -24,16 +24,18 @@ fn groups_of_whole_quads_are_the_plain_loop_to_the_bit() {
 
 #[test]
 fn signs_zero_points_and_residuals_of_groups_are_the_plain_ones_to_the_bit() {
-    let mut rng = Rng::new(10);
-    for (seed, (image, weights)) in
-        SIGNS.into_iter().flat_map(|sign| SIGNS.map(|other| (sign, other))).take(or_few(4, 1)).enumerate()
-    {
-        for (zero, output) in
-            ZEROS.into_iter().flat_map(|zero| STORED.map(|stored| (zero, stored))).take(or_few(12, 1))
-        {
-            let mut case = random_blocks(&mut rng);
+    check_all_numbers(&mut Rng::new(10), random_blocks);
+}
+
+/// Checks a random case for all signs, zero points and stored types.
+fn check_all_numbers(rng: &mut Rng, random: fn(&mut Rng) -> Case) {
+    let signs = SIGNS.into_iter().flat_map(|sign| SIGNS.map(|other| (sign, other)));
+    for (seed, (image, weights)) in signs.take(or_few(4, 1)).enumerate() {
+        let others = ZEROS.into_iter().flat_map(|zero| STORED.map(|stored| (zero, stored)));
+        for (zero, output) in others.take(or_few(12, 1)) {
+            let mut case = random(rng);
             case.bytes = QuadNumbers { image, weights, zero, output };
-            case.steps = random_steps(&mut rng, output);
+            case.steps = random_steps(rng, output);
             check(&case, seed as u64);
         }
     }
@@ -113,19 +115,7 @@ fn images_of_few_channels_are_the_plain_loop_to_the_bit() {
 
 #[test]
 fn signs_and_zero_points_of_few_channels_are_the_plain_ones_to_the_bit() {
-    let mut rng = Rng::new(14);
-    for (seed, (image, weights)) in
-        SIGNS.into_iter().flat_map(|sign| SIGNS.map(|other| (sign, other))).take(or_few(4, 1)).enumerate()
-    {
-        for (zero, output) in
-            ZEROS.into_iter().flat_map(|zero| STORED.map(|stored| (zero, stored))).take(or_few(12, 1))
-        {
-            let mut case = random_pixels(&mut rng);
-            case.bytes = QuadNumbers { image, weights, zero, output };
-            case.steps = random_steps(&mut rng, output);
-            check(&case, seed as u64);
-        }
-    }
+    check_all_numbers(&mut Rng::new(14), random_pixels);
 }
 
 #[test]
