@@ -36,7 +36,7 @@ use crate::lines::{MOST_BYTES, line_numbers};
 use crate::map::Activation;
 use crate::pack::{PANEL, Panel, Panels, WeightStrides};
 use crate::simd::Simd;
-use pixel_lines::{LINE_TAIL, PIXEL};
+use pixel_lines::PIXEL;
 use std::array::from_fn;
 pub use steps::{ByteSign, StepOperand, StoredSum, SumStep, WeightZero};
 use steps::{StepCode, are_possible, without_vain_ends};
@@ -421,7 +421,7 @@ unsafe impl Kernel for QuadConv2d {
                 let rows = block_rows * self.conv.slab_stride as usize;
                 self.bytes_of_terms() + self.bytes_of_lines() + rows + SLAB_TAIL
             }
-            Path::Lines => self.bytes_of_terms() + self.bytes_of_lines() + LINE_TAIL,
+            Path::Lines => self.bytes_of_terms() + self.bytes_of_lines() + SLAB_TAIL,
             Path::Lanes if self.is_depthwise() => self.bytes_of_strips(block_rows),
             Path::Lanes => self.bytes_of_group_strips([self.conv.block_depth as usize, block_rows]),
             _ => self.bytes_of_terms(),
@@ -442,7 +442,7 @@ unsafe impl Kernel for QuadConv2d {
         let lines = if self.conv.strides.input.c == 1 { 0 } else { MOST_BYTES };
         let slab = (rows * row).min(SLAB.max(TILE * row)) + lines + SLAB_TAIL;
         let copied = match self.conv.groups {
-            1 => self.most_bytes_of_pixel_lines() + LINE_TAIL,
+            1 => self.most_bytes_of_pixel_lines() + SLAB_TAIL,
             _ => self.most_bytes_of_strips(SLAB),
         };
         let strips = self.most_bytes_of_group_strips().max(copied);

@@ -8,8 +8,9 @@
 //! The image's order of axes does not matter. Copied bytes are unsigned, and packed weights signed.
 
 use super::steps::ByteSign;
-use super::{QuadConv2d, QuadOperands, TILE};
+use super::{QuadConv2d, QuadOperands, SLAB_TAIL, TILE};
 use crate::conv::{Conv2dShape, Path};
+use crate::lines::MOST_BYTES;
 use crate::pixels::Pixel;
 use crate::simd::Simd;
 use std::ops::Range;
@@ -18,11 +19,8 @@ use std::ops::Range;
 pub(super) const PIXEL: usize = 4;
 /// The least distance of pixels that are not broadcast, in bytes, if channels are contiguous.
 const PIXEL_STEP: u64 = 2;
-/// The most bytes of the copied lines, so that they stay in the first-level cache.
-const MOST_BYTES: usize = 16 * 1024;
-/// Bytes after a line: copies store whole vectors.
-pub(super) const LINE_TAIL: usize = 64;
-
+/// Cache lines, of which copied lines are made.
+const CACHE_LINE: usize = 64;
 /// The most output channels. With more, copies of rows are a small part of the time: from 4 to 512 channels,
 /// a 3x3 kernel on 32 x 32 pixels takes 1.7 times as long with lines (AMD EPYC (Zen 4)).
 const MOST_OUTPUTS: usize = 128;
@@ -41,7 +39,7 @@ impl Conv2dShape {
         // Its rows may be read in place.
         let is_pointwise = kernel == [1, 1] && stride == [1, 1] && in_channels == PIXEL;
         let columns = (TILE - 1).saturating_mul(stride[1]).saturating_add(kernel[1]);
-        let bytes = columns.saturating_mul(PIXEL).saturating_add(LINE_TAIL).saturating_mul(kernel[0]);
+        let bytes = columns.saturating_mul(PIXEL).saturating_add(SLAB_TAIL).saturating_mul(kernel[0]);
         if !is_whole || !is_narrow || is_pointwise || bytes > MOST_BYTES {
             return false;
         }
@@ -63,7 +61,7 @@ impl QuadConv2d {
     #[inline(always)]
     fn line_length(&self, pixels: usize) -> usize {
         let columns = pixels.saturating_sub(1) * self.conv.stride_w as usize + self.conv.kernel_w as usize;
-        (columns * PIXEL).next_multiple_of(LINE_TAIL)
+        (columns * PIXEL).next_multiple_of(CACHE_LINE)
     }
 
     /// Lines of the image that are in scratch together.
