@@ -2,14 +2,15 @@
 //!
 //! Output pixel (n, oy, ox), channel o of group g: `activation(bias[o] + residual + sum over (ky, kx, ci) of
 //! x * w)`, the sum in that order, one fused multiply-add a product. A tap outside the image is multiplied as
-//! zero or skipped; the shape alone decides which. The two differ only for weights that are not finite and in
+//! zero or skipped, by shape and instruction set. The two differ only for weights that are not finite and in
 //! the sign of a zero sum.
 //!
 //! Three paths. *Tiles*: pixels are the rows of a matrix product with the packed weights; 1x1 convolutions at
 //! stride 1 read them in place, others copy a block of rows (implicit im2col) into scratch, or, with few
 //! channels, the lines of the image that these rows are parts of. *Lanes*: for depthwise convolution, with
 //! one or several outputs of each channel, and groups of 2, 4 or 8 channels, a vector holds 16 consecutive
-//! channels, of several groups at once. *Planes*: for at most 8 output channels, a vector holds pixels.
+//! channels, of several groups at once; [`crate::depthwise`] has tiles for the first. *Planes*: for at most 8
+//! output channels, a vector holds pixels.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
 use crate::image_lines::LineBlock;
@@ -547,7 +548,7 @@ impl KernelBody for Conv2d {
         unsafe {
             let images = ConvOperands::new(operands, self.prologue);
             match self.path {
-                Path::Lanes => lanes::run::<S>(self, &images, part as usize),
+                Path::Lanes => lanes::run::<S>(self, &images.into(), part as usize),
                 Path::Planes => planes::run(s, self, &images, part as usize, scratch.cast()),
                 Path::Direct | Path::Gather | Path::Lines => {
                     rows::run(s, self, &images, part as usize, scratch.cast())

@@ -7,41 +7,55 @@
 //! skipped.
 
 use crate::abi::piece;
+use crate::bf16::StoredFloat;
 use crate::conv::{Conv2d, ConvOperands};
+use crate::depthwise::strip_with_tiles;
 use crate::map::{Finish, apply_rows};
 use crate::math;
 use crate::pack::PANEL;
+use crate::pairs::ConvNumbers;
 use crate::pixels::Pixel;
 use crate::simd::{AllLanes, First, Simd, Task, Width, opaque};
 use std::ops::Range;
 
 /// Floats of a row of packed weights.
-const ROW: usize = PANEL / 2;
+pub(crate) const ROW: usize = PANEL / 2;
 
-/// An output line.
-struct OutputLine {
-    n: usize,
-    y: usize,
-    /// The kernel rows inside the image.
-    ky: Range<usize>,
+/// Output lines of an image, one or two.
+pub(crate) struct OutputLines {
+    pub(crate) n: usize,
+    /// The first line, and how many there are.
+    pub(crate) y: usize,
+    pub(crate) count: usize,
+    /// The kernel rows inside the image, of the first line.
+    pub(crate) ky: Range<usize>,
     /// The pixels for which every tap is inside the image's columns.
-    interior: Range<usize>,
+    pub(crate) interior: Range<usize>,
 }
 
-impl OutputLine {
+impl OutputLines {
+    /// Line `line` of all images, with up to `most - 1` lines of the same image that are computed together
+    /// with it.
     #[inline(always)]
-    fn new(conv: &Conv2d, line: usize) -> OutputLine {
+    fn new(conv: &Conv2d, line: usize, most: usize) -> OutputLines {
         let (stride, pad) = (conv.stride_w as usize, conv.pad_left as usize);
         let reach = (conv.kernel_w as usize - 1) * conv.dilation_w as usize;
         let first = pad.div_ceil(stride).min(conv.out_w as usize);
         let end = (conv.in_w as usize + pad).checked_sub(reach + 1).map_or(0, |last| last / stride + 1);
         let y = line % conv.out_h as usize;
-        OutputLine {
+        OutputLines {
             n: line / conv.out_h as usize,
             y,
+            count: most.min(conv.out_h as usize - y).min(conv.lines_together()),
             ky: taps(y, conv.stride_h, conv.dilation_h, conv.pad_top, conv.kernel_h, conv.in_h),
             interior: first..end.clamp(first, (conv.out_w as usize).max(first)),
         }
+    }
+
+    /// The row that the first kernel row inside the image meets, counted from the first one of the padding.
+    #[inline(always)]
+    pub(crate) fn first_row(&self, conv: &Conv2d) -> usize {
+        self.y * conv.stride_h as usize + self.ky.start * conv.dilation_h as usize
     }
 }
 
@@ -55,55 +69,80 @@ fn taps(at: usize, stride: u32, dilation: u32, pad: u32, kernel: u32, size: u32)
     first..end.max(first)
 }
 
+/// The images and weights of a running convolution, with the types of the images' elements.
+#[derive(Clone, Copy)]
+pub(crate) struct LaneImages {
+    pub(crate) out: *mut u8,
+    pub(crate) x: *const u8,
+    pub(crate) weights: *const f32,
+    pub(crate) bias: *const f32,
+    pub(crate) residual: *const u8,
+    /// All `f32`, but for convolutions with [`Conv2d::columns_of_tiles`].
+    pub(crate) numbers: ConvNumbers,
+}
+
+impl From<ConvOperands> for LaneImages {
+    fn from(ConvOperands { out, x, weights, bias, residual, .. }: ConvOperands) -> LaneImages {
+        let f32 = StoredFloat::F32;
+        let numbers = ConvNumbers { input: f32, residual: f32, output: f32 };
+        LaneImages { out: out.cast(), x: x.cast(), weights, bias, residual: residual.cast(), numbers }
+    }
+}
+
 /// Runs part `part`: a range of output lines and of panels.
 ///
 /// # Safety
 /// That of [`crate::KernelFn`], with `Conv2d`'s operands.
 #[inline(always)]
-pub(crate) unsafe fn run<S: Simd>(conv: &Conv2d, images: &ConvOperands, part: usize) {
+pub(crate) unsafe fn run<S: Simd>(conv: &Conv2d, images: &LaneImages, part: usize) {
     let panel_parts = conv.panel_parts as usize;
     let panels = piece(conv.panels().count(), panel_parts, part % panel_parts);
     let lines = conv.batch as usize * conv.out_h as usize;
-    for index in piece(lines, conv.row_parts as usize, part / panel_parts) {
-        let line = &OutputLine::new(conv, index);
+    let mut rest = piece(lines, conv.row_parts as usize, part / panel_parts);
+    while !rest.is_empty() {
+        let lines = &OutputLines::new(conv, rest.start, rest.len());
+        rest.start += lines.count;
         // SAFETY: the caller's promise; `activate` runs after the strips, which write its operands.
         unsafe {
             for panel in panels.clone() {
-                panel_line::<S>(conv, images, line, panel);
+                panel_lines::<S>(conv, images, lines, panel);
             }
-            activate::<S>(conv, images, line, panels.clone());
+            activate::<S>(conv, images, lines, panels.clone());
         }
     }
 }
 
-/// Computes a panel's channels of a line, a vector at a time.
+/// Computes a panel's channels of some lines, a vector at a time.
 #[inline(always)]
-unsafe fn panel_line<S: Simd>(conv: &Conv2d, images: &ConvOperands, line: &OutputLine, index: usize) {
+unsafe fn panel_lines<S: Simd>(conv: &Conv2d, images: &LaneImages, lines: &OutputLines, index: usize) {
     let panel = conv.panels().get(index);
     for lane in (0..panel.count).step_by(S::LANES) {
         let count = (panel.count - lane).min(S::LANES);
         // SAFETY: the panel's weights start at its offset.
         let weights = unsafe { images.weights.add(panel.offset + lane) };
-        let strip = ChannelStrip { conv, images, line, channel: panel.first + lane, count, weights };
+        let strip = ChannelStrip { conv, images, lines, channel: panel.first + lane, count, weights };
         // SAFETY: the caller's promise; the path is chosen for these groups only.
         unsafe {
-            match (conv.in_group, conv.kernel_w) {
-                (1, _) if conv.out_group > 1 => strip_line::<S, 1, 0, true>(strip),
-                (1, 3) => strip_line::<S, 1, 3, false>(strip),
-                (1, 5) => strip_line::<S, 1, 5, false>(strip),
-                (1, _) => strip_line::<S, 1, 0, false>(strip),
-                (2, _) => strip_line::<S, 2, 0, false>(strip),
-                (4, _) => strip_line::<S, 4, 0, false>(strip),
-                _ => strip_line::<S, 8, 0, false>(strip),
+            if let Some(columns) = conv.columns_of_tiles() {
+                strip_with_tiles::<S>(columns, strip);
+                continue;
+            }
+            match (conv.in_group, conv.out_group) {
+                (1, 2..) => strip_line::<S, 1, true>(strip),
+                (1, _) => strip_line::<S, 1, false>(strip),
+                (2, _) => strip_line::<S, 2, false>(strip),
+                (4, _) => strip_line::<S, 4, false>(strip),
+                _ => strip_line::<S, 8, false>(strip),
             }
         }
     }
 }
 
-/// Applies the activation to a line's outputs, if the tiles leave it for later.
+/// Applies the activation to the outputs of lines, if the tiles leave it for later.
 #[inline(always)]
-unsafe fn activate<S: Simd>(conv: &Conv2d, images: &ConvOperands, line: &OutputLine, panels: Range<usize>) {
-    if !conv.activation.is_deferred() || panels.is_empty() {
+unsafe fn activate<S: Simd>(conv: &Conv2d, images: &LaneImages, lines: &OutputLines, panels: Range<usize>) {
+    let is_done = !conv.activation.is_deferred() || images.numbers.output != StoredFloat::F32;
+    if is_done || panels.is_empty() {
         return;
     }
     let (first, last) = (conv.panels().get(panels.start), conv.panels().get(panels.end - 1));
@@ -111,47 +150,49 @@ unsafe fn activate<S: Simd>(conv: &Conv2d, images: &ConvOperands, line: &OutputL
     let output = conv.strides.output;
     // SAFETY: the pixels' channels are outputs of this part.
     unsafe {
-        let start = images.out.add(output.offset(Pixel { n: line.n, y: line.y, x: 0 }) + first.first);
-        apply_rows::<S>(conv.activation, start, [conv.out_w as usize, channels], output.w as usize);
+        for y in lines.y..lines.y + lines.count {
+            let start =
+                images.out.cast::<f32>().add(output.offset(Pixel { n: lines.n, y, x: 0 }) + first.first);
+            apply_rows::<S>(conv.activation, start, [conv.out_w as usize, channels], output.w as usize);
+        }
     }
 }
 
-/// Up to a vector of channels of one output line.
+/// Up to a vector of channels of some output lines.
 #[derive(Clone, Copy)]
-struct ChannelStrip<'c> {
-    conv: &'c Conv2d,
-    images: &'c ConvOperands,
-    line: &'c OutputLine,
+pub(crate) struct ChannelStrip<'c> {
+    pub(crate) conv: &'c Conv2d,
+    pub(crate) images: &'c LaneImages,
+    pub(crate) lines: &'c OutputLines,
     /// The first channel, and the number of channels.
-    channel: usize,
-    count: usize,
+    pub(crate) channel: usize,
+    pub(crate) count: usize,
     /// The channels' weights.
-    weights: *const f32,
+    pub(crate) weights: *const f32,
 }
 
 /// Computes a strip, in a function of its own, so that its sums get all registers. A group has `G` input
-/// channels, and as many output channels, or more if it `SPREADS` its only input channel; `K` is the kernel's
-/// width, or 0 for any.
+/// channels, and as many output channels, or more if it `SPREADS` its only input channel.
 ///
 /// # Safety
 /// The machine has `S`; the strip's operands are those of [`run`].
 #[inline(never)]
-unsafe fn strip_line<S: Simd, const G: usize, const K: usize, const SPREADS: bool>(strip: ChannelStrip<'_>) {
+unsafe fn strip_line<S: Simd, const G: usize, const SPREADS: bool>(strip: ChannelStrip<'_>) {
     // SAFETY: the caller's promise.
-    unsafe { S::vectorize(StripTask::<G, K, SPREADS>(strip)) }
+    unsafe { S::vectorize(StripTask::<G, SPREADS>(strip)) }
 }
 
-struct StripTask<'c, const G: usize, const K: usize, const SPREADS: bool>(ChannelStrip<'c>);
+struct StripTask<'c, const G: usize, const SPREADS: bool>(ChannelStrip<'c>);
 
-impl<S: Simd, const G: usize, const K: usize, const SPREADS: bool> Task<S> for StripTask<'_, G, K, SPREADS> {
+impl<S: Simd, const G: usize, const SPREADS: bool> Task<S> for StripTask<'_, G, SPREADS> {
     #[inline(always)]
     unsafe fn run(self, s: S) {
         // SAFETY: the caller's promise; `First` is as wide as the strip.
         unsafe {
             if self.0.count == S::LANES {
-                Tiles::<S, AllLanes, G, SPREADS>::new(s, AllLanes, self.0).line::<K>();
+                Tiles::<S, AllLanes, G, SPREADS>::new(s, AllLanes, self.0).line();
             } else {
-                Tiles::<S, First<S>, G, SPREADS>::new(s, First(s.mask(self.0.count)), self.0).line::<K>();
+                Tiles::<S, First<S>, G, SPREADS>::new(s, First(s.mask(self.0.count)), self.0).line();
             }
         }
     }
@@ -176,7 +217,7 @@ struct Tiles<'c, S: Simd, W, const G: usize, const SPREADS: bool> {
 impl<'c, S: Simd, W: Width<S>, const G: usize, const SPREADS: bool> Tiles<'c, S, W, G, SPREADS> {
     #[inline(always)]
     unsafe fn new(s: S, width: W, strip: ChannelStrip<'c>) -> Self {
-        let ChannelStrip { conv, images, line, channel, count, .. } = strip;
+        let ChannelStrip { conv, images, lines: line, channel, count, .. } = strip;
         let outputs = if SPREADS { conv.out_group as usize } else { 1 };
         // The lanes of the first group that belong to the strip before this one.
         let before = channel % outputs;
@@ -192,13 +233,14 @@ impl<'c, S: Simd, W: Width<S>, const G: usize, const SPREADS: bool> Tiles<'c, S,
         unsafe {
             let bias =
                 if images.bias.is_null() { s.splat(0.0) } else { width.load(s, images.bias.add(channel)) };
-            let residual = if images.residual.is_null() {
-                images.residual
+            let residual = images.residual.cast::<f32>();
+            let residual = if residual.is_null() {
+                residual
             } else {
-                images.residual.add(conv.strides.residual.offset(pixel) + channel)
+                residual.add(conv.strides.residual.offset(pixel) + channel)
             };
-            let x = images.x.add(conv.strides.input.offset(image) + channel / outputs);
-            let out = images.out.add(conv.strides.output.offset(pixel) + channel);
+            let x = images.x.cast::<f32>().add(conv.strides.input.offset(image) + channel / outputs);
+            let out = images.out.cast::<f32>().add(conv.strides.output.offset(pixel) + channel);
             let inputs = First(s.mask((before + count).div_ceil(outputs)));
             Tiles { s, width, strip, bias, lanes, inputs, x, out, residual }
         }
@@ -206,8 +248,8 @@ impl<'c, S: Simd, W: Width<S>, const G: usize, const SPREADS: bool> Tiles<'c, S,
 
     /// Computes the line: tiles of 8, then of 4 pixels if every tap is inside, and single pixels elsewhere.
     #[inline(always)]
-    unsafe fn line<const K: usize>(&self) {
-        let ChannelStrip { conv, line, .. } = self.strip;
+    unsafe fn line(&self) {
+        let ChannelStrip { conv, lines: line, .. } = self.strip;
         let width = conv.kernel_w as usize;
         let mut x = 0;
         while x < conv.out_w as usize {
@@ -215,8 +257,8 @@ impl<'c, S: Simd, W: Width<S>, const G: usize, const SPREADS: bool> Tiles<'c, S,
             // SAFETY: the pixels are inside the line, and every tap given is inside the image.
             x += unsafe {
                 match inside {
-                    8.. => self.tile::<8>(x, if K > 0 { 0..K } else { 0..width }),
-                    4.. => self.tile::<4>(x, if K > 0 { 0..K } else { 0..width }),
+                    8.. => self.tile::<8>(x, 0..width),
+                    4.. => self.tile::<4>(x, 0..width),
                     1.. => self.tile::<1>(x, 0..width),
                     0 => {
                         let (pad, in_w) = (conv.pad_left, conv.in_w);
@@ -258,7 +300,7 @@ impl<'c, S: Simd, W: Width<S>, const G: usize, const SPREADS: bool> Tiles<'c, S,
     /// Adds the products of the taps, in the order (ky, kx, j).
     #[inline(always)]
     unsafe fn accumulate<const P: usize>(&self, x: usize, kx: Range<usize>, sums: &mut [S::F; P]) {
-        let ChannelStrip { conv, line, weights, .. } = self.strip;
+        let ChannelStrip { conv, lines: line, weights, .. } = self.strip;
         let s = self.s;
         let (h, w) = (conv.strides.input.h as usize, conv.strides.input.w as usize);
         let (step, tap_step) = (conv.stride_w as usize * w, conv.dilation_w as usize * w);

@@ -7,8 +7,8 @@ use crate::abi::{KernelBody, KernelFn, entries};
 use crate::isa::Isa;
 use crate::{
     ArgExtreme, ArgSort, Attention, Bits, CheckBoxes, CheckIndices, ColumnSoftmax, Compress, Conv2d, Copy,
-    Cumulate, GlobalAveragePool, GroupNorm, Lookup, NonMaxSuppression, PairConv2d, Pool2d, Put, QuadConv2d,
-    Requantize, Resample, RoiAlign, RowNorm, RowSoftmax, Take, VectorMap, Winograd,
+    Cumulate, DepthwiseConv2d, GlobalAveragePool, GroupNorm, Lookup, NonMaxSuppression, PairConv2d, Pool2d,
+    Put, QuadConv2d, Requantize, Resample, RoiAlign, RowNorm, RowSoftmax, Take, VectorMap, Winograd,
 };
 
 /// A kernel whose machine code is in the table.
@@ -47,6 +47,7 @@ kernels! {
     Conv2d
     Copy
     Cumulate
+    DepthwiseConv2d
     GlobalAveragePool
     GroupNorm
     Lookup

@@ -8,8 +8,8 @@ use ir::target::{Bands, GroupPosition};
 use ir::window::Arrangement;
 use ir::{Op, Value};
 use kernels::{
-    Conv2d, Conv2dShape, ConvNumbers, ConvStrides, ImageStrides, PairConv2d, Panels, StoredFloat,
-    WeightStrides, are_narrow,
+    Conv2d, Conv2dShape, ConvNumbers, ConvStrides, DepthwiseConv2d, ImageStrides, PairConv2d, Panels,
+    StoredFloat, WeightStrides, are_narrow,
 };
 
 use crate::bands::{self, Band, RowWork, Rowwise, Slide, band_rows};
@@ -28,7 +28,7 @@ mod winograd;
 /// `nn.conv2d`, alone or with fused operations.
 pub(crate) const ROW: KernelRow = KernelRow {
     name: "conv2d",
-    doc: "Convolutions of NHWC images, with prologue, bias, residual and activation; `depthwise` if each channel has a group of its own.",
+    doc: "Convolutions of NHWC images, with prologue, bias, residual and activation; `depthwise` if each channel has a group of its own, which may store bf16.",
     runs: Runs::Contract(Contract::Conv2d),
     reads: |whole, operand| match Fused::of_stored(whole) {
         Ok(fused) if fused.adds(operand) => Arrangement::Rows,
@@ -220,6 +220,7 @@ fn lower_call(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lower
     let shape = call.conv.shape;
     let name = match kernel {
         ConvKernel::Bf16(_) => "conv2d_bf16",
+        ConvKernel::Depthwise(_) => "depthwise_bf16",
         ConvKernel::F32(_) if shape.groups > 1 && shape.groups == shape.in_channels => "depthwise",
         ConvKernel::F32(_) => "conv2d",
     };
@@ -257,10 +258,7 @@ struct Call2d {
 impl Call2d {
     fn new(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Call2d, CodeRefusal> {
         check_f32(fused.root)?;
-        let numbers = match fused.multiplies_bf16 {
-            true => Some(fused.numbers(whole)?),
-            false => Fused::of(whole).map(|_| None)?,
-        };
+        let numbers = ConvTypes { multiplies_bf16: fused.multiplies_bf16, stored: fused.numbers(whole)? };
         let shape = conv2d_shape(fused.root)?;
         if fused.prologue.is_some() && (shape.kernel != [1; 2] || shape.groups != 1) {
             return Err(CodeRefusal::new("its prologue would be computed once for each tap"));
@@ -280,7 +278,7 @@ impl Call2d {
         if has_weights(whole, fused) {
             return Ok(Call2d::of(conv, kernel, operands, image_of(fused)));
         }
-        if numbers.is_some() {
+        if numbers.multiplies_bf16 {
             return Err(CodeRefusal::new("a filter of bf16 is not packed while the program runs"));
         }
         let mut call = Call2d::of(conv, kernel, operands, None);
@@ -343,8 +341,24 @@ struct Convolution {
     strides: ConvStrides,
     prologue: kernels::ConvPrologue,
     activation: kernels::Activation,
-    /// The element types, if it multiplies `bf16`; otherwise all are `f32`.
-    numbers: Option<ConvNumbers>,
+    numbers: ConvTypes,
+}
+
+/// The element types of a convolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ConvTypes {
+    /// Whether it multiplies only `bf16`; otherwise `f32`.
+    multiplies_bf16: bool,
+    /// Those of its images.
+    stored: ConvNumbers,
+}
+
+impl ConvTypes {
+    /// `f32` everywhere.
+    const F32: ConvTypes = ConvTypes {
+        multiplies_bf16: false,
+        stored: ConvNumbers { input: StoredFloat::F32, residual: StoredFloat::F32, output: StoredFloat::F32 },
+    };
 }
 
 /// The kernel of a convolution or of a product.
@@ -354,6 +368,8 @@ pub(crate) enum ConvKernel {
     F32(Conv2d),
     /// Of `bf16`, with sums in `f32`.
     Bf16(PairConv2d),
+    /// Of `f32`, with images stored as `bf16`, each channel in a group of its own.
+    Depthwise(DepthwiseConv2d),
 }
 
 impl ConvKernel {
@@ -362,6 +378,7 @@ impl ConvKernel {
         match self {
             ConvKernel::F32(kernel) => LoweredCall::kernel(kernel, operands),
             ConvKernel::Bf16(kernel) => LoweredCall::kernel(kernel, operands),
+            ConvKernel::Depthwise(kernel) => LoweredCall::kernel(kernel, operands),
         }
     }
 
@@ -369,6 +386,7 @@ impl ConvKernel {
         match self {
             ConvKernel::F32(kernel) => ConvKernel::F32(kernel.within(bytes, threads)),
             ConvKernel::Bf16(kernel) => ConvKernel::Bf16(kernel.within(bytes, threads)),
+            ConvKernel::Depthwise(_) => self,
         }
     }
 
@@ -376,6 +394,7 @@ impl ConvKernel {
         match self {
             ConvKernel::F32(kernel) => kernel.least_scratch_bytes(),
             ConvKernel::Bf16(kernel) => kernel.least_scratch_bytes(),
+            ConvKernel::Depthwise(_) => 0,
         }
     }
 
@@ -384,6 +403,7 @@ impl ConvKernel {
         match self {
             ConvKernel::F32(kernel) => kernel.panels(),
             ConvKernel::Bf16(kernel) => kernel.panels(),
+            ConvKernel::Depthwise(kernel) => kernel.panels(),
         }
     }
 
@@ -400,6 +420,11 @@ impl ConvKernel {
             }
             ConvKernel::Bf16(kernel) => {
                 WeightPacking::new(key.of_pairs(), kernel.packed_len(), None, move |from, to| {
+                    kernel.pack(from, strides, to);
+                })
+            }
+            ConvKernel::Depthwise(kernel) => {
+                WeightPacking::new(key, kernel.packed_len(), None, move |from, to| {
                     kernel.pack(from, strides, to);
                 })
             }
@@ -435,19 +460,26 @@ impl Convolution {
     fn kernel(&self, limit: Option<usize>, machine: &Machine) -> Result<ConvKernel, CodeRefusal> {
         let Convolution { shape, strides, prologue, activation, numbers } = self;
         let Machine { isa, threads, .. } = *machine;
-        let kernel = match numbers {
-            None => ConvKernel::F32(Conv2d::new(shape, strides, *prologue, *activation, isa, threads)),
-            Some(numbers) => PairConv2d::new(shape, strides, *numbers, *prologue, *activation, isa, threads)
+        let numbers = numbers.stored;
+        let kernel = if self.numbers.multiplies_bf16 {
+            PairConv2d::new(shape, strides, numbers, *prologue, *activation, isa, threads)
                 .map(ConvKernel::Bf16)
-                .ok_or_else(|| CodeRefusal::new("no kernel multiplies bf16 in groups of so few channels"))?,
+                .ok_or_else(|| CodeRefusal::new("no kernel multiplies bf16 in groups of so few channels"))?
+        } else if self.numbers == ConvTypes::F32 {
+            ConvKernel::F32(Conv2d::new(shape, strides, *prologue, *activation, isa, threads))
+        } else {
+            // Prologues are computed by kernels for one group only.
+            DepthwiseConv2d::new(shape, strides, numbers, *activation, isa, threads)
+                .filter(|_| *prologue == kernels::ConvPrologue::None)
+                .map(ConvKernel::Depthwise)
+                .ok_or_else(|| CodeRefusal::new("no kernel multiplies f32 and stores bf16 here"))?
         };
         Ok(limit.map_or(kernel, |bytes| kernel.within(bytes, threads)))
     }
 
     /// The element types of its tensors.
     fn stored(&self) -> ConvNumbers {
-        let f32 = StoredFloat::F32;
-        self.numbers.unwrap_or(ConvNumbers { input: f32, residual: f32, output: f32 })
+        self.numbers.stored
     }
 
     /// Whether it can run in bands of rows.

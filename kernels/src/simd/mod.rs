@@ -104,6 +104,8 @@ pub(crate) trait Simd: Lanewise {
     const LANES: usize;
     /// Rows of the largest contraction tile that is two vectors wide and fits the registers.
     const TILE_ROWS: usize;
+    /// Whether its operations are calls: tiles would be long and slow.
+    const CALLS: bool = false;
     /// A mask of the first lanes.
     type Mask: Copy;
 
@@ -486,6 +488,9 @@ macro_rules! written_out {
     };
     ($index:ident in $count:ident, at most 5 => $block:block) => {
         crate::simd::written_out!($index in $count, among 0 1 2 3 4 => $block)
+    };
+    ($index:ident in $count:ident, at most 7 => $block:block) => {
+        crate::simd::written_out!($index in $count, among 0 1 2 3 4 5 6 => $block)
     };
     ($index:ident in $count:ident, among $($number:literal)* => $block:block) => {
         const { assert!($count <= [$($number),*].len()) };

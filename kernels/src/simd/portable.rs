@@ -93,6 +93,7 @@ fn largest_bytes(a: i32, b: i32, larger: impl Fn(u8, u8) -> u8) -> i32 {
 
 impl Simd for Portable {
     const LANES: usize = LANES;
+    const CALLS: bool = cfg!(target_arch = "x86_64");
     const TILE_ROWS: usize = 4;
     type Mask = usize;
 

@@ -187,7 +187,7 @@ pub(crate) fn check_against_loops(case: &Case, data: &Data, found: &[f32], furth
     }
 }
 
-fn check(case: &Case, seed: u64) {
+pub(crate) fn check(case: &Case, seed: u64) {
     let mut rng = Rng::new(seed);
     let data = data(&mut rng, case);
     let mut first: Option<Vec<f32>> = None;
@@ -234,7 +234,7 @@ fn random_case(rng: &mut Rng, groups: usize, in_group: usize, out_group: usize) 
     case_of_shape(rng, shape)
 }
 
-fn case_of_shape(rng: &mut Rng, shape: Conv2dShape) -> Case {
+pub(crate) fn case_of_shape(rng: &mut Rng, shape: Conv2dShape) -> Case {
     let output = random_strides(rng, shape.output(), shape.out_channels);
     let residual = rng.pick(&[Residual::Absent, Residual::Apart, Residual::InOutput]);
     let apart = random_strides(rng, shape.output(), shape.out_channels);

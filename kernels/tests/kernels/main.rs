@@ -4,6 +4,7 @@
 mod attention;
 mod common;
 mod conv;
+mod depthwise;
 mod gemm;
 mod map;
 mod pairs;

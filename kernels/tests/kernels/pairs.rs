@@ -7,6 +7,7 @@ use kernels::{
 };
 
 /// An image in memory, in whole words, so that it is aligned.
+#[derive(Clone)]
 pub(crate) struct Stored {
     kind: StoredFloat,
     pub(crate) words: Vec<u64>,
@@ -27,7 +28,7 @@ impl Stored {
         (at / 8, at as u32 % 8 * 8)
     }
 
-    fn set(&mut self, index: usize, value: f32) {
+    pub(crate) fn set(&mut self, index: usize, value: f32) {
         let (word, shift) = self.place(index);
         let (bits, mask) = match self.kind {
             StoredFloat::F32 => (u64::from(value.to_bits()), u64::from(u32::MAX)),

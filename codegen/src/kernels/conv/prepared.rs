@@ -12,8 +12,8 @@ use ir::{Body, Context, Kind, Value};
 use kernels::{Conv2dShape, ConvStrides, ImageStrides, Winograd};
 
 use super::{
-    Call2d, Convolution, ROW, conv_operands, conv2d_shape, has_weights, image_of, lower_call, prologue_of,
-    strides_of, winograd,
+    Call2d, ConvTypes, Convolution, ROW, conv_operands, conv2d_shape, has_weights, image_of, lower_call,
+    prologue_of, strides_of, winograd,
 };
 use crate::arrangement;
 use crate::call::{Lowered, Pointer};
@@ -81,7 +81,8 @@ impl PreparedConv {
         if fused.multiplies_bf16 {
             return None;
         }
-        let conv = Convolution { shape, strides, prologue, activation: fused.activation, numbers: None };
+        let conv =
+            Convolution { shape, strides, prologue, activation: fused.activation, numbers: ConvTypes::F32 };
         let operands = conv_operands(&conv, conv.kernel(None, machine).ok()?, &fused);
         Some(PreparedConv { values, residual, images, conv, operands, image: image_of(&fused) })
     }

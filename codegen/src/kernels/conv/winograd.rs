@@ -8,7 +8,7 @@ use ir::plan::attrs;
 use ir::target::{Bands, FasterMethod};
 use kernels::{ConvPrologue, Kernel, Winograd};
 
-use super::{Call2d, Convolution};
+use super::{Call2d, ConvTypes, Convolution};
 use crate::bands::{self, Band, band_rows};
 use crate::call::{Lowered, LoweredCall, Pointer};
 use crate::group::Fused;
@@ -127,10 +127,10 @@ fn kernel(conv: &Convolution, machine: &Machine) -> Option<Winograd> {
         return None;
     }
     let kernel = Winograd::new(&shape, &strides, activation, machine.isa)?;
-    match numbers {
-        None => Some(kernel),
-        Some(numbers) => kernel.of_bf16(numbers),
+    if numbers.multiplies_bf16 {
+        return kernel.of_bf16(numbers.stored);
     }
+    (numbers == ConvTypes::F32).then_some(kernel)
 }
 
 /// The number of workers for whom these bytes of scratch are enough: all, if possible.
