@@ -1,22 +1,22 @@
 //! Copies between strided layouts: transposes, operands of concatenations, slices, broadcasts.
 //!
 //! Axes with matching strides on both sides are joined. If the innermost axis is then contiguous on both
-//! sides, whole runs are copied. Otherwise two axes are walked in tiles that stay in cache: the one
-//! contiguous in the source and the one contiguous in the target; the other axes are loops around them. Words
-//! of four bytes are transposed in registers, in squares of eight. If two to four words are interleaved, like
-//! the channels of an image, the squares have four.
-//! by side, as the channels of an image are, in squares of four.
+//! sides, whole runs are copied; if the source repeats an element, runs are filled. Otherwise two axes are
+//! walked in tiles that stay in cache: the one contiguous in the source and the one contiguous in the target;
+//! the other axes are loops around them. Elements of up to four bytes are transposed in registers, in squares
+//! of eight. If two to four words of four bytes are interleaved, like the channels of an image, the squares
+//! have four.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::isa::Isa;
-use crate::simd::Simd;
+use crate::simd::{SQUARE, Simd, turn_small};
 
 /// The greatest number of axes of a copy.
 const MAX_RANK: usize = 8;
 /// Elements along each side of a tile.
 const TILE: usize = 16;
-/// Rows and columns of a square, transposed in registers.
-const SQUARE: usize = 8;
+/// Bytes of a cache line, which is read as a whole.
+const LINE: usize = 64;
 
 /// A copy between strided layouts. Operands: `[out, x]`, which do not overlap.
 #[derive(Clone, Copy, Debug)]
@@ -141,14 +141,24 @@ impl Copy {
             }
             return;
         }
-        if size_of::<T>() == 4 && from_strides[0] == 1 && to_strides[1] == 1 {
+        if from_strides[1] == 0 && to_strides[1] == 1 {
+            for row in 0..rows as isize {
+                // SAFETY: a row of `columns` elements is contiguous in the target.
+                unsafe {
+                    let run = std::slice::from_raw_parts_mut(to.offset(row * to_strides[0]).cast(), columns);
+                    run.fill(std::mem::MaybeUninit::new(*from.offset(row * from_strides[0])));
+                }
+            }
+            return;
+        }
+        if size_of::<T>() <= 4 && from_strides[0] == 1 && to_strides[1] == 1 {
             let words = (from.cast::<u32>(), to.cast::<u32>());
             let strides = [from_strides[1], to_strides[0]];
             if rows >= SQUARE && columns >= SQUARE {
                 // SAFETY: the caller's promise; there is at least one square.
-                return unsafe { turn_squares(s, [rows, columns], words, strides) };
+                return unsafe { turn_squares(s, [rows, columns], (from, to), strides) };
             }
-            if (2..=4).contains(&columns) && strides[1] == columns as isize {
+            if size_of::<T>() == 4 && (2..=4).contains(&columns) && strides[1] == columns as isize {
                 // SAFETY: the caller's promise; the written words are contiguous.
                 return unsafe { join_channels(s, [rows, columns], words, strides[0]) };
             }
@@ -193,26 +203,32 @@ impl Copy {
     }
 }
 
-/// Transposes words that are contiguous along rows in the source, and along columns in the target; `strides`
-/// are those of the other axis. At the ends, squares overlap.
+/// Transposes elements that are contiguous along rows in the source, and along columns in the target;
+/// `strides` are those of the other axis. At the ends, squares overlap.
 ///
 /// # Safety
-/// The words are valid for reads and writes; there are at least [`SQUARE`] rows and columns.
+/// The elements have at most four bytes, and are valid for reads and writes; there are at least [`SQUARE`]
+/// rows and columns.
 #[inline(always)]
-unsafe fn turn_squares<S: Simd>(
+unsafe fn turn_squares<S: Simd, T: std::marker::Copy>(
     s: S,
     [rows, columns]: [usize; 2],
-    (from, to): (*const u32, *mut u32),
+    (from, to): (*const T, *mut T),
     [from_stride, to_stride]: [isize; 2],
 ) {
-    for tile in (0..rows).step_by(TILE) {
+    let line = LINE / size_of::<T>();
+    for tile in (0..rows).step_by(line) {
         for column in (0..columns).step_by(SQUARE) {
-            for row in (tile..rows.min(tile + TILE)).step_by(SQUARE) {
+            for row in (tile..rows.min(tile + line)).step_by(SQUARE) {
                 let (row, column) = (row.min(rows - SQUARE) as isize, column.min(columns - SQUARE) as isize);
                 // SAFETY: the square lies within the rows and columns.
                 unsafe {
                     let from = from.offset(row + column * from_stride);
-                    s.transpose::<SQUARE>(from, from_stride, to.offset(row * to_stride + column), to_stride);
+                    let to = to.offset(row * to_stride + column);
+                    match size_of::<T>() {
+                        4 => s.transpose::<SQUARE>(from.cast(), from_stride, to.cast(), to_stride),
+                        _ => turn_small(from, from_stride, to, to_stride),
+                    }
                 }
             }
         }
@@ -319,7 +335,7 @@ mod tests {
         strides
     }
 
-    fn run(copy: &Copy, out: &mut [u32], x: &[u32]) {
+    fn run<T>(copy: &Copy, out: &mut [T], x: &[T]) {
         let ptrs: [*mut u8; 2] = [out.as_mut_ptr().cast(), x.as_ptr().cast_mut().cast()];
         // Last part first, so that a write beyond a part's end shows.
         for part in (0..copy.parts()).rev() {
@@ -327,6 +343,41 @@ mod tests {
             // used.
             unsafe { copy.entry()(copy.as_bytes().as_ptr(), ptrs.as_ptr(), part, std::ptr::null_mut()) }
         }
+    }
+
+    /// Checks a copy into contiguous memory; source elements are told apart by `number`.
+    fn check<T: PartialEq + std::marker::Copy + std::fmt::Debug>(
+        dims: &[usize],
+        from: &[i64],
+        number: impl Fn(usize) -> T,
+    ) {
+        let last: i64 = dims.iter().zip(from).map(|(size, stride)| (*size as i64 - 1) * stride).sum();
+        let x: Vec<T> = (0..=last as usize).map(&number).collect();
+        let count = dims.iter().product::<usize>();
+        for isa in Isa::available() {
+            let copy = Copy::new(dims, from, &row_major(dims), size_of::<T>(), isa, 2);
+            let mut out = vec![number(usize::MAX); count + 4];
+            run(&copy, &mut out, &x);
+            assert_eq!(out.split_off(count), [number(usize::MAX); 4], "{dims:?} {from:?}");
+            for (index, found) in out.iter().enumerate() {
+                let mut rest = index;
+                let mut at = 0;
+                for axis in (0..dims.len()).rev() {
+                    at += (rest % dims[axis]) as i64 * from[axis];
+                    rest /= dims[axis];
+                }
+                assert_eq!(*found, x[at as usize], "{dims:?} {from:?} at {index}, {isa:?}");
+            }
+        }
+    }
+
+    /// The same for elements of 1, 2, 4 and 8 bytes.
+    fn check_all_sizes(dims: &[usize], from: &[i64]) {
+        let mixed = |index: usize| (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        check(dims, from, |index| (mixed(index) >> 56) as u8);
+        check(dims, from, |index| (mixed(index) >> 48) as u16);
+        check(dims, from, |index| (mixed(index) >> 32) as u32);
+        check(dims, from, mixed);
     }
 
     #[test]
@@ -344,32 +395,25 @@ mod tests {
             [2, 103, 1, 97],
         ];
         let few = &[[2, 3, 5, 2], [1, 2, 17, 18], [3, 1, 3, 16], [2, 19, 1, 2]];
-        for (dims, isa) in (if cfg!(miri) { &few[..] } else { &some[..] })
-            .iter()
-            .flat_map(|dims| Isa::available().into_iter().map(move |isa| (*dims, isa)))
-        {
-            let count = dims.iter().product::<usize>();
-            let x: Vec<u32> = (0..count as u32).collect();
-            let strides = row_major(&dims);
+        for dims in if cfg!(miri) { &few[..] } else { &some[..] } {
+            let strides = row_major(dims);
             for permutation in
                 [[0, 2, 3, 1], [0, 3, 1, 2], [3, 2, 1, 0], [1, 0, 2, 3], [0, 1, 2, 3], [2, 0, 3, 1]]
             {
-                let to_dims = permutation.map(|axis| dims[axis]);
-                let from = permutation.map(|axis| strides[axis]);
-                let copy = Copy::new(&to_dims, &from, &row_major(&to_dims), 4, isa, 2);
-                let mut out = vec![u32::MAX; count + 4];
-                run(&copy, &mut out, &x);
-                assert_eq!(out.split_off(count), [u32::MAX; 4], "{dims:?} {permutation:?}");
-                for (index, found) in out.iter().enumerate() {
-                    let mut rest = index;
-                    let mut at = 0;
-                    for axis in (0..4).rev() {
-                        at += (rest % to_dims[axis]) as i64 * from[axis];
-                        rest /= to_dims[axis];
-                    }
-                    assert_eq!(i64::from(*found), at, "{dims:?} {permutation:?} at {index}, {isa:?}");
-                }
+                let to_dims = permutation.map(|axis: usize| dims[axis]);
+                check_all_sizes(&to_dims, &permutation.map(|axis| strides[axis]));
             }
+        }
+    }
+
+    #[test]
+    fn elements_and_rows_are_repeated_along_any_axis() {
+        for [rows, columns] in [[3, 5], [1, 40], [41, 1], [9, 70], [100, 33]] {
+            check_all_sizes(&[rows, columns], &[1, 0]);
+            check_all_sizes(&[rows, columns], &[0, 1]);
+            check_all_sizes(&[rows, columns], &[0, 0]);
+            check_all_sizes(&[2, rows, columns], &[rows as i64 + 3, 1, 0]);
+            check_all_sizes(&[rows, 3, columns], &[columns as i64, 0, 1]);
         }
     }
 

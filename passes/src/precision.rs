@@ -81,6 +81,11 @@ pub const SIZES_ARE_NOT_KNOWN: &str =
 /// The least elements of a value that is worth rounding.
 const LEAST_ELEMENTS: u64 = 256;
 
+/// The least number of products in a sum that is worth rounding: with fewer, copies of operands take longer
+/// than the products. With 4, a product takes 7 times as long as one of `f32` (38,416 rows and 4 columns, AMD
+/// EPYC (Zen 4)).
+const LEAST_DEPTH: u64 = 8;
+
 /// Changes a function to multiply and store `bf16`, where the target has kernels for that.
 ///
 /// # Errors
@@ -145,7 +150,8 @@ impl PrecisionChooser<'_> {
         for &op in ops {
             let Some(root) = self.contraction(op) else { continue };
             let may = || format!("{} multiplies bf16", self.body.at(self.ctx, op).describe());
-            if !self.is_f32(self.body.result(root, 0)) || !changes.allow(may) {
+            let is_worth = self.is_f32(self.body.result(root, 0)) && self.is_deep(root);
+            if !is_worth || !changes.allow(may) {
                 others += 1;
                 continue;
             }
@@ -156,6 +162,15 @@ impl PrecisionChooser<'_> {
             }
         }
         others
+    }
+
+    /// Whether each of a contraction's sums has many products. The last axis of the result is the second
+    /// operand's, too.
+    fn is_deep(&self, root: Op) -> bool {
+        let elements = |value: Value| static_extents(self.ctx, self.body.ty(value));
+        let weights = elements(self.body.operand(root, 1)).map(|sizes| sizes.iter().product::<u64>());
+        let columns = elements(self.body.result(root, 0)).and_then(|sizes| sizes.last().copied());
+        weights.zip(columns).is_none_or(|(weights, columns)| weights >= columns * LEAST_DEPTH)
     }
 
     /// The contraction of a step, if it has one.

@@ -12,11 +12,13 @@ mod avx512;
 mod bytes;
 mod portable;
 mod several;
+mod squares;
 
 use math::coefficients::{ONE_BITS, ROUND};
 
 pub(crate) use portable::Portable;
 pub(crate) use several::Several;
+pub(crate) use squares::{SQUARE, turn_small};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use {avx2::Avx2, avx512::Avx512};
 #[cfg(not(target_arch = "x86_64"))]
