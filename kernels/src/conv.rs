@@ -2,7 +2,7 @@
 //!
 //! Output pixel (n, oy, ox), channel o of group g: `activation(bias[o] + residual + sum over (ky, kx, ci) of
 //! x * w)`, the sum in that order, one fused multiply-add a product. A tap outside the image is multiplied as
-//! zero or skipped, by shape and instruction set. The two differ only for weights that are not finite and in
+//! zero or skipped; the shape alone decides which. The two differ only for weights that are not finite and in
 //! the sign of a zero sum.
 //!
 //! Three paths. *Tiles*: pixels are the rows of a matrix product with the packed weights; 1x1 convolutions at

@@ -141,7 +141,9 @@ impl Copy {
             }
             return;
         }
-        if from_strides[1] == 0 && to_strides[1] == 1 {
+        let is_joined =
+            size_of::<T>() == 4 && (2..=4).contains(&columns) && to_strides[0] == columns as isize;
+        if from_strides[1] == 0 && to_strides[1] == 1 && !is_joined {
             for row in 0..rows as isize {
                 // SAFETY: a row of `columns` elements is contiguous in the target.
                 unsafe {
@@ -158,7 +160,7 @@ impl Copy {
                 // SAFETY: the caller's promise; there is at least one square.
                 return unsafe { turn_squares(s, [rows, columns], (from, to), strides) };
             }
-            if size_of::<T>() == 4 && (2..=4).contains(&columns) && strides[1] == columns as isize {
+            if is_joined {
                 // SAFETY: the caller's promise; the written words are contiguous.
                 return unsafe { join_channels(s, [rows, columns], words, strides[0]) };
             }

@@ -109,16 +109,23 @@ impl Conv2d {
     /// Columns of the kernel, and the steps between windows, where there are tiles for them.
     #[inline(always)]
     pub(crate) fn columns_of_tiles(&self) -> Option<(u32, u32)> {
-        let is_plain = self.path == Path::Lanes;
-        let is_plain = is_plain && (self.in_group, self.out_group, self.dilation_w) == (1, 1, 1);
-        let columns = (self.kernel_w, self.stride_w);
         let fits = match self.isa {
             Isa::Scalar => false,
             Isa::Avx512 => true,
             // Where vectors have 8 lanes, instructions with masks are slow.
             Isa::Avx2 | Isa::Aarch64 => self.groups.is_multiple_of(8),
         };
-        (is_plain && fits && matches!(columns, (3 | 5, 1 | 2) | (7, 1))).then_some(columns)
+        (fits && self.multiplies_padding()).then_some((self.kernel_w, self.stride_w))
+    }
+
+    /// Whether taps beside the image are multiplied as zeros. They are if there are tiles for these columns,
+    /// and then also on machines that have none, so that all get the same bits.
+    #[inline(always)]
+    pub(crate) fn multiplies_padding(&self) -> bool {
+        let is_depthwise = (self.in_group, self.out_group, self.dilation_w) == (1, 1, 1);
+        self.path == Path::Lanes
+            && is_depthwise
+            && matches!((self.kernel_w, self.stride_w), (3 | 5, 1 | 2) | (7, 1))
     }
 
     /// Output lines of an image that are computed together.
@@ -352,7 +359,7 @@ impl<S: Simd, const K: usize, const STEP: usize, const HALF: bool> StripTiles<'_
         let height = conv.kernel_h as usize;
         // Rows count from the first one of the padding.
         let last = (lines.y + lines.count - 1) * conv.stride_h as usize + (height - 1) * dilation;
-        let end = (last + 1).min((conv.pad_top + conv.in_h) as usize);
+        let end = (last + 1).min(conv.pad_top as usize + conv.in_h as usize);
         let mut row = lines.first_row(conv);
         let mut ky = lines.ky.start;
         // No kernel row of a second line is inside the image if there is none.

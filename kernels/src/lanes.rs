@@ -257,21 +257,24 @@ impl<'c, S: Simd, W: Width<S>, const G: usize, const SPREADS: bool> Tiles<'c, S,
             // SAFETY: the pixels are inside the line, and every tap given is inside the image.
             x += unsafe {
                 match inside {
-                    8.. => self.tile::<8>(x, 0..width),
-                    4.. => self.tile::<4>(x, 0..width),
-                    1.. => self.tile::<1>(x, 0..width),
+                    8.. => self.tile::<8>(x, 0..width, 0..width),
+                    4.. => self.tile::<4>(x, 0..width, 0..width),
+                    1.. => self.tile::<1>(x, 0..width, 0..width),
                     0 => {
                         let (pad, in_w) = (conv.pad_left, conv.in_w);
-                        self.tile::<1>(x, taps(x, conv.stride_w, conv.dilation_w, pad, conv.kernel_w, in_w))
+                        let kx = taps(x, conv.stride_w, conv.dilation_w, pad, conv.kernel_w, in_w);
+                        let all = if conv.multiplies_padding() { 0..width } else { kx.clone() };
+                        self.tile::<1>(x, kx, all)
                     }
                 }
             };
         }
     }
 
-    /// Computes `P` pixels from `x` on, with the taps `kx` inside the image; returns `P`.
+    /// Computes `P` pixels from `x` on, with `taps` of each kernel row, of which those of `kx` are inside the
+    /// image and the others read zeros; returns `P`.
     #[inline(always)]
-    unsafe fn tile<const P: usize>(&self, x: usize, kx: Range<usize>) -> usize {
+    unsafe fn tile<const P: usize>(&self, x: usize, kx: Range<usize>, taps: Range<usize>) -> usize {
         let (s, conv) = (self.s, self.strip.conv);
         let mut sums = [self.bias; P];
         // SAFETY: the caller's promise: all pixels are inside the output, and the residual if there is one.
@@ -282,7 +285,7 @@ impl<'c, S: Simd, W: Width<S>, const G: usize, const SPREADS: bool> Tiles<'c, S,
                     *sum = s.add(*sum, self.width.load(s, self.residual.add((x + p) * step)));
                 }
             }
-            self.accumulate(x, kx, &mut sums);
+            self.accumulate(x, kx, taps, &mut sums);
             if let Finish::Clip { lo, hi } = conv.activation.finish() {
                 for sum in &mut sums {
                     *sum = math::clip(s, *sum, lo, hi);
@@ -299,7 +302,13 @@ impl<'c, S: Simd, W: Width<S>, const G: usize, const SPREADS: bool> Tiles<'c, S,
 
     /// Adds the products of the taps, in the order (ky, kx, j).
     #[inline(always)]
-    unsafe fn accumulate<const P: usize>(&self, x: usize, kx: Range<usize>, sums: &mut [S::F; P]) {
+    unsafe fn accumulate<const P: usize>(
+        &self,
+        x: usize,
+        inside: Range<usize>,
+        taps: Range<usize>,
+        sums: &mut [S::F; P],
+    ) {
         let ChannelStrip { conv, lines: line, weights, .. } = self.strip;
         let s = self.s;
         let (h, w) = (conv.strides.input.h as usize, conv.strides.input.w as usize);
@@ -307,14 +316,14 @@ impl<'c, S: Simd, W: Width<S>, const G: usize, const SPREADS: bool> Tiles<'c, S,
         let (top, left) = (line.y * conv.stride_h as usize, x * conv.stride_w as usize);
         for ky in line.ky.clone() {
             let y = top + ky * conv.dilation_h as usize - conv.pad_top as usize;
-            // The first taps may lie outside: only those of `kx` are read.
+            // The first taps may lie outside: only those inside are read.
             let row = self.x.wrapping_add(y * h + left * w).wrapping_sub(conv.pad_left as usize * w);
-            for kx in kx.clone() {
-                let mut values = [self.bias; P];
+            for kx in taps.clone() {
+                let mut values = [s.splat(0.0); P];
                 // SAFETY: the tap is inside the image; each tap has `G` rows of weights.
                 unsafe {
                     let from = opaque(row.wrapping_add(kx * tap_step));
-                    for (p, value) in values.iter_mut().enumerate() {
+                    for (p, value) in values.iter_mut().enumerate().filter(|_| inside.contains(&kx)) {
                         let from = from.add(p * step);
                         *value = if SPREADS { self.inputs.load(s, from) } else { self.width.load(s, from) };
                     }

@@ -165,12 +165,16 @@ impl PrecisionChooser<'_> {
     }
 
     /// Whether each of a contraction's sums has many products. The last axis of the result is the second
-    /// operand's, too.
+    /// operand's, too, unless that is a vector.
     fn is_deep(&self, root: Op) -> bool {
-        let elements = |value: Value| static_extents(self.ctx, self.body.ty(value));
-        let weights = elements(self.body.operand(root, 1)).map(|sizes| sizes.iter().product::<u64>());
-        let columns = elements(self.body.result(root, 0)).and_then(|sizes| sizes.last().copied());
-        weights.zip(columns).is_none_or(|(weights, columns)| weights >= columns * LEAST_DEPTH)
+        let sizes = |value: Value| static_extents(self.ctx, self.body.ty(value));
+        let (Some(weights), Some(result)) =
+            (sizes(self.body.operand(root, 1)), sizes(self.body.result(root, 0)))
+        else {
+            return true;
+        };
+        let columns = if weights.len() == 1 { 1 } else { result.last().copied().unwrap_or(1) };
+        weights.iter().product::<u64>() >= columns * LEAST_DEPTH
     }
 
     /// The contraction of a step, if it has one.

@@ -1,7 +1,7 @@
 //! That tiles of depthwise convolutions compute the results of plain loops, and that images stored as `bf16`
 //! give the bits of `f32` images, rounded.
 
-use crate::common::{Rng, input, or_few, output, run, ways};
+use crate::common::{Rng, assert_same_bits, input, or_few, output, run, ways};
 use crate::conv::{self, case_of_shape};
 use crate::pairs::{Stored, offsets};
 use kernels::{
@@ -40,6 +40,39 @@ fn tiles_of_depthwise_convolutions_agree_with_plain_loops() {
         let channels = rng.between(2, or_few(70, 19));
         let shape = random_shape(&mut rng, channels);
         conv::check(&case_of_shape(&mut rng, shape), seed);
+    }
+}
+
+/// Zeros of both signs and infinite weights show whether padding is multiplied.
+#[test]
+fn edges_have_the_same_bits_on_every_instruction_set() {
+    let mut rng = Rng::new(4);
+    for _ in 0..or_few(60, 2) {
+        let channels = rng.between(2, or_few(40, 9));
+        let shape = random_shape(&mut rng, channels);
+        let pick = |rng: &mut Rng, count: usize, choices: &[f32]| -> Vec<f32> {
+            (0..count).map(|_| rng.pick(choices)).collect()
+        };
+        let x = pick(&mut rng, shape.batch * shape.input[0] * shape.input[1] * channels, &[0.0, -0.0]);
+        let weights =
+            pick(&mut rng, channels * shape.kernel[0] * shape.kernel[1], &[1.0, -1.0, -0.5, f32::INFINITY]);
+        let bias = vec![-0.0; channels];
+        let mut first: Option<Vec<f32>> = None;
+        for (isa, threads) in ways() {
+            let (strides, none) = (ConvStrides::dense(&shape), ConvPrologue::None);
+            let kernel = Conv2d::new(&shape, &strides, none, Activation::None, isa, threads);
+            let mut packed = vec![f32::NAN; kernel.packed_len()];
+            kernel.pack(&weights, WeightStrides::oihw(1, shape.kernel), &mut packed);
+            let [height, width] = shape.output();
+            let mut found = vec![1.0; shape.batch * height * width * channels];
+            let null = std::ptr::null_mut();
+            let operands = [input(&x), input(&packed), input(&bias), null, null, null];
+            run(&kernel, &[&[output(&mut found)], &operands[..]].concat());
+            match &first {
+                Some(first) => assert_same_bits(first, &found, (isa, threads, shape)),
+                None => first = Some(found),
+            }
+        }
     }
 }
 
