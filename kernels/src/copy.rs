@@ -144,13 +144,8 @@ impl Copy {
         let is_joined =
             size_of::<T>() == 4 && (2..=4).contains(&columns) && to_strides[0] == columns as isize;
         if from_strides[1] == 0 && to_strides[1] == 1 && !is_joined {
-            for row in 0..rows as isize {
-                // SAFETY: a row of `columns` elements is contiguous in the target.
-                unsafe {
-                    let run = std::slice::from_raw_parts_mut(to.offset(row * to_strides[0]).cast(), columns);
-                    run.fill(std::mem::MaybeUninit::new(*from.offset(row * from_strides[0])));
-                }
-            }
+            // SAFETY: the caller's promise; rows of `columns` elements are contiguous in the target.
+            unsafe { fill_rows([rows, columns], (from, to), [from_strides[0], to_strides[0]]) };
             return;
         }
         if size_of::<T>() <= 4 && from_strides[0] == 1 && to_strides[1] == 1 {
@@ -201,6 +196,25 @@ impl Copy {
             let from = operands.get::<T>(1).offset(start * self.from_strides[axis] as isize);
             let to = operands.get::<T>(0).offset(start * self.to_strides[axis] as isize);
             self.moved(s, dims, from, to);
+        }
+    }
+}
+
+/// Fills each row of `columns` contiguous elements with one element of the source.
+///
+/// # Safety
+/// The elements are valid for reads and writes; `strides` are those between rows.
+#[inline(always)]
+unsafe fn fill_rows<T: std::marker::Copy>(
+    [rows, columns]: [usize; 2],
+    (from, to): (*const T, *mut T),
+    strides: [isize; 2],
+) {
+    for row in 0..rows as isize {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let run = std::slice::from_raw_parts_mut(to.offset(row * strides[1]).cast(), columns);
+            run.fill(std::mem::MaybeUninit::new(*from.offset(row * strides[0])));
         }
     }
 }

@@ -59,8 +59,8 @@ fn edges_have_the_same_bits_on_every_instruction_set() {
         let bias = vec![-0.0; channels];
         let mut first: Option<Vec<f32>> = None;
         for (isa, threads) in ways() {
-            let (strides, none) = (ConvStrides::dense(&shape), ConvPrologue::None);
-            let kernel = Conv2d::new(&shape, &strides, none, Activation::None, isa, threads);
+            let strides = ConvStrides::dense(&shape);
+            let kernel = Conv2d::new(&shape, &strides, ConvPrologue::None, Activation::None, isa, threads);
             let mut packed = vec![f32::NAN; kernel.packed_len()];
             kernel.pack(&weights, WeightStrides::oihw(1, shape.kernel), &mut packed);
             let [height, width] = shape.output();
