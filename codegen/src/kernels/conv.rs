@@ -28,7 +28,8 @@ mod winograd;
 /// `nn.conv2d`, alone or with fused operations.
 pub(crate) const ROW: KernelRow = KernelRow {
     name: "conv2d",
-    doc: "Convolutions of NHWC images, with prologue, bias, residual and activation; `depthwise` if each channel has a group of its own, which may store bf16.",
+    doc: "Convolutions of NHWC images, with prologue, bias, residual and activation; `depthwise` if each \
+          channel has a group of its own.",
     runs: Runs::Contract(Contract::Conv2d),
     reads: |whole, operand| match Fused::of_stored(whole) {
         Ok(fused) if fused.adds(operand) => Arrangement::Rows,
@@ -320,7 +321,7 @@ impl Call2d {
     fn rowwise(self, machine: Machine) -> Result<Rowwise, CodeRefusal> {
         let image = self.image.ok_or_else(|| CodeRefusal::new("it does not read its image row by row"))?;
         let ConvStrides { input, output, .. } = self.conv.strides;
-        let ConvNumbers { input: x, output: out, .. } = self.conv.stored();
+        let ConvNumbers { input: x, output: out, .. } = self.conv.numbers.stored;
         Ok(Rowwise {
             slide: self.conv.slide(),
             image,
@@ -446,7 +447,7 @@ impl Convolution {
     fn part_operands(&self, operands: &[Pointer], band: &Band) -> Vec<Pointer> {
         let ConvStrides { input, output, residual } = self.strides;
         let mut operands = operands.to_vec();
-        let ConvNumbers { input: x, residual: added, output: out } = self.stored();
+        let ConvNumbers { input: x, residual: added, output: out } = self.numbers.stored;
         operands[0].advance(band.written_from(output) * out.bytes() as u64);
         operands[1].advance(band.read_from(input) * x.bytes() as u64);
         operands[4].advance(band.written_from(residual) * added.bytes() as u64);
@@ -477,12 +478,6 @@ impl Convolution {
         Ok(limit.map_or(kernel, |bytes| kernel.within(bytes, threads)))
     }
 
-    /// The element types of its tensors.
-    fn stored(&self) -> ConvNumbers {
-        self.numbers.stored
-    }
-
-    /// Whether it can run in bands of rows.
     /// The image that it reads row by row, if it can be read in several bands.
     fn in_bands(&self, image: Option<usize>) -> Option<usize> {
         image.filter(|_| self.slide().is_divisible())
@@ -507,8 +502,8 @@ impl Convolution {
         let outputs = shape.output()[1] * shape.out_channels;
         RowWork {
             products: outputs * shape.in_channels / shape.groups * shape.kernel[0] * shape.kernel[1],
-            bytes: inputs * shape.stride[0] * self.stored().input.bytes()
-                + outputs * self.stored().output.bytes(),
+            bytes: inputs * shape.stride[0] * self.numbers.stored.input.bytes()
+                + outputs * self.numbers.stored.output.bytes(),
             weight_bytes,
         }
     }
