@@ -9,6 +9,12 @@
 //!
 //! The blocks of keys depend only on the sizes, and rows are independent. So the bits are the same for all
 //! instruction sets and numbers of threads.
+//!
+//! If q, k and v are `bf16` and powers are rounded to it, machines with an instruction for pairs multiply
+//! pairs ([`pairs`]), and other sums are added in another order there.
+
+mod floats;
+mod pairs;
 
 use std::ops::Range;
 
@@ -16,10 +22,12 @@ use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::bf16::{Numbers, StoredFloat};
 use crate::isa::Isa;
 use crate::pack::PANEL;
+use crate::pairs::{Former, PackedPairProduct};
 use crate::product::PackedProduct;
-use crate::simd::Simd;
+use crate::simd::{Avx512, Simd};
 use crate::soften::{BlockTurn, Rescale, SoftmaxState, divide_row, scale_row, soften};
 use crate::tile::Start;
+use pairs::RoundedRow;
 
 /// Axes over which there are heads.
 pub const HEAD_AXES: usize = 4;
@@ -83,7 +91,8 @@ pub struct Attention {
     parts: u32,
     isa: Isa,
     numbers: AttentionNumbers,
-    reserved: u32,
+    /// 1 if pairs are multiplied by the machine's instruction for them.
+    at_once: u32,
 }
 
 /// The element types of attention's operands; mask and factors are `f32`.
@@ -98,6 +107,8 @@ pub struct AttentionNumbers {
     pub v: StoredFloat,
     /// The type of the result.
     pub out: StoredFloat,
+    /// What powers of e are rounded to before they are multiplied by v.
+    pub powers: StoredFloat,
 }
 
 /// The most rows of a block of scores, so that these stay in the first-level cache.
@@ -108,10 +119,10 @@ const LEAST_ROWS: usize = 56;
 const MOST_KEYS: usize = 256;
 /// The most floats of a packed block of k or v, unless a single panel has more.
 const PACKED: usize = 32 * 1024;
+/// Rows and columns of a square that is transposed in registers.
+const SQUARE: usize = 8;
 /// The most rows of a head in a part.
 const PART_ROWS: usize = 1024;
-/// Rows of k to prefetch ahead of the one being packed.
-const KEYS_AHEAD: usize = 8;
 /// The least work of a part, in multiplications.
 const LEAST_PART: usize = 128 * 1024;
 
@@ -120,8 +131,8 @@ impl Attention {
     pub fn new(shape: &AttentionShape, isa: Isa, threads: usize) -> Attention {
         assert!(shape.out.column == 1 || shape.columns <= 1, "a row of the result lies without gaps");
         let f32 = StoredFloat::F32;
-        let numbers = AttentionNumbers { q: f32, k: f32, v: f32, out: f32 };
-        let mut attention = Attention { shape: *shape, row_parts: 0, parts: 0, isa, numbers, reserved: 0 };
+        let numbers = AttentionNumbers { q: f32, k: f32, v: f32, out: f32, powers: f32 };
+        let mut attention = Attention { shape: *shape, row_parts: 0, parts: 0, isa, numbers, at_once: 0 };
         let heads = attention.heads();
         let rows = shape.rows as usize;
         if heads * rows * shape.columns as usize == 0 {
@@ -138,7 +149,10 @@ impl Attention {
 
     /// The same attention over operands of other element types.
     pub fn stored(self, numbers: AttentionNumbers) -> Attention {
-        Attention { numbers, ..self }
+        let AttentionNumbers { q, k, v, powers, .. } = numbers;
+        let are_bf16 = [q, k, v, powers].iter().all(|stored| *stored == StoredFloat::Bf16);
+        let at_once = u32::from(are_bf16 && self.isa == Isa::Avx512 && Avx512::has_pairs());
+        Attention { numbers, at_once, ..self }
     }
 
     fn heads(&self) -> usize {
@@ -167,11 +181,17 @@ impl Attention {
         keys.min((self.shape.keys.max(1) as usize).next_multiple_of(PANEL))
     }
 
-    /// The stride of rows of q in scratch: an odd number of cache lines, so that successive rows fall in
-    /// different sets of the cache.
+    /// The stride of rows of q in scratch, in floats: an odd number of cache lines, so that successive rows
+    /// fall in different sets of the cache.
     #[inline(always)]
     fn q_stride(&self) -> usize {
-        ((self.shape.depth as usize).div_ceil(16) | 1) * 16
+        (self.floats_for(self.shape.depth as usize).div_ceil(16) | 1) * 16
+    }
+
+    /// Floats of scratch that `count` numbers of a packed operand take.
+    #[inline(always)]
+    fn floats_for(&self, count: usize) -> usize {
+        if self.at_once == 1 { count.div_ceil(2) } else { count }
     }
 
     /// The stride of rows of results in scratch.
@@ -196,7 +216,8 @@ impl Attention {
             StoredFloat::Bf16 => rows.min(PART_ROWS) * self.result_stride(),
         };
         let scores = block_rows * most_keys;
-        [block_rows * self.q_stride(), packed(depth), packed(columns), scores, states, states, results]
+        let [k, v] = [packed(self.floats_for(depth)), self.floats_for(packed(columns))];
+        [block_rows * self.q_stride(), k, v, scores, states, states, results]
     }
 }
 
@@ -274,8 +295,13 @@ struct AttentionHead<'a> {
     q: Numbers,
     k: Numbers,
     v: Numbers,
+    /// Whether powers of e are rounded.
+    powers: StoredFloat,
+    /// Whether pairs are multiplied by the machine's instruction for them.
+    at_once: bool,
     /// May be null.
     mask: *const f32,
+    /// Applied to q and k before they are multiplied; pairs have these factors in `factor`.
     q_factor: f32,
     k_factor: f32,
     factor: f32,
@@ -303,7 +329,11 @@ impl<'a> AttentionHead<'a> {
                 stored,
                 first: matrices.at(index),
             };
-            let AttentionNumbers { q, k, v, out } = attention.numbers;
+            let AttentionNumbers { q, k, v, out, powers } = attention.numbers;
+            let at_once = attention.at_once == 1;
+            let factors = [factor(5), factor(6), factor(7)];
+            let [q_factor, k_factor, factor] =
+                if at_once { [1.0, 1.0, factors.iter().product()] } else { factors };
             AttentionHead {
                 shape,
                 block_keys: attention.block_keys(),
@@ -313,10 +343,12 @@ impl<'a> AttentionHead<'a> {
                 q: numbers(1, q, &shape.q),
                 k: numbers(2, k, &shape.k),
                 v: numbers(3, v, &shape.v),
+                powers,
+                at_once,
                 mask: optional(4, shape.mask.at(index)),
-                q_factor: factor(5),
-                k_factor: factor(6),
-                factor: factor(7),
+                q_factor,
+                k_factor,
+                factor,
             }
         }
     }
@@ -333,8 +365,13 @@ impl<'a> AttentionHead<'a> {
         unsafe {
             for first in (0..keys).step_by(self.block_keys) {
                 let block = first..keys.min(first + self.block_keys);
-                self.pack_keys(s, &block, tables.k);
-                self.pack_values(s, &block, tables.v);
+                if self.at_once {
+                    self.pack_pairs_of_keys(s, &block, tables.k.cast());
+                    self.pack_pairs_of_values(s, &block, tables.v.cast());
+                } else {
+                    self.pack_keys(s, &block, tables.k);
+                    self.pack_values(s, &block, tables.v);
+                }
                 let mut row = rows.start;
                 while row < rows.end {
                     let end = rows.end.min(row + block_rows);
@@ -382,18 +419,7 @@ impl<'a> AttentionHead<'a> {
         let columns = self.shape.columns as usize;
         // SAFETY: the tables have the blocks' sizes; operands are valid for these rows and keys.
         unsafe {
-            self.copy_queries(s, &rows, tables.q);
-            let scores = PackedProduct {
-                rows: rows.len(),
-                columns: keys.len(),
-                depth: self.shape.depth as usize,
-                a: tables.q,
-                a_stride: self.q_stride,
-                b: tables.k,
-                c: tables.scores,
-                c_stride: stride,
-            };
-            scores.run::<S>(FRESH);
+            self.scores(s, &rows, keys, stride, tables);
             for (index, row) in rows.clone().enumerate() {
                 let scores = tables.scores.add(index * stride);
                 self.weigh(s, scores, row, keys);
@@ -402,22 +428,118 @@ impl<'a> AttentionHead<'a> {
                 self.q.fetch(next * self.shape.q.row as usize, self.shape.depth as usize);
                 self.out.fetch(next * self.shape.out.row as usize, columns);
                 let rescale = soften(s, scores, keys.len(), turn, tables.state, state + index);
+                if self.powers == StoredFloat::Bf16 {
+                    self.round_powers(s, scores, keys.len());
+                }
                 if let Rescale::By(factor) = rescale {
                     scale_row(s, self.result_row(row, state + index, tables), columns, factor);
                 }
             }
-            let weighted = PackedProduct {
+            let c = self.result_row(rows.start, state, tables);
+            self.add_weighted::<S>([rows.len(), keys.len()], stride, turn, c, tables);
+        }
+    }
+
+    /// Multiplies a block of rows by a packed block of keys.
+    #[inline(always)]
+    unsafe fn scores<S: Simd>(
+        &self,
+        s: S,
+        rows: &Range<usize>,
+        keys: &Range<usize>,
+        stride: usize,
+        tables: ScratchTables,
+    ) {
+        let depth = self.shape.depth as usize;
+        // SAFETY: the tables have the blocks' sizes, and q has these rows.
+        unsafe {
+            if self.at_once {
+                self.copy_pairs_of_queries(s, rows, tables.q.cast());
+                let scores = PackedPairProduct {
+                    rows: rows.len(),
+                    columns: keys.len(),
+                    pairs: depth.div_ceil(2),
+                    a: tables.q.cast_const().cast(),
+                    a_stride: 2 * self.q_stride,
+                    b: tables.k.cast_const().cast(),
+                    c: tables.scores,
+                    c_stride: stride,
+                };
+                return scores.run::<S>(Former::Overwritten);
+            }
+            self.copy_queries(s, rows, tables.q);
+            let scores = PackedProduct {
                 rows: rows.len(),
+                columns: keys.len(),
+                depth,
+                a: tables.q,
+                a_stride: self.q_stride,
+                b: tables.k,
+                c: tables.scores,
+                c_stride: stride,
+            };
+            scores.run::<S>(FRESH);
+        }
+    }
+
+    /// Rounds a row of powers of e, in place. For pairs the row becomes one of `bf16`, at its beginning.
+    #[inline(always)]
+    unsafe fn round_powers<S: Simd>(&self, s: S, powers: *mut f32, count: usize) {
+        // SAFETY: the row has `count` powers, padded to whole vectors, and the machine has the instruction
+        // for pairs if they are multiplied by it.
+        unsafe {
+            if self.at_once {
+                return S::vectorize_pairs(RoundedRow { powers, count });
+            }
+            for at in (0..count).step_by(S::LANES) {
+                let rounded = s.nearest_bf16(s.load(powers.add(at)));
+                s.store(powers.add(at), s.upper_bf16(rounded));
+            }
+        }
+    }
+
+    /// Adds the product of a block of powers of e and a packed block of v to rows of the result.
+    #[inline(always)]
+    unsafe fn add_weighted<S: Simd>(
+        &self,
+        [rows, keys]: [usize; 2],
+        stride: usize,
+        turn: BlockTurn,
+        c: *mut f32,
+        tables: ScratchTables,
+    ) {
+        let columns = self.shape.columns as usize;
+        let c_stride = match self.out.stored {
+            StoredFloat::F32 => self.shape.out.row as usize,
+            StoredFloat::Bf16 => self.result_stride,
+        };
+        // SAFETY: the tables have the blocks' sizes, and the result has these rows.
+        unsafe {
+            if self.at_once {
+                let weighted = PackedPairProduct {
+                    rows,
+                    columns,
+                    pairs: keys.div_ceil(2),
+                    a: tables.scores.cast_const().cast(),
+                    a_stride: 2 * stride,
+                    b: tables.v.cast_const().cast(),
+                    c,
+                    c_stride,
+                };
+                return weighted.run::<S>(match turn {
+                    BlockTurn::First => Former::Overwritten,
+                    BlockTurn::Later => Former::Kept,
+                });
+            }
+            let weighted = PackedProduct {
+                rows,
                 columns,
-                depth: keys.len(),
+                depth: keys,
                 a: tables.scores,
                 a_stride: stride,
                 b: tables.v,
-                c: self.result_row(rows.start, state, tables),
-                c_stride: match self.out.stored {
-                    StoredFloat::F32 => self.shape.out.row as usize,
-                    StoredFloat::Bf16 => self.result_stride,
-                },
+                c,
+                c_stride,
             };
             weighted.run::<S>(if turn == BlockTurn::First { FRESH } else { Start::Resume });
         }
@@ -450,110 +572,7 @@ impl<'a> AttentionHead<'a> {
             }
         }
     }
-
-    /// Copies rows of q, multiplied by the factor.
-    #[inline(always)]
-    unsafe fn copy_queries<S: Simd>(&self, s: S, rows: &Range<usize>, to: *mut f32) {
-        let (depth, column) = (self.shape.depth as usize, self.shape.q.column as usize);
-        let factor = s.splat(self.q_factor);
-        for (index, row) in rows.clone().enumerate() {
-            // SAFETY: the row is one of q's, and the table has rows of at least `depth`.
-            unsafe {
-                let from = self.q.from(row * self.shape.q.row as usize);
-                let to = to.add(index * self.q_stride);
-                if column == 1 {
-                    for at in (0..depth).step_by(S::LANES) {
-                        let x = from.load(s, at, depth - at);
-                        s.store_first(to.add(at), depth - at, s.mul(x, factor));
-                    }
-                } else {
-                    for at in 0..depth {
-                        *to.add(at) = from.one(at * column) * self.q_factor;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Packs a block of k, multiplied by its factor, into panels of 32 keys. A panel has the whole depth;
-    /// each of its rows has one number of each key. Lanes after the last key are zero.
-    #[inline(always)]
-    unsafe fn pack_keys<S: Simd>(&self, s: S, keys: &Range<usize>, to: *mut f32) {
-        let depth = self.shape.depth as usize;
-        let (row, column) = (self.shape.k.row as usize, self.shape.k.column as usize);
-        for first in (0..keys.len()).step_by(PANEL) {
-            let count = PANEL.min(keys.len() - first);
-            // SAFETY: these keys are k's, and the table has whole panels.
-            unsafe {
-                let from = self.k.from((keys.start + first) * row);
-                let to = to.add(first * depth);
-                if row == 1 {
-                    copy_rows(s, from, to, [depth, count], column, self.k_factor);
-                    continue;
-                }
-                for lane in 0..PANEL {
-                    from.fetch((lane + KEYS_AHEAD) * row, depth);
-                    for at in 0..depth {
-                        let x = if lane < count { from.one(lane * row + at * column) } else { 0.0 };
-                        *to.add(at * PANEL + lane) = x * self.k_factor;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Packs a block of v into panels of 32 columns, each with all of the block's keys. Lanes after the last
-    /// column are zero.
-    #[inline(always)]
-    unsafe fn pack_values<S: Simd>(&self, s: S, keys: &Range<usize>, to: *mut f32) {
-        let columns = self.shape.columns as usize;
-        let (row, column) = (self.shape.v.row as usize, self.shape.v.column as usize);
-        for first in (0..columns).step_by(PANEL) {
-            let count = PANEL.min(columns - first);
-            // SAFETY: these columns are v's, and the table has whole panels.
-            unsafe {
-                let from = self.v.from(keys.start * row + first * column);
-                let to = to.add(first * keys.len());
-                if column == 1 {
-                    copy_rows(s, from, to, [keys.len(), count], row, 1.0);
-                    continue;
-                }
-                for key in 0..keys.len() {
-                    for lane in 0..PANEL {
-                        let x = if lane < count { from.one(key * row + lane * column) } else { 0.0 };
-                        *to.add(key * PANEL + lane) = x;
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// The initial sum zero.
 const FRESH: Start = Start::Fresh { bias: std::ptr::null(), residual: std::ptr::null(), residual_stride: 0 };
-
-/// Copies `rows` rows of `count` numbers, multiplied by a factor, into rows of a panel.
-///
-/// # Safety
-/// `from` is valid for these rows at a distance of `stride`, `to` for as many rows of a panel.
-#[inline(always)]
-unsafe fn copy_rows<S: Simd>(
-    s: S,
-    from: Numbers,
-    to: *mut f32,
-    [rows, count]: [usize; 2],
-    stride: usize,
-    factor: f32,
-) {
-    let factor = s.splat(factor);
-    for row in 0..rows {
-        for lane in (0..PANEL).step_by(S::LANES) {
-            // SAFETY: the caller's promise; lanes from `count` on are not read.
-            unsafe {
-                let x =
-                    if lane < count { from.load(s, row * stride + lane, count - lane) } else { s.splat(0.0) };
-                s.store(to.add(row * PANEL + lane), s.mul(x, factor));
-            }
-        }
-    }
-}

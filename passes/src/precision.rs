@@ -12,6 +12,7 @@
 //! ```
 //!
 //! Each rounding is an operation of the program, so the interpreter computes the same as the machine.
+//! Of attention, the results of the softmax are rounded before they are multiplied.
 //! Everything else is computed in `f32`: sums, biases, activations, normalizations, softmax. Inputs, outputs
 //! and values passed by control flow stay `f32`.
 //!
@@ -134,6 +135,14 @@ struct PrecisionChooser<'a> {
     stored: BTreeSet<Value>,
 }
 
+/// The contraction of a step, and what is rounded for it.
+#[derive(Clone, Copy)]
+struct RoundedProduct {
+    root: Op,
+    /// How many of its first operands are rounded.
+    operands: usize,
+}
+
 /// How a step handles operands and results of `bf16`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
@@ -148,7 +157,7 @@ impl PrecisionChooser<'_> {
     fn round_products(&mut self, ops: &[Op], changes: &Changes) -> usize {
         let mut others = 0;
         for &op in ops {
-            let Some(root) = self.contraction(op) else { continue };
+            let Some(RoundedProduct { root, .. }) = self.contraction(op) else { continue };
             let may = || format!("{} multiplies bf16", self.body.at(self.ctx, op).describe());
             let is_worth = self.is_f32(self.body.result(root, 0)) && self.is_deep(root);
             if !is_worth || !changes.allow(may) {
@@ -177,18 +186,30 @@ impl PrecisionChooser<'_> {
         weights.iter().product::<u64>() >= columns * LEAST_DEPTH
     }
 
-    /// The contraction of a step, if it has one.
-    fn contraction(&self, op: Op) -> Option<Op> {
-        let is_contraction = |op: Op| matches!(self.body.at(self.ctx, op).kind(), Kind::Contract(_));
+    /// The contraction of a step, if it has one. Of attention's two it is the second: what the first one
+    /// multiplies is rounded where it is stored.
+    fn contraction(&self, op: Op) -> Option<RoundedProduct> {
+        let is_contraction = |op: &Op| matches!(self.body.at(self.ctx, *op).kind(), Kind::Contract(_));
         match self.body.at(self.ctx, op).kind() {
-            Kind::Contract(_) => Some(op),
+            Kind::Contract(_) => Some(RoundedProduct { root: op, operands: 2 }),
             Kind::Group => {
                 let block = self.body.entry(*self.body.regions(op).first()?)?;
-                let mut found = self.body.ops(block).filter(|op| is_contraction(*op));
-                found.next().filter(|_| found.next().is_none())
+                match self.body.ops(block).filter(is_contraction).collect::<Vec<Op>>()[..] {
+                    [root] => Some(RoundedProduct { root, operands: 2 }),
+                    [_, root] if self.is_softmax(self.body.operand(root, 0)) => {
+                        Some(RoundedProduct { root, operands: 1 })
+                    }
+                    _ => None,
+                }
             }
             _ => None,
         }
+    }
+
+    /// Whether a softmax computes a value.
+    fn is_softmax(&self, value: Value) -> bool {
+        let producer = self.body.defining_op(value);
+        producer.is_some_and(|op| matches!(self.body.at(self.ctx, op).kind(), Kind::Kernel("softmax")))
     }
 
     /// Finds the values that can be stored as `bf16`.
@@ -310,7 +331,7 @@ impl PrecisionChooser<'_> {
 
     /// Builds a group like a step, before it, that converts `bf16` operands and results.
     fn converted(&mut self, op: Op) -> Op {
-        let root = self.contraction(op).filter(|_| self.products.contains(&op));
+        let rounded = self.contraction(op).filter(|_| self.products.contains(&op));
         let mut inputs: Vec<Value> = Vec::new();
         for operand in self.body.operands(op) {
             if !inputs.contains(&operand) {
@@ -335,7 +356,7 @@ impl PrecisionChooser<'_> {
             let read = if self.stored.contains(input) { self.cast(block, arg, self.ctx.f32()) } else { arg };
             inner.insert(*input, read);
         }
-        let yielded = self.copy_steps(op, root, block, inner);
+        let yielded = self.copy_steps(op, rounded, block, inner);
         let mut builder = Builder::at_end(self.ctx, self.body, block);
         builder.location = location;
         let spec = OpSpec { operands: &yielded, ..OpSpec::default() };
@@ -348,7 +369,7 @@ impl PrecisionChooser<'_> {
     fn copy_steps(
         &mut self,
         op: Op,
-        root: Option<Op>,
+        rounded: Option<RoundedProduct>,
         block: Block,
         mut inner: FxHashMap<Value, Value>,
     ) -> Vec<Value> {
@@ -371,10 +392,9 @@ impl PrecisionChooser<'_> {
                 made = self.body.operands(step).collect();
                 break;
             }
-            if Some(step) == root {
-                for operand in operands.iter_mut().take(2) {
-                    *operand = self.rounded(block, *operand);
-                }
+            let count = rounded.filter(|product| product.root == step).map_or(0, |product| product.operands);
+            for operand in operands.iter_mut().take(count) {
+                *operand = self.rounded(block, *operand);
             }
             let types: Vec<Type> = self.body.results(step).map(|result| self.computed_type(result)).collect();
             let copy = self.body.make_op(self.body.name(step), &operands, &types, self.body.location(step));

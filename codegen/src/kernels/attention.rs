@@ -8,11 +8,13 @@
 //! Everything except the two products and the softmax may be absent. Views only determine strides, and
 //! factors are applied while matrices are packed.
 
+use std::collections::BTreeSet;
+
 use ir::body::{OpRef, ValueDef};
 use ir::opdef::{Contract, Strided, View};
 use ir::scalar::Binary;
 use ir::window::Arrangement;
-use ir::{Dim, FloatKind, Kind, Scalar, Traits, Value};
+use ir::{Dim, FloatKind, Kind, Op, Scalar, Traits, Value};
 use kernels::{Attention, AttentionNumbers, AttentionShape, HEAD_AXES, HeadMatrices, StoredFloat};
 
 use crate::call::{Lowered, LoweredCall, Pointer};
@@ -41,8 +43,8 @@ struct ProductOperand<'a> {
     /// The first view is that of the value itself.
     views: Vec<OpRef<'a>>,
     factor: Option<Value>,
-    /// Conversions from `bf16`, at most one.
-    conversions: usize,
+    /// The conversion from `bf16`, which operands may share.
+    conversion: Option<OpRef<'a>>,
 }
 
 /// A match of attention.
@@ -53,6 +55,8 @@ struct AttentionForm<'a> {
     factor: Option<Value>,
     mask: Option<Value>,
     scores: OpRef<'a>,
+    /// Conversions that round the softmax's results to `bf16`: none, or there and back.
+    roundings: usize,
     product: OpRef<'a>,
     /// Transposes of the product.
     after: Vec<OpRef<'a>>,
@@ -73,8 +77,9 @@ impl<'a> AttentionForm<'a> {
             return Err(form());
         }
         let (scores, factor, mask) = reader.scores(*softmax)?;
-        let product = reader.user(softmax.result(0)).filter(|op| is_product_of_matrices(*op));
-        let product = product.filter(|op| op.operand(0) == softmax.result(0)).ok_or_else(form)?;
+        let (weights, roundings) = reader.rounded(*softmax);
+        let product = reader.user(weights).filter(|op| is_product_of_matrices(*op));
+        let product = product.filter(|op| op.operand(0) == weights).ok_or_else(form)?;
         let [q, k] = [0, 1].map(|index| reader.source(scores.operand(index)));
         let (q, k, v) = (q?, k?, reader.source(product.operand(1))?);
         if rank(product, product.result(0)).is_none_or(|axes| axes > 2 + HEAD_AXES) {
@@ -82,13 +87,15 @@ impl<'a> AttentionForm<'a> {
         }
         let (after, conversions) = reader.transposes(product)?;
         let added = usize::from(factor.is_some()) + usize::from(mask.is_some());
-        let sources = [&q, &k, &v].iter().map(|source| source.len()).sum::<usize>();
-        let count = sources + added + after.len() + conversions + 3;
+        let sources = [&q, &k, &v].iter().map(|source| source.own_len()).sum::<usize>();
+        let converted: BTreeSet<Op> =
+            [&q, &k, &v].iter().filter_map(|source| source.conversion).map(|op| op.op).collect();
+        let count = sources + converted.len() + added + roundings + after.len() + conversions + 3;
         let is_f32 = softmax.ctx.elem(softmax.result_type(0)) == softmax.ctx.f32();
         if v.factor.is_some() || count != ops.len() || !is_f32 {
             return Err(form());
         }
-        Ok(AttentionForm { q, k, v, factor, mask, scores, product, after, conversions })
+        Ok(AttentionForm { q, k, v, factor, mask, scores, roundings, product, after, conversions })
     }
 }
 
@@ -165,11 +172,11 @@ impl<'a> AttentionReader<'a, '_> {
 
     /// Matches an operand of a product: a value through views, a factor and a conversion.
     fn source(&self, operand: Value) -> Result<ProductOperand<'a>, CodeRefusal> {
-        let mut source = ProductOperand { value: operand, views: Vec::new(), factor: None, conversions: 0 };
+        let mut source = ProductOperand { value: operand, views: Vec::new(), factor: None, conversion: None };
         while let Some(op) = self.maker(source.value) {
             let (bf16, f32) = (op.ctx.float(FloatKind::Bf16), op.ctx.f32());
             if let Some(stored) = converted(op, bf16, f32).filter(|stored| self.maker(*stored).is_none()) {
-                source.conversions += 1;
+                source.conversion = Some(op);
                 source.value = stored;
             } else if let Some((inner, number)) = self.multiplied(op) {
                 if source.factor.replace(number).is_some() {
@@ -184,6 +191,17 @@ impl<'a> AttentionReader<'a, '_> {
             }
         }
         Ok(source)
+    }
+
+    /// A softmax's results, rounded to `bf16` if they are, and how many conversions that takes.
+    fn rounded(&self, softmax: OpRef<'a>) -> (Value, usize) {
+        let (bf16, f32) = (softmax.ctx.float(FloatKind::Bf16), softmax.ctx.f32());
+        let there = self.user(softmax.result(0)).filter(|op| converted(*op, f32, bf16).is_some());
+        let back = there.and_then(|there| self.user(there.result(0)));
+        match back.filter(|op| converted(*op, bf16, f32).is_some()) {
+            Some(back) => (back.result(0), 2),
+            None => (softmax.result(0), 0),
+        }
     }
 
     /// The operations after the product, which must permute axes and keep the last one, and the number of
@@ -213,9 +231,9 @@ impl<'a> AttentionReader<'a, '_> {
 }
 
 impl ProductOperand<'_> {
-    /// How many operations it has.
-    fn len(&self) -> usize {
-        self.views.len() + usize::from(self.factor.is_some()) + self.conversions
+    /// How many operations it has, apart from the conversion.
+    fn own_len(&self) -> usize {
+        self.views.len() + usize::from(self.factor.is_some())
     }
 }
 
@@ -317,10 +335,15 @@ fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     Ok(Lowered::new("attention", vec![LoweredCall::kernel(&kernel, pointers.collect())]))
 }
 
-/// Checks that the last value is the group's only result, and that intermediate values have no other reader.
+/// Checks that the last value is the group's only result, and that intermediate values other than converted
+/// operands have no other reader.
 fn check_ends(whole: OpRef<'_>, ops: &[OpRef<'_>], form: &AttentionForm<'_>) -> Result<(), CodeRefusal> {
-    let users = |op: &OpRef<'_>| whole.body.uses(op.result(0)).count();
-    if whole.body.result_count(whole.op) != 1 || ops.iter().any(|op| users(op) != 1) {
+    let sources = [&form.q, &form.k, &form.v];
+    let is_conversion = |op: &OpRef<'_>| {
+        sources.iter().any(|source| source.conversion.is_some_and(|other| other.op == op.op))
+    };
+    let has_one_user = |op: &OpRef<'_>| is_conversion(op) || whole.body.uses(op.result(0)).count() == 1;
+    if whole.body.result_count(whole.op) != 1 || !ops.iter().all(has_one_user) {
         return Err(self::form());
     }
     let mut last = form.after.last().unwrap_or(&form.product).result(0);
@@ -380,8 +403,8 @@ impl GroupOperands<'_> {
     fn numbers(&self, form: &AttentionForm<'_>) -> Result<AttentionNumbers, CodeRefusal> {
         let of = |source: &ProductOperand<'_>| {
             let found = stored(self.whole, self.whole.operand(self.index(source.value)?))?;
-            match (found, source.conversions) {
-                (StoredFloat::F32, 0) | (StoredFloat::Bf16, 1) => Ok(found),
+            match (found, source.conversion) {
+                (StoredFloat::F32, None) | (StoredFloat::Bf16, Some(_)) => Ok(found),
                 _ => Err(self::form()),
             }
         };
@@ -395,7 +418,8 @@ impl GroupOperands<'_> {
                 return Err(CodeRefusal::new("its mask and factors are stored as f32 only"));
             }
         }
-        Ok(AttentionNumbers { q: of(&form.q)?, k: of(&form.k)?, v: of(&form.v)?, out })
+        let powers = if form.roundings == 0 { StoredFloat::F32 } else { StoredFloat::Bf16 };
+        Ok(AttentionNumbers { q: of(&form.q)?, k: of(&form.k)?, v: of(&form.v)?, out, powers })
     }
 
     /// The strides of an operand's matrices, for all heads.

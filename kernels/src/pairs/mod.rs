@@ -9,8 +9,11 @@
 //! while they are copied.
 
 mod gather;
+mod product;
 mod rows;
 mod tile;
+
+pub(crate) use product::{Former, PackedPairProduct};
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
 use crate::bf16::{StoredFloat, nearest_bf16};

@@ -3,7 +3,7 @@
 
 use crate::common::{Rng, assert_same_bits, input, or_few, output, run, ways};
 use kernels::{
-    Attention, AttentionNumbers, AttentionShape, HEAD_AXES, HeadMatrices, StoredFloat, nearest_bf16,
+    Attention, AttentionNumbers, AttentionShape, HEAD_AXES, HeadMatrices, Isa, StoredFloat, nearest_bf16,
     wide_bf16,
 };
 
@@ -103,6 +103,11 @@ fn check(shape: &AttentionShape, data: &Data) {
     for other in &found {
         assert_same_bits(&found[0], other, shape);
     }
+    assert_close(shape, data, &found[0], 2e-5);
+}
+
+/// Panics unless results differ from those of plain loops by at most `tolerance`.
+fn assert_close(shape: &AttentionShape, data: &Data, found: &[f32], tolerance: f64) {
     let [q_factor, k_factor, factor] = data.factors.map(|factor| f64::from(factor.unwrap_or(1.0)));
     for outer in 0..shape.heads[1] {
         for inner in 0..shape.heads[3] {
@@ -121,8 +126,8 @@ fn check(shape: &AttentionShape, data: &Data) {
                 for column in 0..shape.columns {
                     let v = |key| at(&data.v, &shape.v, head, key, column);
                     let want: f64 = (0..shape.keys).map(|key| powers[key as usize] / sum * v(key)).sum();
-                    let got = at(&found[0], &shape.out, head, row, column);
-                    let is_close = (got - want).abs() <= 2e-5 || got.is_nan() && want.is_nan();
+                    let got = at(found, &shape.out, head, row, column);
+                    let is_close = (got - want).abs() <= tolerance || got.is_nan() && want.is_nan();
                     assert!(is_close, "{got} for {want} at {head:?}, {row}, {column} of {shape:?}");
                 }
             }
@@ -208,7 +213,6 @@ fn operands_of_bf16_are_the_same_numbers_and_results_are_rounded() {
     for (number, sizes) in sizes.into_iter().enumerate() {
         let shape = shape(heads, sizes, orders[number % 2]);
         let mut data = data(&mut rng, &shape, Mask::Present);
-        let halves = |values: &[f32]| values.iter().copied().map(nearest_bf16).collect::<Vec<u16>>();
         let stored = [halves(&data.q), halves(&data.k), halves(&data.v)];
         let [q, k, v] = [&stored[0], &stored[1], &stored[2]]
             .map(|halves| halves.iter().copied().map(wide_bf16).collect::<Vec<f32>>());
@@ -220,7 +224,9 @@ fn operands_of_bf16_are_the_same_numbers_and_results_are_rounded() {
             let wanted: Vec<u16> = halves(&result(&shape, &data, &attention));
             for whole in 0..3 {
                 let kind = |index| if index == whole { StoredFloat::F32 } else { StoredFloat::Bf16 };
-                let numbers = AttentionNumbers { q: kind(0), k: kind(1), v: kind(2), out: StoredFloat::Bf16 };
+                let out = StoredFloat::Bf16;
+                let powers = StoredFloat::F32;
+                let numbers = AttentionNumbers { q: kind(0), k: kind(1), v: kind(2), out, powers };
                 let mut found = vec![0u16; wanted.len()];
                 let floats = [&data.q, &data.k, &data.v];
                 let of =
@@ -234,6 +240,52 @@ fn operands_of_bf16_are_the_same_numbers_and_results_are_rounded() {
                 run(&attention.stored(numbers), &operands);
                 assert!(found == wanted, "{sizes:?} on {isa:?} x {threads}, operand {whole} of f32");
             }
+        }
+    }
+}
+
+/// Each number rounded to `bf16`.
+fn halves(values: &[f32]) -> Vec<u16> {
+    values.iter().copied().map(nearest_bf16).collect()
+}
+
+#[test]
+fn powers_of_bf16_agree_with_plain_loops_up_to_their_rounding() {
+    let mut rng = Rng::new(22);
+    let bf16 = StoredFloat::Bf16;
+    let numbers = AttentionNumbers { q: bf16, k: bf16, v: bf16, out: StoredFloat::F32, powers: bf16 };
+    for number in 0..or_few(60, 3) {
+        let mut up_to = |most: usize| rng.between(1, most) as u64;
+        let heads = [up_to(2), up_to(3)];
+        let mut sizes = or_few([70; 4], [9, 20, 9, 9]).map(&mut up_to);
+        if number % 8 == 0 {
+            sizes[1] += or_few(255, 2);
+        }
+        let orders = [0; 3].map(|_| if up_to(2) == 1 { Order::ByRows } else { Order::ByColumns });
+        let shape = shape(heads, sizes, orders);
+        let mask = if up_to(2) == 1 { Mask::Present } else { Mask::Absent };
+        let mut data = data(&mut rng, &shape, mask);
+        let stored = [halves(&data.q), halves(&data.k), halves(&data.v)];
+        let [q, k, v] = [&stored[0], &stored[1], &stored[2]]
+            .map(|halves| halves.iter().copied().map(wide_bf16).collect::<Vec<f32>>());
+        (data.q, data.k, data.v) = (q, k, v);
+        let mut former: Option<(Isa, Vec<f32>)> = None;
+        for (isa, threads) in ways() {
+            let mut found = vec![7.0; (heads[0] * heads[1] * shape.rows * shape.columns) as usize];
+            let mut operands = vec![output(&mut found)];
+            operands.extend(stored.iter().map(|halves| input(halves)));
+            operands.push(data.mask.as_ref().map_or(std::ptr::null_mut(), |mask| input(mask)));
+            operands.extend(data.factors.iter().map(|factor| {
+                let null = std::ptr::null_mut();
+                factor.as_ref().map_or(null, |factor| std::ptr::from_ref(factor).cast::<u8>().cast_mut())
+            }));
+            run(&Attention::new(&shape, isa, threads).stored(numbers), &operands);
+            // A power, at most 1, is rounded by at most 1/512, and numbers of v are at most 1.
+            assert_close(&shape, &data, &found, 1.0 / 500.0);
+            if let Some((_, wanted)) = former.as_ref().filter(|(other, _)| *other == isa) {
+                assert_same_bits(wanted, &found, shape);
+            }
+            former = Some((isa, found));
         }
     }
 }
