@@ -86,9 +86,10 @@ const NARROWEST_DEPTH: usize = 16;
 /// Floats of padding between the points' blocks, so that neighbours fall in different sets of the caches.
 const APART: usize = 16;
 
-/// Cycles of a step of a matrix tile, besides one cycle for each row and vector. This and the following costs
-/// are fitted to the 3x3 layers of `examples/layers.rs` on an AMD EPYC (Zen 4, AVX-512, one thread). On a Zen
-/// 3 with AVX2, nine of ten layers of all filters took from 0.9 to 1.9 times as long as expected.
+/// Cycles of a step of a matrix tile, besides those of its products: one for each row and vector, or half of
+/// one on machines that multiply two vectors in each cycle. This and the following costs are fitted to the
+/// 3x3 layers of `examples/layers.rs` on an AMD EPYC (Zen 4, AVX-512, one thread). On a Zen 3 with AVX2, nine
+/// of ten layers of all filters took from 0.9 to 1.9 times as long as expected.
 const STEP_CYCLES: f64 = 2.0;
 /// Cycles of a matrix tile, besides its steps.
 const TILE_CYCLES: f64 = 60.0;
@@ -96,17 +97,27 @@ const TILE_CYCLES: f64 = 60.0;
 const CALL_CYCLES: f64 = 1500.0;
 /// How much longer than expected a part may take because its core is busy elsewhere.
 const DISTURBANCE: f64 = 0.25;
-/// Cycles of a product of [`crate::Conv2d`] with 16 weights, with all its overhead.
-const DIRECT_CYCLES: f64 = 1.2;
+/// Cycles of a product with 16 numbers, or pairs, with all its overhead, on machines that multiply one vector
+/// of 512 bits in each cycle, and on those that multiply two ([`DIRECT`]).
+type ProductCycles = [f64; 2];
+/// Those of [`crate::Conv2d`]. Second numbers are fitted on an AMD EPYC (Zen 5).
+const DIRECT: ProductCycles = [1.2, 0.6];
 /// The same in a group with a single vector of output channels, whose rows are copied.
-const NARROW_DIRECT_CYCLES: f64 = 1.5;
-/// Cycles of a product of [`crate::PairConv2d`] with 16 pairs of weights on a machine with an instruction for
-/// pairs.
-const PAIRS_CYCLES: f64 = 1.2;
+const NARROW_DIRECT: ProductCycles = [1.5, 0.8];
+/// How long a convolution with few outputs takes on machines that multiply two vectors, beside others.
+const PLANES_OF_TWO: f64 = 0.65;
+/// How long transforms of filters take there.
+const FILTERS_OF_TWO: f64 = 0.55;
+/// Those of [`crate::PairConv2d`] on a machine with an instruction for pairs.
+const PAIRS: ProductCycles = [1.2, 0.57];
 /// The same in a group with a single vector of output channels.
-const NARROW_PAIRS_CYCLES: f64 = 3.0;
-/// The same in all groups on machines without the instruction.
-const PAIRS_APART_CYCLES: f64 = 2.8;
+const NARROW_PAIRS: ProductCycles = [3.0, 2.7];
+/// The same where rows are read from copied lines.
+const PAIRS_OF_LINES: ProductCycles = [1.1, 0.57];
+/// The same in a group with a single vector of output channels.
+const NARROW_PAIRS_OF_LINES: ProductCycles = [1.3, 0.7];
+/// Those of [`crate::PairConv2d`] in all groups on machines without the instruction.
+const PAIRS_APART: ProductCycles = [2.8, 1.4];
 
 impl Winograd {
     /// The rows of the output in a strip of tiles. If the output is computed in parts whose rows are a
@@ -281,23 +292,31 @@ impl Winograd {
             let direct =
                 Conv2d::new(&self.shape(), &self.strides, ConvPrologue::None, Activation::None, self.isa, 1);
             if let Some(cycles) = direct.plane_cycles() {
-                return cycles;
+                return if self.multiplies_two() { cycles * PLANES_OF_TWO } else { cycles };
             }
         }
         let is_narrow = self.groups > 1 && self.panels().get(0).width < PANEL;
         let cycles = match self.weights {
-            StoredFloat::F32 if is_narrow => NARROW_DIRECT_CYCLES * self.direct_share(),
-            StoredFloat::F32 => DIRECT_CYCLES * self.direct_share(),
+            StoredFloat::F32 if is_narrow => NARROW_DIRECT,
+            StoredFloat::F32 => DIRECT,
             StoredFloat::Bf16 if self.isa == Isa::Avx512 && Avx512::has_pairs() => {
-                if is_narrow {
-                    NARROW_PAIRS_CYCLES
-                } else {
-                    PAIRS_CYCLES
+                match (is_narrow, self.shape().widens_to_pairs()) {
+                    (true, true) => NARROW_PAIRS_OF_LINES,
+                    (true, false) => NARROW_PAIRS,
+                    (false, true) => PAIRS_OF_LINES,
+                    (false, false) => PAIRS,
                 }
             }
-            StoredFloat::Bf16 => PAIRS_APART_CYCLES,
+            StoredFloat::Bf16 => PAIRS_APART,
         };
+        let share = if self.weights == StoredFloat::F32 { self.direct_share() } else { 1.0 };
+        let cycles = share * cycles[usize::from(self.multiplies_two())];
         pixels * vectors * cycles
+    }
+
+    /// Whether the machine multiplies two vectors in each cycle.
+    fn multiplies_two(&self) -> bool {
+        self.isa == Isa::Avx512 && Avx512::multiplies_two()
     }
 
     /// The shape that it computes.
@@ -339,7 +358,7 @@ impl Winograd {
     }
 
     /// The share of the products that [`crate::Conv2d`] computes: of a dilated filter, it leaves out the taps
-    /// that meet padding. Without dilation these are few, and part of [`DIRECT_CYCLES`].
+    /// that meet padding. Without dilation these are few, and part of [`DIRECT`].
     fn direct_share(&self) -> f64 {
         let kernel = self.filter.kernel();
         let share = |side: usize, input: u32, output: u32, pad: u32| {
@@ -413,6 +432,9 @@ impl Winograd {
         let depth_blocks = self.depth_blocks() as f64;
         let points = self.filter.points() as f64;
         let costs = self.filter.costs();
+        let product = if self.multiplies_two() { 0.5 } else { 1.0 };
+        let step = STEP_CYCLES * product;
+        let filter = costs.filter * if self.multiplies_two() { FILTERS_OF_TWO } else { 1.0 };
         // The groups that a part's panels belong to.
         let read = (in_group / 16.0).ceil() * costs.read;
         let of_group = self.panels().of_group() as u32;
@@ -426,9 +448,9 @@ impl Winograd {
             let heights = f64::from(tiles.div_ceil(blocks).div_ceil(matrix_tile_rows) * blocks);
             let [tiles, panels, blocks] = [tiles, panels, blocks].map(f64::from);
             let vectors = panels * width / 16.0;
-            let steps = in_group * (tiles * vectors + heights * panels * STEP_CYCLES);
+            let steps = in_group * (tiles * vectors * product + heights * panels * step);
             let matrix_tiles = heights * panels * depth_blocks * TILE_CYCLES;
-            let filters = blocks * in_group * vectors * costs.filter;
+            let filters = blocks * in_group * vectors * filter;
             let writes = tiles * vectors * costs.write;
             points * (steps + matrix_tiles) + filters + groups * tiles * read + writes + CALL_CYCLES
         }

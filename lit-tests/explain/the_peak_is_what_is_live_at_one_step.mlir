@@ -19,4 +19,4 @@ func.func @main(%x: tensor<1x32x32x8xf32> {optc.name = "x"}) -> tensor<1x8x8x16x
 // options for a smaller arena, each tried by planning again:
 //   --optimize=memory: 45.5 kB (45504 bytes), 57344 bytes fewer; 2 steps
 //   --donate=x: 70.1 kB (70080 bytes), 32768 bytes fewer; 3 steps
-//   --precision=bf16: 86.5 kB (86528 bytes), 16320 bytes fewer; 3 steps
+//   --precision=bf16: 84.6 kB (84608 bytes), 18240 bytes fewer; 3 steps

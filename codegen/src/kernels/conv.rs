@@ -73,11 +73,11 @@ fn copies_lines(whole: OpRef<'_>, fused: &Fused<'_>) -> bool {
     let [image, filter] = [0, 1].map(|index| whole.operand(fused.operands[index]));
     let tensors = [image, filter, whole.body.result(whole.op, 0)];
     let is_f32 = |value: Value| matches!(group::stored(whole, value), Ok(StoredFloat::F32));
-    root.int("groups") == Some(1)
-        && shape.stride != [1, 1]
-        && shape.reads_copied_lines()
-        && has_weights(whole, fused)
-        && tensors.into_iter().all(is_f32)
+    let copies = match fused.multiplies_bf16 {
+        true => shape.widens_planes(),
+        false => shape.reads_copied_lines() && tensors.into_iter().all(is_f32),
+    };
+    root.int("groups") == Some(1) && shape.stride != [1, 1] && has_weights(whole, fused) && copies
 }
 
 /// The sizes of a convolution in one group, but for batch and image. The sizes of weights are known even if

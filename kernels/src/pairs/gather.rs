@@ -140,7 +140,7 @@ impl PairImage<'_> {
 /// # Safety
 /// `from` is valid for `n` words, `to` for a vector more.
 #[inline(always)]
-unsafe fn copy_words<S: Simd>(s: S, from: *const u16, to: *mut u16, n: usize) {
+pub(super) unsafe fn copy_words<S: Simd>(s: S, from: *const u16, to: *mut u16, n: usize) {
     let words = 2 * S::LANES;
     let mut i = 0;
     // SAFETY: the caller's promise; a vector has twice as many words as floats.

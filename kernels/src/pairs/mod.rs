@@ -9,6 +9,7 @@
 //! while they are copied.
 
 mod gather;
+mod pixel_lines;
 mod product;
 mod rows;
 mod tile;
@@ -25,6 +26,7 @@ use crate::map::Activation;
 use crate::pack::{PANEL, Panels, WeightStrides};
 use crate::pixels::Pixel;
 use crate::simd::{Avx512, Simd};
+use pixel_lines::MOST_LINES;
 use std::ops::Range;
 
 /// The element types of a convolution's tensors. Weights are `bf16`, the bias is `f32`.
@@ -99,14 +101,13 @@ impl PairConv2d {
             line_words: 0,
             unused: 0,
         };
+        if shape.widens_to_pairs() && this.conv.may_widen(prologue) {
+            this.conv.path = Path::Lines;
+        }
         if this.conv.path == Path::Gather {
             this.line_words = line_numbers(&this.conv, size_of::<u16>()).unwrap_or(0) as u32;
         }
         this.choose_blocks(SLAB);
-        this.conv.line = match this.may_leave_out_taps() {
-            true => this.conv.out_w,
-            false => this.conv.uniform_rows() as u32,
-        };
         this.conv.choose_parts(threads);
         Some(this)
     }
@@ -137,9 +138,7 @@ impl PairConv2d {
     /// The fewest bytes of scratch that each worker can do with.
     pub fn least_scratch_bytes(&self) -> usize {
         let mut least = *self;
-        if least.conv.path == Path::Gather {
-            least.choose_blocks(0);
-        }
+        least.choose_blocks(0);
         least.scratch_bytes()
     }
 
@@ -159,16 +158,16 @@ impl PairConv2d {
     pub fn pack(&self, weights: &[f32], strides: WeightStrides, out: &mut [f32]) {
         assert_eq!(out.len(), self.packed_len());
         let panels = self.panels();
-        let depth = self.conv.depth();
+        let taps = self.conv.kernel_h as usize * self.conv.kernel_w as usize;
         let kernel_w = self.conv.kernel_w as usize;
         let in_group = self.conv.in_group as usize;
         for panel in (0..panels.count()).map(|index| panels.get(index)) {
             let rows = &mut out[panel.offset..panel.offset + panels.depth() * panel.width];
             for (pair, row) in rows.chunks_exact_mut(panel.width).enumerate() {
                 let [low, high] = [2 * pair, 2 * pair + 1].map(|k| {
-                    let (tap, ci) = (k / in_group, k % in_group);
+                    let (tap, ci) = (k / self.tap_numbers(), k % self.tap_numbers());
                     let base = ci * strides.i + tap / kernel_w * strides.h + tap % kernel_w * strides.w;
-                    (k < depth).then_some(base)
+                    (tap < taps && ci < in_group).then_some(base)
                 });
                 for (lane, slot) in row.iter_mut().enumerate() {
                     let number = |base: Option<usize>| match base {
@@ -207,7 +206,15 @@ impl PairConv2d {
 
     /// Pairs of K.
     fn pairs(&self) -> usize {
-        self.conv.depth().div_ceil(2)
+        (self.conv.kernel_h as usize * self.conv.kernel_w as usize * self.tap_numbers()).div_ceil(2)
+    }
+
+    /// Numbers of a tap in packed weights.
+    fn tap_numbers(&self) -> usize {
+        match self.conv.path {
+            Path::Lines => self.pixel_numbers(),
+            _ => self.conv.in_group as usize,
+        }
     }
 
     /// Words of scratch for the line buffer.
@@ -218,7 +225,12 @@ impl PairConv2d {
     /// The most bytes of scratch with copied rows of at most `slab` words, at any sizes up to these: at a
     /// smaller size, rows may be copied instead of read in place, and lines may fit the line buffer.
     fn most_bytes_of(&self, slab: usize) -> usize {
-        let lines = if self.conv.strides.input.c == 1 { 0 } else { MOST_BYTES / size_of::<u16>() };
+        let lines = match self.conv.path {
+            Path::Lines => MOST_LINES,
+            _ if self.conv.strides.input.c != 1 => MOST_BYTES,
+            _ => 0,
+        };
+        let lines = lines / size_of::<u16>();
         SUMS * 4 + (slab + lines + SLAB_TAIL) * 2
     }
 
@@ -227,7 +239,12 @@ impl PairConv2d {
         let rows = self.conv.rows().max(1);
         let depth = self.conv.depth();
         self.conv.block_depth = depth as u32;
+        self.conv.line = match self.may_leave_out_taps() {
+            true => self.conv.out_w,
+            false => self.conv.uniform_rows() as u32,
+        };
         self.conv.block_rows = match self.conv.path {
+            Path::Lines => self.choose_lines(slab * size_of::<u16>()),
             Path::Gather => {
                 let stride = row_words(depth);
                 self.conv.slab_stride = stride as u32;
@@ -256,6 +273,7 @@ unsafe impl Kernel for PairConv2d {
                 let rows = (self.conv.block_rows * self.conv.slab_stride) as usize;
                 self.words_of_lines() + rows + SLAB_TAIL
             }
+            Path::Lines => self.wide_lines().copied() * self.line_words as usize + SLAB_TAIL,
             _ => 0,
         };
         SUMS * 4 + slab * 2

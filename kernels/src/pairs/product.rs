@@ -47,6 +47,8 @@ impl PackedPairProduct {
                 unsafe {
                     let tile = PairTile {
                         pairs: self.pairs,
+                        segments: 1,
+                        segment_stride: 0,
                         a: self.a.add(rows.start * self.a_stride),
                         a_stride: self.a_stride,
                         b: self.b.add(panel * self.pairs + lane),

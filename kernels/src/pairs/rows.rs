@@ -1,23 +1,22 @@
 //! The loops around the microkernel of `bf16` products: those of [`crate::rows`], with all of K in one block.
 
 use super::gather::PairImage;
+use super::pixel_lines::GroupImage;
 use super::tile::{PairTile, tile_function, tile_rows};
 use super::{PairConv2d, PairOperands, SUMS};
 use crate::conv::Path;
 use crate::im2col::RowCopies;
 use crate::lines::Lines;
 use crate::pack::Panel;
+use crate::segments::{RowsOfLine, SegmentedRows};
 use crate::simd::Simd;
-use crate::tile::tile_ranges;
+use crate::wide_lines::{LinesOfBlock, WidenedImage};
 use std::ops::Range;
 
-/// Where a block's rows lie: element (row, k) at `start + row * stride + k`.
-#[derive(Clone, Copy)]
-struct PairRows {
-    start: *const u16,
-    stride: usize,
-    /// Room for the sums of a tile.
-    sums: *mut f32,
+/// The copied lines of a part, of one of two kinds.
+struct LinesOfPart {
+    numbers: Lines,
+    pixels: LinesOfBlock,
 }
 
 /// Runs part `part`.
@@ -32,7 +31,7 @@ pub(super) unsafe fn run<S: Simd>(
     part: usize,
     scratch: *mut u8,
 ) {
-    let mut lines = Lines::none();
+    let mut lines = LinesOfPart { numbers: Lines::none(), pixels: LinesOfBlock::none() };
     let (panels, blocks) = this.conv.blocks(this.panels().count(), part);
     for rows in blocks {
         // SAFETY: the caller's promise; the rows are within one line.
@@ -48,11 +47,11 @@ unsafe fn row_block<S: Simd>(
     images: &PairOperands,
     rows: Range<usize>,
     panels: Range<usize>,
-    (scratch, lines): (*mut u8, &mut Lines),
+    (scratch, lines): (*mut u8, &mut LinesOfPart),
 ) {
     let all = this.panels();
     let mut group = usize::MAX;
-    let mut from = PairRows { start: std::ptr::null(), stride: 0, sums: scratch.cast() };
+    let mut from = SegmentedRows::whole(std::ptr::null(), 0);
     for index in panels {
         let panel = all.get(index);
         // SAFETY: the caller's promise; rows and panel are inside the images.
@@ -61,7 +60,7 @@ unsafe fn row_block<S: Simd>(
                 group = panel.group;
                 from = block_rows(s, this, images, &rows, group, (scratch, lines));
             }
-            panel_block::<S>(this, images, &rows, from, panel);
+            panel_block::<S>(this, images, &rows, from, panel, scratch.cast());
         }
     }
 }
@@ -74,44 +73,46 @@ unsafe fn block_rows<S: Simd>(
     images: &PairOperands,
     rows: &Range<usize>,
     group: usize,
-    (scratch, lines): (*mut u8, &mut Lines),
-) -> PairRows {
+    (scratch, lines): (*mut u8, &mut LinesOfPart),
+) -> SegmentedRows {
     let conv = &this.conv;
-    let sums = scratch.cast::<f32>();
-    if conv.path == Path::Gather {
-        let stride = conv.slab_stride as usize;
-        let image = PairImage { this, images };
-        let copies = RowCopies::new(&image, group);
-        let mut pixel = conv.pixel(rows.start);
-        // SAFETY: scratch has the sums, the lines, `block_rows` rows of `slab_stride` words, and a vector
-        // more.
-        unsafe {
-            let ready = sums.add(SUMS).cast::<u16>();
-            let slab = ready.add(this.words_of_lines());
-            if this.line_words > 0 {
-                for (pixel, done, count) in conv.output_lines(rows) {
-                    let to = slab.add(done * stride);
-                    let words = this.line_words as usize;
-                    lines.rows(s, &image, group, (pixel, count), (ready, words), (to, stride));
-                }
-                return PairRows { start: slab, stride, sums };
+    let ready = scratch.cast::<f32>().wrapping_add(SUMS).cast::<u16>();
+    if conv.path == Path::Lines {
+        let image = GroupImage { this, images, group };
+        // SAFETY: scratch has the sums, the lines and a vector more.
+        let before = unsafe { lines.pixels.advance(s, &image, rows, ready.cast()) };
+        return this.wide_lines().rows(ready.cast(), image.line_bytes(), before);
+    }
+    let image = PairImage { this, images };
+    if conv.path != Path::Gather {
+        let input = &conv.strides.input;
+        let offset = input.offset(conv.pixel(rows.start)) + group * conv.in_group as usize;
+        // SAFETY: the pixel is inside the input, and the block's rows follow it at the stride of a pixel.
+        let start = unsafe { images.x.cast::<u16>().add(offset) };
+        return SegmentedRows::whole(start.cast(), input.w as usize * size_of::<u16>());
+    }
+    let stride = conv.slab_stride as usize;
+    let copies = RowCopies::new(&image, group);
+    let mut pixel = conv.pixel(rows.start);
+    // SAFETY: scratch has the sums, the lines, `block_rows` rows of `slab_stride` words, and a vector more.
+    unsafe {
+        let slab = ready.add(this.words_of_lines());
+        if this.line_words > 0 {
+            for (pixel, done, count) in conv.output_lines(rows) {
+                let to = slab.add(done * stride);
+                let words = this.line_words as usize;
+                lines.numbers.rows(s, &image, group, (pixel, count), (ready, words), (to, stride));
             }
-            if copies.has_channels_apart() {
-                copies.rows_apart(rows, slab, stride);
-                return PairRows { start: slab, stride, sums };
-            }
+        } else if copies.has_channels_apart() {
+            copies.rows_apart(rows, slab, stride);
+        } else {
             for index in 0..rows.len() {
                 copies.row(s, pixel, slab.add(index * stride));
                 pixel = conv.next(pixel);
             }
-            return PairRows { start: slab, stride, sums };
         }
+        SegmentedRows::whole(slab.cast(), stride * size_of::<u16>())
     }
-    let input = &conv.strides.input;
-    let offset = input.offset(conv.pixel(rows.start)) + group * conv.in_group as usize;
-    // SAFETY: the pixel is inside the input, and the block's rows follow it at the stride of a pixel.
-    let start = unsafe { images.x.cast::<u16>().add(offset) };
-    PairRows { start, stride: input.w as usize, sums }
 }
 
 /// Computes a block for one panel, tile by tile.
@@ -120,8 +121,9 @@ unsafe fn panel_block<S: Simd>(
     this: &PairConv2d,
     images: &PairOperands,
     rows: &Range<usize>,
-    from: PairRows,
+    from: SegmentedRows,
     panel: Panel,
+    sums: *mut f32,
 ) {
     let conv = &this.conv;
     let count = rows.len();
@@ -138,15 +140,16 @@ unsafe fn panel_block<S: Simd>(
     let mut column = 0;
     while column < panel.count {
         let channel = panel.first + column;
-        for tile_rows in tile_ranges(count, most) {
-            let row = tile_rows.start;
+        for RowsOfLine { first: row, count: tile_rows, start } in from.tiles(count, most) {
             // SAFETY: rows and columns of the tile are inside the block and the panel, for each operand that
             // is not null.
             unsafe {
                 let tile = PairTile {
-                    pairs: inside.len(),
-                    a: from.start.add(row * from.stride + 2 * inside.start),
-                    a_stride: from.stride,
+                    pairs: inside.len() / from.segments,
+                    segments: from.segments,
+                    segment_stride: from.jump / size_of::<u16>(),
+                    a: start.cast::<u16>().add(2 * inside.start),
+                    a_stride: from.stride / size_of::<u16>(),
                     b: images.weights.add(panel.offset + inside.start * panel.width + column),
                     b_stride: panel.width,
                     c: images.out,
@@ -163,11 +166,11 @@ unsafe fn panel_block<S: Simd>(
                     residual_stride: residual.w as usize,
                     residual_stored: this.residual,
                     activation: conv.activation,
-                    sums: from.sums,
+                    sums,
                     ahead,
                     ahead_stride,
                 };
-                tile_function::<S>(tile_rows.len(), columns / S::LANES, this.at_once)(&tile);
+                tile_function::<S>(tile_rows, columns / S::LANES, this.at_once)(&tile);
             }
             ahead = ahead.wrapping_add(pairs * ahead_stride);
         }

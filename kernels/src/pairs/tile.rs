@@ -13,7 +13,11 @@ use crate::tile::{FETCHED_DEPTH, LINE};
 /// strides in elements.
 #[derive(Clone, Copy)]
 pub(super) struct PairTile {
+    /// Pairs of a segment of a row.
     pub(super) pairs: usize,
+    /// Segments of a row of `a`, and their distance; those of `b` follow each other.
+    pub(super) segments: usize,
+    pub(super) segment_stride: usize,
     pub(super) a: *const u16,
     pub(super) a_stride: usize,
     pub(super) b: *const i32,
@@ -110,29 +114,33 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize, const AT_ONCE: u32> Task<
                 });
             }
             let mut b = tile.b;
-            for k in 0..tile.pairs {
-                let mut weights = [s.splat_int(0); VECTORS];
-                for (v, weight) in weights.iter_mut().enumerate() {
-                    *weight = s.load_int(b.add(v * S::LANES));
-                }
-                let ahead = tile.ahead.wrapping_add(k * tile.ahead_stride);
-                prefetch(ahead.cast());
-                if tile.ahead_stride > LINE {
-                    prefetch(ahead.wrapping_add(LINE).cast());
-                }
-                // After the last step this pointer is out of bounds, but not read.
-                b = b.wrapping_add(tile.b_stride);
-                written_out!(row in ROWS => {
-                    let pair = tile.a.add(row * tile.a_stride + 2 * k).cast::<i32>().read_unaligned();
-                    let pair = s.splat_int(pair);
-                    for (sum, &weight) in sums[row].iter_mut().zip(&weights) {
-                        *sum = if AT_ONCE == 1 {
-                            s.add_pairs_at_once(pair, weight, *sum)
-                        } else {
-                            s.add_pairs(pair, weight, *sum)
-                        };
+            let mut ahead = tile.ahead;
+            for segment in 0..tile.segments {
+                let a = tile.a.add(segment * tile.segment_stride);
+                for k in 0..tile.pairs {
+                    let mut weights = [s.splat_int(0); VECTORS];
+                    for (v, weight) in weights.iter_mut().enumerate() {
+                        *weight = s.load_int(b.add(v * S::LANES));
                     }
-                });
+                    prefetch(ahead.cast());
+                    if tile.ahead_stride > LINE {
+                        prefetch(ahead.wrapping_add(LINE).cast());
+                    }
+                    // After the last step these pointers are out of bounds, but not read.
+                    ahead = ahead.wrapping_add(tile.ahead_stride);
+                    b = b.wrapping_add(tile.b_stride);
+                    written_out!(row in ROWS => {
+                        let pair = a.add(row * tile.a_stride + 2 * k).cast::<i32>().read_unaligned();
+                        let pair = s.splat_int(pair);
+                        for (sum, &weight) in sums[row].iter_mut().zip(&weights) {
+                            *sum = if AT_ONCE == 1 {
+                                s.add_pairs_at_once(pair, weight, *sum)
+                            } else {
+                                s.add_pairs(pair, weight, *sum)
+                            };
+                        }
+                    });
+                }
             }
             let sums = activated::<S, ROWS, VECTORS>(s, &tile, sums);
             match is_whole {

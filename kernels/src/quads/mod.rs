@@ -354,7 +354,11 @@ impl QuadConv2d {
     /// Bytes of scratch for the line buffer.
     #[inline(always)]
     fn bytes_of_lines(&self) -> usize {
-        self.copied_lines() * self.line_bytes as usize
+        let lines = match self.conv.path {
+            Path::Lines => self.wide_lines().copied(),
+            _ => self.conv.kernel_h as usize,
+        };
+        lines * self.line_bytes as usize
     }
 
     /// Bytes of scratch for the zero-point terms of a block's rows.

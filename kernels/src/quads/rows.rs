@@ -1,7 +1,6 @@
 //! The loops around the microkernel of 8-bit products: those of [`crate::rows`], with all of K in one block.
 
 use super::gather::QuadImage;
-use super::pixel_lines::{PIXEL, PixelLines};
 use super::steps::{StepCode, StepPlan, WeightZero};
 use super::tile::{QuadTile, RowSums, row_sums, tile_function, tile_rows};
 use super::{QuadConv2d, QuadOperands, SUMS};
@@ -9,8 +8,9 @@ use crate::conv::Path;
 use crate::im2col::RowCopies;
 use crate::lines::Lines;
 use crate::pack::{PANEL, Panel};
+use crate::segments::{RowsOfLine, SegmentedRows};
 use crate::simd::Simd;
-use crate::tile::tile_ranges;
+use crate::wide_lines::LinesOfBlock;
 use std::ops::Range;
 
 /// The context of a running part.
@@ -27,69 +27,10 @@ struct QuadPart<'r> {
     scratch: *mut u8,
 }
 
-/// Where a block's rows lie: byte `k` of segment `i` of row `x` of line `y` at `start + y * line_stride + x *
-/// stride + i * jump + k`.
-#[derive(Clone, Copy)]
-struct QuadRows {
-    start: *const u8,
-    stride: usize,
-    /// Equal parts of a row.
-    segments: usize,
-    jump: usize,
-    /// Rows of a line, and those of the first one that are before the block.
-    line: usize,
-    before: usize,
-    line_stride: usize,
-}
-
-/// Rows of a block that are in one line: the first, how many, and where the first begins.
-struct QuadLine {
-    first: usize,
-    count: usize,
-    start: *const u8,
-}
-
-impl QuadRows {
-    /// Rows of one segment in one line.
-    #[inline(always)]
-    fn whole(start: *const u8, stride: usize) -> QuadRows {
-        QuadRows { start, stride, segments: 1, jump: 0, line: usize::MAX, before: 0, line_stride: 0 }
-    }
-
-    /// The lines of the first `count` rows.
-    #[inline(always)]
-    fn lines(self, count: usize) -> impl Iterator<Item = QuadLine> {
-        let mut first = 0;
-        std::iter::from_fn(move || {
-            let at = self.before + first;
-            let [y, x] = [at / self.line, at % self.line];
-            let found = QuadLine {
-                first,
-                count: (self.line - x).min(count - first),
-                start: self.start.wrapping_add(y * self.line_stride + x * self.stride),
-            };
-            first += found.count;
-            (found.count > 0).then_some(found)
-        })
-    }
-
-    /// The first `count` rows, at most `most` of a line together.
-    #[inline(always)]
-    fn tiles(self, count: usize, most: usize) -> impl Iterator<Item = QuadLine> {
-        self.lines(count).flat_map(move |line| {
-            tile_ranges(line.count, most).map(move |rows| QuadLine {
-                first: line.first + rows.start,
-                count: rows.len(),
-                start: line.start.wrapping_add(rows.start * self.stride),
-            })
-        })
-    }
-}
-
 /// The copied lines of a part, of one of two kinds.
 struct CopiedLines {
     bytes: Lines,
-    pixels: PixelLines,
+    pixels: LinesOfBlock,
 }
 
 /// Whether a channel's zero point is not 0 for packed weights, if each channel has one.
@@ -139,7 +80,7 @@ pub(super) unsafe fn run<S: Simd>(
         has_terms: zero != 0 || unsafe { has_zero_points(this, images) },
         scratch,
     };
-    let mut lines = CopiedLines { bytes: Lines::none(), pixels: PixelLines::none() };
+    let mut lines = CopiedLines { bytes: Lines::none(), pixels: LinesOfBlock::none() };
     let (panels, blocks) = this.conv.blocks(this.panels().count(), part);
     for rows in blocks {
         // SAFETY: the caller's promise; outputs of the rows are at the same distance.
@@ -164,7 +105,7 @@ impl QuadPart<'_> {
     ) {
         let all = self.this.panels();
         let mut group = usize::MAX;
-        let mut from = QuadRows::whole(std::ptr::null(), 0);
+        let mut from = SegmentedRows::whole(std::ptr::null(), 0);
         for index in panels {
             let panel = all.get(index);
             // SAFETY: the caller's promise; rows and panel are inside the images.
@@ -189,30 +130,21 @@ impl QuadPart<'_> {
         rows: &Range<usize>,
         group: usize,
         lines: &mut CopiedLines,
-    ) -> QuadRows {
+    ) -> SegmentedRows {
         let QuadPart { this, images, .. } = *self;
         let conv = &this.conv;
         let ready = self.scratch.wrapping_add(SUMS * 4 + this.bytes_of_terms());
         if conv.path == Path::Lines {
             // SAFETY: scratch has the sums, the terms, the lines and their tail.
-            let before = unsafe { lines.pixels.advance(s, (this, images), rows, ready) };
-            let jump = this.line_bytes as usize;
-            return QuadRows {
-                start: ready,
-                stride: conv.stride_w as usize * PIXEL,
-                segments: conv.kernel_h as usize,
-                jump,
-                line: conv.out_w as usize,
-                before,
-                line_stride: conv.stride_h as usize * jump,
-            };
+            let before = unsafe { lines.pixels.advance(s, &QuadImage { this, images }, rows, ready) };
+            return this.wide_lines().rows(ready, this.line_bytes as usize, before);
         }
         if conv.path != Path::Gather {
             let input = &conv.strides.input;
             let offset = input.offset(conv.pixel(rows.start)) + group * conv.in_group as usize;
             // SAFETY: the pixel is inside the input, and the block's rows follow it at the stride of a pixel.
             let start = unsafe { images.x.add(offset) };
-            return QuadRows::whole(start, input.w as usize);
+            return SegmentedRows::whole(start, input.w as usize);
         }
         let stride = conv.slab_stride as usize;
         let image = QuadImage { this, images };
@@ -236,15 +168,15 @@ impl QuadPart<'_> {
                     pixel = conv.next(pixel);
                 }
             }
-            QuadRows::whole(slab, stride)
+            SegmentedRows::whole(slab, stride)
         }
     }
 
     /// Writes the zero-point term of each row. If each column has its own zero point, the tile multiplies the
     /// term by it.
     #[inline(always)]
-    unsafe fn write_terms<S: Simd>(&self, from: QuadRows, rows: usize) {
-        let QuadRows { stride, segments, jump, .. } = from;
+    unsafe fn write_terms<S: Simd>(&self, from: SegmentedRows, rows: usize) {
+        let SegmentedRows { stride, segments, jump, .. } = from;
         let quads = self.this.quads() / segments;
         let image = self.this.row_sign();
         let to = self.terms();
@@ -252,7 +184,7 @@ impl QuadPart<'_> {
         let factor = if self.this.zero == WeightZero::Channel { 1 } else { self.zero };
         // SAFETY: the rows are readable to the end of their last quad, and scratch has room for their terms.
         unsafe {
-            for QuadLine { first, count: rows, start: a } in from.lines(rows) {
+            for RowsOfLine { first, count: rows, start: a } in from.lines(rows) {
                 let to = to.add(first);
                 let sums = RowSums { a, a_stride: stride, segments, jump, quads, rows, image, to };
                 row_sums::<S>(sums, self.at_once);
@@ -287,7 +219,7 @@ impl QuadPart<'_> {
 
     /// Computes a block for one panel, tile by tile.
     #[inline(always)]
-    unsafe fn panel_block<S: Simd>(&self, rows: &Range<usize>, from: QuadRows, panel: Panel) {
+    unsafe fn panel_block<S: Simd>(&self, rows: &Range<usize>, from: SegmentedRows, panel: Panel) {
         let QuadPart { this, images, .. } = *self;
         let conv = &this.conv;
         let most = tile_rows::<S>(self.at_once);
@@ -306,7 +238,7 @@ impl QuadPart<'_> {
         let at = |stride: u64, row: usize| row * stride as usize;
         for column in (0..panel.count).step_by(columns) {
             let channel = panel.first + column;
-            for QuadLine { first: row, count, start: a } in from.tiles(rows.len(), most) {
+            for RowsOfLine { first: row, count, start: a } in from.tiles(rows.len(), most) {
                 let residual_first = residual.offset(pixel) + at(residual.w, row) + channel;
                 let first = output.offset(pixel) + at(output.w, row) + channel;
                 // SAFETY: rows and columns of the tile are inside the block and the panel, for each operand

@@ -5,6 +5,7 @@ use math::coefficients::ROUND;
 #[cfg(not(miri))]
 use std::arch::asm;
 use std::arch::x86_64::*;
+use std::sync::OnceLock;
 
 /// Proof that the machine has AVX-512 F, VL, BW and DQ (and AVX2 and FMA).
 #[derive(Clone, Copy)]
@@ -183,6 +184,24 @@ impl Simd for Avx512 {
             // a masked store of words that it narrows itself into a store of four bytes.
             _mm512_mask_cvtepi32_storeu_epi16(to.cast(), self.mask(count), _mm512_srli_epi32::<16>(a));
         }
+    }
+
+    fn multiplies_two() -> bool {
+        // Miri knows no such instruction.
+        if cfg!(miri) {
+            return false;
+        }
+        static FOUND: OnceLock<bool> = OnceLock::new();
+        *FOUND.get_or_init(|| {
+            // Intel's machines with AMX are servers, which have two multipliers.
+            let has_amx = __cpuid(0).eax >= 7 && __cpuid_count(7, 0).edx & 1 << 24 != 0;
+            // AMD's of family 1Ah (Zen 5), but for the mobile models 2xh, 3xh and 6xh. Virtual machines hide
+            // the flag for it.
+            let version = __cpuid(1).eax;
+            let family = (version >> 8 & 0xf) + (version >> 20 & 0xff);
+            let is_amd = __cpuid(0).ebx == u32::from_le_bytes(*b"Auth");
+            has_amx || is_amd && family == 0x1a && !matches!(version >> 16 & 0xf, 2 | 3 | 6)
+        })
     }
 
     #[inline(always)]

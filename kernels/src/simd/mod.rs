@@ -164,6 +164,12 @@ pub(crate) trait Simd: Lanewise {
         self.float(self.shift_left::<16>(pairs))
     }
 
+    /// Whether this machine multiplies two whole vectors in each cycle, where others with this instruction
+    /// set multiply one.
+    fn multiplies_two() -> bool {
+        false
+    }
+
     /// Whether some machines have instructions for [`Simd::add_pairs`] and [`Simd::nearest_bf16`].
     const MAY_PAIR: bool = false;
 

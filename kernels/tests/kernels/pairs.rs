@@ -131,6 +131,10 @@ pub(crate) fn expected(case: &Case, data: &Data, [n, y, x, o]: [usize; 4], resid
             };
             products.push((rounded(value), rounded(weight)));
         }
+        // In copied lines, a pixel has whole pairs.
+        if case.prologue == ConvPrologue::None && shape.widens_to_pairs() && in_group % 2 == 1 {
+            products.push((0.0, 0.0));
+        }
     }
     let mut sum = if case.has_bias { data.bias[o] } else { 0.0 };
     if case.has_residual {
@@ -287,6 +291,36 @@ fn lines_of_channels_first_images_are_read_right() {
         case.shape = Conv2dShape { dilation: [1, 1], ..case.shape };
         case.strides = ConvStrides::dense(&case.shape);
         case.strides.input = ImageStrides::nchw(case.shape.input, case.shape.in_channels);
+        case.prologue = ConvPrologue::None;
+        check(&case, seed);
+    }
+}
+
+/// Rows of products are read from copied lines of the image.
+#[test]
+fn copied_lines_of_whole_pairs_are_read_right() {
+    let mut rng = Rng::new(8);
+    for seed in 0..or_few(80, 4) {
+        let channels = rng.pick(or_few(&[2, 3, 3, 4, 6, 8, 18, 32, 128], &[2, 3, 4, 6]));
+        let outputs = rng.between(1, or_few(70, 9));
+        // Narrow groups of a few channels are not multiplied in pairs.
+        let groups = if channels > 4 || channels == 3 { rng.pick(&[1, 1, 2, 3]) } else { 1 };
+        let outputs = if groups > 1 { outputs.max(9) } else { outputs };
+        let mut case = random_case(&mut rng, groups, channels, outputs);
+        // The lines of a tile are short enough.
+        let most = if channels > 18 { 2 } else { 3 };
+        let stride = [rng.between(1, most), rng.between(1, most)];
+        let kernel = stride.map(|stride| rng.between(stride.max(2), stride + most - 1));
+        let out_w = rng.between(14, or_few(60, 15));
+        let pads = [0; 4].map(|_: usize| rng.between(0, 3));
+        let wide = (out_w - 1) * stride[1] + kernel[1] + rng.between(0, stride[1] - 1);
+        let input = [rng.between(5, or_few(20, 5)), wide.saturating_sub(pads[1] + pads[3]).max(kernel[1])];
+        case.shape = Conv2dShape { input, kernel, stride, pads, dilation: [1, 1], ..case.shape };
+        assert!(case.shape.widens_to_pairs(), "{case:?}");
+        let dense = ConvStrides::dense(&case.shape);
+        let wider = ImageStrides::nhwc(input, groups * channels + rng.pick(&[1, 5]));
+        let planes = ImageStrides::nchw(input, groups * channels);
+        case.strides = ConvStrides { input: rng.pick(&[dense.input, wider, planes]), ..dense };
         case.prologue = ConvPrologue::None;
         check(&case, seed);
     }

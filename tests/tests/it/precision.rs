@@ -166,10 +166,10 @@ fn random_nets_compute_what_their_rounded_programs_mean() {
 
 #[test]
 fn winograds_algorithm_computes_what_the_rounded_program_means() {
-    let ty = Net::ty([1, 44, 41, 64]);
+    let ty = Net::ty([1, 44, 41, 96]);
     let mut text = format!("func.func @main(%x: {ty}) -> {ty} {{\n");
-    let weights = "tensor<64x64x3x3xf32>";
-    text += &format!("%w = nn.constant dense<0.002> : {weights}\n");
+    let weights = "tensor<96x96x3x3xf32>";
+    text += &format!("%w = nn.constant dense<0.0015> : {weights}\n");
     let attrs = "{layout = \"NHWC\", pads = array<i64: 1, 1, 1, 1>}";
     for (step, (to, from)) in [("%0", "%x"), ("%2", "%1"), ("%3", "%2")].into_iter().enumerate() {
         text += &format!("{to} = nn.conv2d {from}, %w {attrs} : ({ty}, {weights}) -> {ty}\n");
@@ -178,8 +178,8 @@ fn winograds_algorithm_computes_what_the_rounded_program_means() {
         }
     }
     text += &format!("return %3 : {ty}\n}}");
-    let count = 44 * 41 * 64;
-    let input = array("x", &[1, 44, 41, 64], &Random::new(3).floats(count));
+    let count = 44 * 41 * 96;
+    let input = array("x", &[1, 44, 41, 96], &Random::new(3).floats(count));
     let precision = Precision::Bf16;
     let options = CompileOptions { precision, goal: Goal::Speed, threads: 1, ..CompileOptions::default() };
     let (module, found) = run(&text, &input, &options);
