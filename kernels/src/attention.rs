@@ -93,7 +93,12 @@ pub struct Attention {
     numbers: AttentionNumbers,
     /// 1 if pairs are multiplied by the machine's instruction for them.
     at_once: u32,
+    /// Always 0: fills what would be padding at the end.
+    unused: u32,
 }
+
+/// Descriptors are embedded, compared and read as bytes, so there is no padding between fields.
+const _: () = assert!(size_of::<Attention>() == size_of::<AttentionShape>() + 10 * size_of::<u32>());
 
 /// The element types of attention's operands; mask and factors are `f32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +137,8 @@ impl Attention {
         assert!(shape.out.column == 1 || shape.columns <= 1, "a row of the result lies without gaps");
         let f32 = StoredFloat::F32;
         let numbers = AttentionNumbers { q: f32, k: f32, v: f32, out: f32, powers: f32 };
-        let mut attention = Attention { shape: *shape, row_parts: 0, parts: 0, isa, numbers, at_once: 0 };
+        let mut attention =
+            Attention { shape: *shape, row_parts: 0, parts: 0, isa, numbers, at_once: 0, unused: 0 };
         let heads = attention.heads();
         let rows = shape.rows as usize;
         if heads * rows * shape.columns as usize == 0 {
@@ -221,7 +227,7 @@ impl Attention {
     }
 }
 
-// SAFETY: `u64`s, then eight fields of 4 bytes: no padding; `entry` reads this type.
+// SAFETY: `u64`s, then ten fields of 4 bytes: no padding; `entry` reads this type.
 unsafe impl Kernel for Attention {
     fn parts(&self) -> u32 {
         self.parts

@@ -3,9 +3,8 @@
 //! inputs where they are, one segment for each kernel row. Where rows are copied instead ([`crate::gather`]),
 //! an input is copied once for each tap that reads it.
 //!
-//! Numbers of 16 bits have lines ([`crate::lines`]) only to copy rows from: they are multiplied in pairs,
-//! which would go beyond the end of a segment. Bytes have lines of their own, of pixels widened to quads
-//! ([`crate::quads`]).
+//! Numbers of 16 bits and bytes have lines of their own ([`crate::wide_lines`]), of pixels widened to pairs
+//! or quads; else the words that are multiplied would go beyond the end of a segment.
 
 use crate::conv::{Conv2d, Conv2dShape, ConvOperands, ConvPrologue, ImageStrides, Path};
 use crate::gather::{copy, zero};

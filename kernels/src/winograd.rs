@@ -86,10 +86,10 @@ const NARROWEST_DEPTH: usize = 16;
 /// Floats of padding between the points' blocks, so that neighbours fall in different sets of the caches.
 const APART: usize = 16;
 
-/// Cycles of a step of a matrix tile, besides those of its products: one for each row and vector, or half of
-/// one on machines that multiply two vectors in each cycle. This and the following costs are fitted to the
-/// 3x3 layers of `examples/layers.rs` on an AMD EPYC (Zen 4, AVX-512, one thread). On a Zen 3 with AVX2, nine
-/// of ten layers of all filters took from 0.9 to 1.9 times as long as expected.
+/// Cycles of a step of a matrix tile, besides those of its products, which are one for each row and vector;
+/// half of both on machines that multiply two vectors in each cycle. This and the following costs are fitted
+/// to the 3x3 layers of `examples/layers.rs` on an AMD EPYC (Zen 4, AVX-512, one thread). On a Zen 3 with
+/// AVX2, nine of ten layers of all filters took from 0.9 to 1.9 times as long as expected.
 const STEP_CYCLES: f64 = 2.0;
 /// Cycles of a matrix tile, besides its steps.
 const TILE_CYCLES: f64 = 60.0;

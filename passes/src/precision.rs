@@ -11,14 +11,15 @@
 //!                                            }
 //! ```
 //!
-//! Each rounding is an operation of the program, so the interpreter computes the same as the machine.
-//! Of attention, the results of the softmax are rounded before they are multiplied.
-//! Everything else is computed in `f32`: sums, biases, activations, normalizations, softmax. Inputs, outputs
-//! and values passed by control flow stay `f32`.
+//! Each rounding is an operation of the program, so the interpreter computes the same as the machine. Of
+//! attention, the results of the softmax are rounded before they are multiplied; its kernel rounds them
+//! before it divides them by their sum, with an error of the same size. Everything else is computed in `f32`:
+//! sums, biases, activations, normalizations, softmax. Inputs, outputs and values passed by control flow stay
+//! `f32`.
 //!
-//! First, each contraction with weights is tried with both operands rounded; the target selects a kernel for
-//! it, or none. Then all values between steps are assumed to be `bf16`. A value becomes `f32` again if a step
-//! that computes or reads it has no kernel for that, until all steps have one.
+//! First, each contraction is tried with both operands rounded, or with that of the softmax; the target
+//! selects a kernel for it, or none. Then all values between steps are assumed to be `bf16`. A value becomes
+//! `f32` again if a step that computes or reads it has no kernel for that, until all steps have one.
 
 use std::collections::BTreeSet;
 

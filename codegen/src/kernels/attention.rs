@@ -6,7 +6,7 @@
 //! k: views and a factor  - product, times a number, plus a mask, softmax, product with v: views; transposes
 //! ```
 //! Everything except the two products and the softmax may be absent. Views only determine strides, and
-//! factors are applied while matrices are packed.
+//! factors are applied while matrices are packed, or to the scores.
 
 use std::collections::BTreeSet;
 

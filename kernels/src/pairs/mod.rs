@@ -52,7 +52,7 @@ pub struct PairConv2d {
     output: StoredFloat,
     /// 1 if the machine that made the descriptor has the instruction for pairs.
     at_once: u32,
-    /// Words of a line of the image in the line buffer in scratch; 0 without a line buffer.
+    /// Words of a line of the image that is copied to scratch; 0 if none is.
     line_words: u32,
     /// Fills what would be padding between fields.
     unused: u32,
