@@ -98,9 +98,9 @@ const CALL_CYCLES: f64 = 1500.0;
 /// How much longer than expected a part may take because its core is busy elsewhere.
 const DISTURBANCE: f64 = 0.25;
 /// Cycles of a product with 16 numbers, or pairs, with all its overhead, on machines that multiply one vector
-/// of 512 bits in each cycle, and on those that multiply two ([`DIRECT`]).
+/// of 512 bits in each cycle, and on those that multiply two. The second are fitted on an AMD EPYC (Zen 5).
 type ProductCycles = [f64; 2];
-/// Those of [`crate::Conv2d`]. Second numbers are fitted on an AMD EPYC (Zen 5).
+/// Those of [`crate::Conv2d`].
 const DIRECT: ProductCycles = [1.2, 0.6];
 /// The same in a group with a single vector of output channels, whose rows are copied.
 const NARROW_DIRECT: ProductCycles = [1.5, 0.8];
@@ -111,13 +111,15 @@ const FILTERS_OF_TWO: f64 = 0.55;
 /// Those of [`crate::PairConv2d`] on a machine with an instruction for pairs.
 const PAIRS: ProductCycles = [1.2, 0.57];
 /// The same in a group with a single vector of output channels.
-const NARROW_PAIRS: ProductCycles = [3.0, 2.7];
-/// The same where rows are read from copied lines.
+const NARROW_PAIRS: ProductCycles = [3.0, 3.2];
+/// The same where rows are read from copied lines. The first number is estimated from the second. The second
+/// is 0.52 for most layers, and more for those of slices of wider images.
 const PAIRS_OF_LINES: ProductCycles = [1.1, 0.57];
-/// The same in a group with a single vector of output channels.
+/// The same in a group with a single vector of output channels; the first number is estimated, too.
 const NARROW_PAIRS_OF_LINES: ProductCycles = [1.3, 0.7];
-/// Those of [`crate::PairConv2d`] in all groups on machines without the instruction.
-const PAIRS_APART: ProductCycles = [2.8, 1.4];
+/// Those of [`crate::PairConv2d`] in all groups on machines without the instruction. No machine without it is
+/// known to multiply two vectors.
+const PAIRS_APART: ProductCycles = [2.8; 2];
 
 impl Winograd {
     /// The rows of the output in a strip of tiles. If the output is computed in parts whose rows are a
