@@ -17,9 +17,10 @@
 //! sums, biases, activations, normalizations, softmax. Inputs, outputs and values passed by control flow stay
 //! `f32`.
 //!
-//! First, each contraction is tried with both operands rounded, or with that of the softmax; the target
-//! selects a kernel for it, or none. Then all values between steps are assumed to be `bf16`. A value becomes
-//! `f32` again if a step that computes or reads it has no kernel for that, until all steps have one.
+//! First, each contraction is tried with both operands rounded; the target selects a kernel for it, or none.
+//! Then all values between steps are assumed to be `bf16`. A value becomes `f32` again if a step that
+//! computes or reads it has no kernel for that, until all steps have one. In the end each attention is tried
+//! with its softmax rounded: there is a kernel for that if all its matrices are stored as `bf16`.
 
 use std::collections::BTreeSet;
 
@@ -116,8 +117,10 @@ pub fn round_to_bf16(
         products: BTreeSet::new(),
         stored: BTreeSet::new(),
     };
-    let others = rounding.round_products(&ops, changes);
+    let is_attention = |product: RoundedProduct| product.operands == 1;
+    let mut others = rounding.round_products(&ops, changes, |product| !is_attention(product));
     rounding.store(&ops, changes);
+    others += rounding.round_products(&ops, changes, is_attention);
     for op in ops {
         rounding.rewrite(op);
     }
@@ -154,11 +157,18 @@ enum Way {
 }
 
 impl PrecisionChooser<'_> {
-    /// Finds the steps that can multiply `bf16`; returns how many contractions remain.
-    fn round_products(&mut self, ops: &[Op], changes: &Changes) -> usize {
+    /// Finds the steps that can multiply `bf16`, among those whose contraction is `wanted`; returns how many
+    /// of these remain.
+    fn round_products(
+        &mut self,
+        ops: &[Op],
+        changes: &Changes,
+        wanted: impl Fn(RoundedProduct) -> bool,
+    ) -> usize {
         let mut others = 0;
         for &op in ops {
-            let Some(RoundedProduct { root, .. }) = self.contraction(op) else { continue };
+            let Some(product) = self.contraction(op).filter(|product| wanted(*product)) else { continue };
+            let root = product.root;
             let may = || format!("{} multiplies bf16", self.body.at(self.ctx, op).describe());
             let is_worth = self.is_f32(self.body.result(root, 0)) && self.is_deep(root);
             if !is_worth || !changes.allow(may) {

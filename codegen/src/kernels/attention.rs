@@ -418,8 +418,12 @@ impl GroupOperands<'_> {
                 return Err(CodeRefusal::new("its mask and factors are stored as f32 only"));
             }
         }
+        let [q, k, v] = [of(&form.q)?, of(&form.k)?, of(&form.v)?];
         let powers = if form.roundings == 0 { StoredFloat::F32 } else { StoredFloat::Bf16 };
-        Ok(AttentionNumbers { q: of(&form.q)?, k: of(&form.k)?, v: of(&form.v)?, out, powers })
+        if powers == StoredFloat::Bf16 && [q, k, v] != [StoredFloat::Bf16; 3] {
+            return Err(CodeRefusal::new("its softmax is rounded only if all matrices are stored as bf16"));
+        }
+        Ok(AttentionNumbers { q, k, v, out, powers })
     }
 
     /// The strides of an operand's matrices, for all heads.
