@@ -326,6 +326,48 @@ fn copied_lines_of_whole_pairs_are_read_right() {
     }
 }
 
+/// What one pixel of the image is reaches the outputs that read it, and no other, though they are multiplied
+/// together, and an odd channel with a neighbour.
+#[test]
+fn a_pixel_that_is_not_a_number_reaches_only_its_readers() {
+    let mut rng = Rng::new(9);
+    for (seed, channels) in or_few(&[3, 3, 3, 4, 5, 18][..], &[3]).iter().copied().enumerate() {
+        let mut case = random_case(&mut rng, 1, channels, 5);
+        let shape = Conv2dShape { batch: 1, input: [6, 35], kernel: [3, 3], pads: [1; 4], ..case.shape };
+        case.shape = Conv2dShape { stride: [1, 2], dilation: [1, 1], ..shape };
+        case.strides = ConvStrides::dense(&case.shape);
+        if seed % 3 == 1 {
+            case.strides.input = ImageStrides::nchw(case.shape.input, channels);
+        }
+        case.numbers.output = StoredFloat::F32;
+        let Case { shape, strides, numbers, .. } = &case;
+        let mut data = data(&mut rng, &case);
+        let (pixels, _) = offsets(&strides.input, 1, shape.input, channels);
+        // The pixel at line 2, column 12.
+        for [at, _, y, x, _] in pixels {
+            if [y, x] == [2, 12] {
+                data.x.set(at, f32::NAN);
+            }
+        }
+        let (outputs, extent) = offsets(&strides.output, 1, shape.output(), shape.out_channels);
+        for (isa, threads) in ways() {
+            let activation = Activation::None;
+            let kernel =
+                PairConv2d::new(shape, strides, *numbers, ConvPrologue::None, activation, isa, threads);
+            let kernel = kernel.expect("it has one group");
+            let mut packed = vec![f32::NAN; kernel.packed_len()];
+            kernel.pack(&data.weights, WeightStrides::oihw(channels, shape.kernel), &mut packed);
+            let mut found = Stored::new(StoredFloat::F32, extent);
+            let null = std::ptr::null_mut();
+            run(&kernel, &[output(&mut found.words), input(&data.x.words), input(&packed), null, null]);
+            for [at, _, y, x, _] in &outputs {
+                let reads = (1..=3).contains(y) && (2 * x).abs_diff(12) <= 1;
+                assert_eq!(found.get(*at).is_nan(), reads, "line {y}, column {x} on {isa:?}: {case:?}");
+            }
+        }
+    }
+}
+
 /// With a prologue or dilation, lines are not prepared: each tap is gathered from its channel's plane.
 #[test]
 fn images_whose_channels_lie_apart_are_gathered_right() {
