@@ -75,7 +75,7 @@ mod trust;
 mod weights;
 
 pub use crate::kernels::kernels;
-pub use ::kernels::{Isa, KernelFn};
+pub use ::kernels::{Isa, KernelFn, PairUnit};
 pub use entry::NAME as ENTRY;
 pub use options::{CodegenOptions, DeadMemory, StepTimes};
 pub use plan::{PlaceMemory, ReadPlan, ValuePlace};

@@ -5,8 +5,8 @@
 
 use kernels::{
     Activation, ByteSign, Conv2d, Conv2dShape, ConvNumbers, ConvPrologue, ConvStrides, ImageStrides, Isa,
-    Kernel, PairConv2d, QuadConv2d, QuadNumbers, StepOperand, StoredFloat, StoredSum, SumStep, WeightZero,
-    Winograd,
+    Kernel, PairConv2d, PairUnit, QuadConv2d, QuadNumbers, StepOperand, StoredFloat, StoredSum, SumStep,
+    WeightZero, Winograd,
 };
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -85,6 +85,10 @@ const LAYERS: &[Layer] = &[
     ("1x1 16>96 112", 16, 96, [112, 112], [1, 1], 1, 1),
     ("1x1 96>24 56", 96, 24, [56, 56], [1, 1], 1, 1),
     ("1x1 144>32 28", 144, 32, [28, 28], [1, 1], 1, 1),
+    ("1x1 288>64 35", 288, 64, [35, 35], [1, 1], 1, 1),
+    ("1x1 768>192 17", 768, 192, [17, 17], [1, 1], 1, 1),
+    ("1x7 160>160 17", 160, 160, [17, 17], [1, 7], 1, 1),
+    ("1x1 1280>384 8", 1280, 384, [8, 8], [1, 1], 1, 1),
     ("1x1 384>64 14", 384, 64, [14, 14], [1, 1], 1, 1),
     ("1x1 576>96 14", 576, 96, [14, 14], [1, 1], 1, 1),
     ("1x1 160>960 7", 160, 960, [7, 7], [1, 1], 1, 1),
@@ -340,7 +344,8 @@ impl MeasuredLayer {
         let prologue = ConvPrologue::None;
         let conv = PairConv2d::new(shape, strides, numbers, prologue, Activation::Relu, *isa, *threads);
         let Some(conv) = conv else { return };
-        let winograd = self.winograd().and_then(|winograd| winograd.of_bf16(numbers));
+        let winograd =
+            self.winograd().and_then(|winograd| winograd.of_bf16(numbers, PairUnit::fastest(*isa)));
         self.print_kernels(&conv, winograd, images, conv.packed_len());
     }
 

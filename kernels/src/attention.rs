@@ -15,6 +15,7 @@
 
 mod floats;
 mod pairs;
+mod products;
 
 use std::ops::Range;
 
@@ -22,12 +23,10 @@ use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::bf16::{Numbers, StoredFloat};
 use crate::isa::Isa;
 use crate::pack::PANEL;
-use crate::pairs::{Former, PackedPairProduct};
-use crate::product::PackedProduct;
-use crate::simd::{Avx512, Simd};
+use crate::pairs::PairUnit;
+use crate::simd::Simd;
+use crate::simd::amx::{ROWS, TileSizes, step_within};
 use crate::soften::{BlockTurn, Rescale, SoftmaxState, divide_row, scale_row, soften};
-use crate::tile::Start;
-use pairs::RoundedRow;
 
 /// Axes over which there are heads.
 pub const HEAD_AXES: usize = 4;
@@ -91,8 +90,8 @@ pub struct Attention {
     parts: u32,
     isa: Isa,
     numbers: AttentionNumbers,
-    /// 1 if pairs are multiplied by the machine's instruction for them.
-    at_once: u32,
+    /// What multiplies pairs; numbers are widened unless all are `bf16`.
+    unit: PairUnit,
     /// Always 0: fills what would be padding at the end.
     unused: u32,
 }
@@ -137,8 +136,15 @@ impl Attention {
         assert!(shape.out.column == 1 || shape.columns <= 1, "a row of the result lies without gaps");
         let f32 = StoredFloat::F32;
         let numbers = AttentionNumbers { q: f32, k: f32, v: f32, out: f32, powers: f32 };
-        let mut attention =
-            Attention { shape: *shape, row_parts: 0, parts: 0, isa, numbers, at_once: 0, unused: 0 };
+        let mut attention = Attention {
+            shape: *shape,
+            row_parts: 0,
+            parts: 0,
+            isa,
+            numbers,
+            unit: PairUnit::Widened,
+            unused: 0,
+        };
         let heads = attention.heads();
         let rows = shape.rows as usize;
         if heads * rows * shape.columns as usize == 0 {
@@ -157,8 +163,14 @@ impl Attention {
     pub fn stored(self, numbers: AttentionNumbers) -> Attention {
         let AttentionNumbers { q, k, v, powers, .. } = numbers;
         let are_bf16 = [q, k, v, powers].iter().all(|stored| *stored == StoredFloat::Bf16);
-        let at_once = u32::from(are_bf16 && self.isa == Isa::Avx512 && Avx512::has_pairs());
-        Attention { numbers, at_once, ..self }
+        let unit = if are_bf16 { PairUnit::fastest(self.isa) } else { PairUnit::Widened };
+        Attention { numbers, ..self }.on(unit)
+    }
+
+    /// The same attention of `bf16` numbers with a unit of this machine.
+    pub fn on(self, unit: PairUnit) -> Attention {
+        let unit = if self.shape.depth == 0 { PairUnit::Widened } else { unit };
+        Attention { unit, ..self }
     }
 
     fn heads(&self) -> usize {
@@ -191,13 +203,32 @@ impl Attention {
     /// fall in different sets of the cache.
     #[inline(always)]
     fn q_stride(&self) -> usize {
-        (self.floats_for(self.shape.depth as usize).div_ceil(16) | 1) * 16
+        (self.depth_floats().div_ceil(16) | 1) * 16
     }
 
-    /// Floats of scratch that `count` numbers of a packed operand take.
+    /// Floats of scratch that a packed row of q or k takes: one for each number, or pair in whole steps.
     #[inline(always)]
-    fn floats_for(&self, count: usize) -> usize {
-        if self.at_once == 1 { count.div_ceil(2) } else { count }
+    fn depth_floats(&self) -> usize {
+        let depth = self.shape.depth as usize;
+        let pairs = depth.div_ceil(2);
+        match self.unit {
+            PairUnit::Widened => depth,
+            PairUnit::Vectors => pairs,
+            PairUnit::Tiles if step_within(pairs).is_some() => pairs,
+            PairUnit::Tiles => pairs.next_multiple_of(ROWS),
+        }
+    }
+
+    /// Rows of a block of scores.
+    #[inline(always)]
+    fn block_rows(&self) -> usize {
+        if self.unit == PairUnit::Tiles { 2 * ROWS } else { BLOCK_ROWS }
+    }
+
+    /// Whether rows of results are accumulated in scratch. Tiles write whole vectors.
+    #[inline(always)]
+    fn has_results(&self) -> bool {
+        self.numbers.out == StoredFloat::Bf16 || self.unit == PairUnit::Tiles
     }
 
     /// The stride of rows of results in scratch.
@@ -207,22 +238,24 @@ impl Attention {
     }
 
     /// Floats of each table in scratch: q, k, v, scores, the rows' two states, and the rows of the result if
-    /// it is not `f32`. Each grows with the sizes.
+    /// they are accumulated there. Each grows with the sizes.
     #[inline(always)]
     fn tables(&self) -> [usize; 7] {
-        let AttentionShape { rows, keys, depth, columns, .. } = self.shape;
-        let [rows, keys, depth, columns] = [rows, keys, depth, columns].map(|size| size as usize);
+        let AttentionShape { rows, keys, columns, .. } = self.shape;
+        let [rows, keys, columns] = [rows, keys, columns].map(|size| size as usize);
         let most_keys = keys.next_multiple_of(PANEL).min(MOST_KEYS);
         let columns = columns.next_multiple_of(PANEL);
         let packed = |width: usize| (most_keys * width).min(PACKED.max(PANEL * width));
-        let block_rows = rows.min(BLOCK_ROWS);
+        let block_rows = rows.min(self.block_rows());
         let states = rows.min(PART_ROWS).next_multiple_of(16);
-        let results = match self.numbers.out {
-            StoredFloat::F32 => 0,
-            StoredFloat::Bf16 => rows.min(PART_ROWS) * self.result_stride(),
+        let results = match self.has_results() {
+            false => 0,
+            true => rows.min(PART_ROWS) * self.result_stride(),
         };
         let scores = block_rows * most_keys;
-        let [k, v] = [packed(self.floats_for(depth)), self.floats_for(packed(columns))];
+        // Blocks have whole panels of keys, and so whole steps.
+        let v = packed(columns).div_ceil(if self.unit == PairUnit::Widened { 1 } else { 2 });
+        let k = packed(self.depth_floats());
         [block_rows * self.q_stride(), k, v, scores, states, states, results]
     }
 }
@@ -246,11 +279,12 @@ impl KernelBody for Attention {
     #[inline(always)]
     unsafe fn run<S: Simd>(&self, s: S, operands: OperandTable, part: u32, scratch: *mut u8) {
         let row_parts = self.row_parts as usize;
+        let tiles = (self.unit == PairUnit::Tiles).then(TileSizes::new);
         for task in piece(self.heads() * row_parts, self.parts as usize, part as usize) {
             let rows = piece(self.shape.rows as usize, row_parts, task % row_parts);
             // SAFETY: the operands are those that `Attention` documents, and scratch has its tables.
             unsafe {
-                let head = AttentionHead::new(self, operands, task / row_parts);
+                let head = AttentionHead::new(self, operands, task / row_parts, tiles.as_ref());
                 head.run(s, rows, ScratchTables::new(self, scratch.cast()));
             }
         }
@@ -294,17 +328,22 @@ impl ScratchTables {
 /// The matrices of one head.
 struct AttentionHead<'a> {
     shape: &'a AttentionShape,
+    block_rows: usize,
     block_keys: usize,
+    /// Pairs of a packed row of q or k.
+    depth_pairs: usize,
     q_stride: usize,
     result_stride: usize,
+    has_results: bool,
     out: Numbers,
     q: Numbers,
     k: Numbers,
     v: Numbers,
     /// Whether powers of e are rounded.
     powers: StoredFloat,
-    /// Whether pairs are multiplied by the machine's instruction for them.
-    at_once: bool,
+    unit: PairUnit,
+    /// Set if the unit is tiles.
+    tiles: Option<&'a TileSizes>,
     /// May be null.
     mask: *const f32,
     /// Applied to q and k before they are multiplied; pairs have these factors in `factor`.
@@ -317,7 +356,12 @@ impl<'a> AttentionHead<'a> {
     /// # Safety
     /// The table has the operands of [`Attention`].
     #[inline(always)]
-    unsafe fn new(attention: &'a Attention, operands: OperandTable, number: usize) -> AttentionHead<'a> {
+    unsafe fn new(
+        attention: &'a Attention,
+        operands: OperandTable,
+        number: usize,
+        tiles: Option<&'a TileSizes>,
+    ) -> AttentionHead<'a> {
         let shape = &attention.shape;
         let index = attention.head(number);
         // SAFETY: the caller's promise; where there is a mask or a factor, it has its elements.
@@ -336,21 +380,26 @@ impl<'a> AttentionHead<'a> {
                 first: matrices.at(index),
             };
             let AttentionNumbers { q, k, v, out, powers } = attention.numbers;
-            let at_once = attention.at_once == 1;
             let factors = [factor(5), factor(6), factor(7)];
-            let [q_factor, k_factor, factor] =
-                if at_once { [1.0, 1.0, factors.iter().product()] } else { factors };
+            let [q_factor, k_factor, factor] = match attention.unit {
+                PairUnit::Widened => factors,
+                PairUnit::Vectors | PairUnit::Tiles => [1.0, 1.0, factors.iter().product()],
+            };
             AttentionHead {
                 shape,
+                block_rows: attention.block_rows(),
                 block_keys: attention.block_keys(),
+                depth_pairs: attention.depth_floats(),
                 q_stride: attention.q_stride(),
                 result_stride: attention.result_stride(),
+                has_results: attention.has_results(),
                 out: numbers(0, out, &shape.out),
                 q: numbers(1, q, &shape.q),
                 k: numbers(2, k, &shape.k),
                 v: numbers(3, v, &shape.v),
                 powers,
-                at_once,
+                unit: attention.unit,
+                tiles,
                 mask: optional(4, shape.mask.at(index)),
                 q_factor,
                 k_factor,
@@ -366,12 +415,15 @@ impl<'a> AttentionHead<'a> {
     #[inline(always)]
     unsafe fn run<S: Simd>(&self, s: S, rows: Range<usize>, tables: ScratchTables) {
         let keys = self.shape.keys as usize;
-        let block_rows = BLOCK_ROWS / S::TILE_ROWS * S::TILE_ROWS;
+        let block_rows = match self.unit {
+            PairUnit::Tiles => self.block_rows,
+            PairUnit::Vectors | PairUnit::Widened => self.block_rows / S::TILE_ROWS * S::TILE_ROWS,
+        };
         // SAFETY: the caller's promise; blocks lie within rows and keys.
         unsafe {
             for first in (0..keys).step_by(self.block_keys) {
                 let block = first..keys.min(first + self.block_keys);
-                if self.at_once {
+                if self.is_in_pairs() {
                     self.pack_pairs_of_keys(s, &block, tables.k.cast());
                     self.pack_pairs_of_values(s, &block, tables.v.cast());
                 } else {
@@ -390,7 +442,7 @@ impl<'a> AttentionHead<'a> {
                 let sum = if keys == 0 { None } else { Some(*tables.state.sums.add(index)) };
                 let result = self.result_row(row, index, tables);
                 divide_row(s, result, columns, sum);
-                if self.out.stored == StoredFloat::Bf16 {
+                if self.has_results {
                     let to = self.out.from(row * self.shape.out.row as usize);
                     for at in (0..columns).step_by(S::LANES) {
                         let left = columns - at;
@@ -404,10 +456,23 @@ impl<'a> AttentionHead<'a> {
     /// Where row `row` of the result, the part's row `index`, is accumulated.
     #[inline(always)]
     fn result_row(&self, row: usize, index: usize, tables: ScratchTables) -> *mut f32 {
-        match self.out.stored {
-            StoredFloat::F32 => self.out.floats(row * self.shape.out.row as usize),
-            StoredFloat::Bf16 => tables.results.wrapping_add(index * self.result_stride),
+        match self.has_results {
+            false => self.out.floats(row * self.shape.out.row as usize),
+            true => tables.results.wrapping_add(index * self.result_stride),
         }
+    }
+
+    /// Whether q, k, v and powers are packed in pairs.
+    #[inline(always)]
+    fn is_in_pairs(&self) -> bool {
+        self.unit != PairUnit::Widened
+    }
+
+    /// Pairs of a block of keys, in whole steps.
+    #[inline(always)]
+    fn key_pairs(&self, keys: usize) -> usize {
+        let pairs = keys.div_ceil(2);
+        if self.unit == PairUnit::Tiles { pairs.next_multiple_of(ROWS) } else { pairs }
     }
 
     /// Adds the contribution of a block of keys to a block of rows, whose first row has state `state`.
@@ -446,111 +511,6 @@ impl<'a> AttentionHead<'a> {
         }
     }
 
-    /// Multiplies a block of rows by a packed block of keys.
-    #[inline(always)]
-    unsafe fn scores<S: Simd>(
-        &self,
-        s: S,
-        rows: &Range<usize>,
-        keys: &Range<usize>,
-        stride: usize,
-        tables: ScratchTables,
-    ) {
-        let depth = self.shape.depth as usize;
-        // SAFETY: the tables have the blocks' sizes, and q has these rows.
-        unsafe {
-            if self.at_once {
-                self.copy_pairs_of_queries(s, rows, tables.q.cast());
-                let scores = PackedPairProduct {
-                    rows: rows.len(),
-                    columns: keys.len(),
-                    pairs: depth.div_ceil(2),
-                    a: tables.q.cast_const().cast(),
-                    a_stride: 2 * self.q_stride,
-                    b: tables.k.cast_const().cast(),
-                    c: tables.scores,
-                    c_stride: stride,
-                };
-                return scores.run::<S>(Former::Overwritten);
-            }
-            self.copy_queries(s, rows, tables.q);
-            let scores = PackedProduct {
-                rows: rows.len(),
-                columns: keys.len(),
-                depth,
-                a: tables.q,
-                a_stride: self.q_stride,
-                b: tables.k,
-                c: tables.scores,
-                c_stride: stride,
-            };
-            scores.run::<S>(FRESH);
-        }
-    }
-
-    /// Rounds a row of powers of e, in place. For pairs the row becomes one of `bf16`, at its beginning.
-    #[inline(always)]
-    unsafe fn round_powers<S: Simd>(&self, s: S, powers: *mut f32, count: usize) {
-        // SAFETY: the row has `count` powers, padded to whole vectors, and the machine has the instruction
-        // for pairs if they are multiplied by it.
-        unsafe {
-            if self.at_once {
-                return S::vectorize_pairs(RoundedRow { powers, count });
-            }
-            for at in (0..count).step_by(S::LANES) {
-                let rounded = s.nearest_bf16(s.load(powers.add(at)));
-                s.store(powers.add(at), s.upper_bf16(rounded));
-            }
-        }
-    }
-
-    /// Adds the product of a block of powers of e and a packed block of v to rows of the result.
-    #[inline(always)]
-    unsafe fn add_weighted<S: Simd>(
-        &self,
-        [rows, keys]: [usize; 2],
-        stride: usize,
-        turn: BlockTurn,
-        c: *mut f32,
-        tables: ScratchTables,
-    ) {
-        let columns = self.shape.columns as usize;
-        let c_stride = match self.out.stored {
-            StoredFloat::F32 => self.shape.out.row as usize,
-            StoredFloat::Bf16 => self.result_stride,
-        };
-        // SAFETY: the tables have the blocks' sizes, and the result has these rows.
-        unsafe {
-            if self.at_once {
-                let weighted = PackedPairProduct {
-                    rows,
-                    columns,
-                    pairs: keys.div_ceil(2),
-                    a: tables.scores.cast_const().cast(),
-                    a_stride: 2 * stride,
-                    b: tables.v.cast_const().cast(),
-                    c,
-                    c_stride,
-                };
-                return weighted.run::<S>(match turn {
-                    BlockTurn::First => Former::Overwritten,
-                    BlockTurn::Later => Former::Kept,
-                });
-            }
-            let weighted = PackedProduct {
-                rows,
-                columns,
-                depth: keys,
-                a: tables.scores,
-                a_stride: stride,
-                b: tables.v,
-                c,
-                c_stride,
-            };
-            weighted.run::<S>(if turn == BlockTurn::First { FRESH } else { Start::Resume });
-        }
-    }
-
     /// Multiplies a row of scores and adds the mask.
     #[inline(always)]
     unsafe fn weigh<S: Simd>(&self, s: S, scores: *mut f32, row: usize, keys: &Range<usize>) {
@@ -579,6 +539,3 @@ impl<'a> AttentionHead<'a> {
         }
     }
 }
-
-/// The initial sum zero.
-const FRESH: Start = Start::Fresh { bias: std::ptr::null(), residual: std::ptr::null(), residual_stride: 0 };

@@ -237,6 +237,15 @@ const CALL: f64 = 500.0;
 const COPY_AGAIN: f64 = 2.0;
 const BESIDE: f64 = 150.0;
 
+/// The costs of a kernel's work, relative to those of [`Conv2d`].
+#[derive(Clone, Copy)]
+pub(crate) struct WorkCosts {
+    /// Of products.
+    pub(crate) product: f64,
+    /// Of reading the weights of a block.
+    pub(crate) weight: f64,
+}
+
 impl Conv2d {
     /// The convolution of a shape. Panics if the channels are not a multiple of the groups or a stride or
     /// dilation is 0.
@@ -427,6 +436,11 @@ impl Conv2d {
 
     /// Cuts rows and panels so that the slowest worker finishes first, by a rough count of each part's work.
     pub(crate) fn choose_parts(&mut self, threads: usize) {
+        self.choose_parts_at(threads, WorkCosts { product: 1.0, weight: 1.0 });
+    }
+
+    /// The same for a kernel whose products and reads of weights cost so much.
+    pub(crate) fn choose_parts_at(&mut self, threads: usize, costs: WorkCosts) {
         let rows = self.rows();
         let panels = self.panels().count();
         let lines = self.batch as usize * self.out_h as usize;
@@ -441,7 +455,7 @@ impl Conv2d {
         // 64-bit divisions take twice as long as 32-bit ones, and each candidate cut needs one.
         let [units, panels, threads] =
             [units, panels, threads].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
-        let cost = self.cost();
+        let cost = self.cost(costs);
         let all = cost(units, panels);
         let beside = if threads > 1 { self.beside() } else { 0.0 };
         let most = ((all / LEAST_PART) as u32).clamp(1, threads * 8);
@@ -485,7 +499,7 @@ impl Conv2d {
     }
 
     /// Cycles, about, of a tile, by its rows (output lines, for lanes) and panels.
-    fn cost(&self) -> impl Fn(u32, u32) -> f64 + use<> {
+    fn cost(&self, costs: WorkCosts) -> impl Fn(u32, u32) -> f64 + use<> {
         let depth = self.depth() as f64;
         let block_rows = self.block_rows.max(1);
         let [product, copy, weight] = match self.path {
@@ -495,6 +509,7 @@ impl Conv2d {
             Path::Lines => [depth, self.copied_floats(), depth],
             Path::Planes => self.plane_costs(),
         };
+        let [product, weight] = [product * costs.product, weight * costs.weight];
         move |rows, panels| {
             let passes = f64::from(rows.div_ceil(block_rows));
             let (rows, panels) = (f64::from(rows), f64::from(panels));

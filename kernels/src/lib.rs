@@ -98,7 +98,7 @@ pub use map::{Activation, ScalarFunction, VectorMap};
 pub use norm::{Centre, GroupNorm, GroupNormShape, GroupNormStep};
 pub use pack::{Panel, Panels, WeightStrides};
 pub use packing::RowPacking;
-pub use pairs::{ConvNumbers, PairConv2d};
+pub use pairs::{ConvNumbers, PairConv2d, PairUnit};
 pub use pooling::{GlobalAveragePool, Pool2d, Pool2dShape, PoolKind, PooledNumber};
 pub use put::{Join, Put};
 pub use quads::{ByteSign, QuadConv2d, QuadNumbers, StepOperand, StoredSum, SumStep, WeightZero};

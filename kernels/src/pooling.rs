@@ -5,7 +5,7 @@
 //! by the count. Maxima of bytes use a whole vector of bytes.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
-use crate::bf16::{StoredFloat, load, store};
+use crate::bf16::{Numbers, StoredFloat, load, store};
 use crate::conv::ImageStrides;
 use crate::isa::Isa;
 use crate::quads::ByteSign;
@@ -301,7 +301,7 @@ impl KernelBody for Pool2d {
 /// The mean of each channel of channels-last images. Operands: `[out, x]`; `out` holds `batch * channels`
 /// elements.
 ///
-/// Pixels are added in order, one sum for each channel, and the sum is divided by their count.
+/// Pixels are added in order, one sum of `f32` for each channel, and the sum is divided by their count.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct GlobalAveragePool {
@@ -312,7 +312,14 @@ pub struct GlobalAveragePool {
     image_stride: u64,
     parts: u32,
     isa: Isa,
+    /// The element type of operand and result.
+    stored: StoredFloat,
+    /// Always 0: fills what would be padding at the end.
+    unused: u32,
 }
+
+/// Descriptors are embedded, compared and read as bytes, so there is no padding between fields.
+const _: () = assert!(size_of::<GlobalAveragePool>() == 5 * size_of::<u64>() + 4 * size_of::<u32>());
 
 /// Channels that one pass over the pixels sums: eight lines of a cache.
 const BLOCK: usize = 128;
@@ -338,12 +345,19 @@ impl GlobalAveragePool {
             image_stride: image_stride as u64,
             parts: parts as u32,
             isa,
+            stored: StoredFloat::F32,
+            unused: 0,
         }
     }
 
-    /// The sums of up to `BLOCK` channels from `channel` on.
+    /// The same means of elements of another type.
+    pub fn stored(self, stored: StoredFloat) -> GlobalAveragePool {
+        GlobalAveragePool { stored, ..self }
+    }
+
+    /// The means of up to `BLOCK` channels.
     #[inline(always)]
-    unsafe fn block<S: Simd>(&self, s: S, x: *const f32, out: *mut f32, channels: usize) {
+    unsafe fn block<S: Simd>(&self, s: S, x: Numbers, out: Numbers, channels: usize) {
         let count = s.splat(self.pixels as f32);
         for first in (0..channels).step_by(4 * S::LANES) {
             let lanes = |vector: usize| (channels - first).saturating_sub(vector * S::LANES);
@@ -353,21 +367,19 @@ impl GlobalAveragePool {
                     let at = pixel * self.pixel_stride as usize + first + vector * S::LANES;
                     if lanes(vector) > 0 {
                         // SAFETY: the pixel has `channels` elements from here on.
-                        *sum = s.add(*sum, unsafe { s.load_first(x.add(at), lanes(vector)) });
+                        *sum = s.add(*sum, unsafe { x.load(s, at, lanes(vector)) });
                     }
                 }
             }
             for (vector, sum) in sums.into_iter().enumerate().filter(|(vector, _)| lanes(*vector) > 0) {
                 // SAFETY: the output has `channels` elements from here on.
-                unsafe {
-                    s.store_first(out.add(first + vector * S::LANES), lanes(vector), s.div(sum, count))
-                };
+                unsafe { out.store(s, first + vector * S::LANES, lanes(vector), s.div(sum, count)) };
             }
         }
     }
 }
 
-// SAFETY: five `u64` and two `u32`, without padding; `entry` reads this type.
+// SAFETY: five `u64` and four fields of 4 bytes, without padding; `entry` reads this type.
 unsafe impl Kernel for GlobalAveragePool {
     fn parts(&self) -> u32 {
         self.parts
@@ -393,8 +405,13 @@ impl KernelBody for GlobalAveragePool {
             // SAFETY: the operands have the extents that the descriptor was made for; parts write
             // disjoint blocks.
             unsafe {
-                let x = operands.get::<f32>(1).add(n * self.image_stride as usize + first);
-                let out = operands.get::<f32>(0).add(n * channels + first);
+                let numbers = |operand: usize, first: usize| Numbers {
+                    start: operands.get::<u8>(operand),
+                    stored: self.stored,
+                    first,
+                };
+                let x = numbers(1, n * self.image_stride as usize + first);
+                let out = numbers(0, n * channels + first);
                 self.block(s, x, out, BLOCK.min(channels - first));
             }
         }

@@ -174,6 +174,24 @@ fn a_global_mean_adds_pixels_in_order() {
 }
 
 #[test]
+fn means_of_bf16_are_summed_in_f32_and_rounded_once() {
+    for (batch, pixels, channels) in [(1, 1, 1), (2, 49, 24), (1, 9, 130), (2, 3, 300)] {
+        let halves: Vec<u16> = values(batch * pixels * channels).into_iter().map(nearest_bf16).collect();
+        let x: Vec<f32> = halves.iter().copied().map(wide_bf16).collect();
+        for isa in Isa::available() {
+            let pool = GlobalAveragePool::new(batch, pixels, channels, channels, pixels * channels, isa, 2);
+            let mut means = vec![f32::NAN; batch * channels];
+            run(&pool, &mut means, &x);
+            let mut out = vec![u16::MAX; batch * channels + 1];
+            run(&pool.stored(StoredFloat::Bf16), &mut out, &halves);
+            let mut wanted: Vec<u16> = means.into_iter().map(nearest_bf16).collect();
+            wanted.push(u16::MAX);
+            assert_eq!(out, wanted, "{isa:?}: {batch}, {pixels}, {channels}");
+        }
+    }
+}
+
+#[test]
 fn a_pool_writes_into_a_wider_image_and_nothing_beside() {
     let shape = Pool2dShape {
         batch: 1,

@@ -27,7 +27,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use codegen::{Cpu, Isa};
+use codegen::{Cpu, Isa, PairUnit};
 use ir::text::{Locations, PrintOptions, ResourceText, print_with};
 use ir::{Blob, Dialect, Module, SharedBytes};
 use runtime::MappedFile;
@@ -124,6 +124,7 @@ impl Artifact {
             threads: options.threads,
             goal: options.goal.name().to_owned(),
             precision: options.precision.name().to_owned(),
+            pairs: PairUnit::fastest(options.cpu.isa()).name().to_owned(),
             ..Header::default()
         };
         if has_named_sizes(&module.ctx, body) {
@@ -270,7 +271,7 @@ impl Artifact {
 
     /// Checks that this process can run its machine code.
     fn runs_here(&self) -> Result<(), Failure> {
-        let Header { build, architecture, cpu, .. } = &self.header;
+        let Header { build, architecture, cpu, pairs, .. } = &self.header;
         let here = std::env::consts::ARCH;
         let why = if architecture != here {
             format!("it is for {architecture}, and this is {here}")
@@ -278,13 +279,21 @@ impl Artifact {
             format!("it was built by optc {build}, and this is {BUILD}")
         } else {
             match Isa::named(cpu).map(Isa::missing) {
-                Some(None) => return Ok(()),
+                Some(None) if self.multiplies_pairs_here() => return Ok(()),
+                Some(None) => format!("it multiplies bf16 by {pairs}, which this machine lacks"),
                 Some(Some(feature)) => format!("it is for `{cpu}`, and this machine lacks {feature}"),
                 None => format!("it is for `{cpu}`, which is no processor that is known here"),
             }
         };
         let help = if self.header.source.is_some() { "; `--recompile` compiles the IR inside" } else { "" };
         Err(self.fault(&format!("its machine code can't run: {why}{help}")))
+    }
+
+    /// Whether this machine has what multiplies pairs of `bf16`, if it is needed.
+    fn multiplies_pairs_here(&self) -> bool {
+        let Header { cpu, precision, pairs, .. } = &self.header;
+        let units = Isa::named(cpu).map(PairUnit::available).unwrap_or_default();
+        precision != Precision::Bf16.name() || units.iter().any(|unit| unit.name() == pairs)
     }
 
     fn module(&self, section: &format::FileSection, what: &str) -> Result<Module, Failure> {

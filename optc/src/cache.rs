@@ -119,9 +119,9 @@ impl Cache {
 fn key(module: &Module, options: &CompileOptions) -> Result<String, Failure> {
     let CompileOptions { cpu, threads, donated, goal, precision, budget_bytes, pools, sizes, .. } = options;
     let entry = entry(module, options.entry.as_deref())?;
-    let decided =
-        (cpu, threads, donated, goal, precision, budget_bytes, pools, sizes, entry, std::env::consts::ARCH);
-    let said = format!("{BUILD} {decided:?}\n{}", text(module));
+    let decided = (cpu, threads, donated, goal, precision, budget_bytes, pools, sizes, entry);
+    let machine = (std::env::consts::ARCH, codegen::PairUnit::fastest(cpu.isa()));
+    let said = format!("{BUILD} {decided:?} {machine:?}\n{}", text(module));
     let mut hashers = [XxHash3_64::with_seed(0), XxHash3_64::with_seed(1)];
     for (name, blob) in named_blobs(&[module]) {
         hashers[0].write(name.as_bytes());

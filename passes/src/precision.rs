@@ -25,6 +25,7 @@
 use std::collections::BTreeSet;
 
 use ir::builder::infer;
+use ir::opdef::Reduce;
 use ir::plan::attrs;
 use ir::size::static_extents;
 use ir::weights::WeightSet;
@@ -253,7 +254,10 @@ impl PrecisionChooser<'_> {
     /// Whether a result is a large tensor of `f32` that is only read by steps of its block.
     fn is_between_steps(&self, op: Op, value: Value) -> bool {
         let block = self.body.block_of(op);
-        let is_large = static_extents(self.ctx, self.body.ty(value));
+        // Small means of large tensors, too: else these would have to be read as `f32`.
+        let is_mean = matches!(self.body.at(self.ctx, op).kind(), Kind::Reduce(Reduce::Mean));
+        let sized = if is_mean { self.body.operands(op).next().unwrap_or(value) } else { value };
+        let is_large = static_extents(self.ctx, self.body.ty(sized));
         let is_large = is_large.is_some_and(|sizes| sizes.iter().product::<u64>() >= LEAST_ELEMENTS);
         let is_read_here = |user: Op| {
             let user = self.body.at(self.ctx, user);

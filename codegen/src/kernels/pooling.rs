@@ -13,7 +13,7 @@ use crate::kernels::conv::image_strides;
 use crate::kernels::quantized::byte_sign;
 use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
-use crate::shape::{check_f32, known_shape};
+use crate::shape::known_shape;
 
 /// `nn.max_pool2d`.
 pub(crate) const MAX: KernelRow = KernelRow {
@@ -107,8 +107,8 @@ struct PoolKernel {
 impl PoolKernel {
     fn new(op: OpRef<'_>, kind: PoolKind) -> Result<PoolKernel, CodeRefusal> {
         let numbers = numbers(op)?;
-        if kind != PoolKind::Max {
-            check_f32(op)?;
+        if kind != PoolKind::Max && !matches!(numbers, PooledNumber::F32 | PooledNumber::Bf16) {
+            return Err(CodeRefusal::new("its kernel takes f32 and bf16"));
         }
         if op.text("layout") != Some("NHWC") {
             return Err(CodeRefusal::new("its layout is not NHWC: run the pass `layout` first"));

@@ -4,10 +4,12 @@ use ir::Kind;
 use ir::body::OpRef;
 use ir::opdef::Reduce;
 use ir::window::Arrangement;
+use kernels::{GlobalAveragePool, StoredFloat};
 
 use crate::call::{KernelCode, Lowered, LoweredCall, Pointer};
 use crate::elem::ElemType;
 use crate::fold::{FoldForm, Innermost, UNSIGNED};
+use crate::group;
 use crate::pointwise::nest::{LoopNest, dense_strides};
 use crate::pointwise::rows::{self, PartSplit};
 use crate::refusal::CodeRefusal;
@@ -43,6 +45,9 @@ pub(crate) struct Folding<'a> {
 
 /// The call that runs a reduction.
 fn lower(op: OpRef<'_>, reduce: Reduce, machine: &Machine) -> Result<Lowered, CodeRefusal> {
+    if matches!(group::stored(op, op.operand(0)), Ok(StoredFloat::Bf16)) {
+        return Ok(Lowered::new("reduce", vec![mean_of_bf16(op, reduce, machine)?]));
+    }
     let elem = ElemType::of(op.ctx, op.operand_type(0));
     let elem = elem.ok_or_else(|| CodeRefusal::new("generated code does not fold elements of this type"))?;
     if reduce == Reduce::Mean && elem == UNSIGNED {
@@ -54,6 +59,28 @@ fn lower(op: OpRef<'_>, reduce: Reduce, machine: &Machine) -> Result<Lowered, Co
     let folding = Folding { reduce, elem, shape: &shape, strides: &strides, axes: &axes };
     let call = folding.call(Pointer::Result(0, 0), Pointer::Operand(0, 0), machine);
     Ok(Lowered::new("reduce", vec![call]))
+}
+
+/// The call that computes means of `bf16` over pixels of channels-last images, with sums in `f32`.
+fn mean_of_bf16(op: OpRef<'_>, reduce: Reduce, machine: &Machine) -> Result<LoweredCall, CodeRefusal> {
+    let refusal =
+        || CodeRefusal::new("of bf16, generated code computes means over all pixels of images only");
+    let axes = op.ints("axes").unwrap_or_default();
+    let layout = known_layout(op, op.operand(0))?;
+    let (&[batch, height, width, channels], &[image, row, pixel, 1]) =
+        (&layout.shape[..], &layout.strides[..])
+    else {
+        return Err(refusal());
+    };
+    if reduce != Reduce::Mean || axes[..] != [1, 2] || row != pixel * width as i64 && height > 1 {
+        return Err(refusal());
+    }
+    let [batch, pixels, channels] = [batch, height * width, channels].map(|count| count as usize);
+    let [image, pixel] = [image, pixel].map(i64::unsigned_abs).map(|stride| stride as usize);
+    let Machine { isa, threads, .. } = *machine;
+    let means = GlobalAveragePool::new(batch, pixels, channels, pixel, image, isa, threads);
+    let operands = vec![Pointer::Result(0, 0), Pointer::Operand(0, 0)];
+    Ok(LoweredCall::kernel(&means.stored(StoredFloat::Bf16), operands))
 }
 
 impl Folding<'_> {
@@ -112,7 +139,7 @@ fn descriptor(nest: &LoopNest, folds: &LoopNest, elem: ElemType, parts: PartSpli
 mod tests {
     use std::sync::Arc;
 
-    use ir::{Context, Signedness, TypeData};
+    use ir::{Context, FloatKind, Signedness, TypeData};
 
     use crate::testing::{Net, check, check_bytes};
 
@@ -127,6 +154,19 @@ mod tests {
                 let y = net.op(&format!("nn.reduce_{name}"), &[net.arg(0)], &[("axes", axes)]);
                 check(net, &[y], &[&x]);
             }
+        }
+    }
+
+    #[test]
+    fn means_of_rounded_images_are_the_interpreters() {
+        for shape in [[2u64, 7, 5, 300], [1, 1, 1, 3], [1, 9, 1, 17], [3, 1, 4, 32]] {
+            let ctx = Arc::new(Context::new());
+            let mut net = Net::new(&[(&shape, ctx.float(FloatKind::Bf16))], ctx.clone());
+            let count = shape.iter().product::<u64>() as usize;
+            let numbers = (0..count).map(|i| kernels::nearest_bf16((i * 7919 % 1013) as f32 * 0.01 - 5.0));
+            let bytes: Vec<u8> = numbers.flat_map(u16::to_le_bytes).collect();
+            let mean = net.op("nn.reduce_mean", &[net.arg(0)], &[("axes", ctx.ints_attr(&[1, 2]))]);
+            check_bytes(net, &[mean], &[&bytes]);
         }
     }
 

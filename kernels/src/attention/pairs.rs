@@ -7,7 +7,8 @@ use crate::bf16::Numbers;
 use crate::pack::PANEL;
 use crate::simd::{Simd, Task};
 
-/// A row of powers of e that is rounded to `bf16`, in place: the rounded numbers lie at its beginning.
+/// A row of powers of e that is rounded to `bf16`, in place: the rounded numbers lie at its beginning, with
+/// zeros up to a multiple of two vectors, which matrix tiles multiply.
 pub(super) struct RoundedRow {
     pub(super) powers: *mut f32,
     /// Powers, which are padded to whole vectors.
@@ -25,11 +26,16 @@ impl<S: Simd> Task<S> for RoundedRow {
                 s.store_nearest_at_once(self.powers.cast::<u16>().add(at), S::LANES, powers);
             }
         }
+        let end = self.count.next_multiple_of(S::LANES);
+        if !end.is_multiple_of(2 * S::LANES) {
+            // SAFETY: these words are in the row's second half.
+            unsafe { s.store_nearest_at_once(self.powers.cast::<u16>().add(end), S::LANES, s.splat(0.0)) };
+        }
     }
 }
 
 impl AttentionHead<'_> {
-    /// Copies rows of q. An odd depth is padded with a zero.
+    /// Copies rows of q, padded with zeros to whole pairs or steps.
     #[inline(always)]
     pub(super) unsafe fn copy_pairs_of_queries<S: Simd>(&self, s: S, rows: &Range<usize>, to: *mut u16) {
         let (depth, column) = (self.shape.depth as usize, self.shape.q.column as usize);
@@ -46,16 +52,14 @@ impl AttentionHead<'_> {
                 } else {
                     (0..depth).for_each(|at| *to.add(at) = *from.add(at * column));
                 }
-                if !depth.is_multiple_of(2) {
-                    *to.add(depth) = 0;
-                }
+                (depth..2 * self.depth_pairs).for_each(|at| *to.add(at) = 0);
             }
         }
     }
 
     /// Packs a block of k into panels of 32 keys. A panel has all pairs of the depth; each of its rows has
-    /// one pair of each key. Lanes after the last key are zero, as is the second number of an odd depth's
-    /// last pair.
+    /// one pair of each key. Lanes after the last key are zero, as is what pads the depth to whole pairs or
+    /// steps.
     #[inline(always)]
     pub(super) unsafe fn pack_pairs_of_keys<S: Simd>(&self, s: S, keys: &Range<usize>, to: *mut u32) {
         let depth = self.shape.depth as usize;
@@ -65,23 +69,25 @@ impl AttentionHead<'_> {
             // SAFETY: these keys are k's, and the table has whole panels.
             unsafe {
                 let from = words(self.k.from((keys.start + first) * distance[1]));
-                pack_panel(s, from, to.add(first * depth.div_ceil(2)), [depth, count], distance);
+                let to = to.add(first * self.depth_pairs);
+                pack_panel(s, from, to, [depth, count, self.depth_pairs], distance);
             }
         }
     }
 
     /// Packs a block of v into panels of 32 columns, each with all pairs of the block's keys. Lanes after the
-    /// last column are zero, as is the second number of an odd block's last pair.
+    /// last column are zero, as is what pads the keys to whole pairs or steps.
     #[inline(always)]
     pub(super) unsafe fn pack_pairs_of_values<S: Simd>(&self, s: S, keys: &Range<usize>, to: *mut u32) {
         let columns = self.shape.columns as usize;
+        let pairs = self.key_pairs(keys.len());
         let distance = [self.shape.v.row as usize, self.shape.v.column as usize];
         for first in (0..columns).step_by(PANEL) {
             let count = PANEL.min(columns - first);
             // SAFETY: these columns are v's, and the table has whole panels.
             unsafe {
                 let from = words(self.v.from(keys.start * distance[0] + first * distance[1]));
-                pack_panel(s, from, to.add(first * keys.len().div_ceil(2)), [keys.len(), count], distance);
+                pack_panel(s, from, to.add(first * pairs), [keys.len(), count, pairs], distance);
             }
         }
     }
@@ -93,21 +99,23 @@ fn words(numbers: Numbers) -> *const u16 {
     numbers.start.cast_const().cast::<u16>().wrapping_add(numbers.first)
 }
 
-/// Packs `depth` numbers of each of `count` lanes into a panel: row `k` has the pair `2 k`, `2 k + 1` of each
-/// lane.
+/// Packs `depth` numbers of each of `count` lanes into a panel of `padded` rows: row `k` has the pair `2 k`,
+/// `2 k + 1` of each lane.
 ///
 /// # Safety
 /// `from` is valid for numbers at these distances from each other (along the depth, and from lane to lane),
-/// `to` for a panel of `depth.div_ceil(2)` rows.
+/// `to` for the panel.
 #[inline(always)]
 unsafe fn pack_panel<S: Simd>(
     s: S,
     from: *const u16,
     to: *mut u32,
-    [depth, count]: [usize; 2],
+    [depth, count, padded]: [usize; 3],
     [along, across]: [usize; 2],
 ) {
     let pairs = depth.div_ceil(2);
+    // SAFETY: the panel has these rows.
+    unsafe { to.add(pairs * PANEL).write_bytes(0, (padded - pairs) * PANEL) };
     // Rows and lanes whose pairs are words in memory and can be transposed in registers.
     let [rows, lanes] = match along == 1 && across.is_multiple_of(2) {
         true => [depth / 2, count].map(|size| size / SQUARE * SQUARE),

@@ -1,12 +1,12 @@
 //! im2col of `bf16` images: how numbers are copied, with the prologue, and with rounding of `f32` images.
 
-use super::{PairConv2d, PairOperands};
+use super::{PairConv2d, PairOperands, PairUnit};
 use crate::bf16::{StoredFloat, load, nearest_bf16, store, wide_bf16};
 use crate::conv::{Conv2d, ConvPrologue};
 use crate::im2col::CopiedImage;
 use crate::math;
 use crate::scalar;
-use crate::simd::Simd;
+use crate::simd::{Simd, Task};
 
 /// The image of a convolution.
 #[derive(Clone, Copy)]
@@ -77,13 +77,41 @@ impl CopiedImage for PairImage<'_> {
         }
     }
 
-    /// Pads an odd K with a zero.
+    /// Pads K to whole pairs, and to whole steps of matrix tiles, with zeros.
     #[inline(always)]
     unsafe fn end_row(&self, to: *mut u16) {
-        let depth = self.this.conv.depth();
-        if depth % 2 == 1 {
-            // SAFETY: the caller's promise.
-            unsafe { *to.add(depth) = 0 };
+        // SAFETY: the caller's promise.
+        (self.this.conv.depth()..2 * self.this.pairs()).for_each(|k| unsafe { *to.add(k) = 0 });
+    }
+}
+
+/// Contiguous numbers to be rounded by the machine's instruction.
+struct RoundedNumbers<'c> {
+    image: PairImage<'c>,
+    channel: usize,
+    from: usize,
+    to: *mut u16,
+    n: usize,
+}
+
+impl<S: Simd> Task<S> for RoundedNumbers<'_> {
+    #[inline(always)]
+    unsafe fn run(self, s: S) {
+        let RoundedNumbers { image, channel, from, to, n } = self;
+        let vectors = n / S::LANES * S::LANES;
+        // SAFETY: the caller's promise. A number of lanes known at compile time needs no masks.
+        unsafe {
+            for i in (0..vectors).step_by(S::LANES) {
+                let x = load(s, image.images.x, image.this.input, from + i, S::LANES);
+                let x = image.prologue(s, x, channel + i, S::LANES);
+                s.store_nearest_at_once(to.add(i), S::LANES, x);
+            }
+            if vectors < n {
+                let left = n - vectors;
+                let x = load(s, image.images.x, image.this.input, from + vectors, left);
+                let x = image.prologue(s, x, channel + vectors, left);
+                s.store_nearest_at_once(to.add(vectors), left, x);
+            }
         }
     }
 }
@@ -92,6 +120,10 @@ impl PairImage<'_> {
     /// Applies the prologue to contiguous numbers of successive channels, from `channel` on, and rounds them.
     #[inline(always)]
     unsafe fn round<S: Simd>(&self, s: S, channel: usize, from: usize, to: *mut u16, n: usize) {
+        if S::MAY_PAIR && self.this.unit != PairUnit::Widened {
+            // SAFETY: the caller's promise; the machine has the instructions for pairs.
+            return unsafe { S::vectorize_pairs(RoundedNumbers { image: *self, channel, from, to, n }) };
+        }
         for i in (0..n).step_by(S::LANES) {
             let left = n - i;
             // SAFETY: the caller's promise.

@@ -4,28 +4,31 @@
 //! copied rows hold `bf16`. An odd K is padded with a zero. The two products of a pair are added one after
 //! the other, the second first. AVX-512 BF16 has an instruction for that; other machines widen the numbers
 //! first. The result bits are the same, except that the instruction flushes numbers below 2^-126 to zero.
+//! Where there are matrix tiles (AMX), they are used, and sums are added in another order ([`matrix`]).
 //!
 //! All of K is one block: the sums stay in registers until they are rounded. Rows of `f32` images are rounded
 //! while they are copied.
 
 mod gather;
+mod matrix;
 mod pixel_lines;
 mod product;
 mod rows;
 mod tile;
 
-pub(crate) use product::{Former, PackedPairProduct};
+pub(crate) use matrix::TiledProduct;
+pub(crate) use product::PackedPairProduct;
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
 use crate::bf16::{StoredFloat, nearest_bf16};
-use crate::conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides, Path};
+use crate::conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides, Path, WorkCosts};
 use crate::gemm::GemmShape;
 use crate::isa::Isa;
 use crate::lines::{MOST_BYTES, line_numbers};
 use crate::map::Activation;
 use crate::pack::{PANEL, Panels, WeightStrides};
 use crate::pixels::Pixel;
-use crate::simd::{Avx512, Simd};
+use crate::simd::{Avx512, Simd, amx};
 use pixel_lines::MOST_LINES;
 use std::ops::Range;
 
@@ -40,7 +43,8 @@ pub struct ConvNumbers {
     pub output: StoredFloat,
 }
 
-/// A two-dimensional convolution of `bf16` numbers, except depthwise and in groups of 2, 4 or 8.
+/// A two-dimensional convolution of `bf16` numbers, except depthwise and in groups of 2, 4 or 8 (with matrix
+/// tiles, of 2 or 4).
 ///
 /// Operands: those of [`Conv2d`], with strides in elements; packed weights have `packed_len` pairs.
 #[derive(Clone, Copy, Debug)]
@@ -50,12 +54,55 @@ pub struct PairConv2d {
     input: StoredFloat,
     residual: StoredFloat,
     output: StoredFloat,
-    /// 1 if the machine that made the descriptor has the instruction for pairs.
-    at_once: u32,
+    unit: PairUnit,
     /// Words of a line of the image that is copied to scratch; 0 if none is.
     line_words: u32,
-    /// Fills what would be padding between fields.
-    unused: u32,
+    /// Pairs that tiles multiply in one step; 0 without tiles.
+    step: u32,
+}
+
+/// What multiplies pairs of `bf16`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum PairUnit {
+    /// Instructions for `f32`, after the numbers are widened.
+    Widened = 0,
+    /// An instruction for vectors of pairs (AVX-512 BF16).
+    Vectors = 1,
+    /// Matrix tiles (AMX).
+    Tiles = 2,
+}
+
+impl PairUnit {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            PairUnit::Widened => "f32",
+            PairUnit::Vectors => "AVX-512 BF16",
+            PairUnit::Tiles => "AMX",
+        }
+    }
+
+    /// The units of this machine for an instruction set, the slowest first.
+    pub fn available(isa: Isa) -> Vec<PairUnit> {
+        let mut found = vec![PairUnit::Widened];
+        if isa == Isa::Avx512 && Avx512::has_pairs() {
+            found.push(PairUnit::Vectors);
+            if amx::has_bf16() {
+                found.push(PairUnit::Tiles);
+            }
+        }
+        found
+    }
+
+    /// The fastest unit of this machine for an instruction set.
+    pub fn fastest(isa: Isa) -> PairUnit {
+        match isa == Isa::Avx512 && Avx512::has_pairs() {
+            true if amx::has_bf16() => PairUnit::Tiles,
+            true => PairUnit::Vectors,
+            false => PairUnit::Widened,
+        }
+    }
 }
 
 /// Descriptors are embedded and compared as bytes, so there is no padding between fields.
@@ -63,6 +110,12 @@ const _: () = assert!(size_of::<PairConv2d>() == size_of::<Conv2d>() + 6 * size_
 
 /// Words of copied rows: with a depth of 2,304 (3x3 of 256 channels), 14 rows fit.
 const SLAB: usize = 32 * 1024;
+/// Bytes of copied rows or lines for matrix tiles.
+const LINES_OF_TILES: usize = 160 * 1024;
+/// The same beside weights of more bytes than this, which leave the second-level cache from block to block:
+/// tiles multiply so fast that reading them again takes most of the time.
+const MOST_BESIDE_LARGE: usize = 768 * 1024;
+const LARGE_WEIGHTS: usize = 768 * 1024;
 /// Words after the copied rows: copies store whole vectors.
 const SLAB_TAIL: usize = 64;
 /// Rows of the largest tile.
@@ -71,6 +124,16 @@ const TILE: usize = 14;
 const SUMS: usize = TILE * PANEL;
 /// Rows of a block that is read in place.
 const DIRECT_ROWS: usize = 112;
+/// The same for matrix tiles.
+const DIRECT_ROWS_OF_TILES: usize = 256;
+/// What products of matrix tiles cost, beside products of `f32`; weights come from memory or from the
+/// third-level cache, at about 10 bytes in a cycle.
+const COSTS_OF_TILES: WorkCosts = WorkCosts { product: 0.1, weight: 6.0 };
+/// The fewest outputs whose sums alternate between two places in scratch. With up to 300 channels, products
+/// take 0.8 to 0.9 of the time with that, and 4 KiB more.
+const LEAST_ALTERNATED: usize = 32 * 1024;
+/// The fewest channels of a group for matrix tiles; those of narrower groups would mostly multiply zeros.
+const LEAST_LANES_OF_TILES: u32 = 8;
 
 impl PairConv2d {
     /// The convolution of a shape, or none for groups so narrow that a vector should hold channels of
@@ -84,32 +147,60 @@ impl PairConv2d {
         isa: Isa,
         threads: usize,
     ) -> Option<PairConv2d> {
-        let mut conv = Conv2d::new(shape, strides, prologue, activation, isa, threads);
-        if conv.path == Path::Lanes {
+        let conv = Conv2d::new(shape, strides, prologue, activation, isa, threads);
+        PairConv2d::on(PairUnit::fastest(isa), conv, shape, numbers, threads)
+    }
+
+    /// The convolution that `conv` computes in `f32`, by a unit of this machine.
+    pub fn on(
+        unit: PairUnit,
+        mut conv: Conv2d,
+        shape: &Conv2dShape,
+        numbers: ConvNumbers,
+        threads: usize,
+    ) -> Option<PairConv2d> {
+        let has_many_lanes = conv.in_group.min(conv.out_group) >= LEAST_LANES_OF_TILES;
+        if conv.path == Path::Lanes && (unit != PairUnit::Tiles || !has_many_lanes) {
             return None;
         }
         let in_pairs = conv.in_group.is_multiple_of(2) && numbers.input == StoredFloat::Bf16;
-        if conv.path != Path::Direct || !in_pairs {
-            conv.path = Path::Gather;
-        }
-        let mut this = PairConv2d {
-            conv,
-            input: numbers.input,
-            residual: numbers.residual,
-            output: numbers.output,
-            at_once: u32::from(isa == Isa::Avx512 && Avx512::has_pairs()),
-            line_words: 0,
-            unused: 0,
+        let is_direct = conv.path == Path::Direct && in_pairs;
+        let widens = if unit == PairUnit::Tiles { shape.widens_to_tiles() } else { shape.widens_to_pairs() };
+        let has_lines = widens && conv.may_widen();
+        conv.path = match (has_lines, is_direct) {
+            (true, _) => Path::Lines,
+            (false, true) => Path::Direct,
+            (false, false) => Path::Gather,
         };
-        if shape.widens_to_pairs() && this.conv.may_widen(prologue) {
-            this.conv.path = Path::Lines;
+        let ConvNumbers { input, residual, output } = numbers;
+        let mut this = PairConv2d { conv, input, residual, output, unit, line_words: 0, step: 0 };
+        if unit == PairUnit::Tiles {
+            this.choose_step(shape);
+            if this.pairs() == 0 {
+                return PairConv2d::on(PairUnit::Vectors, conv, shape, numbers, threads);
+            }
         }
         if this.conv.path == Path::Gather {
             this.line_words = line_numbers(&this.conv, size_of::<u16>()).unwrap_or(0) as u32;
         }
-        this.choose_blocks(SLAB);
-        this.conv.choose_parts(threads);
+        this.choose_blocks(this.slab());
+        this.choose_parts(threads);
         Some(this)
+    }
+
+    /// Chooses the pairs that tiles multiply in one step, by the shape of the weights alone. Rows that have
+    /// no whole steps are copied and padded.
+    fn choose_step(&mut self, shape: &Conv2dShape) {
+        let widens = shape.widens_to_tiles() && self.conv.prologue == ConvPrologue::None;
+        let unit = match widens {
+            true => self.conv.kernel_w as usize * self.pixel_numbers() / 2,
+            false => self.pairs(),
+        };
+        let step = amx::step_within(unit);
+        self.step = step.unwrap_or(amx::ROWS) as u32;
+        if step.is_none() {
+            self.conv.path = Path::Gather;
+        }
     }
 
     /// A product with packed `b`; operands are those of [`crate::Gemm`].
@@ -128,11 +219,18 @@ impl PairConv2d {
     /// least it can do with.
     pub fn within(mut self, scratch_bytes: usize, threads: usize) -> PairConv2d {
         if self.scratch_bytes() > scratch_bytes {
-            let words = scratch_bytes.saturating_sub(SUMS * 4) / 2;
+            let words = scratch_bytes.saturating_sub(self.sums() * 4) / 2;
             self.choose_blocks(words.saturating_sub(SLAB_TAIL));
-            self.conv.choose_parts(threads);
+            self.choose_parts(threads);
         }
         self
+    }
+
+    fn choose_parts(&mut self, threads: usize) {
+        match self.unit {
+            PairUnit::Tiles => self.conv.choose_parts_at(threads, COSTS_OF_TILES),
+            PairUnit::Widened | PairUnit::Vectors => self.conv.choose_parts(threads),
+        }
     }
 
     /// The fewest bytes of scratch that each worker can do with.
@@ -140,6 +238,11 @@ impl PairConv2d {
         let mut least = *self;
         least.choose_blocks(0);
         least.scratch_bytes()
+    }
+
+    /// Pairs that matrix tiles multiply in one step; 0 without tiles.
+    pub fn step(&self) -> usize {
+        self.step as usize
     }
 
     /// How the output channels are cut into panels of packed weights; a row is one pair of each channel.
@@ -183,13 +286,15 @@ impl PairConv2d {
     }
 
     /// Whether blocks end at the ends of output lines, so that kernel rows outside the image can be skipped.
-    /// That pays if whole tiles fill a line and some lines have such kernel rows.
+    /// That pays if whole tiles fill a line and some lines have such kernel rows. Steps of matrix tiles would
+    /// have other bits without them.
     fn may_leave_out_taps(&self) -> bool {
         let conv = &self.conv;
         let is_whole = |y: usize| conv.rows_inside(y) == (0..conv.kernel_h as usize);
         let last = (conv.out_h as usize).saturating_sub(1);
         let fills_lines = conv.out_w > 0 && (conv.out_w as usize).is_multiple_of(TILE);
-        conv.path == Path::Gather && fills_lines && !(is_whole(0) && is_whole(last))
+        let may_skip = conv.path == Path::Gather && self.unit != PairUnit::Tiles;
+        may_skip && fills_lines && !(is_whole(0) && is_whole(last))
     }
 
     /// The pairs of K that a block multiplies, by its first output pixel. If all its pixels are in one line,
@@ -204,9 +309,15 @@ impl PairConv2d {
         rows.start * width / 2..(rows.end * width).div_ceil(2)
     }
 
-    /// Pairs of K.
+    /// Pairs of K, with those that fill the last step.
     fn pairs(&self) -> usize {
-        (self.conv.kernel_h as usize * self.conv.kernel_w as usize * self.tap_numbers()).div_ceil(2)
+        let taps = self.conv.kernel_h as usize * self.conv.kernel_w as usize;
+        (taps * self.tap_numbers()).div_ceil(2).next_multiple_of((self.step as usize).max(1))
+    }
+
+    /// Numbers of a copied row.
+    fn row_depth(&self) -> usize {
+        self.conv.depth().max(2 * self.pairs())
     }
 
     /// Numbers of a tap in packed weights.
@@ -215,6 +326,40 @@ impl PairConv2d {
             Path::Lines => self.pixel_numbers(),
             _ => self.conv.in_group as usize,
         }
+    }
+
+    /// The most words of copied rows.
+    fn slab(&self) -> usize {
+        if self.unit == PairUnit::Tiles { self.most_lines() / size_of::<u16>() } else { SLAB }
+    }
+
+    /// The most bytes of copied lines.
+    fn most_lines(&self) -> usize {
+        match self.unit {
+            PairUnit::Tiles if self.packed_len() * size_of::<f32>() > LARGE_WEIGHTS => MOST_BESIDE_LARGE,
+            PairUnit::Tiles => LINES_OF_TILES,
+            PairUnit::Widened | PairUnit::Vectors => MOST_LINES,
+        }
+    }
+
+    /// Floats of scratch for the sums of a tile, or of one or two products of matrix tiles.
+    fn sums(&self) -> usize {
+        match self.unit {
+            PairUnit::Tiles if self.alternates() => 2 * amx::SUMS,
+            PairUnit::Tiles => amx::SUMS,
+            PairUnit::Widened | PairUnit::Vectors => SUMS,
+        }
+    }
+
+    /// Whether sums of matrix tiles are finished beside the next product: if there are many.
+    fn alternates(&self) -> bool {
+        let channels = self.conv.out_group as usize * self.conv.groups as usize;
+        self.conv.rows() * channels >= LEAST_ALTERNATED
+    }
+
+    /// Rows of the largest tile.
+    fn tile(&self) -> usize {
+        if self.unit == PairUnit::Tiles { amx::ROWS } else { TILE }
     }
 
     /// Words of scratch for the line buffer.
@@ -226,18 +371,18 @@ impl PairConv2d {
     /// smaller size, rows may be copied instead of read in place, and lines may fit the line buffer.
     fn most_bytes_of(&self, slab: usize) -> usize {
         let lines = match self.conv.path {
-            Path::Lines => MOST_LINES,
+            Path::Lines => self.most_lines(),
             _ if self.conv.strides.input.c != 1 => MOST_BYTES,
             _ => 0,
         };
         let lines = lines / size_of::<u16>();
-        SUMS * 4 + (slab + lines + SLAB_TAIL) * 2
+        self.sums() * 4 + (slab + lines + SLAB_TAIL) * 2
     }
 
     /// Chooses blocks whose copied rows and line buffer take at most `slab` words, or as few as possible.
     fn choose_blocks(&mut self, slab: usize) {
         let rows = self.conv.rows().max(1);
-        let depth = self.conv.depth();
+        let depth = self.row_depth();
         self.conv.block_depth = depth as u32;
         self.conv.line = match self.may_leave_out_taps() {
             true => self.conv.out_w,
@@ -249,8 +394,10 @@ impl PairConv2d {
                 let stride = row_words(depth);
                 self.conv.slab_stride = stride as u32;
                 let fitting = slab.saturating_sub(self.words_of_lines()) / stride;
-                if fitting >= rows { rows } else { (fitting.max(TILE) / TILE * TILE).min(rows) }
+                let tile = self.tile();
+                if fitting >= rows { rows } else { (fitting.max(tile) / tile * tile).min(rows) }
             }
+            _ if self.unit == PairUnit::Tiles => DIRECT_ROWS_OF_TILES,
             _ => DIRECT_ROWS,
         } as u32;
     }
@@ -276,19 +423,19 @@ unsafe impl Kernel for PairConv2d {
             Path::Lines => self.wide_lines().copied() * self.line_words as usize + SLAB_TAIL,
             _ => 0,
         };
-        SUMS * 4 + slab * 2
+        self.sums() * 4 + slab * 2
     }
 
     /// An upper bound from rows and depth.
     fn most_scratch_bytes(&self) -> usize {
-        let row = row_words(self.conv.depth());
-        self.most_bytes_of((self.conv.rows().max(1) * row).min(SLAB.max(TILE * row)))
+        let row = row_words(self.row_depth());
+        self.most_bytes_of((self.conv.rows().max(1) * row).min(self.slab().max(self.tile() * row)))
     }
 
     /// Room for a tile.
     fn enough_scratch_bytes(&self) -> usize {
-        let row = row_words(self.conv.depth());
-        self.most_bytes_of(self.conv.rows().clamp(1, TILE) * row)
+        let row = row_words(self.row_depth());
+        self.most_bytes_of(self.conv.rows().clamp(1, self.tile()) * row)
     }
 
     fn entry(&self) -> KernelFn {

@@ -4,7 +4,7 @@
 //! padded with a zero. The image's order of axes does not matter.
 
 use super::gather::copy_words;
-use super::{PairConv2d, PairOperands, SLAB_TAIL, TILE};
+use super::{LINES_OF_TILES, PairConv2d, PairOperands, SLAB_TAIL, TILE};
 use crate::bf16::{Numbers, StoredFloat, nearest_bf16};
 use crate::conv::{Conv2d, Conv2dShape, ConvPrologue};
 use crate::pixels::Pixel;
@@ -28,13 +28,24 @@ impl Conv2dShape {
     /// Whether the kernel for pairs, without a prologue, copies lines of the image where output lines have at
     /// least 7 pixels; with three channels in a group, everywhere. Batch and input do not matter.
     pub fn widens_to_pairs(&self) -> bool {
+        self.widens_within(MOST_LINES) && self.in_channels / self.groups <= MOST_CHANNELS
+    }
+
+    /// The same for matrix tiles, with any number of channels: tiles multiply so fast that copies of rows are
+    /// a large part of the time.
+    pub(super) fn widens_to_tiles(&self) -> bool {
+        self.widens_within(LINES_OF_TILES)
+    }
+
+    /// Whether lines can be copied of which those of a tile take at most `most` bytes.
+    fn widens_within(&self, most: usize) -> bool {
         let Conv2dShape { kernel, stride, dilation, groups, in_channels, .. } = *self;
         let in_group = in_channels / groups;
         let touches = kernel[0] >= stride[0] && kernel[1] >= stride[1] && kernel[0] * kernel[1] > 1;
         let columns = (TILE - 1).saturating_mul(stride[1]).saturating_add(kernel[1]);
         let words = columns.saturating_mul(in_group.next_multiple_of(2)).saturating_add(SLAB_TAIL);
-        let is_short = words.saturating_mul(size_of::<u16>() * kernel[0]) <= MOST_LINES;
-        let is_even = in_group.is_multiple_of(2) && (2..=MOST_CHANNELS).contains(&in_group);
+        let is_short = words.saturating_mul(size_of::<u16>() * kernel[0]) <= most;
+        let is_even = in_group.is_multiple_of(2) && in_group >= 2;
         dilation == [1, 1] && touches && is_short && (is_even || in_group == 3)
     }
 
@@ -48,9 +59,9 @@ impl Conv2d {
     /// Whether lines can be copied for pairs, by what [`Conv2dShape::widens_to_pairs`] does not know. How
     /// weights are packed, which depends on the path if there are three channels, must not depend on the
     /// width.
-    pub(super) fn may_widen(&self, prologue: ConvPrologue) -> bool {
+    pub(super) fn may_widen(&self) -> bool {
         let has_tiles = self.out_w >= LEAST_PIXELS || !self.in_group.is_multiple_of(2);
-        prologue == ConvPrologue::None && has_tiles
+        self.prologue == ConvPrologue::None && has_tiles
     }
 }
 
@@ -68,7 +79,7 @@ impl PairConv2d {
             conv: &self.conv,
             pixel: self.pixel_numbers() * size_of::<u16>(),
             beside: 0,
-            most: MOST_LINES,
+            most: self.most_lines(),
         }
     }
 

@@ -5,6 +5,7 @@ use crate::bf16::StoredFloat;
 use crate::map::{FunctionCode, ScalarFunction};
 use crate::pack::PANEL;
 use crate::simd::Simd;
+use crate::simd::amx::Former;
 use crate::tile::tile_ranges;
 
 /// `c = a b`, or `c = c + a b`, with sums in `f32` and b packed in panels of pairs.
@@ -20,15 +21,6 @@ pub(crate) struct PackedPairProduct {
     pub(crate) b: *const i32,
     pub(crate) c: *mut f32,
     pub(crate) c_stride: usize,
-}
-
-/// What a product does with the former contents of `c`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Former {
-    /// It overwrites them.
-    Overwritten,
-    /// It adds to them.
-    Kept,
 }
 
 impl PackedPairProduct {

@@ -1,9 +1,10 @@
 //! The loops around the microkernel of `bf16` products: those of [`crate::rows`], with all of K in one block.
 
 use super::gather::PairImage;
+use super::matrix::{PanelBlock, TiledPart};
 use super::pixel_lines::GroupImage;
 use super::tile::{PairTile, tile_function, tile_rows};
-use super::{PairConv2d, PairOperands, SUMS};
+use super::{PairConv2d, PairOperands, PairUnit};
 use crate::conv::Path;
 use crate::im2col::RowCopies;
 use crate::lines::Lines;
@@ -13,10 +14,11 @@ use crate::simd::Simd;
 use crate::wide_lines::{LinesOfBlock, WidenedImage};
 use std::ops::Range;
 
-/// The copied lines of a part, of one of two kinds.
-struct LinesOfPart {
+/// What a part has made ready: copied lines, of one of two kinds, and matrix tiles.
+struct PartState<'b> {
     numbers: Lines,
     pixels: LinesOfBlock,
+    tiles: Option<TiledPart<'b>>,
 }
 
 /// Runs part `part`.
@@ -31,23 +33,28 @@ pub(super) unsafe fn run<S: Simd>(
     part: usize,
     scratch: *mut u8,
 ) {
-    let mut lines = LinesOfPart { numbers: Lines::none(), pixels: LinesOfBlock::none() };
+    let tiles = (this.unit == PairUnit::Tiles).then(|| TiledPart::new(this, scratch.cast()));
+    let mut state = PartState { numbers: Lines::none(), pixels: LinesOfBlock::none(), tiles };
     let (panels, blocks) = this.conv.blocks(this.panels().count(), part);
     for rows in blocks {
         // SAFETY: the caller's promise; the rows are within one line.
-        unsafe { row_block(s, this, images, rows, panels.clone(), (scratch, &mut lines)) };
+        unsafe { row_block(s, this, images, rows, panels.clone(), (scratch, &mut state)) };
+    }
+    if let Some(tiles) = &mut state.tiles {
+        // SAFETY: the caller's promise.
+        unsafe { tiles.finish::<S>() };
     }
 }
 
 /// Computes a block of rows for a range of panels.
 #[inline(always)]
-unsafe fn row_block<S: Simd>(
+unsafe fn row_block<'b, S: Simd>(
     s: S,
-    this: &PairConv2d,
-    images: &PairOperands,
+    this: &'b PairConv2d,
+    images: &'b PairOperands,
     rows: Range<usize>,
     panels: Range<usize>,
-    (scratch, lines): (*mut u8, &mut LinesOfPart),
+    (scratch, state): (*mut u8, &mut PartState<'b>),
 ) {
     let all = this.panels();
     let mut group = usize::MAX;
@@ -58,9 +65,15 @@ unsafe fn row_block<S: Simd>(
         unsafe {
             if panel.group != group {
                 group = panel.group;
-                from = block_rows(s, this, images, &rows, group, (scratch, lines));
+                from = block_rows(s, this, images, &rows, group, (scratch, state));
             }
-            panel_block::<S>(this, images, &rows, from, panel, scratch.cast());
+            let sums = scratch.cast();
+            if let Some(tiles) = &mut state.tiles {
+                let pixel = this.conv.pixel(rows.start);
+                tiles.add::<S>(PanelBlock { this, images, pixel, count: rows.len(), from, panel });
+            } else {
+                panel_block::<S>(this, images, &rows, from, panel, sums);
+            }
         }
     }
 }
@@ -73,14 +86,14 @@ unsafe fn block_rows<S: Simd>(
     images: &PairOperands,
     rows: &Range<usize>,
     group: usize,
-    (scratch, lines): (*mut u8, &mut LinesOfPart),
+    (scratch, state): (*mut u8, &mut PartState<'_>),
 ) -> SegmentedRows {
     let conv = &this.conv;
-    let ready = scratch.cast::<f32>().wrapping_add(SUMS).cast::<u16>();
+    let ready = scratch.cast::<f32>().wrapping_add(this.sums()).cast::<u16>();
     if conv.path == Path::Lines {
         let image = GroupImage { this, images, group };
         // SAFETY: scratch has the sums, the lines and a vector more.
-        let before = unsafe { lines.pixels.advance(s, &image, rows, ready.cast()) };
+        let before = unsafe { state.pixels.advance(s, &image, rows, ready.cast()) };
         return this.wide_lines().rows(ready.cast(), image.line_bytes(), before);
     }
     let image = PairImage { this, images };
@@ -101,7 +114,7 @@ unsafe fn block_rows<S: Simd>(
             for (pixel, done, count) in conv.output_lines(rows) {
                 let to = slab.add(done * stride);
                 let words = this.line_words as usize;
-                lines.numbers.rows(s, &image, group, (pixel, count), (ready, words), (to, stride));
+                state.numbers.rows(s, &image, group, (pixel, count), (ready, words), (to, stride));
             }
         } else if copies.has_channels_apart() {
             copies.rows_apart(rows, slab, stride);
@@ -126,21 +139,21 @@ unsafe fn panel_block<S: Simd>(
     sums: *mut f32,
 ) {
     let conv = &this.conv;
-    let count = rows.len();
-    let most = tile_rows::<S>(this.at_once);
+    let at_once = u32::from(this.unit != PairUnit::Widened);
+    let most = tile_rows::<S>(at_once);
     let columns = panel.width.min(2 * S::LANES);
     let pixel = conv.pixel(rows.start);
     let (output, residual) = (conv.strides.output, conv.strides.residual);
     let pairs = this.pairs();
     let inside = this.pairs_inside(pixel);
-    let tiles = count.div_ceil(most) * panel.count.div_ceil(columns);
+    let tiles = rows.len().div_ceil(most) * panel.count.div_ceil(columns);
     let ahead_stride = panel.width.div_ceil(tiles);
     // Prefetch the weights after this panel's.
     let mut ahead = images.weights.wrapping_add(panel.offset + pairs * panel.width);
     let mut column = 0;
     while column < panel.count {
         let channel = panel.first + column;
-        for RowsOfLine { first: row, count: tile_rows, start } in from.tiles(count, most) {
+        for RowsOfLine { first: row, count: tile_rows, start } in from.tiles(rows.len(), most) {
             // SAFETY: rows and columns of the tile are inside the block and the panel, for each operand that
             // is not null.
             unsafe {
@@ -170,7 +183,7 @@ unsafe fn panel_block<S: Simd>(
                     ahead,
                     ahead_stride,
                 };
-                tile_function::<S>(tile_rows, columns / S::LANES, this.at_once)(&tile);
+                tile_function::<S>(tile_rows, columns / S::LANES, at_once)(&tile);
             }
             ahead = ahead.wrapping_add(pairs * ahead_stride);
         }

@@ -5,6 +5,7 @@
 //! `#[inline(always)]`, and become machine code inside [`Simd::vectorize`], the one function compiled with
 //! the instruction set's features. [`Portable`] needs no features: on x86 its long methods are called.
 
+pub(crate) mod amx;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]

@@ -1,10 +1,10 @@
 //! That attention computes the results of plain loops, with the same bits on every instruction set and for
 //! every division into parts.
 
-use crate::common::{Rng, assert_same_bits, input, or_few, output, run, ways};
+use crate::common::{Rng, assert_same_bits, input, or_few, output, run, ways, ways_of_pairs};
 use kernels::{
-    Attention, AttentionNumbers, AttentionShape, HEAD_AXES, HeadMatrices, Isa, StoredFloat, nearest_bf16,
-    wide_bf16,
+    Attention, AttentionNumbers, AttentionShape, HEAD_AXES, HeadMatrices, PairUnit, StoredFloat,
+    nearest_bf16, wide_bf16,
 };
 
 /// The inputs; the factors are those of q, k and the scores.
@@ -269,8 +269,8 @@ fn powers_of_bf16_agree_with_plain_loops_up_to_their_rounding() {
         let [q, k, v] = [&stored[0], &stored[1], &stored[2]]
             .map(|halves| halves.iter().copied().map(wide_bf16).collect::<Vec<f32>>());
         (data.q, data.k, data.v) = (q, k, v);
-        let mut former: Option<(Isa, Vec<f32>)> = None;
-        for (isa, threads) in ways() {
+        let mut former: Option<(PairUnit, Vec<f32>)> = None;
+        for (isa, threads, unit) in ways_of_pairs() {
             let mut found = vec![7.0; (heads[0] * heads[1] * shape.rows * shape.columns) as usize];
             let mut operands = vec![output(&mut found)];
             operands.extend(stored.iter().map(|halves| input(halves)));
@@ -279,13 +279,13 @@ fn powers_of_bf16_agree_with_plain_loops_up_to_their_rounding() {
                 let null = std::ptr::null_mut();
                 factor.as_ref().map_or(null, |factor| std::ptr::from_ref(factor).cast::<u8>().cast_mut())
             }));
-            run(&Attention::new(&shape, isa, threads).stored(numbers), &operands);
+            run(&Attention::new(&shape, isa, threads).stored(numbers).on(unit), &operands);
             // A power, at most 1, is rounded by at most 1/512, and numbers of v are at most 1.
             assert_close(&shape, &data, &found, 1.0 / 500.0);
-            if let Some((_, wanted)) = former.as_ref().filter(|(other, _)| *other == isa) {
+            if let Some((_, wanted)) = former.as_ref().filter(|(other, _)| *other == unit) {
                 assert_same_bits(wanted, &found, shape);
             }
-            former = Some((isa, found));
+            former = Some((unit, found));
         }
     }
 }

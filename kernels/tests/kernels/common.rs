@@ -1,6 +1,6 @@
 //! Helpers of the kernel tests: a small generator, buffers with guarded surroundings, and a runner of parts.
 
-use kernels::{Isa, Kernel};
+use kernels::{Isa, Kernel, PairUnit};
 
 /// A small deterministic generator (xorshift64*, Vigna 2014).
 pub(crate) struct Rng(u64);
@@ -76,6 +76,16 @@ pub(crate) fn ways() -> Vec<(Isa, usize)> {
         return vec![(Isa::detect(), 3)];
     }
     Isa::available().into_iter().flat_map(|isa| [(isa, 1), (isa, 3)]).collect()
+}
+
+/// [`ways`] with each unit for pairs, unit by unit.
+pub(crate) fn ways_of_pairs() -> Vec<(Isa, usize, PairUnit)> {
+    let units = [PairUnit::Widened, PairUnit::Vectors, PairUnit::Tiles];
+    let ways_of = |unit: PairUnit| {
+        let with_unit = move |(isa, threads)| (isa, threads, unit);
+        ways().into_iter().filter(move |(isa, _)| PairUnit::available(*isa).contains(&unit)).map(with_unit)
+    };
+    units.into_iter().flat_map(ways_of).collect()
 }
 
 /// The bits of each value, NaNs made equal.

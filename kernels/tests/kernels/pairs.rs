@@ -1,10 +1,11 @@
 //! That convolutions of `bf16` compute the bits of a plain loop over pairs, for all storage types.
 
-use crate::common::{Rng, input, or_few, output, run, ways};
+use crate::common::{Rng, input, or_few, output, run, ways_of_pairs};
 use kernels::{
-    Activation, Conv2dShape, ConvNumbers, ConvPrologue, ConvStrides, GemmShape, ImageStrides, PairConv2d,
-    StoredFloat, WeightStrides, nearest_bf16, wide_bf16 as wide,
+    Activation, Conv2d, Conv2dShape, ConvNumbers, ConvPrologue, ConvStrides, GemmShape, ImageStrides,
+    PairConv2d, StoredFloat, WeightStrides, nearest_bf16, wide_bf16 as wide,
 };
+use std::collections::BTreeMap;
 
 /// An image in memory, in whole words, so that it is aligned.
 #[derive(Clone)]
@@ -104,8 +105,46 @@ fn image(
     image
 }
 
-/// Output (n, y, x, o), as a loop over the pairs of K: (ky, kx, channel).
-pub(crate) fn expected(case: &Case, data: &Data, [n, y, x, o]: [usize; 4], residual: f32) -> f32 {
+/// Output (n, y, x, o), as a loop over the pairs of K: (ky, kx, channel), or as matrix tiles add up steps of
+/// some pairs.
+pub(crate) fn expected(
+    case: &Case,
+    data: &Data,
+    [n, y, x, o]: [usize; 4],
+    residual: f32,
+    step: usize,
+) -> f32 {
+    let products = products_of(case, data, [n, y, x, o]);
+    let mut sum = if case.has_bias { data.bias[o] } else { 0.0 };
+    if case.has_residual {
+        sum += residual;
+    }
+    if step > 0 {
+        return case.activation.apply(sum + sum_of_steps(&products, step));
+    }
+    for pair in products.chunks(2) {
+        if let [_, (value, weight)] = pair {
+            sum = value.mul_add(*weight, sum);
+        }
+        sum = pair[0].0.mul_add(pair[0].1, sum);
+    }
+    case.activation.apply(sum)
+}
+
+/// The sum of products as matrix tiles add them: in a step of so many pairs, the first ones of the pairs and
+/// the second ones separately.
+fn sum_of_steps(products: &[(f32, f32)], step: usize) -> f32 {
+    let of_step = |products: &[(f32, f32)]| {
+        let sum = |first: usize| {
+            products.iter().skip(first).step_by(2).fold(0.0f32, |sum, (x, weight)| x.mul_add(*weight, sum))
+        };
+        sum(0) + sum(1)
+    };
+    products.chunks(2 * step).fold(0.0, |sum, products| sum + of_step(products))
+}
+
+/// The rounded factors of the products that an output adds, in their order.
+fn products_of(case: &Case, data: &Data, [n, y, x, o]: [usize; 4]) -> Vec<(f32, f32)> {
     let Case { shape, strides, .. } = case;
     let (in_group, out_group) = (shape.in_channels / shape.groups, shape.out_channels / shape.groups);
     let [sn, sh, sw, sc] =
@@ -136,17 +175,7 @@ pub(crate) fn expected(case: &Case, data: &Data, [n, y, x, o]: [usize; 4], resid
             products.push((0.0, 0.0));
         }
     }
-    let mut sum = if case.has_bias { data.bias[o] } else { 0.0 };
-    if case.has_residual {
-        sum += residual;
-    }
-    for pair in products.chunks(2) {
-        if let [_, (value, weight)] = pair {
-            sum = value.mul_add(*weight, sum);
-        }
-        sum = pair[0].0.mul_add(pair[0].1, sum);
-    }
-    case.activation.apply(sum)
+    products
 }
 
 /// Random operands.
@@ -173,21 +202,26 @@ pub(crate) fn data(rng: &mut Rng, case: &Case) -> Data {
 
 fn check(case: &Case, seed: u64) {
     let rng = &mut Rng::new(seed);
-    let Case { shape, strides, numbers, .. } = case;
+    let Case { shape, strides, numbers, prologue, activation, .. } = case;
     let (outputs, extent) = offsets(&strides.output, shape.batch, shape.output(), shape.out_channels);
     let (residuals, _) = offsets(&strides.residual, shape.batch, shape.output(), shape.out_channels);
     let data = data(rng, case);
-    let mut want = Stored::new(numbers.output, extent);
     // Miri checks few elements: it looks for memory errors, and the loop is slow.
-    let step = or_few(1, 23);
-    for (element, residual) in outputs.iter().zip(&residuals).step_by(step) {
-        let [at, n, y, x, o] = *element;
-        want.set(at, expected(case, &data, [n, y, x, o], data.residual.get(residual[0])));
-    }
+    let few = or_few(1, 23);
+    let wanted = |step: usize| {
+        let mut want = Stored::new(numbers.output, extent);
+        for (element, residual) in outputs.iter().zip(&residuals).step_by(few) {
+            let [at, n, y, x, o] = *element;
+            want.set(at, expected(case, &data, [n, y, x, o], data.residual.get(residual[0]), step));
+        }
+        want
+    };
+    let mut all_wanted = BTreeMap::new();
     let order = WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel);
-    for (isa, threads) in ways() {
-        let kernel = PairConv2d::new(shape, strides, *numbers, case.prologue, case.activation, isa, threads);
-        let kernel = kernel.expect("its groups are wide");
+    for (isa, threads, unit) in ways_of_pairs() {
+        let conv = Conv2d::new(shape, strides, *prologue, *activation, isa, threads);
+        let kernel = PairConv2d::on(unit, conv, shape, *numbers, threads).expect("its groups are wide");
+        let want = all_wanted.entry(kernel.step()).or_insert_with(|| wanted(kernel.step()));
         let mut packed = vec![f32::NAN; kernel.packed_len()];
         kernel.pack(&data.weights, order, &mut packed);
         for kernel in [kernel, kernel.within(0, threads)] {
@@ -197,12 +231,12 @@ fn check(case: &Case, seed: u64) {
             let out = output(&mut found.words);
             let [x, packed] = [input(&data.x.words), input(&packed)];
             run(&kernel, &[out, x, packed, bias, residual, input(&data.scale), input(&data.shift)]);
-            for element in outputs.iter().step_by(step) {
+            for element in outputs.iter().step_by(few) {
                 let [found, want] = [found.get(element[0]), want.get(element[0])];
-                assert_eq!(found, want, "at {element:?} on {isa:?} x {threads}: {case:?}");
+                assert_eq!(found, want, "at {element:?} on {isa:?}, {unit:?} x {threads}: {case:?}");
             }
             let is_same = cfg!(miri) || found.words == want.words;
-            assert!(is_same, "beside the output on {isa:?} x {threads}: {case:?}");
+            assert!(is_same, "beside the output on {isa:?}, {unit:?} x {threads}: {case:?}");
         }
     }
 }
@@ -350,11 +384,9 @@ fn a_pixel_that_is_not_a_number_reaches_only_its_readers() {
             }
         }
         let (outputs, extent) = offsets(&strides.output, 1, shape.output(), shape.out_channels);
-        for (isa, threads) in ways() {
-            let activation = Activation::None;
-            let kernel =
-                PairConv2d::new(shape, strides, *numbers, ConvPrologue::None, activation, isa, threads);
-            let kernel = kernel.expect("it has one group");
+        for (isa, threads, unit) in ways_of_pairs() {
+            let conv = Conv2d::new(shape, strides, ConvPrologue::None, Activation::None, isa, threads);
+            let kernel = PairConv2d::on(unit, conv, shape, *numbers, threads).expect("it has one group");
             let mut packed = vec![f32::NAN; kernel.packed_len()];
             kernel.pack(&data.weights, WeightStrides::oihw(channels, shape.kernel), &mut packed);
             let mut found = Stored::new(StoredFloat::F32, extent);

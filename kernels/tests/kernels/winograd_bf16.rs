@@ -5,19 +5,27 @@ use crate::common::{Rng, input, or_few, output, run, ways};
 use crate::pairs::{Case, Data, Stored, data, expected, offsets, random_case};
 use crate::winograd::KERNELS;
 use kernels::{
-    Activation, Conv2dShape, ConvNumbers, ConvPrologue, ConvStrides, Isa, Kernel, PairConv2d, StoredFloat,
-    WeightStrides, Winograd,
+    Activation, Conv2d, Conv2dShape, ConvNumbers, ConvPrologue, ConvStrides, Isa, Kernel, PairConv2d,
+    PairUnit, StoredFloat, WeightStrides, Winograd,
 };
 
+/// The fastest unit without matrix tiles.
+fn unit(isa: Isa) -> PairUnit {
+    let mut units = PairUnit::available(isa);
+    units.retain(|unit| *unit != PairUnit::Tiles);
+    *units.last().expect("numbers can be widened everywhere")
+}
+
 fn kernel(case: &Case, isa: Isa) -> Option<Winograd> {
-    Winograd::new(&case.shape, &case.strides, case.activation, isa)?.of_bf16(case.numbers)
+    Winograd::new(&case.shape, &case.strides, case.activation, isa)?.of_bf16(case.numbers, unit(isa))
 }
 
 /// Runs the kernel on an output of NaNs, with at most `scratch` bytes for each worker.
 fn kernel_result(case: &Case, data: &Data, (isa, threads): (Isa, usize), scratch: usize) -> Stored {
     let Case { shape, strides, numbers, activation, .. } = case;
     let winograd = kernel(case, isa).expect("the shape is fit for it").within(scratch).on(threads);
-    let usual = PairConv2d::new(shape, strides, *numbers, ConvPrologue::None, *activation, isa, threads);
+    let conv = Conv2d::new(shape, strides, ConvPrologue::None, *activation, isa, threads);
+    let usual = PairConv2d::on(unit(isa), conv, shape, *numbers, threads);
     let usual = usual.expect("its groups are wide");
     let mut packed = vec![f32::NAN; usual.packed_len()];
     usual.pack(
@@ -56,7 +64,7 @@ fn check(case: &Case, seed: u64) {
         if cfg!(miri) && at % 23 > 0 {
             continue;
         }
-        let want = expected(case, &data, [n, y, x, o], data.residual.get(residual[0]));
+        let want = expected(case, &data, [n, y, x, o], data.residual.get(residual[0]), 0);
         let found = results[0].get(at);
         let most = further + rounding * want.abs();
         assert!((found - want).abs() <= most, "{found} for {want} at {element:?}: {case:?}");
@@ -133,6 +141,9 @@ fn an_odd_number_of_rounded_channels_has_no_such_algorithm() {
     for (inputs, has) in [(16, true), (17, false), (2, true), (1, false)] {
         let case = Case { numbers, ..case(&mut rng, [3, 3], [inputs, 8]) };
         assert_eq!(kernel(&case, Isa::Scalar).is_some(), has, "{inputs} channels");
+        let whole = Winograd::new(&case.shape, &case.strides, case.activation, Isa::Avx512);
+        let tiled = whole.and_then(|kernel| kernel.of_bf16(numbers, PairUnit::Tiles));
+        assert!(tiled.is_none(), "weights that are packed for tiles are not read");
     }
 }
 

@@ -53,6 +53,8 @@ pub(super) struct Header {
     pub goal: String,
     /// The precision of its products and stored values.
     pub precision: String,
+    /// What multiplies pairs of `bf16`: the name of a [`codegen::PairUnit`].
+    pub pairs: String,
     /// Its named sizes, each with the sample for which code was made first.
     pub sizes: Vec<(String, u64)>,
     /// The program as read, unless it was left out.

@@ -138,6 +138,12 @@ fn machine_code_that_does_not_run_here_is_refused_with_the_reason() {
     other.header.cpu = "x86-64-v9".to_owned();
     let why = "is for `x86-64-v9`, which is no processor that is known here";
     assert_eq!(refusal(&other), format!("{start}{why}{help}"));
+    let mut other = built();
+    other.header.pairs = "AMX-2".to_owned();
+    assert!(results(&bytes(&other), &ArtifactOptions::default()).is_ok(), "it multiplies f32");
+    other.header.precision = "bf16".to_owned();
+    let why = "multiplies bf16 by AMX-2, which this machine lacks";
+    assert_eq!(refusal(&other), format!("{start}{why}{help}"));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use ir::body::OpRef;
 use ir::plan::attrs;
 use ir::target::{Bands, FasterMethod};
-use kernels::{ConvPrologue, Kernel, Winograd};
+use kernels::{ConvPrologue, Kernel, PairUnit, Winograd};
 
 use super::{Call2d, ConvTypes, Convolution};
 use crate::bands::{self, Band, band_rows};
@@ -128,7 +128,7 @@ fn kernel(conv: &Convolution, machine: &Machine) -> Option<Winograd> {
     }
     let kernel = Winograd::new(&shape, &strides, activation, machine.isa)?;
     if numbers.multiplies_bf16 {
-        return kernel.of_bf16(numbers.stored);
+        return kernel.of_bf16(numbers.stored, PairUnit::fastest(machine.isa));
     }
     (numbers == ConvTypes::F32).then_some(kernel)
 }
