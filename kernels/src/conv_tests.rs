@@ -1,5 +1,6 @@
 //! That the chosen division into parts is the cheapest.
 
+use super::parts::{DISTURBANCE, LEAST_PART};
 use super::*;
 
 /// The cost of a division, or infinity if it has more parts than allowed.
@@ -10,7 +11,7 @@ fn cost_of(conv: &Conv2d, threads: u32, [row_parts, panel_parts]: [u32; 2]) -> f
         _ => conv.rows() as u32,
     };
     let panels = conv.panels().count() as u32;
-    let cost = conv.cost();
+    let cost = conv.cost(WorkCosts::OWN);
     let parts = row_parts * panel_parts;
     let most = (cost(units, panels) / LEAST_PART) as u32;
     if parts > most.clamp(1, threads * 8) || row_parts > units || panel_parts > panels {

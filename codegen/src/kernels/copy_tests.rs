@@ -1,7 +1,10 @@
 //! That copied views, paddings and pools give the interpreter's bits.
 
-use crate::testing::{Net, check};
+use std::sync::Arc;
+
+use crate::testing::{Net, check, check_bytes};
 use ir::plan::attrs;
+use ir::{Context, FloatKind};
 
 fn numbers(count: usize) -> Vec<f32> {
     (0..count as u32).map(|i| (i * 7919 % 2003) as f32 * 0.01 - 10.0).collect()
@@ -74,16 +77,24 @@ fn pools_count_as_the_interpreter_does() {
             let Some(extra) = extra.filter(|extra| name == "nn.avg_pool2d" || *extra == "ceil") else {
                 continue;
             };
-            let mut net = Net::f32(&[&[2, 9, 8, 19]]);
-            let attrs = [
-                ("kernel", net.ctx.ints_attr(&[3, 2])),
-                ("strides", net.ctx.ints_attr(&[2, 3])),
-                ("pads", net.ctx.ints_attr(&[1, 0, 1, 1])),
-                ("layout", net.ctx.str_attr("NHWC")),
-                (extra, net.ctx.unit_attr()),
-            ];
-            let y = net.op(name, &[net.arg(0)], &attrs);
-            check(net, &[y], &[&numbers(2 * 9 * 8 * 19)]);
+            let x = numbers(2 * 9 * 8 * 19);
+            let halves: Vec<u8> = x.iter().flat_map(|x| kernels::nearest_bf16(*x).to_le_bytes()).collect();
+            for kind in [FloatKind::F32, FloatKind::Bf16] {
+                let ctx = Arc::new(Context::new());
+                let mut net = Net::new(&[(&[2, 9, 8, 19], ctx.float(kind))], ctx.clone());
+                let attrs = [
+                    ("kernel", ctx.ints_attr(&[3, 2])),
+                    ("strides", ctx.ints_attr(&[2, 3])),
+                    ("pads", ctx.ints_attr(&[1, 0, 1, 1])),
+                    ("layout", ctx.str_attr("NHWC")),
+                    (extra, ctx.unit_attr()),
+                ];
+                let y = net.op(name, &[net.arg(0)], &attrs);
+                match kind {
+                    FloatKind::F32 => check(net, &[y], &[&x]),
+                    _ => check_bytes(net, &[y], &[&halves]),
+                }
+            }
         }
     }
 }
