@@ -278,14 +278,17 @@ unsafe impl Kernel for Attention {
 impl KernelBody for Attention {
     #[inline(always)]
     unsafe fn run<S: Simd>(&self, s: S, operands: OperandTable, part: u32, scratch: *mut u8) {
-        let row_parts = self.row_parts as usize;
-        let tiles = (self.unit == PairUnit::Tiles).then(TileSizes::new);
-        for task in piece(self.heads() * row_parts, self.parts as usize, part as usize) {
-            let rows = piece(self.shape.rows as usize, row_parts, task % row_parts);
+        // Object files do not use tiles. Vectors need less scratch.
+        let of_vectors = self.on(PairUnit::Vectors);
+        let this = if cfg!(optc_object) && self.unit == PairUnit::Tiles { &of_vectors } else { self };
+        let row_parts = this.row_parts as usize;
+        let tiles = (this.unit == PairUnit::Tiles).then(TileSizes::new);
+        for task in piece(this.heads() * row_parts, this.parts as usize, part as usize) {
+            let rows = piece(this.shape.rows as usize, row_parts, task % row_parts);
             // SAFETY: the operands are those that `Attention` documents, and scratch has its tables.
             unsafe {
-                let head = AttentionHead::new(self, operands, task / row_parts, tiles.as_ref());
-                head.run(s, rows, ScratchTables::new(self, scratch.cast()));
+                let head = AttentionHead::new(this, operands, task / row_parts, tiles.as_ref());
+                head.run(s, rows, ScratchTables::new(this, scratch.cast()));
             }
         }
     }

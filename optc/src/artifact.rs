@@ -280,7 +280,10 @@ impl Artifact {
         } else {
             match Isa::named(cpu).map(Isa::missing) {
                 Some(None) if self.multiplies_pairs_here() => return Ok(()),
-                Some(None) => format!("it multiplies bf16 by {pairs}, which this machine lacks"),
+                Some(None) => format!(
+                    "it multiplies bf16 by {pairs}, and this machine by {}",
+                    self.pairs_here().unwrap_or_default()
+                ),
                 Some(Some(feature)) => format!("it is for `{cpu}`, and this machine lacks {feature}"),
                 None => format!("it is for `{cpu}`, which is no processor that is known here"),
             }
@@ -289,11 +292,16 @@ impl Artifact {
         Err(self.fault(&format!("its machine code can't run: {why}{help}")))
     }
 
-    /// Whether this machine has what multiplies pairs of `bf16`, if it is needed.
+    /// Whether this machine multiplies pairs of `bf16` as the one that made it, if that matters: kernels are
+    /// chosen again, and their scratch and packed weights must be the same.
     fn multiplies_pairs_here(&self) -> bool {
-        let Header { cpu, precision, pairs, .. } = &self.header;
-        let units = Isa::named(cpu).map(PairUnit::available).unwrap_or_default();
-        precision != Precision::Bf16.name() || units.iter().any(|unit| unit.name() == pairs)
+        let Header { precision, pairs, .. } = &self.header;
+        precision != Precision::Bf16.name() || self.pairs_here() == Some(pairs)
+    }
+
+    /// What multiplies pairs of `bf16` on this machine.
+    fn pairs_here(&self) -> Option<&'static str> {
+        Isa::named(&self.header.cpu).map(|isa| PairUnit::fastest(isa).name())
     }
 
     fn module(&self, section: &format::FileSection, what: &str) -> Result<Module, Failure> {

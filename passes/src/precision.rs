@@ -254,8 +254,12 @@ impl PrecisionChooser<'_> {
     /// Whether a result is a large tensor of `f32` that is only read by steps of its block.
     fn is_between_steps(&self, op: Op, value: Value) -> bool {
         let block = self.body.block_of(op);
-        // Small means of large tensors, too: else these would have to be read as `f32`.
+        // Small means of large tensors, too: else these would have to be read as `f32`. But not those that
+        // normalizations subtract: their rounding would move all elements.
         let is_mean = matches!(self.body.at(self.ctx, op).kind(), Kind::Reduce(Reduce::Mean));
+        if is_mean && !self.is_only_multiplied(value) {
+            return false;
+        }
         let sized = if is_mean { self.body.operands(op).next().unwrap_or(value) } else { value };
         let is_large = static_extents(self.ctx, self.body.ty(sized));
         let is_large = is_large.is_some_and(|sizes| sizes.iter().product::<u64>() >= LEAST_ELEMENTS);
@@ -268,6 +272,14 @@ impl PrecisionChooser<'_> {
             && is_large
             && !matches!(self.body.at(self.ctx, op).kind(), Kind::Region(_) | Kind::Branch(_))
             && self.body.uses(value).all(|used| is_read_here(used.op))
+    }
+
+    /// Whether all readers of a value, and of its views, multiply `bf16`.
+    fn is_only_multiplied(&self, value: Value) -> bool {
+        self.body.uses(value).all(|used| match self.body.at(self.ctx, used.op).kind() {
+            Kind::View(_) => self.body.results(used.op).all(|view| self.is_only_multiplied(view)),
+            _ => self.products.contains(&used.op),
+        })
     }
 
     /// Whether an operation, or one inside it, converts floats to integers. Sums of small integers are exact

@@ -21,7 +21,10 @@ pub(crate) const ROW: KernelRow = KernelRow {
     name: "reduce",
     doc: "Generated loops that fold axes.",
     runs: Runs::Reduce,
-    reads: |_, _| Arrangement::Rows,
+    reads: |op, _| match group::stored(op, op.operand(0)) {
+        Ok(StoredFloat::Bf16) => Arrangement::Plain,
+        _ => Arrangement::Rows,
+    },
     lower: |op, machine| match op.kind() {
         Kind::Reduce(reduce) => lower(op, reduce, machine),
         _ => Err(CodeRefusal::new("it is no reduction")),

@@ -201,7 +201,7 @@ impl PanelBlock<'_> {
 struct FinishedRows {
     rows: usize,
     columns: usize,
-    /// `SUM_COLUMNS` in each row; those after `columns` are zero.
+    /// `SUM_COLUMNS` in each row; those after `columns` do not matter.
     sums: *mut f32,
     out: Numbers,
     out_stride: usize,

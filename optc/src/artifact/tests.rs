@@ -142,8 +142,18 @@ fn machine_code_that_does_not_run_here_is_refused_with_the_reason() {
     other.header.pairs = "AMX-2".to_owned();
     assert!(results(&bytes(&other), &ArtifactOptions::default()).is_ok(), "it multiplies f32");
     other.header.precision = "bf16".to_owned();
-    let why = "multiplies bf16 by AMX-2, which this machine lacks";
-    assert_eq!(refusal(&other), format!("{start}{why}{help}"));
+    let here = PairUnit::fastest(Isa::detect()).name();
+    let why = |other: &str| format!("multiplies bf16 by {other}, and this machine by {here}");
+    assert_eq!(refusal(&other), format!("{start}{}{help}", why("AMX-2")));
+    // One that this machine has, but does not choose.
+    for slower in PairUnit::available(Isa::detect()).into_iter().map(PairUnit::name) {
+        other.header.pairs = slower.to_owned();
+        if slower == here {
+            assert!(results(&bytes(&other), &ArtifactOptions::default()).is_ok());
+        } else {
+            assert_eq!(refusal(&other), format!("{start}{}{help}", why(slower)));
+        }
+    }
 }
 
 #[test]
