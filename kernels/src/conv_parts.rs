@@ -35,7 +35,7 @@ impl Conv2d {
         self.choose_parts_at(threads, WorkCosts::OWN);
     }
 
-    /// The same for a kernel whose products and reads of weights cost so much.
+    /// The same for a kernel with other costs of products and of reading weights.
     pub(crate) fn choose_parts_at(&mut self, threads: usize, costs: WorkCosts) {
         let rows = self.rows();
         let panels = self.panels().count();

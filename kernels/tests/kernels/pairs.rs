@@ -131,8 +131,8 @@ pub(crate) fn expected(
     case.activation.apply(sum)
 }
 
-/// The sum of products as matrix tiles add them: in a step of so many pairs, the first ones of the pairs and
-/// the second ones separately.
+/// The sum of products as matrix tiles add them: in each step of `step` pairs, the first numbers and the
+/// second ones separately.
 fn sum_of_steps(products: &[(f32, f32)], step: usize) -> f32 {
     let of_step = |products: &[(f32, f32)]| {
         let sum = |first: usize| {

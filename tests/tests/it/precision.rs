@@ -203,7 +203,8 @@ const LAYERS: &str = r#"func.func @main(%x: tensor<160x96xf32>) -> tensor<160x96
   %b0 = nn.constant dense<0.03> : tensor<256xf32>
   %w1 = nn.constant dense<0.007> : tensor<256x96xf32>
   %0 = nn.neg %x : tensor<160x96xf32>
-  %1 = nn.matmul %0, %w0, %b0 : (tensor<160x96xf32>, tensor<96x256xf32>, tensor<256xf32>) -> tensor<160x256xf32>
+  %1 = nn.matmul %0, %w0, %b0
+      : (tensor<160x96xf32>, tensor<96x256xf32>, tensor<256xf32>) -> tensor<160x256xf32>
   %2 = nn.gelu %1 : tensor<160x256xf32>
   %3 = nn.matmul %2, %w1 : (tensor<160x256xf32>, tensor<256x96xf32>) -> tensor<160x96xf32>
   %4 = nn.add %3, %0 : tensor<160x96xf32>
