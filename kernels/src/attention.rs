@@ -167,10 +167,10 @@ impl Attention {
         Attention { numbers, ..self }.on(unit)
     }
 
-    /// The same attention of `bf16` numbers with a unit of this machine.
+    /// The same attention of `bf16` numbers with a unit of this machine. Tiles multiply at least one pair.
     pub fn on(self, unit: PairUnit) -> Attention {
-        let unit = if self.shape.depth == 0 { PairUnit::Widened } else { unit };
-        Attention { unit, ..self }
+        let is_empty = self.shape.depth == 0 && unit == PairUnit::Tiles;
+        Attention { unit: if is_empty { PairUnit::Vectors } else { unit }, ..self }
     }
 
     fn heads(&self) -> usize {
@@ -199,11 +199,11 @@ impl Attention {
         keys.min((self.shape.keys.max(1) as usize).next_multiple_of(PANEL))
     }
 
-    /// The stride of rows of q in scratch, in floats: an odd number of cache lines, so that successive rows
-    /// fall in different sets of the cache.
+    /// The stride of rows of q in scratch, in floats, if a packed row has `depth_floats`: an odd number of cache
+    /// lines, so that successive rows fall in different sets of the cache.
     #[inline(always)]
-    fn q_stride(&self) -> usize {
-        (self.depth_floats().div_ceil(16) | 1) * 16
+    fn q_stride(depth_floats: usize) -> usize {
+        (depth_floats.div_ceil(16) | 1) * 16
     }
 
     /// Floats of scratch that a packed row of q or k takes: one for each number, or pair in whole steps.
@@ -238,9 +238,15 @@ impl Attention {
     }
 
     /// Floats of each table in scratch: q, k, v, scores, the rows' two states, and the rows of the result if
-    /// they are accumulated there. Each grows with the sizes.
+    /// they are accumulated there.
     #[inline(always)]
     fn tables(&self) -> [usize; 7] {
+        self.tables_for(self.depth_floats())
+    }
+
+    /// The same if packed rows of q and k have `depth_floats`. Each grows with the other sizes.
+    #[inline(always)]
+    fn tables_for(&self, depth_floats: usize) -> [usize; 7] {
         let AttentionShape { rows, keys, columns, .. } = self.shape;
         let [rows, keys, columns] = [rows, keys, columns].map(|size| size as usize);
         let most_keys = keys.next_multiple_of(PANEL).min(MOST_KEYS);
@@ -255,8 +261,8 @@ impl Attention {
         let scores = block_rows * most_keys;
         // Blocks have whole panels of keys, and so whole steps.
         let v = packed(columns).div_ceil(if self.unit == PairUnit::Widened { 1 } else { 2 });
-        let k = packed(self.depth_floats());
-        [block_rows * self.q_stride(), k, v, scores, states, states, results]
+        let k = packed(depth_floats);
+        [block_rows * Attention::q_stride(depth_floats), k, v, scores, states, states, results]
     }
 }
 
@@ -268,6 +274,15 @@ unsafe impl Kernel for Attention {
 
     fn scratch_bytes(&self) -> usize {
         self.tables().iter().sum::<usize>() * 4
+    }
+
+    /// Steps of tiles may divide a depth that is larger than one that must be padded.
+    fn most_scratch_bytes(&self) -> usize {
+        let most = match self.unit {
+            PairUnit::Tiles => self.shape.depth.div_ceil(2).next_multiple_of(ROWS as u64) as usize,
+            PairUnit::Widened | PairUnit::Vectors => self.depth_floats(),
+        };
+        self.tables_for(most).iter().sum::<usize>() * 4
     }
 
     fn entry(&self) -> KernelFn {
@@ -393,7 +408,7 @@ impl<'a> AttentionHead<'a> {
                 block_rows: attention.block_rows(),
                 block_keys: attention.block_keys(),
                 depth_pairs: attention.depth_floats(),
-                q_stride: attention.q_stride(),
+                q_stride: Attention::q_stride(attention.depth_floats()),
                 result_stride: attention.result_stride(),
                 has_results: attention.has_results(),
                 out: numbers(0, out, &shape.out),

@@ -3,7 +3,7 @@
 
 use crate::common::{Rng, assert_same_bits, input, or_few, output, run, ways, ways_of_pairs};
 use kernels::{
-    Attention, AttentionNumbers, AttentionShape, HEAD_AXES, HeadMatrices, PairUnit, StoredFloat,
+    Attention, AttentionNumbers, AttentionShape, HEAD_AXES, HeadMatrices, Kernel, PairUnit, StoredFloat,
     nearest_bf16, wide_bf16,
 };
 
@@ -239,6 +239,25 @@ fn operands_of_bf16_are_the_same_numbers_and_results_are_rounded() {
                 }));
                 run(&attention.stored(numbers), &operands);
                 assert!(found == wanted, "{sizes:?} on {isa:?} x {threads}, operand {whole} of f32");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_smaller_attention_takes_more_scratch() {
+    let bf16 = StoredFloat::Bf16;
+    let numbers = AttentionNumbers { q: bf16, k: bf16, v: bf16, out: bf16, powers: bf16 };
+    for (isa, threads, unit) in ways_of_pairs() {
+        let of = |depth: u64| {
+            let shape = shape([1, 2], [40, 300, depth, 70], BY_ROWS);
+            Attention::new(&shape, isa, threads).stored(numbers).on(unit)
+        };
+        for most in [36, 64, 72, 100] {
+            let bound = of(most).most_scratch_bytes();
+            for depth in 0..=most {
+                let found = of(depth).scratch_bytes();
+                assert!(found <= bound, "{found} bytes at {depth}, {bound} at {most}: {isa:?}, {unit:?}");
             }
         }
     }
