@@ -199,8 +199,8 @@ impl Attention {
         keys.min((self.shape.keys.max(1) as usize).next_multiple_of(PANEL))
     }
 
-    /// The stride of rows of q in scratch, in floats, if a packed row has `depth_floats`: an odd number of cache
-    /// lines, so that successive rows fall in different sets of the cache.
+    /// The stride of rows of q in scratch, in floats, if a packed row has `depth_floats`: an odd number of
+    /// cache lines, so that successive rows fall in different sets of the cache.
     #[inline(always)]
     fn q_stride(depth_floats: usize) -> usize {
         (depth_floats.div_ceil(16) | 1) * 16
