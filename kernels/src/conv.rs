@@ -321,16 +321,22 @@ impl Conv2d {
         self.panels().packed_len()
     }
 
+    /// Whether its input is the left matrix of a product, whose rows can be read in place.
+    pub(crate) fn is_product(&self, shape: &Conv2dShape) -> bool {
+        let is_pointwise = self.kernel_h * self.kernel_w * self.stride_h * self.stride_w == 1;
+        let is_plain = self.prologue == ConvPrologue::None && self.strides.input.c == 1;
+        is_pointwise && shape.pads == [0; 4] && is_plain
+    }
+
     fn choose_path(&self, shape: &Conv2dShape) -> Path {
         let plain = self.prologue == ConvPrologue::None && self.strides.input.c == 1;
         if plain && are_narrow(self.groups as usize, self.in_group as usize, self.out_group as usize) {
             return Path::Lanes;
         }
-        let pointwise = self.kernel_h * self.kernel_w * self.stride_h * self.stride_w == 1;
         // Rows 4096 bytes apart share a set of the first-level cache, and a tile has more rows than a set has
         // ways.
         let collides = self.strides.input.w.is_multiple_of(1024) && self.rows() > 12;
-        if pointwise && shape.pads == [0; 4] && plain && !collides {
+        if self.is_product(shape) && !collides {
             return Path::Direct;
         }
         if self.should_transpose() {
