@@ -2,8 +2,8 @@
 
 use crate::common::{Rng, input, or_few, output, run, ways_of_pairs};
 use kernels::{
-    Activation, Conv2d, Conv2dShape, ConvNumbers, ConvPrologue, ConvStrides, GemmShape, ImageStrides,
-    PairConv2d, StoredFloat, WeightStrides, nearest_bf16, wide_bf16 as wide,
+    Activation, Conv2d, Conv2dShape, ConvNumbers, ConvPrologue, ConvStrides, GemmShape, ImageStrides, Kernel,
+    PairConv2d, PairUnit, StoredFloat, WeightStrides, nearest_bf16, wide_bf16 as wide,
 };
 use std::collections::BTreeMap;
 
@@ -524,4 +524,32 @@ fn no_smaller_convolution_of_bf16_takes_more_scratch() {
         assert!(least <= enough, "{least} bytes at {small:?}, {enough} at {large:?}, {channels} channels");
     }
     assert!(copied > 100);
+}
+
+/// Rows 4096 bytes apart share a set of the first-level cache: vectors copy some of them, tiles none.
+#[test]
+fn products_copy_few_rows_and_tiles_none() {
+    let bf16 = StoredFloat::Bf16;
+    let numbers = ConvNumbers { input: bf16, residual: bf16, output: bf16 };
+    for depth in [1000, 1024, 2048, 3072] {
+        let shape = Conv2dShape {
+            batch: 1,
+            input: [1, 197],
+            in_channels: depth,
+            out_channels: 64,
+            kernel: [1, 1],
+            stride: [1, 1],
+            dilation: [1, 1],
+            pads: [0; 4],
+            groups: 1,
+        };
+        let strides = ConvStrides::dense(&shape);
+        for (isa, threads, unit) in ways_of_pairs() {
+            let conv = Conv2d::new(&shape, &strides, ConvPrologue::None, Activation::None, isa, threads);
+            let kernel = PairConv2d::on(unit, conv, &shape, numbers, threads).expect("it has one group");
+            let most = if unit == PairUnit::Tiles { 8 * 1024 } else { 96 * 1024 };
+            let found = kernel.scratch_bytes();
+            assert!(found <= most, "{found} bytes for a depth of {depth} on {unit:?}");
+        }
+    }
 }
