@@ -349,12 +349,13 @@ impl MeasuredLayer {
         self.print_kernels(&conv, winograd, images, conv.packed_len());
     }
 
-    /// Measures quantized layers: sums are scaled by channel, rounded, and stored as bytes.
+    /// Measures quantized layers: sums are scaled by channel, biased, rounded, and stored as bytes.
     fn print_u8(&self, images: [*mut u8; 3]) {
         let MeasuredLayer { name, shape, strides, isa, threads } = self;
         let [image, weights] = [ByteSign::Unsigned, ByteSign::Signed];
         let numbers = QuadNumbers { image, weights, zero: WeightZero::None, output: StoredSum::U8 };
-        let steps = [SumStep::Mul(StepOperand::Channel), SumStep::Round, SumStep::Add(StepOperand::One)];
+        let operand = StepOperand::Channel;
+        let steps = [SumStep::Mul(operand), SumStep::Add(operand), SumStep::Round];
         let conv = QuadConv2d::new(shape, strides, &numbers, &steps, *isa, *threads);
         let Some(conv) = conv else { return };
         print_layer(name, self.flops(), &conv, images, conv.packed_len(), *threads);

@@ -12,144 +12,13 @@ use crate::map::{Finish, FunctionCode, MapBody, apply};
 use crate::math;
 use crate::pack::{PANEL, Panel};
 use crate::pixels::Pixel;
-use crate::segments::{RowsOfLine, SegmentedRows};
-use crate::simd::amx::{self, Former, ROWS, SUM_COLUMNS, TileProduct, TileSizes};
+use crate::segments::SegmentedRows;
+use crate::simd::amx::{self, Former, ROWS, SUM_COLUMNS, TileNumbers, TileProduct, TileSizes};
 use crate::simd::{Simd, Task};
+use crate::tiled::{TileRows, TiledBlock, TiledOperands};
 
 /// Bytes of a pair.
 const PAIR: usize = 4;
-
-/// Rows that a tile multiplies.
-#[derive(Clone, Copy)]
-struct TileRows {
-    start: *const u8,
-    /// The first row, in the block.
-    first: usize,
-    count: usize,
-    /// Rows that the tile before has finished: the last tile of a line may begin before the end of that.
-    done: usize,
-}
-
-/// The rows of a line in tiles of equally many rows.
-#[inline(always)]
-fn tiles_of(line: RowsOfLine, stride: usize) -> impl Iterator<Item = TileRows> {
-    let tiles = line.count.div_ceil(ROWS);
-    let rows = line.count.div_ceil(tiles.max(1));
-    (0..tiles).map(move |index| {
-        let first = (index * rows).min(line.count - rows);
-        TileRows {
-            start: line.start.wrapping_add(first * stride),
-            first: line.first + first,
-            count: rows,
-            done: index * rows - first,
-        }
-    })
-}
-
-/// The tiles of a part. Sums are finished after the next product has begun, if they alternate: the machine
-/// then computes both at once, and stored tiles have arrived in the cache before they are loaded.
-pub(super) struct TiledPart<'b> {
-    sizes: TileSizes,
-    /// The product to be finished.
-    begun: Option<BegunProduct<'b>>,
-    /// Room for the sums of two products, of which one is begun; both are one if sums do not alternate.
-    sums: [*mut f32; 2],
-}
-
-/// A product whose sums are in scratch.
-struct BegunProduct<'b> {
-    block: PanelBlock<'b>,
-    tiles: [TileRows; 2],
-    count: usize,
-    sums: *mut f32,
-}
-
-impl<'b> TiledPart<'b> {
-    /// Nothing yet; `scratch` has room for the sums.
-    #[inline(always)]
-    pub(super) fn new(this: &PairConv2d, scratch: *mut f32) -> TiledPart<'b> {
-        let second = if this.alternates() { scratch.wrapping_add(amx::SUMS) } else { scratch };
-        TiledPart { sizes: TileSizes::new(), begun: None, sums: [scratch, second] }
-    }
-
-    /// Computes a block for one panel, two tiles of rows together; [`TiledPart::finish`] must follow.
-    ///
-    /// # Safety
-    /// That of [`super::rows::run`]; the block and the panel are inside the images, and remain valid.
-    #[inline(always)]
-    pub(super) unsafe fn add<S: Simd>(&mut self, block: PanelBlock<'b>) {
-        let stride = block.from.stride;
-        let tiles = block.from.lines(block.count).flat_map(move |line| tiles_of(line, stride));
-        let mut waiting: Option<TileRows> = None;
-        for tile in tiles {
-            let Some(first) = waiting.take() else {
-                waiting = Some(tile);
-                continue;
-            };
-            // SAFETY: passed on.
-            unsafe {
-                if first.count == tile.count {
-                    self.product::<S>(block, [first, tile], 2);
-                } else {
-                    self.product::<S>(block, [first, first], 1);
-                    waiting = Some(tile);
-                }
-            }
-        }
-        if let Some(last) = waiting {
-            // SAFETY: passed on.
-            unsafe { self.product::<S>(block, [last, last], 1) };
-        }
-    }
-
-    /// Multiplies the first `count` tiles of rows, and writes the outputs of the product before.
-    #[inline(always)]
-    unsafe fn product<S: Simd>(&mut self, block: PanelBlock<'b>, tiles: [TileRows; 2], count: usize) {
-        let PanelBlock { this, images, from, panel, .. } = block;
-        let step = this.step as usize;
-        let steps = this.pairs() / step / from.segments;
-        let [sums, other] = self.sums;
-        let product = TileProduct {
-            a: tiles.map(|tile| tile.start),
-            a_stride: from.stride,
-            a_step: step * PAIR,
-            a_jump: from.jump.wrapping_sub(steps * step * PAIR),
-            b: images.weights.wrapping_add(panel.offset).cast(),
-            b_stride: panel.width * PAIR,
-            b_step: step * panel.width * PAIR,
-            steps,
-            segments: from.segments,
-            sums: [0, ROWS * SUM_COLUMNS].map(|first| sums.wrapping_add(first).cast()),
-            sums_stride: SUM_COLUMNS * size_of::<f32>(),
-            former: Former::Overwritten,
-        };
-        // SAFETY: the caller's promise; the sums have room for four tiles.
-        unsafe {
-            self.sizes.set(tiles[0].count, step);
-            if sums == other {
-                self.finish::<S>();
-            }
-            amx::multiply_bf16(&product, [count, panel.width.div_ceil(ROWS)]);
-            self.finish::<S>();
-        }
-        self.begun = Some(BegunProduct { block, tiles, count, sums });
-        self.sums = [other, sums];
-    }
-
-    /// Writes the outputs of the last product.
-    ///
-    /// # Safety
-    /// That of [`TiledPart::add`].
-    #[inline(always)]
-    pub(super) unsafe fn finish<S: Simd>(&mut self) {
-        if let Some(BegunProduct { block, tiles, count, sums }) = self.begun.take() {
-            for (index, tile) in tiles.iter().enumerate().take(count) {
-                // SAFETY: the caller's promise; the sums are those of the product.
-                unsafe { block.finish::<S>(tile, sums.add((index * ROWS + tile.done) * SUM_COLUMNS)) };
-            }
-        }
-    }
-}
 
 /// A block for one panel.
 #[derive(Clone, Copy)]
@@ -166,12 +35,31 @@ pub(super) struct PanelBlock<'b> {
 impl PanelBlock<'_> {
     /// The outputs (or the residuals) from one row of the block on, and their distance from row to row.
     #[inline(always)]
-    fn numbers(&self, start: *mut u8, stored: StoredFloat, strides: ImageStrides, row: usize) -> Numbers {
+    fn floats(&self, start: *mut u8, stored: StoredFloat, strides: ImageStrides, row: usize) -> Numbers {
         let first = strides.offset(self.pixel) + row * strides.w as usize + self.panel.first;
         Numbers { start, stored, first }
     }
+}
 
-    /// Writes the outputs of a tile from its sums.
+impl TiledBlock for PanelBlock<'_> {
+    #[inline(always)]
+    fn numbers(&self) -> TileNumbers {
+        TileNumbers::Bf16
+    }
+
+    #[inline(always)]
+    fn operands(&self) -> TiledOperands {
+        let PanelBlock { this, images, from, panel, .. } = *self;
+        TiledOperands {
+            from,
+            rows: self.count,
+            weights: images.weights.wrapping_add(panel.offset),
+            width: panel.width,
+            words: this.pairs() / from.segments,
+            step: this.step as usize,
+        }
+    }
+
     #[inline(always)]
     unsafe fn finish<S: Simd>(&self, tile: &TileRows, sums: *mut f32) {
         let PanelBlock { this, images, panel, .. } = self;
@@ -182,13 +70,13 @@ impl PanelBlock<'_> {
             rows: tile.count - tile.done,
             columns: panel.count,
             sums,
-            out: self.numbers(images.out, this.output, output, row),
+            out: self.floats(images.out, this.output, output, row),
             out_stride: output.w as usize,
             bias: match images.bias.is_null() {
                 true => images.bias,
                 false => images.bias.wrapping_add(panel.first),
             },
-            residual: self.numbers(images.residual.cast_mut(), this.residual, residual, row),
+            residual: self.floats(images.residual.cast_mut(), this.residual, residual, row),
             residual_stride: residual.w as usize,
             activation: conv.activation,
         };
@@ -336,13 +224,12 @@ impl TiledProduct {
                 sums: firsts.map(|first| self.c.wrapping_add(first * self.c_stride + column).cast()),
                 sums_stride: self.c_stride * size_of::<f32>(),
                 former,
+                ahead: std::ptr::null(),
+                ahead_lines: 0,
             };
             let column_tiles = (self.columns - column).div_ceil(ROWS).min(2);
             // SAFETY: the caller's promise.
-            unsafe { amx::multiply_bf16(&product, [tiles, column_tiles]) };
+            unsafe { amx::multiply(TileNumbers::Bf16, &product, [tiles, column_tiles]) };
         }
     }
 }
-
-/// Rows of sums are as long as a panel.
-const _: () = assert!(SUM_COLUMNS == PANEL);

@@ -29,6 +29,7 @@ use crate::map::Activation;
 use crate::pack::{PANEL, Panels, WeightStrides};
 use crate::pixels::Pixel;
 use crate::simd::{Avx512, Simd, amx};
+use crate::tiled::SumPlaces;
 use pixel_lines::MOST_LINES;
 use std::ops::Range;
 
@@ -129,9 +130,6 @@ const DIRECT_ROWS_OF_TILES: usize = 256;
 /// What products of matrix tiles cost, beside products of `f32`; estimated for weights that come from memory
 /// or from the third-level cache. Two threads take 0.8 of the time of parts that are cut for vectors.
 const COSTS_OF_TILES: WorkCosts = WorkCosts { product: 0.1, weight: 6.0 };
-/// The fewest outputs whose sums alternate between two places in scratch. With up to 300 channels, products
-/// take 0.8 to 0.9 of the time with that, and 4 KiB more.
-const LEAST_ALTERNATED: usize = 32 * 1024;
 /// The fewest channels of a group for matrix tiles; those of narrower groups would mostly multiply zeros.
 const LEAST_LANES_OF_TILES: u32 = 8;
 
@@ -347,16 +345,14 @@ impl PairConv2d {
     /// Floats of scratch for the sums of a tile, or of one or two products of matrix tiles.
     fn sums(&self) -> usize {
         match self.unit {
-            PairUnit::Tiles if self.alternates() => 2 * amx::SUMS,
-            PairUnit::Tiles => amx::SUMS,
+            PairUnit::Tiles => self.sum_places().floats(),
             PairUnit::Widened | PairUnit::Vectors => SUMS,
         }
     }
 
-    /// Whether sums of matrix tiles are finished beside the next product: if there are many.
-    fn alternates(&self) -> bool {
-        let channels = self.conv.out_group as usize * self.conv.groups as usize;
-        self.conv.rows() * channels >= LEAST_ALTERNATED
+    /// Where the sums of matrix tiles are.
+    fn sum_places(&self) -> SumPlaces {
+        SumPlaces::for_outputs(&self.conv)
     }
 
     /// Rows of the largest tile.

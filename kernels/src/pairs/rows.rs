@@ -1,7 +1,7 @@
 //! The loops around the microkernel of `bf16` products: those of [`crate::rows`], with all of K in one block.
 
 use super::gather::PairImage;
-use super::matrix::{PanelBlock, TiledPart};
+use super::matrix::PanelBlock;
 use super::pixel_lines::GroupImage;
 use super::tile::{PairTile, tile_function, tile_rows};
 use super::{PairConv2d, PairOperands, PairUnit};
@@ -11,6 +11,7 @@ use crate::lines::Lines;
 use crate::pack::Panel;
 use crate::segments::{RowsOfLine, SegmentedRows};
 use crate::simd::Simd;
+use crate::tiled::TiledPart;
 use crate::wide_lines::{LinesOfBlock, WidenedImage};
 use std::ops::Range;
 
@@ -18,7 +19,7 @@ use std::ops::Range;
 struct PartState<'b> {
     numbers: Lines,
     pixels: LinesOfBlock,
-    tiles: Option<TiledPart<'b>>,
+    tiles: Option<TiledPart<PanelBlock<'b>>>,
 }
 
 /// Runs part `part`.
@@ -33,7 +34,7 @@ pub(super) unsafe fn run<S: Simd>(
     part: usize,
     scratch: *mut u8,
 ) {
-    let tiles = (this.unit == PairUnit::Tiles).then(|| TiledPart::new(this, scratch.cast()));
+    let tiles = (this.unit == PairUnit::Tiles).then(|| TiledPart::new(this.sum_places(), scratch.cast()));
     let mut state = PartState { numbers: Lines::none(), pixels: LinesOfBlock::none(), tiles };
     let (panels, blocks) = this.conv.blocks(this.panels().count(), part);
     for rows in blocks {

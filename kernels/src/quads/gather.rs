@@ -59,7 +59,7 @@ impl CopiedImage for QuadImage<'_> {
 /// # Safety
 /// `from` is valid for `n` bytes, `to` for a vector more.
 #[inline(always)]
-unsafe fn copy_bytes<S: Simd>(s: S, from: *const u8, to: *mut u8, n: usize) {
+pub(super) unsafe fn copy_bytes<S: Simd>(s: S, from: *const u8, to: *mut u8, n: usize) {
     let vector = 4 * S::LANES;
     let mut i = 0;
     // SAFETY: the caller's promise.

@@ -2,7 +2,8 @@
 //!
 //! Like [`crate::PairConv2d`], with quads (four neighbours in K) in place of pairs. AVX-512 VNNI has an
 //! instruction that multiplies a quad of unsigned bytes by a quad of signed bytes and adds the four products.
-//! Other machines widen the bytes first. The result bits are the same.
+//! Matrix tiles (AMX) do the same to whole tiles (`matrix`). Other machines widen the bytes first. The
+//! result bits are the same.
 //!
 //! The instruction needs weights of the other sign than the image's, so weights are packed with that sign. If
 //! both have the same sign, 128 is added to signed weights and subtracted from unsigned ones, and likewise
@@ -16,27 +17,31 @@
 //! All of K is one block: the sums stay in registers until they are stored.
 //!
 //! Depthwise convolutions and groups of few channels do not use im2col; see `lanes` and `groups`. Images with
-//! few channels are read from copied lines; see `pixel_lines`.
+//! few channels are read from copied lines; see `pixel_lines`. For tiles, so are those of whole quads; see
+//! `group_lines`.
 
 mod gather;
+mod group_lines;
 mod group_tile;
 mod groups;
 mod lane_tile;
 mod lanes;
+mod matrix;
+mod packing;
 mod pixel_lines;
 mod rows;
 mod steps;
 mod tile;
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
-use crate::conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides, Path};
+use crate::conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides, Path, WorkCosts};
 use crate::gemm::GemmShape;
 use crate::isa::Isa;
 use crate::lines::{MOST_BYTES, line_numbers};
 use crate::map::Activation;
-use crate::pack::{PANEL, Panel, Panels, WeightStrides};
-use crate::simd::Simd;
-use pixel_lines::PIXEL;
+use crate::pack::PANEL;
+use crate::simd::{Simd, amx};
+use crate::tiled::SumPlaces;
 use std::array::from_fn;
 pub use steps::{ByteSign, StepOperand, StoredSum, SumStep, WeightZero};
 use steps::{StepCode, are_possible, without_vain_ends};
@@ -81,14 +86,43 @@ pub struct QuadConv2d {
     output: StoredSum,
     /// Bytes of a line of the image in the line buffer in scratch; 0 without a line buffer.
     line_bytes: u32,
+    /// Quads that matrix tiles multiply in one step; 0 if they are not used.
+    step: u32,
+    /// The most bytes of copied rows, or of copied lines of whole quads, without a limit.
+    slab: u32,
     step_count: u32,
     steps: [StepCode; QuadConv2d::MOST_STEPS],
 }
 
 /// Descriptors are embedded and compared as bytes, so there is no padding between fields.
 const _: () = assert!(
-    size_of::<QuadConv2d>() == size_of::<Conv2d>() + (6 + 5 * QuadConv2d::MOST_STEPS) * size_of::<u32>()
+    size_of::<QuadConv2d>() == size_of::<Conv2d>() + (8 + 5 * QuadConv2d::MOST_STEPS) * size_of::<u32>()
 );
+
+/// What multiplies quads of bytes. The result bits are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuadUnit {
+    /// An instruction for vectors of quads where the machine has one, else instructions for widened bytes.
+    Vectors,
+    /// Matrix tiles (AMX), or vectors where a program runs that have none.
+    Tiles,
+}
+
+impl QuadUnit {
+    /// The units of this machine for an instruction set, the slowest first.
+    pub fn available(isa: Isa) -> Vec<QuadUnit> {
+        let mut found = vec![QuadUnit::Vectors];
+        if QuadUnit::fastest(isa) == QuadUnit::Tiles {
+            found.push(QuadUnit::Tiles);
+        }
+        found
+    }
+
+    /// The fastest unit of this machine for an instruction set.
+    pub fn fastest(isa: Isa) -> QuadUnit {
+        if isa == Isa::Avx512 && amx::has_bytes() { QuadUnit::Tiles } else { QuadUnit::Vectors }
+    }
+}
 
 /// The ways in which a convolution is computed, each with its own packing.
 enum QuadWay {
@@ -102,6 +136,12 @@ enum QuadWay {
 
 /// Bytes of copied rows: with a depth of 4,608 (3x3 of 512 channels), 14 rows fit.
 const SLAB: usize = 66 * 1024;
+/// The same for matrix tiles, with copied lines.
+const SLAB_OF_TILES: usize = 96 * 1024;
+/// The same beside weights of more bytes than this, which leave the second-level cache from block to block:
+/// tiles multiply so fast that reading them again takes most of the time.
+const SLAB_BESIDE_LARGE: usize = 384 * 1024;
+const LARGE_WEIGHTS: usize = 768 * 1024;
 /// Bytes after the copied rows: copies store whole vectors.
 const SLAB_TAIL: usize = 64;
 /// Rows of the largest tile.
@@ -110,6 +150,10 @@ const TILE: usize = 14;
 const SUMS: usize = TILE * PANEL;
 /// Rows of a block that is read in place.
 const DIRECT_ROWS: usize = 112;
+/// The same for matrix tiles.
+const DIRECT_ROWS_OF_TILES: usize = 256;
+/// What products of matrix tiles cost, beside products of `f32`, with a quad in the place of a number.
+const COSTS_OF_TILES: WorkCosts = WorkCosts { product: 0.2, weight: 12.0 };
 /// Rows of a tile that may fall in the same set of the first-level cache, at most.
 const SET_ROWS: usize = 8;
 /// The index of the steps' first operand.
@@ -129,6 +173,18 @@ impl QuadConv2d {
         isa: Isa,
         threads: usize,
     ) -> Option<QuadConv2d> {
+        QuadConv2d::on(QuadUnit::fastest(isa), shape, strides, bytes, steps, (isa, threads))
+    }
+
+    /// The same by a unit.
+    pub fn on(
+        unit: QuadUnit,
+        shape: &Conv2dShape,
+        strides: &ConvStrides,
+        bytes: &QuadNumbers,
+        steps: &[SumStep],
+        (isa, threads): (Isa, usize),
+    ) -> Option<QuadConv2d> {
         if !are_possible(steps, bytes, QuadConv2d::MOST_STEPS) {
             return None;
         }
@@ -141,18 +197,45 @@ impl QuadConv2d {
             zero,
             output,
             line_bytes: 0,
+            step: 0,
+            slab: SLAB as u32,
             step_count: steps.len() as u32,
             steps: from_fn(|index| steps.get(index).map_or(StepCode::end(), |step| (*step).into())),
         };
         this.conv.slab_stride = 0;
-        this.conv.path = this.choose_path(shape);
+        this.conv.path = this.choose_path(unit, shape);
+        if unit == QuadUnit::Tiles {
+            this.choose_step();
+            let is_large = this.packed_len() * size_of::<f32>() > LARGE_WEIGHTS;
+            this.slab = if is_large { SLAB_BESIDE_LARGE } else { SLAB_OF_TILES } as u32;
+        }
         if this.conv.path == Path::Gather {
             this.line_bytes = line_numbers(&this.conv, 1).unwrap_or(0) as u32;
         }
         this.conv.line = this.conv.uniform_rows() as u32;
-        this.choose_blocks(SLAB);
+        this.choose_blocks(this.slab as usize);
         this.choose_parts(threads);
         Some(this)
+    }
+
+    /// Chooses the quads that tiles multiply in one step. Copied lines that have no whole steps give way to
+    /// copied rows, and rows that have none are padded: how weights are packed depends on their shape alone.
+    fn choose_step(&mut self) {
+        let quads = self.quads();
+        let of_lines = match self.conv.path {
+            Path::Lines => amx::step_within(quads / (self.conv.kernel_h as usize).max(1)),
+            _ => None,
+        };
+        if self.has_pixel_quads() || quads == 0 || self.conv.path == Path::Lanes {
+            self.step = of_lines.unwrap_or(0) as u32;
+            return;
+        }
+        let of_rows = amx::step_within(quads);
+        let needs_copies = self.conv.path == Path::Lines && of_lines.is_none() || of_rows.is_none();
+        if needs_copies {
+            self.conv.path = Path::Gather;
+        }
+        self.step = of_lines.or(of_rows).unwrap_or(amx::ROWS) as u32;
     }
 
     /// A product with packed `b`; the operands are those of a convolution, `a` in the place of `x`.
@@ -172,7 +255,7 @@ impl QuadConv2d {
     pub fn within(mut self, scratch_bytes: usize, threads: usize) -> QuadConv2d {
         if self.scratch_bytes() > scratch_bytes {
             // The per-row zero-point terms of a block are padded to whole cache lines.
-            self.choose_blocks(scratch_bytes.saturating_sub(SUMS * 4 + SLAB_TAIL + 64));
+            self.choose_blocks(scratch_bytes.saturating_sub(self.sums() * 4 + SLAB_TAIL + 64));
             self.choose_parts(threads);
         }
         self
@@ -183,92 +266,6 @@ impl QuadConv2d {
         let mut least = *self;
         least.choose_blocks(0);
         least.scratch_bytes()
-    }
-
-    /// How the output channels are cut into panels of packed weights. A row has one quad of each channel; the
-    /// last row holds the sum of each channel's weights. The panels of depthwise convolutions are wider than
-    /// all others. Their quads are taps of one kernel column, and they have no row of sums. A panel of a
-    /// block is as wide as a narrow one of a product.
-    pub fn panels(&self) -> Panels {
-        match self.way() {
-            QuadWay::Channels => self.lane_panels(),
-            QuadWay::Groups => self.group_panels(),
-            QuadWay::Product => {
-                let conv = &self.conv;
-                Panels::new(self.quads() + 1, conv.out_group as usize, conv.groups as usize, PANEL)
-            }
-        }
-    }
-
-    /// Elements of the packed weights, of 4 bytes.
-    pub fn packed_len(&self) -> usize {
-        self.panels().packed_len()
-    }
-
-    /// Packs all weights (element (o, i, ky, kx) at the given strides), given as integers before their zero
-    /// point is subtracted, into `out` of `packed_len` elements. The bits of an element are a quad, the first
-    /// byte lowest, or a sum.
-    pub fn pack(&self, weights: &[f32], strides: WeightStrides, out: &mut [f32]) {
-        assert_eq!(out.len(), self.packed_len());
-        match self.way() {
-            QuadWay::Channels => return self.pack_lanes(weights, strides, out),
-            QuadWay::Groups => return self.pack_groups(weights, strides, out),
-            QuadWay::Product => {}
-        }
-        let panels = self.panels();
-        for panel in (0..panels.count()).map(|index| panels.get(index)) {
-            let rows = &mut out[panel.offset..panel.offset + panels.depth() * panel.width];
-            let (quads, sums) = rows.split_at_mut(self.quads() * panel.width);
-            let mut totals = [0i32; PANEL];
-            for (quad, row) in quads.chunks_exact_mut(panel.width).enumerate() {
-                self.pack_row(quad, (weights, strides), panel, row, &mut totals);
-            }
-            for (slot, total) in sums.iter_mut().zip(totals) {
-                *slot = f32::from_bits(total as u32);
-            }
-        }
-    }
-
-    /// Packs one quad of each channel of a panel and adds its bytes to the channel's total.
-    fn pack_row(
-        &self,
-        quad: usize,
-        (weights, strides): (&[f32], WeightStrides),
-        panel: Panel,
-        row: &mut [f32],
-        totals: &mut [i32; PANEL],
-    ) {
-        let [kernel_w, in_group] = [self.conv.kernel_w as usize, self.conv.in_group as usize];
-        let taps = self.conv.kernel_h as usize * kernel_w;
-        let sign = self.packed_sign();
-        let flipped = if sign == self.weights { 0 } else { 0x80 };
-        let bases: [Option<usize>; 4] = from_fn(|index| {
-            let k = 4 * quad + index;
-            let (tap, ci) = (k / self.tap_bytes(), k % self.tap_bytes());
-            (tap < taps && ci < in_group)
-                .then(|| ci * strides.i + tap / kernel_w * strides.h + tap % kernel_w * strides.w)
-        });
-        for (lane, (slot, total)) in row.iter_mut().zip(totals).enumerate() {
-            let bytes = bases.map(|base| match base {
-                Some(base) if lane < panel.count => {
-                    weights[base + (panel.first + lane) * strides.o] as i32 as u8 ^ flipped
-                }
-                _ => 0,
-            });
-            *total += bytes.iter().map(|byte| sign.number(*byte)).sum::<i32>();
-            *slot = f32::from_bits(u32::from_le_bytes(bytes));
-        }
-    }
-
-    /// The sign of packed weights.
-    #[inline(always)]
-    fn packed_sign(&self) -> ByteSign {
-        match (self.conv.path, self.image) {
-            (Path::Lanes, _) if self.is_depthwise() => self.weights,
-            // Images become unsigned as they are copied.
-            (Path::Lines | Path::Lanes, _) | (_, ByteSign::Unsigned) => ByteSign::Signed,
-            (_, ByteSign::Signed) => ByteSign::Unsigned,
-        }
     }
 
     /// The sign of the bytes of a product's rows.
@@ -283,32 +280,20 @@ impl QuadConv2d {
         if self.has_pixel_quads() { i32::from(self.image.turn()) } else { 0 }
     }
 
-    /// What packed bytes depend on beside panels and weights: the way of the computation, the bytes of a tap,
-    /// and the sign.
-    pub fn packing_code(&self) -> usize {
-        let way = match self.way() {
-            QuadWay::Channels => 0,
-            QuadWay::Groups => 1,
-            QuadWay::Product => 2 + self.tap_bytes(),
-        };
-        2 * way + self.packed_sign() as usize
-    }
-
-    /// Bytes of a tap in packed weights of a product.
-    #[inline(always)]
-    fn tap_bytes(&self) -> usize {
-        if self.has_pixel_quads() { PIXEL } else { self.conv.in_group as usize }
-    }
-
     /// The zero point of packed weights, from its stored byte.
     #[inline(always)]
     fn shifted_zero(&self, byte: u8) -> i32 {
-        let shift = match self.weights {
+        self.weights.number(byte) + self.zero_shift()
+    }
+
+    /// What is added to weights, and to their zero points, as they are packed.
+    #[inline(always)]
+    fn zero_shift(&self) -> i32 {
+        match self.weights {
             sign if sign == self.packed_sign() => 0,
             ByteSign::Unsigned => -128,
             ByteSign::Signed => 128,
-        };
-        self.weights.number(byte) + shift
+        }
     }
 
     /// The steps in use.
@@ -328,7 +313,7 @@ impl QuadConv2d {
     }
 
     /// Rows are read in place if each quad is one 4-byte word in memory.
-    fn choose_path(&self, shape: &Conv2dShape) -> Path {
+    fn choose_path(&self, unit: QuadUnit, shape: &Conv2dShape) -> Path {
         if self.fits_lanes() || self.fits_groups() {
             return Path::Lanes;
         }
@@ -336,19 +321,57 @@ impl QuadConv2d {
             return Path::Lines;
         }
         let conv = &self.conv;
-        let input = &conv.strides.input;
-        let pointwise = conv.kernel_h * conv.kernel_w * conv.stride_h * conv.stride_w == 1;
-        let in_quads = conv.in_group.is_multiple_of(4) && input.c == 1;
-        // Rows 4096 bytes apart share a set of the first-level cache, and a tile has more rows than a set has
-        // ways.
-        let collides = input.w.is_multiple_of(4096) && conv.rows() > SET_ROWS;
-        if pointwise && shape.pads == [0; 4] && in_quads && !collides { Path::Direct } else { Path::Gather }
+        if unit == QuadUnit::Tiles && self.has_group_lines(shape) {
+            return Path::Lines;
+        }
+        // Rows 4096 bytes apart share a set of the first-level cache, and a tile of vectors has more rows
+        // than a set has ways. Matrix tiles read whole cache lines, each once.
+        let collides = conv.strides.input.w.is_multiple_of(4096) && conv.rows() > SET_ROWS;
+        let fits = unit == QuadUnit::Tiles || !collides;
+        let is_direct = conv.is_product(shape) && conv.in_group.is_multiple_of(4) && fits;
+        if is_direct { Path::Direct } else { Path::Gather }
     }
 
-    /// Quads of K.
+    /// Quads of K, with those that fill the last step.
     #[inline(always)]
     fn quads(&self) -> usize {
-        (self.conv.kernel_h as usize * self.conv.kernel_w as usize * self.tap_bytes()).div_ceil(4)
+        let taps = self.conv.kernel_h as usize * self.conv.kernel_w as usize;
+        (taps * self.tap_bytes()).div_ceil(4).next_multiple_of((self.step as usize).max(1))
+    }
+
+    /// Whether matrix tiles are used.
+    #[inline(always)]
+    fn has_tiles(&self) -> bool {
+        self.step > 0
+    }
+
+    /// Bytes of a copied row.
+    #[inline(always)]
+    fn row_depth(&self) -> usize {
+        self.conv.depth().max(4 * self.quads())
+    }
+
+    /// Whether matrix tiles are used at other sizes, if not here.
+    fn may_have_tiles(&self) -> bool {
+        self.slab as usize >= SLAB_OF_TILES
+    }
+
+    /// Rows of the largest tile.
+    #[inline(always)]
+    fn tile(&self) -> usize {
+        if self.has_tiles() { amx::ROWS } else { TILE }
+    }
+
+    /// Elements of scratch for the sums of a tile, or of one or two products of matrix tiles.
+    #[inline(always)]
+    fn sums(&self) -> usize {
+        if self.has_tiles() { self.sum_places().floats() } else { SUMS }
+    }
+
+    /// Where the sums of matrix tiles are.
+    #[inline(always)]
+    fn sum_places(&self) -> SumPlaces {
+        SumPlaces::for_outputs(&self.conv)
     }
 
     /// Bytes of scratch for the line buffer.
@@ -371,14 +394,15 @@ impl QuadConv2d {
     /// few as possible.
     fn choose_blocks(&mut self, slab: usize) {
         let rows = self.conv.rows().max(1);
-        let depth = self.conv.depth();
+        let depth = self.row_depth();
         self.conv.block_depth = depth as u32;
         self.conv.block_rows = match self.conv.path {
             Path::Gather => {
                 let stride = row_bytes(depth);
                 self.conv.slab_stride = stride as u32;
                 let fitting = slab.saturating_sub(self.bytes_of_lines()) / (stride + 4);
-                if fitting >= rows { rows } else { (fitting.max(TILE) / TILE * TILE).min(rows) }
+                let tile = self.tile();
+                if fitting >= rows { rows } else { (fitting.max(tile) / tile * tile).min(rows) }
             }
             Path::Lines => self.choose_lines(slab),
             Path::Lanes if self.is_depthwise() => self.strip_pixels(slab),
@@ -388,6 +412,7 @@ impl QuadConv2d {
                 self.conv.block_depth = lines as u32;
                 pixels
             }
+            _ if self.has_tiles() => DIRECT_ROWS_OF_TILES,
             _ => DIRECT_ROWS,
         } as u32;
     }
@@ -400,7 +425,8 @@ impl QuadConv2d {
             QuadWay::Channels => quarter.groups = quarter.groups.div_ceil(4),
             QuadWay::Groups | QuadWay::Product => quarter.in_group = quarter.in_group.div_ceil(4),
         }
-        quarter.choose_parts(threads);
+        let costs = if self.has_tiles() { COSTS_OF_TILES } else { WorkCosts::OWN };
+        quarter.choose_parts_at(threads, costs);
         self.conv.row_parts = quarter.row_parts;
         self.conv.panel_parts = quarter.panel_parts;
     }
@@ -411,7 +437,7 @@ fn row_bytes(depth: usize) -> usize {
     (depth.div_ceil(64) | 1) * 64
 }
 
-// SAFETY: `Conv2d` has no padding; six 4-byte fields and steps of five 4-byte fields follow. `entry` reads
+// SAFETY: `Conv2d` has no padding; eight 4-byte fields and steps of five 4-byte fields follow. `entry` reads
 // this type.
 unsafe impl Kernel for QuadConv2d {
     fn parts(&self) -> u32 {
@@ -430,7 +456,7 @@ unsafe impl Kernel for QuadConv2d {
             Path::Lanes => self.bytes_of_group_strips([self.conv.block_depth as usize, block_rows]),
             _ => self.bytes_of_terms(),
         };
-        SUMS * 4 + beside_sums
+        self.sums() * 4 + beside_sums
     }
 
     /// An upper bound from rows and depth. At a smaller size, rows may be copied instead of read in place,
@@ -441,16 +467,22 @@ unsafe impl Kernel for QuadConv2d {
             return SUMS * 4 + self.most_bytes_of_strips(SLAB);
         }
         let rows = self.conv.rows().max(1);
-        let row = row_bytes(self.conv.depth());
-        let terms = rows.clamp(DIRECT_ROWS, SLAB / 64) * 4;
+        let row = row_bytes(self.row_depth());
+        let most = self.slab as usize;
+        let has_tiles = self.may_have_tiles();
+        let direct_rows = if has_tiles { DIRECT_ROWS_OF_TILES } else { DIRECT_ROWS };
+        let tile = if has_tiles { amx::ROWS } else { TILE };
+        let sums = if has_tiles { self.sum_places().floats() } else { SUMS };
+        let of_groups = if has_tiles { most + 64 + SLAB_TAIL } else { 0 };
+        let terms = rows.clamp(direct_rows, most / 64) * 4;
         let lines = if self.conv.strides.input.c == 1 { 0 } else { MOST_BYTES };
-        let slab = (rows * row).min(SLAB.max(TILE * row)) + lines + SLAB_TAIL;
+        let slab = (rows * row).min(most.max(tile * row)) + lines + SLAB_TAIL;
         let copied = match self.conv.groups {
             1 => self.most_bytes_of_pixel_lines() + SLAB_TAIL,
             _ => self.most_bytes_of_strips(SLAB),
         };
-        let strips = self.most_bytes_of_group_strips().max(copied);
-        SUMS * 4 + (terms.next_multiple_of(64) + slab).max(strips)
+        let strips = self.most_bytes_of_group_strips().max(copied).max(of_groups);
+        sums * 4 + (terms.next_multiple_of(64) + slab).max(strips)
     }
 
     fn entry(&self) -> KernelFn {

@@ -52,12 +52,22 @@ impl QuadConv2d {
     /// Whether a quad has the channels of one pixel.
     #[inline(always)]
     pub(super) fn has_pixel_quads(&self) -> bool {
-        self.conv.path == Path::Lines
+        self.conv.path == Path::Lines && self.conv.in_group as usize <= PIXEL
     }
 
     /// The sizes of copied lines; beside them are the zero-point terms.
     #[inline(always)]
     pub(super) fn wide_lines(&self) -> WideLines<'_> {
+        let lines = self.pixel_lines();
+        match self.has_pixel_quads() {
+            true => lines,
+            false => WideLines { pixel: self.conv.in_group as usize, most: self.slab as usize, ..lines },
+        }
+    }
+
+    /// Those of lines of quads.
+    #[inline(always)]
+    fn pixel_lines(&self) -> WideLines<'_> {
         WideLines { conv: &self.conv, pixel: PIXEL, beside: size_of::<i32>(), most: MOST_BYTES }
     }
 
@@ -74,7 +84,7 @@ impl QuadConv2d {
     /// are no more terms than quads in lines.
     pub(super) fn most_bytes_of_pixel_lines(&self) -> usize {
         let [height, width] = [self.conv.out_h, self.conv.out_w].map(|size| (size as usize).max(1));
-        let lines = self.wide_lines().most_bytes();
+        let lines = self.pixel_lines().most_bytes();
         lines + (height * width * 4).min(lines).next_multiple_of(64)
     }
 }
@@ -92,6 +102,7 @@ impl WidenedImage for QuadImage<'_> {
 
     #[inline(always)]
     fn group(&self) -> usize {
+        // Grouped convolutions have other lines.
         0
     }
 

@@ -1,36 +1,40 @@
 //! The loops around the microkernel of 8-bit products: those of [`crate::rows`], with all of K in one block.
 
 use super::gather::QuadImage;
+use super::group_lines::GroupImage;
+use super::matrix::PanelBlock;
 use super::steps::{StepCode, StepPlan, WeightZero};
 use super::tile::{QuadTile, RowSums, row_sums, tile_function, tile_rows};
-use super::{QuadConv2d, QuadOperands, SUMS};
+use super::{QuadConv2d, QuadOperands};
 use crate::conv::Path;
 use crate::im2col::RowCopies;
 use crate::lines::Lines;
 use crate::pack::{PANEL, Panel};
 use crate::segments::{RowsOfLine, SegmentedRows};
-use crate::simd::Simd;
+use crate::simd::{Simd, amx};
+use crate::tiled::TiledPart;
 use crate::wide_lines::LinesOfBlock;
 use std::ops::Range;
 
 /// The context of a running part.
-struct QuadPart<'r> {
-    this: &'r QuadConv2d,
-    images: &'r QuadOperands,
+pub(super) struct QuadPart<'r> {
+    pub(super) this: &'r QuadConv2d,
+    pub(super) images: &'r QuadOperands,
     plan: StepPlan,
     /// 1 if the machine has an instruction for quads.
     at_once: u32,
     /// The factor of row sums, if all columns have the same zero point.
     zero: i32,
     /// Whether the sums of rows are needed.
-    has_terms: bool,
+    pub(super) has_terms: bool,
     scratch: *mut u8,
 }
 
-/// The copied lines of a part, of one of two kinds.
-struct CopiedLines {
+/// What a part has made ready: copied lines, of one of two kinds, and matrix tiles.
+struct PartState<'p> {
     bytes: Lines,
     pixels: LinesOfBlock,
+    tiles: Option<TiledPart<PanelBlock<'p>>>,
 }
 
 /// Whether a channel's zero point is not 0 for packed weights, if each channel has one.
@@ -80,28 +84,35 @@ pub(super) unsafe fn run<S: Simd>(
         has_terms: zero != 0 || unsafe { has_zero_points(this, images) },
         scratch,
     };
-    let mut lines = CopiedLines { bytes: Lines::none(), pixels: LinesOfBlock::none() };
+    // A program may run on a machine with fewer units than the one it was made on.
+    let has_tiles = S::MAY_QUAD && this.has_tiles() && amx::has_bytes();
+    let tiles = has_tiles.then(|| TiledPart::new(this.sum_places(), scratch.cast()));
+    let mut state = PartState { bytes: Lines::none(), pixels: LinesOfBlock::none(), tiles };
     let (panels, blocks) = this.conv.blocks(this.panels().count(), part);
     for rows in blocks {
         // SAFETY: the caller's promise; outputs of the rows are at the same distance.
-        unsafe { call.row_block(s, rows, panels.clone(), &mut lines) };
+        unsafe { call.row_block(s, rows, panels.clone(), &mut state) };
+    }
+    if let Some(tiles) = &mut state.tiles {
+        // SAFETY: the caller's promise.
+        unsafe { tiles.finish::<S>() };
     }
 }
 
-impl QuadPart<'_> {
+impl<'p> QuadPart<'p> {
     /// Room for the zero-point terms of a block's rows.
     fn terms(&self) -> *mut i32 {
-        self.scratch.cast::<i32>().wrapping_add(SUMS)
+        self.scratch.cast::<i32>().wrapping_add(self.this.sums())
     }
 
     /// Computes a block of rows for a range of panels.
     #[inline(always)]
     unsafe fn row_block<S: Simd>(
-        &self,
+        &'p self,
         s: S,
         rows: Range<usize>,
         panels: Range<usize>,
-        lines: &mut CopiedLines,
+        state: &mut PartState<'p>,
     ) {
         let all = self.this.panels();
         let mut group = usize::MAX;
@@ -112,12 +123,20 @@ impl QuadPart<'_> {
             unsafe {
                 if panel.group != group {
                     group = panel.group;
-                    from = self.block_rows(s, &rows, group, lines);
+                    from = self.block_rows(s, &rows, group, state);
                     if self.has_terms {
+                        // The product that is begun needs the terms of its own rows.
+                        if let Some(tiles) = &mut state.tiles {
+                            tiles.finish::<S>();
+                        }
                         self.write_terms::<S>(from, rows.len());
                     }
                 }
-                self.panel_block::<S>(&rows, from, panel);
+                if let Some(tiles) = &mut state.tiles {
+                    tiles.add::<S>(PanelBlock { part: self, rows: [rows.start, rows.end], from, panel });
+                } else {
+                    self.panel_block::<S>(&rows, from, panel);
+                }
             }
         }
     }
@@ -129,14 +148,19 @@ impl QuadPart<'_> {
         s: S,
         rows: &Range<usize>,
         group: usize,
-        lines: &mut CopiedLines,
+        state: &mut PartState<'_>,
     ) -> SegmentedRows {
         let QuadPart { this, images, .. } = *self;
         let conv = &this.conv;
-        let ready = self.scratch.wrapping_add(SUMS * 4 + this.bytes_of_terms());
+        let ready = self.scratch.wrapping_add(this.sums() * 4 + this.bytes_of_terms());
         if conv.path == Path::Lines {
             // SAFETY: scratch has the sums, the terms, the lines and their tail.
-            let before = unsafe { lines.pixels.advance(s, &QuadImage { this, images }, rows, ready) };
+            let before = unsafe {
+                match this.has_pixel_quads() {
+                    true => state.pixels.advance(s, &QuadImage { this, images }, rows, ready),
+                    false => state.pixels.advance(s, &GroupImage { this, images, group }, rows, ready),
+                }
+            };
             return this.wide_lines().rows(ready, this.line_bytes as usize, before);
         }
         if conv.path != Path::Gather {
@@ -158,7 +182,7 @@ impl QuadPart<'_> {
                 for (pixel, done, count) in conv.output_lines(rows) {
                     let to = slab.add(done * stride);
                     let length = this.line_bytes as usize;
-                    lines.bytes.rows(s, &image, group, (pixel, count), (ready, length), (to, stride));
+                    state.bytes.rows(s, &image, group, (pixel, count), (ready, length), (to, stride));
                 }
             } else if copies.has_channels_apart() {
                 copies.rows_apart(rows, slab, stride);
@@ -221,11 +245,8 @@ impl QuadPart<'_> {
     #[inline(always)]
     unsafe fn panel_block<S: Simd>(&self, rows: &Range<usize>, from: SegmentedRows, panel: Panel) {
         let QuadPart { this, images, .. } = *self;
-        let conv = &this.conv;
         let most = tile_rows::<S>(self.at_once);
         let columns = panel.width.min(2 * S::LANES);
-        let pixel = conv.pixel(rows.start);
-        let [output, residual] = [conv.strides.output, conv.strides.residual];
         let quads = this.quads();
         let tiles = rows.len().div_ceil(most) * panel.count.div_ceil(columns);
         let ahead_stride = panel.width.div_ceil(tiles);
@@ -233,14 +254,8 @@ impl QuadPart<'_> {
         let mut ahead = images.weights.wrapping_add(panel.offset + (quads + 1) * panel.width);
         // SAFETY: the caller's promise.
         let added = unsafe { self.panel_zeros(panel) };
-        let terms = self.terms();
-        let residual_bytes = StepCode::residual_bytes(self.plan.steps());
-        let at = |stride: u64, row: usize| row * stride as usize;
         for column in (0..panel.count).step_by(columns) {
-            let channel = panel.first + column;
             for RowsOfLine { first: row, count, start: a } in from.tiles(rows.len(), most) {
-                let residual_first = residual.offset(pixel) + at(residual.w, row) + channel;
-                let first = output.offset(pixel) + at(output.w, row) + channel;
                 // SAFETY: rows and columns of the tile are inside the block and the panel, for each operand
                 // that there is.
                 unsafe {
@@ -253,30 +268,68 @@ impl QuadPart<'_> {
                         b: images.weights.add(panel.offset + column),
                         b_stride: panel.width,
                         begin: added.begin.as_ptr().add(column),
-                        terms: if self.has_terms { terms.add(row) } else { std::ptr::null() },
                         zeros: match this.zero {
                             WeightZero::Channel => added.zeros.as_ptr().add(column),
                             _ => std::ptr::null(),
                         },
-                        c: images.out.add(first * this.output.bytes()),
-                        c_stride: output.w as usize,
-                        output: this.output,
-                        rounded: self.plan.rounded,
-                        cols: panel.count - column,
-                        residual: images.residual.wrapping_add(residual_first * residual_bytes),
-                        residual_stride: residual.w as usize,
-                        steps: self.plan.steps(),
-                        operands: images.table,
-                        channel,
-                        sums: self.scratch.cast(),
                         ahead,
                         ahead_stride,
+                        ..self.tile(rows, row, panel, column)
                     };
                     let vectors = columns / S::LANES;
                     tile_function::<S>(count, vectors, self.at_once, this.row_sign())(&tile);
                 }
                 ahead = ahead.wrapping_add(quads * ahead_stride);
             }
+        }
+    }
+
+    /// The tile from a row of a block and a column of a panel on, without the operands of its product.
+    ///
+    /// # Safety
+    /// The row and the column are inside the images.
+    #[inline(always)]
+    pub(super) unsafe fn tile(
+        &self,
+        rows: &Range<usize>,
+        row: usize,
+        panel: Panel,
+        column: usize,
+    ) -> QuadTile<'_> {
+        let QuadPart { this, images, .. } = *self;
+        let pixel = this.conv.pixel(rows.start);
+        let [output, residual] = [this.conv.strides.output, this.conv.strides.residual];
+        let channel = panel.first + column;
+        let residual_first = residual.offset(pixel) + row * residual.w as usize + channel;
+        let first = output.offset(pixel) + row * output.w as usize + channel;
+        let residual_bytes = StepCode::residual_bytes(self.plan.steps());
+        let none: *const i32 = std::ptr::null();
+        // SAFETY: the caller's promise.
+        let c = unsafe { images.out.add(first * this.output.bytes()) };
+        QuadTile {
+            segments: 0,
+            quads: 0,
+            jump: 0,
+            a: none.cast(),
+            a_stride: 0,
+            b: none,
+            b_stride: 0,
+            begin: none,
+            terms: if self.has_terms { self.terms().wrapping_add(row) } else { none },
+            zeros: none,
+            c,
+            c_stride: output.w as usize,
+            output: this.output,
+            rounded: self.plan.rounded,
+            cols: panel.count - column,
+            residual: images.residual.wrapping_add(residual_first * residual_bytes),
+            residual_stride: residual.w as usize,
+            steps: self.plan.steps(),
+            operands: images.table,
+            channel,
+            sums: self.scratch.cast(),
+            ahead: none,
+            ahead_stride: 0,
         }
     }
 }

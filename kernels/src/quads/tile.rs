@@ -291,21 +291,24 @@ impl<S: Simd, const VECTORS: usize> Task<S> for FinishTask<'_, VECTORS> {
             if left == 0 {
                 return;
             }
-            rest = tile.from(done);
+            rest = tile.at([done, 0]);
             tile = &rest;
         }
     }
 }
 
 impl QuadTile<'_> {
-    /// The rest of the tile, from a row on.
+    /// What is to be finished of the tile from a row and a column on.
     #[inline(always)]
-    fn from(&self, row: usize) -> Self {
+    pub(super) fn at(&self, [row, column]: [usize; 2]) -> Self {
         let residual_bytes = StepCode::residual_bytes(self.steps);
         QuadTile {
-            c: self.c.wrapping_add(row * self.c_stride * self.output.bytes()),
-            residual: self.residual.wrapping_add(row * self.residual_stride * residual_bytes),
-            sums: self.sums.wrapping_add(row * PANEL),
+            terms: if self.terms.is_null() { self.terms } else { self.terms.wrapping_add(row) },
+            c: self.c.wrapping_add((row * self.c_stride + column) * self.output.bytes()),
+            cols: self.cols - column,
+            residual: self.residual.wrapping_add((row * self.residual_stride + column) * residual_bytes),
+            channel: self.channel + column,
+            sums: self.sums.wrapping_add(row * PANEL + column),
             ..*self
         }
     }

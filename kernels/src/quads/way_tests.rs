@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::conv::ImageStrides;
+use crate::pack::{Panels, WeightStrides};
 
 const SIGNED: QuadNumbers = QuadNumbers {
     image: ByteSign::Signed,
@@ -125,10 +126,15 @@ fn check_packings(shapes: &[Conv2dShape], [outputs, inputs]: [usize; 2], taps: [
     for shape in shapes {
         let dense = ConvStrides::dense(shape);
         let apart = ConvStrides { input: ImageStrides::nchw(shape.input, shape.in_channels), ..dense };
-        for (strides, image) in
-            [dense, apart].into_iter().flat_map(|s| [ByteSign::Signed, ByteSign::Unsigned].map(|i| (s, i)))
+        let signs = [ByteSign::Signed, ByteSign::Unsigned];
+        let units = [QuadUnit::Vectors, QuadUnit::Tiles];
+        for (strides, image, unit) in [dense, apart]
+            .into_iter()
+            .flat_map(|strides| signs.map(|image| (strides, image)))
+            .flat_map(|(strides, image)| units.map(|unit| (strides, image, unit)))
         {
-            let found = kernel(shape, &strides, &QuadNumbers { image, ..SIGNED });
+            let numbers = QuadNumbers { image, ..SIGNED };
+            let found = QuadConv2d::on(unit, shape, &strides, &numbers, &[], (Isa::Scalar, 2)).unwrap();
             let mut packed = vec![0.0; found.packed_len()];
             found.pack(&weights, order, &mut packed);
             let bits: Vec<u32> = packed.into_iter().map(f32::to_bits).collect();
@@ -141,6 +147,28 @@ fn check_packings(shapes: &[Conv2dShape], [outputs, inputs]: [usize; 2], taps: [
             |panels: &Panels| (panels.depth(), panels.count(), panels.get(0), panels.get(panels.count() - 1));
         let is_same = ends(&key.0) == ends(&other.0) && key.1 == other.1;
         assert!(!is_same || bits == other_bits, "{key:?} and {other:?}");
+    }
+}
+
+/// Weights of named sizes are packed once for all sizes of the image.
+#[test]
+fn how_tiles_take_weights_does_not_depend_on_the_image() {
+    for (channels, kernel) in [8, 20, 44, 68, 100, 260].into_iter().flat_map(|c| [(c, [3, 3]), (c, [1, 7])]) {
+        let wide = shape(1, [channels, 40], kernel);
+        let mut found = Vec::new();
+        for shape in [
+            wide,
+            Conv2dShape { input: [7, 9], ..wide },
+            Conv2dShape { stride: [4, 4], ..wide },
+            Conv2dShape { dilation: [2, 2], pads: [3; 4], ..wide },
+        ] {
+            let numbers = SIGNED;
+            let strides = ConvStrides::dense(&shape);
+            let tiled =
+                QuadConv2d::on(QuadUnit::Tiles, &shape, &strides, &numbers, &[], (Isa::Scalar, 1)).unwrap();
+            found.push((tiled.panels().depth(), tiled.packing_code()));
+        }
+        assert!(found.iter().all(|packing| *packing == found[0]), "{channels} {kernel:?}: {found:?}");
     }
 }
 

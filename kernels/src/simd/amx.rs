@@ -18,6 +18,17 @@ pub(crate) const SUMS: usize = 2 * ROWS * SUM_COLUMNS;
 /// products.
 const LEAST_STEP: usize = 8;
 
+/// The types of the numbers of `a` and `b`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TileNumbers {
+    /// Pairs of `bf16`, with sums in `f32`.
+    Bf16,
+    /// Quads of unsigned bytes in `a`, of signed ones in `b`, with sums in `i32` that wrap.
+    UnsignedBySigned,
+    /// The other way round.
+    SignedByUnsigned,
+}
+
 /// A product of one or two tiles of rows and one or two of columns, over all of K: steps of equal length, in
 /// segments of rows of `a`.
 #[repr(C)]
@@ -39,6 +50,9 @@ pub(crate) struct TileProduct {
     pub(crate) sums: [*mut u8; 2],
     pub(crate) sums_stride: usize,
     pub(crate) former: Former,
+    /// Cache lines that are fetched to the second-level cache: `ahead_lines` in each step, from `ahead` on.
+    pub(crate) ahead: *const u8,
+    pub(crate) ahead_lines: usize,
 }
 
 /// What a product does with the former contents of its sums.
@@ -73,7 +87,7 @@ impl TileSizes {
     /// If the machine has no tiles.
     #[inline(always)]
     pub(crate) fn new() -> TileSizes {
-        assert!(has_bf16(), "the program was compiled for a machine with matrix tiles");
+        assert!(has_bf16() || has_bytes(), "the program was compiled for a machine with matrix tiles");
         TileSizes { current: Cell::new([0; 2]) }
     }
 
@@ -98,7 +112,7 @@ impl Drop for TileSizes {
 
 #[cfg(all(target_arch = "x86_64", not(miri), not(optc_object)))]
 mod machine {
-    use super::{Former, ROWS, TileProduct};
+    use super::{Former, ROWS, TileNumbers, TileProduct};
     use std::arch::asm;
     use std::arch::x86_64::__cpuid_count;
     use std::mem::offset_of;
@@ -107,6 +121,7 @@ mod machine {
     /// Bits of CPUID leaf 7's EDX.
     const TILES: u32 = 1 << 24;
     const BF16: u32 = 1 << 22;
+    const BYTES: u32 = 1 << 25;
     /// `arch_prctl`, its request for permission to use a part of the state, and that of tiles.
     const ARCH_PRCTL: usize = 158;
     const REQUEST_PERMISSION: usize = 0x1023;
@@ -115,10 +130,21 @@ mod machine {
     /// Whether the machine multiplies tiles of `bf16`, and the system permits it. The first call asks for
     /// permission, for all threads of the process.
     pub(crate) fn has_bf16() -> bool {
-        static FOUND: OnceLock<bool> = OnceLock::new();
+        features() & BF16 != 0 && is_x86_feature_detected!("avx512bf16")
+    }
+
+    /// Whether the machine multiplies tiles of bytes, and the system permits it.
+    pub(crate) fn has_bytes() -> bool {
+        features() & BYTES != 0 && is_x86_feature_detected!("avx512vnni")
+    }
+
+    /// Bits of CPUID leaf 7's EDX; none of it without tiles that the system permits.
+    fn features() -> u32 {
+        static FOUND: OnceLock<u32> = OnceLock::new();
         *FOUND.get_or_init(|| {
-            let found = is_x86_feature_detected!("avx512bf16") && __cpuid_count(7, 0).edx & TILES != 0;
-            found && __cpuid_count(7, 0).edx & BF16 != 0 && is_permitted()
+            let edx = __cpuid_count(7, 0).edx;
+            let has_tiles = is_x86_feature_detected!("avx512f") && edx & TILES != 0;
+            if has_tiles && is_permitted() { edx } else { 0 }
         })
     }
 
@@ -194,6 +220,15 @@ mod machine {
                 "mov {count}, [{t} + {STEPS}]",
                 "3:",
                 $($step,)*
+                "mov {lines}, [{t} + {AHEAD_LINES}]",
+                "test {lines}, {lines}",
+                "jz 5f",
+                "4:",
+                "prefetcht1 [{ahead}]",
+                "add {ahead}, 64",
+                "dec {lines}",
+                "jnz 4b",
+                "5:",
                 "add {a}, [{t} + {A_STEP}]",
                 "add {c}, [{t} + {A_STEP}]",
                 "add {b}, [{t} + {B_STEP}]",
@@ -215,6 +250,9 @@ mod machine {
                 b_stride = in(reg) $tile.b_stride,
                 segments = inout(reg) $tile.segments => _,
                 count = out(reg) _,
+                ahead = inout(reg) $tile.ahead => _,
+                lines = out(reg) _,
+                AHEAD_LINES = const offset_of!(TileProduct, ahead_lines),
                 A = const offset_of!(TileProduct, a),
                 STEPS = const offset_of!(TileProduct, steps),
                 A_STEP = const offset_of!(TileProduct, a_step),
@@ -309,18 +347,26 @@ mod machine {
         };
     }
 
-    /// Multiplies tiles of `bf16`: 1 or 2 of rows by 1 or 2 of columns.
+    /// Multiplies tiles: 1 or 2 of rows by 1 or 2 of columns.
     ///
     /// # Safety
-    /// [`super::TileSizes::set`] was called in this thread for the rows of each tile and the pairs of a step;
-    /// `a` is valid for that many rows from each start, `b` for the tiles of columns, and the places of the
-    /// sums for whole tiles.
-    pub(crate) unsafe fn multiply_bf16(tile: &TileProduct, tiles: [usize; 2]) {
+    /// The machine multiplies these numbers. [`super::TileSizes::set`] was called in this thread for the rows
+    /// of each tile and the words of a step; `a` is valid for that many rows from each start, `b` for the
+    /// tiles of columns, and the places of the sums for whole tiles.
+    pub(crate) unsafe fn multiply(numbers: TileNumbers, tile: &TileProduct, tiles: [usize; 2]) {
         // SAFETY: the caller's promise.
         unsafe {
-            match tile.former {
-                Former::Overwritten => products!(tile, tiles, "tdpbf16ps", zero),
-                Former::Kept => products!(tile, tiles, "tdpbf16ps", former),
+            match (numbers, tile.former) {
+                (TileNumbers::Bf16, Former::Overwritten) => products!(tile, tiles, "tdpbf16ps", zero),
+                (TileNumbers::Bf16, Former::Kept) => products!(tile, tiles, "tdpbf16ps", former),
+                (TileNumbers::UnsignedBySigned, Former::Overwritten) => {
+                    products!(tile, tiles, "tdpbusd", zero);
+                }
+                (TileNumbers::UnsignedBySigned, Former::Kept) => products!(tile, tiles, "tdpbusd", former),
+                (TileNumbers::SignedByUnsigned, Former::Overwritten) => {
+                    products!(tile, tiles, "tdpbsud", zero);
+                }
+                (TileNumbers::SignedByUnsigned, Former::Kept) => products!(tile, tiles, "tdpbsud", former),
             }
         }
     }
@@ -328,10 +374,14 @@ mod machine {
 
 #[cfg(not(all(target_arch = "x86_64", not(miri), not(optc_object))))]
 mod machine {
-    use super::TileProduct;
+    use super::{TileNumbers, TileProduct};
 
     /// No machine of this architecture has them. (Object files do not use them, and Miri knows none.)
     pub(crate) fn has_bf16() -> bool {
+        false
+    }
+
+    pub(crate) fn has_bytes() -> bool {
         false
     }
 
@@ -343,9 +393,9 @@ mod machine {
         unreachable!("this machine has no tiles")
     }
 
-    pub(crate) unsafe fn multiply_bf16(_tile: &TileProduct, _tiles: [usize; 2]) {
+    pub(crate) unsafe fn multiply(_numbers: TileNumbers, _tile: &TileProduct, _tiles: [usize; 2]) {
         unreachable!("this machine has no tiles")
     }
 }
 
-pub(crate) use machine::{has_bf16, multiply_bf16};
+pub(crate) use machine::{has_bf16, has_bytes, multiply};

@@ -1,6 +1,6 @@
 //! Helpers of the kernel tests: a small generator, buffers with guarded surroundings, and a runner of parts.
 
-use kernels::{Isa, Kernel, PairUnit};
+use kernels::{Isa, Kernel, PairUnit, QuadUnit};
 
 /// A small deterministic generator (xorshift64*, Vigna 2014).
 pub(crate) struct Rng(u64);
@@ -86,6 +86,12 @@ pub(crate) fn ways_of_pairs() -> Vec<(Isa, usize, PairUnit)> {
         ways().into_iter().filter(move |(isa, _)| PairUnit::available(*isa).contains(&unit)).map(with_unit)
     };
     units.into_iter().flat_map(ways_of).collect()
+}
+
+/// [`ways`] with each unit for quads; without matrix tiles, kernels for them use vectors.
+pub(crate) fn ways_of_quads() -> Vec<(Isa, usize, QuadUnit)> {
+    let units = [QuadUnit::Vectors, QuadUnit::Tiles];
+    ways().into_iter().flat_map(|(isa, threads)| units.map(|unit| (isa, threads, unit))).collect()
 }
 
 /// The bits of each value, NaNs made equal.

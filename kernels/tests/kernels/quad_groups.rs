@@ -3,7 +3,7 @@
 
 use crate::common::{Rng, or_few};
 use crate::quads::{Case, SIGNS, STORED, ZEROS, check, random_depthwise, random_steps};
-use kernels::{Conv2dShape, ConvStrides, ImageStrides, Isa, Kernel, QuadConv2d, QuadNumbers};
+use kernels::{Conv2dShape, ConvStrides, ImageStrides, Isa, Kernel, QuadConv2d, QuadNumbers, QuadUnit};
 
 /// Groups of whole quads, with gaps between lines and images.
 fn random_blocks(rng: &mut Rng) -> Case {
@@ -130,6 +130,33 @@ fn wide_images_of_few_channels_are_cut_into_blocks() {
     }
 }
 
+/// Kernels whose lines are copied for matrix tiles, some with steps of odd lengths and some with none.
+#[test]
+fn images_of_whole_quads_are_the_plain_loop_to_the_bit() {
+    let mut rng = Rng::new(19);
+    for seed in 0..or_few(80, 3) {
+        let groups = rng.pick(&[1, 1, 2, 3]);
+        let [inputs, outputs] = [0; 2].map(|_: usize| rng.pick(&[8, 12, 20, 32, 36, 44, 68, 76, 100]));
+        let mut case = random_blocks(&mut rng);
+        case.shape = Conv2dShape {
+            in_channels: groups * inputs,
+            out_channels: groups * outputs,
+            kernel: [rng.between(1, 4), rng.between(1, 5)],
+            stride: [rng.between(1, 2), rng.between(1, 2)],
+            dilation: [1, 1],
+            pads: [0; 4].map(|_: usize| rng.between(0, 3)),
+            groups,
+            ..case.shape
+        };
+        case.strides = ConvStrides::dense(&case.shape);
+        if rng.between(0, 2) == 0 {
+            let channels = groups * inputs + rng.pick(&[1, 4, 30]);
+            case.strides.input = ImageStrides::nhwc(case.shape.input, channels);
+        }
+        check(&case, seed);
+    }
+}
+
 #[test]
 fn narrower_images_of_few_channels_take_no_more_than_the_most_scratch() {
     let mut rng = Rng::new(16);
@@ -152,7 +179,7 @@ fn smaller_convolutions_of_fewer_channels_take_no_more_than_the_most_scratch() {
     let mut rng = Rng::new(17);
     for _ in 0..or_few(3000, 3) {
         let groups = rng.between(1, 3);
-        let channels = |rng: &mut Rng| groups * rng.pick(&[1, 2, 3, 4, 5, 8, 12, 16, 20, 33]);
+        let channels = |rng: &mut Rng| groups * rng.pick(&[1, 2, 3, 4, 5, 8, 12, 16, 20, 33, 64, 260]);
         let [inputs, outputs] = [channels(&mut rng), channels(&mut rng)];
         let outputs = if rng.between(0, 1) == 0 { inputs } else { outputs };
         let large = Conv2dShape {
@@ -176,15 +203,16 @@ fn smaller_convolutions_of_fewer_channels_take_no_more_than_the_most_scratch() {
         };
         let numbers = random_pixels(&mut rng).bytes;
         let is_apart = rng.between(0, 2) == 0;
+        let unit = rng.pick(&[QuadUnit::Vectors, QuadUnit::Tiles]);
         let [most, taken] = [large, small].map(|shape| {
             let mut strides = ConvStrides::dense(&shape);
             if is_apart {
                 strides.input = ImageStrides::nchw(shape.input, shape.in_channels);
             }
-            QuadConv2d::new(&shape, &strides, &numbers, &[], Isa::Scalar, 1).unwrap()
+            QuadConv2d::on(unit, &shape, &strides, &numbers, &[], (Isa::Scalar, 1)).unwrap()
         });
         let [taken_bytes, most_bytes] = [taken.scratch_bytes(), most.most_scratch_bytes()];
-        assert!(taken_bytes <= most_bytes, "{taken_bytes} and {most_bytes}: {small:?}, {large:?}");
+        assert!(taken_bytes <= most_bytes, "{taken_bytes} and {most_bytes}: {small:?}, {large:?}, {unit:?}");
         for limit in [1000, 4000, 10_000, 18_000].into_iter().chain([taken_bytes / 2]) {
             let within = taken.within(limit, 1).scratch_bytes();
             assert!(within <= limit.max(taken.least_scratch_bytes()), "{within} and {limit}: {small:?}");

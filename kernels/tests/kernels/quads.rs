@@ -1,11 +1,11 @@
 //! That convolutions of bytes compute the bits of a plain loop, for all storage types and steps after the
 //! sums.
 
-use crate::common::{CANARY, Rng, input, or_few, output, run, ways};
+use crate::common::{CANARY, Rng, input, or_few, output, run, ways, ways_of_quads};
 use crate::pairs::offsets;
 use kernels::{
     Activation, ByteSign, Conv2dShape, ConvStrides, GemmShape, ImageStrides, Isa, Kernel, QuadConv2d,
-    QuadNumbers, StepOperand, StoredSum, SumStep, WeightStrides, WeightZero,
+    QuadNumbers, QuadUnit, StepOperand, StoredSum, SumStep, WeightStrides, WeightZero,
 };
 
 pub(crate) const SIGNS: [ByteSign; 2] = [ByteSign::Unsigned, ByteSign::Signed];
@@ -158,11 +158,34 @@ fn bytes_of(words: &[u64]) -> Vec<u8> {
 }
 
 pub(crate) fn check(case: &Case, seed: u64) {
-    check_ways(case, seed, ways());
+    check_ways(case, seed, ways_of_quads());
 }
 
-/// Checks a case with these instruction sets and numbers of threads.
-fn check_ways(case: &Case, seed: u64, ways: Vec<(Isa, usize)>) {
+/// The operands of a kernel after the output.
+fn inputs(case: &Case, data: &Data, packed: &[f32]) -> Vec<*mut u8> {
+    let none = std::ptr::null_mut();
+    let x_zero = if case.has_zero { input(std::slice::from_ref(&data.x_zero)) } else { none };
+    let weight_zeros = if case.bytes.zero == WeightZero::None { none } else { input(&data.weight_zeros) };
+    let residual = match case.steps.iter().find(|step| is_residual(step)) {
+        Some(SumStep::Residual) => input(&data.residual),
+        Some(_) => input(&data.byte_residual),
+        None => none,
+    };
+    let mut operands = vec![input(&data.x), input(packed), x_zero, weight_zeros, residual];
+    for (step, numbers) in case.steps.iter().zip(&data.numbers) {
+        match step {
+            SumStep::ByteResidual(_) => {
+                operands.extend(numbers.iter().map(|number| input(std::slice::from_ref(number))));
+            }
+            _ if numbers.is_empty() => {}
+            _ => operands.push(input(numbers)),
+        }
+    }
+    operands
+}
+
+/// Checks a case with these instruction sets, numbers of threads and units.
+fn check_ways(case: &Case, seed: u64, ways: Vec<(Isa, usize, QuadUnit)>) {
     let rng = &mut Rng::new(seed);
     let Case { shape, strides, bytes, steps, .. } = case;
     let (outputs, extent) = offsets(&strides.output, shape.batch, shape.output(), shape.out_channels);
@@ -179,9 +202,10 @@ fn check_ways(case: &Case, seed: u64, ways: Vec<(Isa, usize)>) {
         want[at * size..][..size].copy_from_slice(&stored);
     }
     let order = WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel);
-    let none = std::ptr::null_mut();
-    for (isa, threads) in ways {
-        let kernel = QuadConv2d::new(shape, strides, bytes, steps, isa, threads).expect("it can be done");
+    for way in ways {
+        let (isa, threads, unit) = way;
+        let kernel =
+            QuadConv2d::on(unit, shape, strides, bytes, steps, (isa, threads)).expect("it can be done");
         let mut packed = vec![f32::NAN; kernel.packed_len()];
         kernel.pack(&data.weights, order, &mut packed);
         let least = kernel.within(0, threads);
@@ -189,35 +213,19 @@ fn check_ways(case: &Case, seed: u64, ways: Vec<(Isa, usize)>) {
         for kernel in [kernel, least, kernel.within(kernel.scratch_bytes() / 2, threads)] {
             assert!(kernel.scratch_bytes() <= kernel.most_scratch_bytes());
             let mut found = canaries(extent * size);
-            let x_zero = if case.has_zero { input(std::slice::from_ref(&data.x_zero)) } else { none };
-            let weight_zeros = if bytes.zero == WeightZero::None { none } else { input(&data.weight_zeros) };
-            let residual = match steps.iter().find(|step| is_residual(step)) {
-                Some(SumStep::Residual) => input(&data.residual),
-                Some(_) => input(&data.byte_residual),
-                None => none,
-            };
-            let [x, packed] = [input(&data.x), input(&packed)];
-            let mut operands = vec![output(&mut found), x, packed, x_zero, weight_zeros, residual];
-            for (step, numbers) in steps.iter().zip(&data.numbers) {
-                match step {
-                    SumStep::ByteResidual(_) => {
-                        operands.extend(numbers.iter().map(|number| input(std::slice::from_ref(number))));
-                    }
-                    _ if numbers.is_empty() => {}
-                    _ => operands.push(input(numbers)),
-                }
-            }
+            let mut operands = vec![output(&mut found)];
+            operands.extend(inputs(case, &data, &packed));
             run(&kernel, &operands);
             let mut found = bytes_of(&found);
             for element in outputs.iter().step_by(step) {
                 let found = &mut found[element[0] * size..][..size];
                 let want = &want[element[0] * size..][..size];
                 let is_same = is_same(bytes.output, found, want);
-                assert!(is_same, "{found:?}, not {want:?} at {element:?} on {isa:?} x {threads}: {case:?}");
+                assert!(is_same, "{found:?}, not {want:?} at {element:?} {way:?}: {case:?}");
                 // All NaNs are equal.
                 found.copy_from_slice(want);
             }
-            assert!(cfg!(miri) || found == want, "beside the output on {isa:?} x {threads}: {case:?}");
+            assert!(cfg!(miri) || found == want, "beside the output {way:?}: {case:?}");
         }
     }
 }
@@ -468,7 +476,8 @@ fn depthwise_signs_zero_points_and_residuals_are_the_plain_ones_to_the_bit() {
                 };
                 let sets = Isa::available();
                 let set = |index: usize| sets[(seed as usize + index) % sets.len()];
-                check_ways(&case, seed, (1..=or_few(4, 1)).map(|threads| (set(threads), threads)).collect());
+                let ways = (1..=or_few(4, 1)).map(|threads| (set(threads), threads, QuadUnit::Vectors));
+                check_ways(&case, seed, ways.collect());
                 seed += 1;
             }
         }
