@@ -16,7 +16,7 @@
 //! numbers, as at the end of a block with a residual, is folded likewise.
 //!
 //! Functions of single bytes, such as an activation between two quantizations, become lookup tables
-//! (`tables.rs`). Operations that only select or concatenate dequantized numbers do so on the bytes
+//! (`tables.rs`). Operations that only select, rearrange or concatenate dequantized numbers do so on the bytes
 //! (`moves.rs`).
 //!
 //! The second operand has to be a weight, as only weights are packed before the program runs. Convolutions in
@@ -43,7 +43,8 @@ pub(crate) static INTEGERS: PassDef = PassDef {
     name: "integers",
     doc: "Multiplies integers of 8 bits where a contraction with weights reads numbers that are made of such \
           by a zero point and a scale, as exporters write quantized networks. Functions of single bytes \
-          become tables; gathers, max pools and concatenations of such numbers become those of bytes.",
+          become tables; gathers, max pools, reshapes, transposes and concatenations of such numbers become \
+          those of bytes.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<2x8xui8>) -> tensor<2x4xf32> {
@@ -91,7 +92,7 @@ pub struct Rewritten {
     pub products: usize,
     /// Functions of bytes that became tables.
     pub tables: usize,
-    /// Operations that select bytes instead of floats.
+    /// Operations that select or rearrange bytes instead of floats.
     pub selections: usize,
     /// Concatenations of bytes instead of floats.
     pub concatenations: usize,

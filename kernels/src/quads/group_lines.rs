@@ -25,13 +25,13 @@ impl QuadConv2d {
 }
 
 /// The channels of a group.
-pub(super) struct GroupImage<'c> {
+pub(super) struct ByteGroupImage<'c> {
     pub(super) this: &'c QuadConv2d,
     pub(super) images: &'c QuadOperands,
     pub(super) group: usize,
 }
 
-impl WidenedImage for GroupImage<'_> {
+impl WidenedImage for ByteGroupImage<'_> {
     #[inline(always)]
     fn lines(&self) -> WideLines<'_> {
         self.this.wide_lines()
@@ -49,7 +49,7 @@ impl WidenedImage for GroupImage<'_> {
 
     #[inline(always)]
     unsafe fn copy_line<S: Simd>(&self, s: S, first: Pixel, count: usize, y: usize, to: *mut u8) {
-        let GroupImage { this, images, group } = *self;
+        let ByteGroupImage { this, images, group } = *self;
         let conv = &this.conv;
         let input = &conv.strides.input;
         let pixel = conv.in_group as usize;

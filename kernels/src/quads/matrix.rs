@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// A block for one panel.
 #[derive(Clone, Copy)]
-pub(super) struct PanelBlock<'b> {
+pub(super) struct ByteBlock<'b> {
     pub(super) part: &'b QuadPart<'b>,
     /// The block's first row and its end.
     pub(super) rows: [usize; 2],
@@ -21,13 +21,13 @@ pub(super) struct PanelBlock<'b> {
     pub(super) panel: Panel,
 }
 
-impl PanelBlock<'_> {
+impl ByteBlock<'_> {
     fn rows(&self) -> Range<usize> {
         self.rows[0]..self.rows[1]
     }
 }
 
-impl TiledBlock for PanelBlock<'_> {
+impl TiledBlock for ByteBlock<'_> {
     #[inline(always)]
     fn numbers(&self) -> TileNumbers {
         match self.part.this.row_sign() {
@@ -38,7 +38,7 @@ impl TiledBlock for PanelBlock<'_> {
 
     #[inline(always)]
     fn operands(&self) -> TiledOperands {
-        let PanelBlock { part, from, panel, .. } = *self;
+        let ByteBlock { part, from, panel, .. } = *self;
         TiledOperands {
             from,
             rows: self.rows().len(),
@@ -51,7 +51,7 @@ impl TiledBlock for PanelBlock<'_> {
 
     #[inline(always)]
     unsafe fn finish<S: Simd>(&self, tile: &TileRows, sums: *mut f32) {
-        let PanelBlock { part, panel, .. } = *self;
+        let ByteBlock { part, panel, .. } = *self;
         let row = tile.first + tile.done;
         // SAFETY: the caller's promise.
         unsafe {

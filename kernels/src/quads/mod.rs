@@ -104,20 +104,11 @@ const _: () = assert!(
 pub enum QuadUnit {
     /// An instruction for vectors of quads where the machine has one, else instructions for widened bytes.
     Vectors,
-    /// Matrix tiles (AMX), or vectors where a program runs that have none.
+    /// Matrix tiles (AMX); where a program runs on a machine that has none, vectors do their work.
     Tiles,
 }
 
 impl QuadUnit {
-    /// The units of this machine for an instruction set, the slowest first.
-    pub fn available(isa: Isa) -> Vec<QuadUnit> {
-        let mut found = vec![QuadUnit::Vectors];
-        if QuadUnit::fastest(isa) == QuadUnit::Tiles {
-            found.push(QuadUnit::Tiles);
-        }
-        found
-    }
-
     /// The fastest unit of this machine for an instruction set.
     pub fn fastest(isa: Isa) -> QuadUnit {
         if isa == Isa::Avx512 && amx::has_bytes() { QuadUnit::Tiles } else { QuadUnit::Vectors }
@@ -176,7 +167,7 @@ impl QuadConv2d {
         QuadConv2d::on(QuadUnit::fastest(isa), shape, strides, bytes, steps, (isa, threads))
     }
 
-    /// The same by a unit.
+    /// The same for a unit of this machine or another one.
     pub fn on(
         unit: QuadUnit,
         shape: &Conv2dShape,

@@ -1,8 +1,8 @@
 //! The loops around the microkernel of 8-bit products: those of [`crate::rows`], with all of K in one block.
 
 use super::gather::QuadImage;
-use super::group_lines::GroupImage;
-use super::matrix::PanelBlock;
+use super::group_lines::ByteGroupImage;
+use super::matrix::ByteBlock;
 use super::steps::{StepCode, StepPlan, WeightZero};
 use super::tile::{QuadTile, RowSums, row_sums, tile_function, tile_rows};
 use super::{QuadConv2d, QuadOperands};
@@ -31,10 +31,10 @@ pub(super) struct QuadPart<'r> {
 }
 
 /// What a part has made ready: copied lines, of one of two kinds, and matrix tiles.
-struct PartState<'p> {
+struct BytePartState<'p> {
     bytes: Lines,
     pixels: LinesOfBlock,
-    tiles: Option<TiledPart<PanelBlock<'p>>>,
+    tiles: Option<TiledPart<ByteBlock<'p>>>,
 }
 
 /// Whether a channel's zero point is not 0 for packed weights, if each channel has one.
@@ -87,7 +87,7 @@ pub(super) unsafe fn run<S: Simd>(
     // A program may run on a machine with fewer units than the one it was made on.
     let has_tiles = S::MAY_QUAD && this.has_tiles() && amx::has_bytes();
     let tiles = has_tiles.then(|| TiledPart::new(this.sum_places(), scratch.cast()));
-    let mut state = PartState { bytes: Lines::none(), pixels: LinesOfBlock::none(), tiles };
+    let mut state = BytePartState { bytes: Lines::none(), pixels: LinesOfBlock::none(), tiles };
     let (panels, blocks) = this.conv.blocks(this.panels().count(), part);
     for rows in blocks {
         // SAFETY: the caller's promise; outputs of the rows are at the same distance.
@@ -112,7 +112,7 @@ impl<'p> QuadPart<'p> {
         s: S,
         rows: Range<usize>,
         panels: Range<usize>,
-        state: &mut PartState<'p>,
+        state: &mut BytePartState<'p>,
     ) {
         let all = self.this.panels();
         let mut group = usize::MAX;
@@ -133,7 +133,7 @@ impl<'p> QuadPart<'p> {
                     }
                 }
                 if let Some(tiles) = &mut state.tiles {
-                    tiles.add::<S>(PanelBlock { part: self, rows: [rows.start, rows.end], from, panel });
+                    tiles.add::<S>(ByteBlock { part: self, rows: [rows.start, rows.end], from, panel });
                 } else {
                     self.panel_block::<S>(&rows, from, panel);
                 }
@@ -148,7 +148,7 @@ impl<'p> QuadPart<'p> {
         s: S,
         rows: &Range<usize>,
         group: usize,
-        state: &mut PartState<'_>,
+        state: &mut BytePartState<'_>,
     ) -> SegmentedRows {
         let QuadPart { this, images, .. } = *self;
         let conv = &this.conv;
@@ -158,7 +158,7 @@ impl<'p> QuadPart<'p> {
             let before = unsafe {
                 match this.has_pixel_quads() {
                     true => state.pixels.advance(s, &QuadImage { this, images }, rows, ready),
-                    false => state.pixels.advance(s, &GroupImage { this, images, group }, rows, ready),
+                    false => state.pixels.advance(s, &ByteGroupImage { this, images, group }, rows, ready),
                 }
             };
             return this.wide_lines().rows(ready, this.line_bytes as usize, before);

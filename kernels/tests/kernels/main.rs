@@ -8,6 +8,7 @@ mod depthwise;
 mod gemm;
 mod map;
 mod pairs;
+mod quad_depthwise;
 mod quad_groups;
 mod quads;
 mod sort;

@@ -2,7 +2,8 @@
 //! bits of a plain loop.
 
 use crate::common::{Rng, or_few};
-use crate::quads::{Case, SIGNS, STORED, ZEROS, check, random_depthwise, random_steps};
+use crate::quad_depthwise::random_depthwise;
+use crate::quads::{Case, SIGNS, STORED, ZEROS, check, random_steps};
 use kernels::{Conv2dShape, ConvStrides, ImageStrides, Isa, Kernel, QuadConv2d, QuadNumbers, QuadUnit};
 
 /// Groups of whole quads, with gaps between lines and images.

@@ -1,8 +1,10 @@
-//! Gathers, max pools and concatenations between dequantization and quantization are moved onto the bytes.
+//! Gathers, max pools, reshapes, transposes and concatenations between dequantization and quantization are
+//! moved onto the bytes.
 //!
-//! An operation that only selects elements, such as a gather of words or a max pool, selects bytes, and its
-//! result is dequantized. A concatenation of dequantized numbers that is quantized afterwards becomes one of
-//! bytes: each operand is quantized by itself, which is a function of single bytes.
+//! An operation that only selects or rearranges elements, such as a gather of words, a max pool or a
+//! transpose, does so with bytes, and its result is dequantized. A concatenation of dequantized numbers that
+//! is quantized afterwards becomes one of bytes: each operand is quantized by itself, which is a function of
+//! single bytes.
 
 use ir::body::OpRef;
 use ir::builder::InsertPoint;
@@ -10,7 +12,7 @@ use ir::dequantized::Dequantized;
 use ir::dialects::nn::{SlidingWindow, window_of};
 use ir::opdef::View;
 use ir::weights::WeightSet;
-use ir::{Body, Context, Dim, Kind, Op, Traits, Value, size};
+use ir::{Body, Context, Dim, Kind, Op, Traits, Type, Value, size};
 
 use super::{is_byte, is_usual, lies_along, only_user, zero_bytes};
 use crate::constants;
@@ -20,8 +22,8 @@ use crate::manager::Changes;
 /// The most operations of a quantization.
 const MOST_STEPS: usize = 16;
 
-/// Moves a selection before the dequantization of its operand: it selects bytes, and the result is
-/// dequantized. Returns whether the operation was rewritten.
+/// Moves a selection or a rearrangement before the dequantization of its operand: it selects bytes, and the
+/// result is dequantized. Returns whether the operation was rewritten.
 pub(super) fn select_bytes(
     ctx: &Context,
     body: &mut Body,
@@ -30,7 +32,7 @@ pub(super) fn select_bytes(
     changes: &Changes,
 ) -> bool {
     let at = body.at(ctx, op);
-    if !at.has(Traits::SELECTS) || weights.contains(at.result(0)) {
+    if !(at.has(Traits::SELECTS) || rearranges(at)) || weights.contains(at.result(0)) {
         return false;
     }
     let operands: Vec<Value> = body.operands(op).collect();
@@ -59,6 +61,22 @@ pub(super) fn select_bytes(
     }
     body.replace_uses(body.result(op, 0), known.1);
     true
+}
+
+/// Whether an operation's result has its operand's elements in another order or shape.
+fn rearranges(op: OpRef<'_>) -> bool {
+    if !matches!(op.kind(), Kind::View(View::OfOperand(_))) {
+        return false;
+    }
+    let count = |ty: Type| {
+        let sizes = op.ctx.static_shape(ty)?;
+        sizes.iter().try_fold(1u64, |count, size| count.checked_mul(*size))
+    };
+    let [from, to] = [op.operand_type(0), op.result_type(0)];
+    let are_tensors = [from, to].iter().all(|ty| op.ctx.type_data(*ty).tensor_shape().is_some());
+    // Those of a broadcast would have to be dequantized several times.
+    let is_one_to_one = op.has(Traits::SAME_ORDER) || count(from).is_some() && count(from) == count(to);
+    are_tensors && op.ctx.elem(from) == op.ctx.elem(to) && is_one_to_one
 }
 
 /// Whether dequantization is monotonic and never gives -0.0.

@@ -4,7 +4,8 @@
 //! otherwise read only constants, as in an activation between two quantizations. The table of its 256 results
 //! is computed when the program is loaded, by the same operations, so the bits are the same. A function of an
 //! earlier table's results is a function of the bytes that table reads: if the sigmoid in x * sigmoid(x) is
-//! quantized before the product, the product is still a function of x.
+//! quantized before the product, the product is still a function of x. A table that gives each byte itself,
+//! as of a quantization with the zero point and scale of the dequantization before, is left out.
 
 use ir::builder::InsertPoint;
 use ir::weights::WeightSet;
@@ -38,7 +39,25 @@ pub(super) fn look_up(
             tables.push(function.replace(ctx, body, op, &tables));
         }
     }
+    if !tables.is_empty() {
+        // The tables are weights too.
+        let weights = WeightSet::of(ctx, body);
+        tables.iter().for_each(|lookup| leave_out(ctx, body, &weights, *lookup));
+    }
     tables.len()
+}
+
+/// Replaces the result of a lookup by its operand if the table gives each byte itself.
+fn leave_out(ctx: &Context, body: &mut Body, weights: &WeightSet, lookup: Op) {
+    let [bytes, table] = [body.operand(lookup, 0), body.operand(lookup, 1)];
+    let result = body.result(lookup, 0);
+    if body.ty(bytes) != body.ty(result) {
+        return;
+    }
+    let found = weights.evaluate(ctx, body, table);
+    if found.is_ok_and(|found| found.bytes.iter().copied().eq(0..=u8::MAX)) {
+        body.replace_uses(result, bytes);
+    }
 }
 
 /// An elementwise function of an 8-bit value.
