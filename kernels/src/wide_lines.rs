@@ -47,6 +47,22 @@ impl WideLines<'_> {
         (columns * self.pixel).next_multiple_of(CACHE_LINE)
     }
 
+    /// What `count` output pixels from `first` on read of line `y` of the image, counted from the first one of
+    /// the padding.
+    #[inline(always)]
+    pub(crate) fn run(&self, first: Pixel, count: usize, y: usize) -> LineRun {
+        let conv = self.conv;
+        let columns = count.saturating_sub(1) * conv.stride_w as usize + conv.kernel_w as usize;
+        let (before, inside) = conv.columns_inside(first.x * conv.stride_w as usize, columns);
+        let line = y.wrapping_sub(conv.pad_top as usize);
+        let is_inside = line < conv.in_h as usize && !inside.is_empty();
+        let first = Pixel { n: first.n, y: line, x: inside.start };
+        match is_inside {
+            true => LineRun { before, inside: inside.len(), after: columns - before - inside.len(), first },
+            false => LineRun { before: columns, inside: 0, after: 0, first: Pixel { y: 0, x: 0, ..first } },
+        }
+    }
+
     /// Lines of the image that `lines` output lines read.
     #[inline(always)]
     fn lines_of(&self, lines: usize) -> usize {
@@ -96,6 +112,15 @@ impl WideLines<'_> {
             line_stride: self.conv.stride_h as usize * line_bytes,
         }
     }
+}
+
+/// Columns of a line of the image: those in the padding before it, those inside, of which `first` is the
+/// first pixel, and those in the padding after it.
+pub(crate) struct LineRun {
+    pub(crate) before: usize,
+    pub(crate) inside: usize,
+    pub(crate) after: usize,
+    pub(crate) first: Pixel,
 }
 
 /// An image whose lines are copied.

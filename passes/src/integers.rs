@@ -16,8 +16,8 @@
 //! numbers, as at the end of a block with a residual, is folded likewise.
 //!
 //! Functions of single bytes, such as an activation between two quantizations, become lookup tables
-//! (`tables.rs`). Operations that only select, rearrange or concatenate dequantized numbers do so on the bytes
-//! (`moves.rs`).
+//! (`tables.rs`). Operations that only select, rearrange or concatenate dequantized numbers do so on the
+//! bytes (`moves.rs`).
 //!
 //! The second operand has to be a weight, as only weights are packed before the program runs. Convolutions in
 //! groups of less than 8 channels, unless each has 1 or 4 in and out, stay as they are: their kernels

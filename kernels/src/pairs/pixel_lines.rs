@@ -9,7 +9,7 @@ use crate::bf16::{Numbers, StoredFloat, nearest_bf16};
 use crate::conv::{Conv2d, Conv2dShape, ConvPrologue};
 use crate::pixels::Pixel;
 use crate::simd::Simd;
-use crate::wide_lines::{WideBlock, WideLines, WidenedImage};
+use crate::wide_lines::{LineRun, WideBlock, WideLines, WidenedImage};
 use std::array::from_fn;
 
 /// The most channels of a group. With more, copies of rows are a small part of the time: from 128 to 32
@@ -118,27 +118,22 @@ impl WidenedImage for GroupImage<'_> {
 
     #[inline(always)]
     unsafe fn copy_line<S: Simd>(&self, s: S, first: Pixel, count: usize, y: usize, to: *mut u8) {
-        let conv = &self.this.conv;
-        let input = &conv.strides.input;
+        let input = &self.this.conv.strides.input;
         let pixel = self.this.pixel_numbers();
-        let columns = count.saturating_sub(1) * conv.stride_w as usize + conv.kernel_w as usize;
-        let (before, inside) = conv.columns_inside(first.x * conv.stride_w as usize, columns);
-        let line = y.wrapping_sub(conv.pad_top as usize);
+        let LineRun { before, inside, after, first } = self.lines().run(first, count, y);
+        let channel = self.group * self.this.conv.in_group as usize;
+        let at = input.offset(first) + channel * input.c as usize;
+        let from = Numbers { start: self.images.x.cast_mut(), stored: self.this.input, first: at };
         let to = to.cast::<u16>();
         // SAFETY: the caller's promise; pixels inside are of the image. What a copy writes beyond is written
         // after.
         unsafe {
-            if line >= conv.in_h as usize || inside.is_empty() {
-                to.write_bytes(0, columns * pixel);
-                return;
-            }
-            let at = input.offset(Pixel { n: first.n, y: line, x: inside.start })
-                + self.group * conv.in_group as usize * input.c as usize;
-            let from = Numbers { start: self.images.x.cast_mut(), stored: self.this.input, first: at };
-            let end = before + inside.len();
             to.write_bytes(0, before * pixel);
-            self.copy_pixels(s, from, to.add(before * pixel), inside.len());
-            to.add(end * pixel).write_bytes(0, (columns - end) * pixel);
+            let to = to.add(before * pixel);
+            if inside > 0 {
+                self.copy_pixels(s, from, to, inside);
+            }
+            to.add(inside * pixel).write_bytes(0, after * pixel);
         }
     }
 }

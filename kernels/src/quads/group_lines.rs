@@ -9,7 +9,7 @@ use super::{QuadConv2d, QuadOperands, SLAB_OF_TILES, SLAB_TAIL, TILE};
 use crate::conv::Conv2dShape;
 use crate::pixels::Pixel;
 use crate::simd::Simd;
-use crate::wide_lines::{WideLines, WidenedImage};
+use crate::wide_lines::{LineRun, WideLines, WidenedImage};
 
 impl QuadConv2d {
     /// Whether lines of a group's channels are copied. Batch and size do not matter.
@@ -50,33 +50,24 @@ impl WidenedImage for ByteGroupImage<'_> {
     #[inline(always)]
     unsafe fn copy_line<S: Simd>(&self, s: S, first: Pixel, count: usize, y: usize, to: *mut u8) {
         let ByteGroupImage { this, images, group } = *self;
-        let conv = &this.conv;
-        let input = &conv.strides.input;
-        let pixel = conv.in_group as usize;
-        let columns = count.saturating_sub(1) * conv.stride_w as usize + conv.kernel_w as usize;
-        let (before, inside) = conv.columns_inside(first.x * conv.stride_w as usize, columns);
-        let line = y.wrapping_sub(conv.pad_top as usize);
+        let input = &this.conv.strides.input;
+        let pixel = this.conv.in_group as usize;
+        let LineRun { before, inside, after, first } = self.lines().run(first, count, y);
         // SAFETY: the caller's promise; pixels inside are of the image. What a copy writes beyond is written
         // after.
         unsafe {
-            if line >= conv.in_h as usize || inside.is_empty() {
-                to.write_bytes(images.zero_byte, columns * pixel);
-                return;
-            }
-            let at = input.offset(Pixel { n: first.n, y: line, x: inside.start });
-            let from = images.x.add(at + group * pixel);
             to.write_bytes(images.zero_byte, before * pixel);
-            let inner = to.add(before * pixel);
+            let to = to.add(before * pixel);
+            let from = images.x.wrapping_add(input.offset(first) + group * pixel);
             let step = input.w as usize;
             if step == pixel {
-                copy_bytes(s, from, inner, inside.len() * pixel);
+                copy_bytes(s, from, to, inside * pixel);
             } else {
-                for index in 0..inside.len() {
-                    copy_bytes(s, from.add(index * step), inner.add(index * pixel), pixel);
+                for index in 0..inside {
+                    copy_bytes(s, from.add(index * step), to.add(index * pixel), pixel);
                 }
             }
-            let end = before + inside.len();
-            to.add(end * pixel).write_bytes(images.zero_byte, (columns - end) * pixel);
+            to.add(inside * pixel).write_bytes(images.zero_byte, after * pixel);
         }
     }
 }

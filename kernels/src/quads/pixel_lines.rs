@@ -12,7 +12,7 @@ use crate::conv::{Conv2dShape, Path};
 use crate::lines::MOST_BYTES;
 use crate::pixels::Pixel;
 use crate::simd::Simd;
-use crate::wide_lines::{WideBlock, WideLines, WidenedImage};
+use crate::wide_lines::{LineRun, WideBlock, WideLines, WidenedImage};
 use std::ops::Range;
 
 /// Bytes of a pixel.
@@ -114,22 +114,16 @@ impl WidenedImage for QuadImage<'_> {
         let channels = conv.in_group as usize;
         let used = u32::MAX >> (32 - 8 * channels);
         let outside = (u32::from_le_bytes([images.x_zero as u8; PIXEL]) & used).to_le();
-        let columns = count.saturating_sub(1) * conv.stride_w as usize + conv.kernel_w as usize;
-        let (before, inside) = conv.columns_inside(first.x * conv.stride_w as usize, columns);
-        let line = y.wrapping_sub(conv.pad_top as usize);
-        let inside = if line < conv.in_h as usize { inside } else { 0..0 };
-        let pixel = Pixel { n: first.n, y: if inside.is_empty() { 0 } else { line }, x: inside.start };
-        let from = images.x.wrapping_add(input.offset(pixel));
+        let LineRun { before, inside, after, first } = self.lines().run(first, count, y);
+        let from = images.x.wrapping_add(input.offset(first));
         let words = to.cast::<u32>();
-        let before = if inside.is_empty() { columns } else { before };
         // SAFETY: the caller's promise; pixels inside are of the image. What copies write beyond is written
         // after.
         unsafe {
             for column in 0..before {
                 words.add(column).write_unaligned(outside);
             }
-            let pixels =
-                PixelRun { from, step: [input.w as usize, input.c as usize], count: inside.len(), used };
+            let pixels = PixelRun { from, step: [input.w as usize, input.c as usize], count: inside, used };
             let inner = words.add(before);
             match (input.w, input.c, channels) {
                 (1, _, 2) => pixels.widen_planes::<S, 2>(s, this, inner),
@@ -139,7 +133,7 @@ impl WidenedImage for QuadImage<'_> {
                 (PIXEL_STEP.., 1, _) => pixels.widen_together(this, inner),
                 _ => pixels.widen_apart(this, inner, 0..pixels.count),
             }
-            for column in before + inside.len()..columns {
+            for column in before + inside..before + inside + after {
                 words.add(column).write_unaligned(outside);
             }
         }
