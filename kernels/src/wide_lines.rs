@@ -47,8 +47,8 @@ impl WideLines<'_> {
         (columns * self.pixel).next_multiple_of(CACHE_LINE)
     }
 
-    /// What `count` output pixels from `first` on read of line `y` of the image, counted from the first one of
-    /// the padding.
+    /// What `count` output pixels from `first` on read of line `y` of the image, counted from the first line
+    /// of the padding.
     #[inline(always)]
     pub(crate) fn run(&self, first: Pixel, count: usize, y: usize) -> LineRun {
         let conv = self.conv;

@@ -7,7 +7,10 @@
 //! quantized before the product, the product is still a function of x. A table that gives each byte itself,
 //! as of a quantization with the zero point and scale of the dequantization before, is left out.
 
+use std::collections::HashMap;
+
 use ir::builder::InsertPoint;
+use ir::interp::{Tensor, eval_op};
 use ir::weights::WeightSet;
 use ir::{Body, Builder, Context, Kind, Op, OpSpec, Traits, Value, size};
 
@@ -39,24 +42,56 @@ pub(super) fn look_up(
             tables.push(function.replace(ctx, body, op, &tables));
         }
     }
-    if !tables.is_empty() {
-        // The tables are weights too.
-        let weights = WeightSet::of(ctx, body);
-        tables.iter().for_each(|lookup| leave_out(ctx, body, &weights, *lookup));
+    let mut known = KnownTables::default();
+    for lookup in &tables {
+        leave_out(ctx, body, &mut known, *lookup);
     }
     tables.len()
 }
 
 /// Replaces the result of a lookup by its operand if the table gives each byte itself.
-fn leave_out(ctx: &Context, body: &mut Body, weights: &WeightSet, lookup: Op) {
+fn leave_out(ctx: &Context, body: &mut Body, known: &mut KnownTables, lookup: Op) {
     let [bytes, table] = [body.operand(lookup, 0), body.operand(lookup, 1)];
     let result = body.result(lookup, 0);
-    if body.ty(bytes) != body.ty(result) {
-        return;
-    }
-    let found = weights.evaluate(ctx, body, table);
-    if found.is_ok_and(|found| found.bytes.iter().copied().eq(0..=u8::MAX)) {
+    let found = known.table(ctx, body, table);
+    let is_same = found.is_some_and(|found| found.bytes.iter().copied().eq(0..=u8::MAX));
+    if is_same && body.ty(bytes) == body.ty(result) {
         body.replace_uses(result, bytes);
+    }
+}
+
+/// Tables, and the single numbers that they are computed from, each computed once: later tables read earlier
+/// ones.
+#[derive(Default)]
+struct KnownTables {
+    known: HashMap<Value, Option<Tensor>>,
+    /// The steps of the table that is being computed.
+    steps: HashMap<Value, Option<Tensor>>,
+}
+
+impl KnownTables {
+    /// The elements of a table, or none if something on the way has none or too many.
+    fn table(&mut self, ctx: &Context, body: &Body, table: Value) -> Option<Tensor> {
+        self.steps.clear();
+        let found = self.value(ctx, body, table, MOST_OPS);
+        self.known.insert(table, found.clone());
+        found
+    }
+
+    /// The elements of a value that at most `depth` operations lead to.
+    fn value(&mut self, ctx: &Context, body: &Body, value: Value, depth: usize) -> Option<Tensor> {
+        if let Some(found) = self.known.get(&value).or_else(|| self.steps.get(&value)) {
+            return found.clone();
+        }
+        let count = constants::elements(ctx, body.ty(value)).filter(|count| *count <= BYTES)?;
+        let op = body.defining_op(value).filter(|op| depth > 0 && body.result_count(*op) == 1)?;
+        let operands: Option<Vec<Tensor>> =
+            body.operands(op).map(|operand| self.value(ctx, body, operand, depth - 1)).collect();
+        let results = operands.and_then(|operands| eval_op(body.at(ctx, op), &operands).ok());
+        let found = results.and_then(|mut results| results.pop());
+        let map = if count == 1 { &mut self.known } else { &mut self.steps };
+        map.insert(value, found.clone());
+        found
     }
 }
 
