@@ -1,9 +1,11 @@
 // RUN: optc --passes=integers
 // Reshapes and transposes move bytes, and their result is dequantized, except where the floats have another
-// reader, where a scale for each row would have to be transposed, or where a broadcast has more of them.
+// reader, where a scale for each row would have to be transposed, where a broadcast has more of them, or
+// where a view reads the bits of floats.
 
 func.func @main(%x: tensor<4x6xui8>, %y: tensor<1x6xui8>)
-    -> (tensor<6x4xf32>, tensor<24xf32>, tensor<4x6xf32>, tensor<6x4xf32>, tensor<5x6xf32>) {
+    -> (tensor<6x4xf32>, tensor<24xf32>, tensor<4x6xf32>, tensor<6x4xf32>, tensor<5x6xf32>,
+        tensor<4x6xf32>) {
   %z = nn.constant dense<128> : tensor<ui8>
   %s = nn.constant dense<0.5> : tensor<f32>
   %t = nn.constant dense<0.5> : tensor<4x1xf32>
@@ -20,12 +22,15 @@ func.func @main(%x: tensor<4x6xui8>, %y: tensor<1x6xui8>)
   %10 = nn.cast %y {to = f32} : (tensor<1x6xui8>) -> tensor<1x6xf32>
   %11 = nn.mul %10, %s : (tensor<1x6xf32>, tensor<f32>) -> tensor<1x6xf32>
   %12 = nn.broadcast %11 {shape = array<i64: 5, 6>} : (tensor<1x6xf32>) -> tensor<5x6xf32>
-  return %4, %7, %6, %9, %12
-    : tensor<6x4xf32>, tensor<24xf32>, tensor<4x6xf32>, tensor<6x4xf32>, tensor<5x6xf32>
+  %13 = nn.cast %x {to = f32} : (tensor<4x6xui8>) -> tensor<4x6xf32>
+  %14 = nn.mul %13, %s : (tensor<4x6xf32>, tensor<f32>) -> tensor<4x6xf32>
+  %15 = nn.bitcast %14 {to = f32} : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %4, %7, %6, %9, %12, %15
+    : tensor<6x4xf32>, tensor<24xf32>, tensor<4x6xf32>, tensor<6x4xf32>, tensor<5x6xf32>, tensor<4x6xf32>
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<4x6xui8>, %arg1: tensor<1x6xui8>) -> (tensor<6x4xf32>, tensor<24xf32>, tensor<4x6xf32>, tensor<6x4xf32>, tensor<5x6xf32>) {
+//   func.func @main(%arg0: tensor<4x6xui8>, %arg1: tensor<1x6xui8>) -> (tensor<6x4xf32>, tensor<24xf32>, tensor<4x6xf32>, tensor<6x4xf32>, tensor<5x6xf32>, tensor<4x6xf32>) {
 //     %0 = nn.constant dense<128> : tensor<ui8>
 //     %1 = nn.constant dense<5.000000e-01> : tensor<f32>
 //     %2 = nn.constant dense<5.000000e-01> : tensor<4x1xf32>
@@ -42,6 +47,9 @@ func.func @main(%x: tensor<4x6xui8>, %y: tensor<1x6xui8>)
 //     %13 = nn.cast %arg1 {to = f32} : (tensor<1x6xui8>) -> tensor<1x6xf32>
 //     %14 = nn.mul %13, %1 : (tensor<1x6xf32>, tensor<f32>) -> tensor<1x6xf32>
 //     %15 = nn.broadcast %14 {shape = array<i64: 5, 6>} : (tensor<1x6xf32>) -> tensor<5x6xf32>
-//     return %7, %10, %9, %12, %15 : tensor<6x4xf32>, tensor<24xf32>, tensor<4x6xf32>, tensor<6x4xf32>, tensor<5x6xf32>
+//     %16 = nn.cast %arg0 {to = f32} : (tensor<4x6xui8>) -> tensor<4x6xf32>
+//     %17 = nn.mul %16, %1 : (tensor<4x6xf32>, tensor<f32>) -> tensor<4x6xf32>
+//     %18 = nn.bitcast %17 {to = f32} : tensor<4x6xf32>
+//     return %7, %10, %9, %12, %15, %18 : tensor<6x4xf32>, tensor<24xf32>, tensor<4x6xf32>, tensor<6x4xf32>, tensor<5x6xf32>, tensor<4x6xf32>
 //   }
 // }

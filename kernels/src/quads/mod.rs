@@ -396,7 +396,8 @@ impl QuadConv2d {
                 if fitting >= rows { rows } else { (fitting.max(tile) / tile * tile).min(rows) }
             }
             Path::Lines => self.choose_lines(slab),
-            Path::Lanes if self.is_depthwise() => self.strip_pixels(slab),
+            // Tiles do not multiply these: their strips are no longer than those of vectors.
+            Path::Lanes if self.is_depthwise() => self.strip_pixels(slab.min(SLAB)),
             Path::Lanes => {
                 // The lines of a strip take the place of the depth of a block.
                 let [lines, pixels] = self.group_strip(slab);

@@ -88,13 +88,24 @@ fn long_depthwise_lines_are_cut_into_strips() {
 #[test]
 fn shorter_depthwise_lines_take_no_more_than_the_most_scratch() {
     let mut case = random_depthwise(&mut Rng::new(11), 19);
-    case.shape = Conv2dShape { kernel: [5, 5], stride: [1, 1], dilation: [1, 1], pads: [2; 4], ..case.shape };
-    let mut all = 0;
-    for width in 1..200 {
-        case.shape.input[1] = width;
-        let strides = ConvStrides::dense(&case.shape);
-        let kernel = QuadConv2d::new(&case.shape, &strides, &case.bytes, &[], Isa::Scalar, 2).unwrap();
-        all = all.max(kernel.scratch_bytes());
-        assert!(all <= kernel.most_scratch_bytes(), "at {width}");
+    for (unit, side) in
+        [QuadUnit::Vectors, QuadUnit::Tiles].into_iter().flat_map(|unit| [(unit, 5), (unit, 9)])
+    {
+        case.shape = Conv2dShape {
+            kernel: [side; 2],
+            stride: [1, 1],
+            dilation: [1, 1],
+            pads: [side / 2; 4],
+            ..case.shape
+        };
+        let mut all = 0;
+        for width in 1..260 {
+            case.shape.input[1] = width;
+            let strides = ConvStrides::dense(&case.shape);
+            let set = (Isa::Scalar, 2);
+            let kernel = QuadConv2d::on(unit, &case.shape, &strides, &case.bytes, &[], set).unwrap();
+            all = all.max(kernel.scratch_bytes());
+            assert!(all <= kernel.most_scratch_bytes(), "{unit:?} at {width}");
+        }
     }
 }

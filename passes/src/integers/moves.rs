@@ -74,9 +74,10 @@ fn rearranges(op: OpRef<'_>) -> bool {
     };
     let [from, to] = [op.operand_type(0), op.result_type(0)];
     let are_tensors = [from, to].iter().all(|ty| op.ctx.type_data(*ty).tensor_shape().is_some());
-    // Those of a broadcast would have to be dequantized several times.
+    // A view of the same shape, such as a bitcast, reads the bits of numbers. Elements of a broadcast would
+    // have to be dequantized several times.
     let is_one_to_one = op.has(Traits::SAME_ORDER) || count(from).is_some() && count(from) == count(to);
-    are_tensors && op.ctx.elem(from) == op.ctx.elem(to) && is_one_to_one
+    are_tensors && !op.has(Traits::SAME_SHAPE) && op.ctx.elem(from) == op.ctx.elem(to) && is_one_to_one
 }
 
 /// Whether dequantization is monotonic and never gives -0.0.
