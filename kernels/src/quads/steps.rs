@@ -124,6 +124,12 @@ pub(super) enum StepKind {
     SignedResidual = 9,
     Unsigned = 10,
     Signed = 11,
+    /// [`StepKind::Unsigned`] of the nearest integer, where the function clips to the numbers that stay.
+    NearUnsigned = 12,
+    /// The same of [`StepKind::Signed`].
+    NearSigned = 13,
+    /// An operand that no step reads any more.
+    Unread = 14,
 }
 
 /// A [`SumStep`] as plain bytes.
@@ -163,7 +169,7 @@ impl StepCode {
     #[inline(always)]
     fn operand_count(&self) -> usize {
         match self.kind {
-            StepKind::Mul | StepKind::Add | StepKind::Sub | StepKind::Div => 1,
+            StepKind::Mul | StepKind::Add | StepKind::Sub | StepKind::Div | StepKind::Unread => 1,
             StepKind::UnsignedResidual | StepKind::SignedResidual => 2,
             _ => 0,
         }
@@ -218,9 +224,9 @@ pub(super) fn without_vain_ends(steps: &[SumStep], output: StoredSum) -> &[SumSt
     &steps[..steps.len() - vain]
 }
 
-/// The steps of a running part, with a final rounding merged into the store. If the output is bytes and the
-/// steps end with a rounding, or a rounding and the addition of an integer of at most 255 in absolute value,
-/// the store does both. A clip to integers after them moves before them.
+/// The steps of a running part. A quantization whose bytes are dequantized is one step. If the output is bytes
+/// and the steps end with a rounding, or a rounding and the addition of an integer of at most 255 in absolute
+/// value, the store does both. A clip to integers after them moves before them.
 #[derive(Clone, Copy)]
 pub(super) struct StepPlan {
     codes: [StepCode; QuadConv2d::MOST_STEPS],
@@ -234,16 +240,17 @@ impl StepPlan {
     /// The operands of the steps are valid.
     #[inline(always)]
     pub(super) unsafe fn new(this: &QuadConv2d, operands: OperandTable) -> StepPlan {
-        let codes = this.steps;
-        let mut plan = StepPlan { codes, count: this.step_count as usize, rounded: None };
+        // SAFETY: the caller's promise.
+        let mut plan = unsafe { StepPlan::with_bytes_merged(this.steps(), operands) };
         if this.output.bytes() > 1 {
             return plan;
         }
-        let clip = match this.steps() {
+        let merged = plan;
+        let clip = match merged.steps() {
             [.., step] => step.whole_clip(),
             [] => None,
         };
-        let steps = &this.steps()[..plan.count - usize::from(clip.is_some())];
+        let steps = &merged.steps()[..plan.count - usize::from(clip.is_some())];
         // SAFETY: the caller's promise.
         if let Some((count, added)) = unsafe { rounded_end(steps, operands) } {
             plan.rounded = Some(added);
@@ -257,11 +264,81 @@ impl StepPlan {
         plan
     }
 
+    /// The steps where each quantization to bytes that are dequantized is one step. Its operands are not read.
+    ///
+    /// # Safety
+    /// The operands of the steps are valid.
+    #[inline(always)]
+    unsafe fn with_bytes_merged(steps: &[StepCode], operands: OperandTable) -> StepPlan {
+        let mut plan = StepPlan { codes: [StepCode::end(); QuadConv2d::MOST_STEPS], count: 0, rounded: None };
+        let mut operand = FIRST_STEP_OPERAND;
+        let mut rest = steps;
+        while let [step, ..] = *rest {
+            // SAFETY: the caller's promise.
+            let merged = unsafe { merged_bytes(rest, operand, operands) };
+            let (done, step) = merged.unwrap_or((1, step));
+            plan.codes[plan.count] = step;
+            plan.count += 1;
+            if merged.is_some() {
+                let unread = StepCode { kind: StepKind::Unread, ..StepCode::end() };
+                let count = rest[..done].iter().map(StepCode::operand_count).sum::<usize>();
+                plan.codes[plan.count..plan.count + count].fill(unread);
+                plan.count += count;
+            }
+            operand += rest[..done].iter().map(StepCode::operand_count).sum::<usize>();
+            rest = &rest[done..];
+        }
+        plan
+    }
+
     /// The steps that remain.
     #[inline(always)]
     pub(super) fn steps(&self) -> &[StepCode] {
         &self.codes[..self.count.min(QuadConv2d::MOST_STEPS)]
     }
+}
+
+/// How many of the first steps quantize to bytes and dequantize these, up to the scale, and a step that does
+/// the same: a rounding, a byte, and before and after it an integer of at most 255 in absolute value, if any.
+/// `operand` is that of the first step.
+///
+/// # Safety
+/// The operands of the steps are valid.
+#[inline(always)]
+unsafe fn merged_bytes(
+    steps: &[StepCode],
+    operand: usize,
+    operands: OperandTable,
+) -> Option<(usize, StepCode)> {
+    let of_all = |step: &StepCode, kind: StepKind| step.kind == kind && step.operand == StepOperand::One;
+    let [round, rest @ ..] = steps else { return None };
+    let (rest, has_zero) = match rest {
+        [add, rest @ ..] if of_all(add, StepKind::Add) => (rest, true),
+        _ => (rest, false),
+    };
+    let (rest, clip) = match rest {
+        [clip, rest @ ..] if clip.whole_clip().is_some() => (rest, clip.whole_clip()),
+        _ => (rest, None),
+    };
+    let [byte, rest @ ..] = rest else { return None };
+    let (kind, [least, most]) = match byte.kind {
+        StepKind::Unsigned => (StepKind::NearUnsigned, [0.0, 255.0]),
+        StepKind::Signed => (StepKind::NearSigned, [-128.0, 127.0]),
+        _ => return None,
+    };
+    let (rest, zero) = match rest {
+        [sub, rest @ ..] if has_zero && of_all(sub, StepKind::Sub) => {
+            // SAFETY: the caller's promise: each of the two has one number.
+            let [added, taken] = unsafe { [0, 1].map(|index| *operands.get::<f32>(operand + index)) };
+            let is_zero = added == taken && added.abs() <= 255.0 && added == added.trunc();
+            (rest, is_zero.then_some(added)?)
+        }
+        _ if has_zero => return None,
+        _ => (rest, 0.0),
+    };
+    let is_merged = round.kind == StepKind::Round && clip.is_none_or(|[lo, hi]| lo <= least && hi >= most);
+    let step = SumStep::Function(ScalarFunction::Clip { lo: least - zero, hi: most - zero });
+    is_merged.then(|| (steps.len() - rest.len(), StepCode { kind, ..step.into() }))
 }
 
 /// How many of the last steps are a rounding, and the integer that they add.
@@ -340,10 +417,31 @@ pub(super) unsafe fn after_steps<S: Simd, const ROWS: usize, const VECTORS: usiz
                     unsafe { apply_function(s, tile, step.function, &mut sums) }
                 }
             }
-            StepKind::End => {}
+            StepKind::NearUnsigned | StepKind::NearSigned => {
+                if let Finish::Clip { lo, hi } = step.function.finish() {
+                    if step.kind == StepKind::NearSigned {
+                        // Not a number becomes the byte 0; `lo` is -128 less the zero point.
+                        let of_zero = s.splat(lo + 128.0);
+                        each!(|sum, _value| s.select_eq(*sum, *sum, *sum, of_zero));
+                    }
+                    each!(|sum, _value| near_between(s, *sum, [lo, hi]));
+                }
+            }
+            StepKind::End | StepKind::Unread => {}
         }
     }
     sums
+}
+
+/// The nearest integers, ties to even, of numbers clamped to two integers, whose absolute values are at most
+/// 510. Not a number becomes the lower one.
+#[inline(always)]
+fn near_between<S: Simd>(s: S, x: S::F, [lo, hi]: [f32; 2]) -> S::F {
+    // Floats between 2^23 and 2^24 are the integers there.
+    let apart = s.splat(1.5 * 8_388_608.0);
+    // If an operand is NaN, `max` returns the second.
+    let clamped = s.min(s.splat(hi), s.max(x, s.splat(lo)));
+    s.sub(s.add(clamped, apart), apart)
 }
 
 /// A step's operand, as one number for each column of a tile.
@@ -414,22 +512,26 @@ unsafe fn add_bytes<S: Simd, const ROWS: usize, const VECTORS: usize>(
     [zero, scale]: [S::F; 2],
     sums: &mut [[S::F; VECTORS]; ROWS],
 ) {
-    written_out!(v in VECTORS, at most 2 => {
-        let first = v * S::LANES;
-        let left = tile.cols.saturating_sub(first);
-        written_out!(row in ROWS => {
-            let at = tile.residual.wrapping_add(row * tile.residual_stride + first);
-            // SAFETY: the caller's promise; lanes after the valid columns are not accessed.
-            let bytes = unsafe {
-                match kind {
-                    StepKind::SignedResidual => s.load_signed(at, left),
-                    _ => s.load_unsigned(at, left),
-                }
-            };
-            let added = s.mul(s.sub(s.to_float(bytes), zero), scale);
-            sums[row][v] = s.add(sums[row][v], added);
-        });
-    });
+    macro_rules! add {
+        (|$at:ident, $left:ident| $load:expr) => {{
+            written_out!(v in VECTORS, at most 2 => {
+                let first = v * S::LANES;
+                let $left = tile.cols.saturating_sub(first);
+                written_out!(row in ROWS => {
+                    let $at = tile.residual.wrapping_add(row * tile.residual_stride + first);
+                    let added = s.mul(s.sub(s.to_float($load), zero), scale);
+                    sums[row][v] = s.add(sums[row][v], added);
+                });
+            });
+        }};
+    }
+    // SAFETY: the caller's promise; lanes after the valid columns are not accessed.
+    unsafe {
+        match kind {
+            StepKind::SignedResidual => add!(|at, left| s.load_signed(at, left)),
+            _ => add!(|at, left| s.load_unsigned(at, left)),
+        }
+    }
 }
 
 /// Applies a function that cannot be applied in registers.

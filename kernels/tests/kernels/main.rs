@@ -10,6 +10,7 @@ mod map;
 mod pairs;
 mod quad_depthwise;
 mod quad_groups;
+mod quad_steps;
 mod quads;
 mod sort;
 mod winograd;
