@@ -1,9 +1,9 @@
 //! Copies between strided layouts: transposes, operands of concatenations, slices, broadcasts.
 //!
 //! Axes with matching strides on both sides are joined. If the innermost axis is then contiguous on both
-//! sides, whole runs are copied; if the source repeats an element, runs are filled. Otherwise two axes are
-//! walked in tiles that stay in cache: the one contiguous in the source and the one contiguous in the target;
-//! the other axes are loops around them. Elements of up to four bytes are transposed in registers, in squares
+//! sides, whole runs are copied; short runs count as elements. If the source repeats an element, runs are
+//! filled. Otherwise two axes are walked in tiles that stay in cache: the one contiguous in the source and the
+//! one contiguous in the target; the other axes are loops around them. Elements of up to four bytes are transposed in registers, in squares
 //! of eight. If two to four words of four bytes are interleaved, like the channels of an image, the squares
 //! have four.
 
@@ -53,13 +53,13 @@ impl Copy {
         assert!(dims.len() == from_strides.len() && dims.len() == to_strides.len(), "a stride for each axis");
         let axes = dims.iter().zip(from_strides.iter().zip(to_strides));
         let axes = axes.map(|(size, (from, to))| CopyAxis { size: *size, from: *from, to: *to }).collect();
-        let axes = arrange(axes);
+        let (axes, wide_bytes) = with_runs_as_elements(arrange(axes, element_bytes), element_bytes);
         assert!(axes.len() <= MAX_RANK, "at most {MAX_RANK} axes remain");
         let mut copy = Copy {
             dims: [1; MAX_RANK],
             from_strides: [0; MAX_RANK],
             to_strides: [0; MAX_RANK],
-            element_bytes: element_bytes as u32,
+            element_bytes: wide_bytes as u32,
             parts: 1,
             isa,
             reserved: 0,
@@ -280,14 +280,34 @@ unsafe fn join_channels<S: Simd>(
     for at in at..words {
         for plane in 0..planes {
             // SAFETY: one word of a plane.
-            unsafe { *to.add(at * planes + plane) = *from.offset(plane as isize * stride).add(at) }
+            unsafe {
+                let word = from.offset(plane as isize * stride).add(at).read_unaligned();
+                to.add(at * planes + plane).write_unaligned(word);
+            }
         }
     }
 }
 
+/// Runs of few bytes as one element each: axes in order, and the bytes of an element.
+fn with_runs_as_elements(mut axes: Vec<CopyAxis>, element_bytes: usize) -> (Vec<CopyAxis>, usize) {
+    let Some(run) = axes.pop() else { return (axes, element_bytes) };
+    let wide = run.size * element_bytes;
+    let is_whole = |stride: i64| stride % run.size as i64 == 0;
+    let is_element = [run.from, run.to] == [1, 1] && [2, 4, 8].contains(&wide) && !axes.is_empty();
+    if !is_element || !axes.iter().all(|axis| is_whole(axis.from) && is_whole(axis.to)) {
+        axes.push(run);
+        return (axes, element_bytes);
+    }
+    let of_runs = |stride: i64| stride / run.size as i64;
+    let axes =
+        axes.into_iter().map(|axis| CopyAxis { from: of_runs(axis.from), to: of_runs(axis.to), ..axis });
+    (arrange(axes.collect(), wide), wide)
+}
+
 /// The axes in order, without those of size 1 and with neighbours joined if their strides match. The
-/// innermost is the one contiguous in the target; before it comes the one contiguous in the source.
-fn arrange(axes: Vec<CopyAxis>) -> Vec<CopyAxis> {
+/// innermost is the one contiguous in the target; before it come the one contiguous in the source, and one
+/// whose neighbours share a cache line there.
+fn arrange(axes: Vec<CopyAxis>, element_bytes: usize) -> Vec<CopyAxis> {
     let mut joined: Vec<CopyAxis> = Vec::new();
     for axis in axes.into_iter().filter(|axis| axis.size != 1) {
         match joined.last_mut() {
@@ -305,9 +325,18 @@ fn arrange(axes: Vec<CopyAxis>) -> Vec<CopyAxis> {
     if let Some(read) = (0..last).find(|index| joined[*index].from == 1).filter(|_| reads_apart) {
         let axis = joined.remove(read);
         joined.insert(last - 1, axis);
+        let is_near = |axis: &CopyAxis| axis.from.unsigned_abs() as usize * element_bytes < LINE;
+        if let Some(near) = joined[..last - 1].iter().position(is_near) {
+            joined[near..last - 1].rotate_left(1);
+        }
     }
     joined
 }
+
+/// An element at any address: a run of several may begin at each of them.
+#[derive(Clone, Copy)]
+#[repr(C, packed)]
+struct AnywhereElement<E>(E);
 
 // SAFETY: 24 eight-byte integers and four `u32`, without padding; `entry` reads this type.
 unsafe impl Kernel for Copy {
@@ -331,9 +360,9 @@ impl KernelBody for Copy {
         unsafe {
             match self.element_bytes {
                 1 => self.part::<S, u8>(s, operands, part as usize),
-                2 => self.part::<S, u16>(s, operands, part as usize),
-                4 => self.part::<S, u32>(s, operands, part as usize),
-                _ => self.part::<S, u64>(s, operands, part as usize),
+                2 => self.part::<S, AnywhereElement<u16>>(s, operands, part as usize),
+                4 => self.part::<S, AnywhereElement<u32>>(s, operands, part as usize),
+                _ => self.part::<S, AnywhereElement<u64>>(s, operands, part as usize),
             }
         }
     }
@@ -418,6 +447,48 @@ mod tests {
             {
                 let to_dims = permutation.map(|axis: usize| dims[axis]);
                 check_all_sizes(&to_dims, &permutation.map(|axis| strides[axis]));
+            }
+        }
+    }
+
+    /// Blocks of an image's pixels from channels and the other way, and rows of few elements.
+    #[test]
+    fn short_runs_are_moved_as_elements() {
+        let some = &[
+            ([1, 19, 17, 9, 2, 2], [0, 3, 1, 4, 2, 5]),
+            ([2, 9, 2, 10, 2, 17], [0, 1, 3, 2, 4, 5]),
+            ([3, 5, 9, 33, 1, 4], [2, 0, 3, 1, 4, 5]),
+            ([1, 40, 3, 37, 1, 8], [0, 3, 1, 2, 4, 5]),
+            ([2, 1, 3, 5, 7, 3], [4, 3, 2, 0, 1, 5]),
+        ];
+        for (dims, permutation) in some.iter().take(if cfg!(miri) { 1 } else { some.len() }) {
+            let strides = row_major(dims);
+            let to_dims = permutation.map(|axis: usize| dims[axis]);
+            check_all_sizes(&to_dims, &permutation.map(|axis| strides[axis]));
+        }
+    }
+
+    /// Runs of bytes are elements of up to eight bytes, whose addresses are no multiples of that.
+    #[test]
+    fn short_runs_may_begin_at_any_address() {
+        let [rows, columns] = [17, 19];
+        for run_bytes in [2, 4, 8] {
+            let count = rows * columns * run_bytes;
+            let x: Vec<u8> = (0..count + 3).map(|index| (index * 7 / 5) as u8).collect();
+            let stride = |count: usize| (count * run_bytes) as i64;
+            let from = [stride(1), stride(rows), 1];
+            let to = [stride(columns), stride(1), 1];
+            for (isa, first) in Isa::available().into_iter().flat_map(|isa| [1, 3].map(|first| (isa, first)))
+            {
+                let copy = Copy::new(&[rows, columns, run_bytes], &from, &to, 1, isa, 2);
+                assert_eq!(copy.element_bytes as usize, run_bytes);
+                let mut out = vec![0u8; count + 3];
+                run(&copy, &mut out[first..], &x[first..]);
+                for (index, found) in out[first..][..count].iter().enumerate() {
+                    let [run, byte] = [index / run_bytes, index % run_bytes];
+                    let source = (run % columns * rows + run / columns) * run_bytes + byte;
+                    assert_eq!(*found, x[first + source], "{isa:?}, {run_bytes} from {first} on, at {index}");
+                }
             }
         }
     }

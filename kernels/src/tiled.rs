@@ -84,6 +84,9 @@ pub(crate) struct TiledPart<B> {
     ahead: FetchedAhead,
 }
 
+/// Tiles of rows that are multiplied together: they share the loads of weights.
+pub(crate) const TILES_TOGETHER: usize = 2;
+
 /// The weights of the next panel, which are fetched while this one's are multiplied.
 struct FetchedAhead {
     next: *const u8,

@@ -14,9 +14,6 @@ use std::ops::Range;
 
 /// Cache lines, of which copied lines are made.
 const CACHE_LINE: usize = 64;
-/// Rows of the largest tile.
-const TILE: usize = 14;
-
 /// The sizes of copied lines.
 #[derive(Clone, Copy)]
 pub(crate) struct WideLines<'c> {
@@ -27,6 +24,10 @@ pub(crate) struct WideLines<'c> {
     pub(crate) beside: usize,
     /// The most bytes of a block's lines and of what is beside them.
     pub(crate) most: usize,
+    /// Output pixels of the largest tile.
+    pub(crate) tile: usize,
+    /// Tiles for which weights are read once: the smallest block has as many, if that is not too much.
+    pub(crate) together: usize,
 }
 
 /// A block of output pixels.
@@ -76,18 +77,27 @@ impl WideLines<'_> {
     }
 
     /// The block whose lines, and what is beside them, take at most `slab` bytes: whole lines, whole tiles of
-    /// one, or else one tile.
+    /// one, or else the smallest block.
     pub(crate) fn choose(&self, slab: usize) -> WideBlock {
         let [height, width] = [self.conv.out_h, self.conv.out_w].map(|size| (size as usize).max(1));
-        let room = slab.min(self.most);
-        let fits = |lines: usize, pixels: usize| {
+        let bytes = |lines: usize, pixels: usize| {
             let copied = self.length(pixels).saturating_mul(self.lines_of(lines));
-            copied.saturating_add(lines * pixels * self.beside) <= room
+            copied.saturating_add(lines * pixels * self.beside)
         };
+        let fits = |lines: usize, pixels: usize| bytes(lines, pixels) <= slab.min(self.most);
         let lines = (1..=height).take_while(|lines| fits(*lines, width)).last();
-        let tiles =
-            || (1..=width / TILE).map(|tiles| tiles * TILE).take_while(|pixels| fits(1, *pixels)).last();
-        let pixels = lines.map(|lines| lines * width).or_else(tiles).unwrap_or(width.min(TILE));
+        let tiles = || (1..=width / self.tile).take_while(|tiles| fits(1, tiles * self.tile)).last();
+        let fitting = lines.map(|lines| lines * width).or_else(|| tiles().map(|tiles| tiles * self.tile));
+        // A tile does not go beyond a line.
+        let several = match width <= self.tile {
+            true => [self.together.min(height), width],
+            false => [1, width.min(self.together * self.tile)],
+        };
+        let smallest = match bytes(several[0], several[1]) <= self.most {
+            true => several[0] * several[1],
+            false => width.min(self.tile),
+        };
+        let pixels = fitting.unwrap_or(0).max(smallest);
         let image = self.conv.out_h as usize * self.conv.out_w as usize;
         let together = if pixels < width { width } else { self.conv.uniform_rows().min(image.max(1)) };
         WideBlock { pixels, line_bytes: self.length(pixels.min(width)), together }

@@ -4,11 +4,12 @@
 //! padded with a zero. The image's order of axes does not matter.
 
 use super::gather::copy_words;
-use super::{LINES_OF_TILES, PairConv2d, PairOperands, SLAB_TAIL, TILE};
+use super::{LINES_OF_TILES, PairConv2d, PairOperands, PairUnit, SLAB_TAIL, TILE};
 use crate::bf16::{Numbers, StoredFloat, nearest_bf16};
 use crate::conv::{Conv2d, Conv2dShape, ConvPrologue};
 use crate::pixels::Pixel;
 use crate::simd::Simd;
+use crate::tiled::TILES_TOGETHER;
 use crate::wide_lines::{LineRun, WideBlock, WideLines, WidenedImage};
 use std::array::from_fn;
 
@@ -80,6 +81,8 @@ impl PairConv2d {
             pixel: self.pixel_numbers() * size_of::<u16>(),
             beside: 0,
             most: self.most_lines(),
+            tile: self.tile(),
+            together: if self.unit == PairUnit::Tiles { TILES_TOGETHER } else { 1 },
         }
     }
 

@@ -12,6 +12,7 @@ use crate::conv::{Conv2dShape, Path};
 use crate::lines::MOST_BYTES;
 use crate::pixels::Pixel;
 use crate::simd::Simd;
+use crate::tiled::TILES_TOGETHER;
 use crate::wide_lines::{LineRun, WideBlock, WideLines, WidenedImage};
 use std::ops::Range;
 
@@ -61,14 +62,27 @@ impl QuadConv2d {
         let lines = self.pixel_lines();
         match self.has_pixel_quads() {
             true => lines,
-            false => WideLines { pixel: self.conv.in_group as usize, most: self.slab as usize, ..lines },
+            false => WideLines {
+                pixel: self.conv.in_group as usize,
+                most: self.slab as usize,
+                tile: self.tile(),
+                together: if self.has_tiles() { TILES_TOGETHER } else { 1 },
+                ..lines
+            },
         }
     }
 
     /// Those of lines of quads.
     #[inline(always)]
     fn pixel_lines(&self) -> WideLines<'_> {
-        WideLines { conv: &self.conv, pixel: PIXEL, beside: size_of::<i32>(), most: MOST_BYTES }
+        WideLines {
+            conv: &self.conv,
+            pixel: PIXEL,
+            beside: size_of::<i32>(),
+            most: MOST_BYTES,
+            tile: TILE,
+            together: 1,
+        }
     }
 
     /// Output pixels whose lines and zero-point terms take at most `slab` bytes. Sets the length of a copied

@@ -364,7 +364,7 @@ pub(crate) trait Simd: Lanewise {
     /// strides in words. Rows are written one after the other, so they may overlap.
     ///
     /// # Safety
-    /// `from` is valid for reads of the rows, and `to` for writes; the two do not overlap.
+    /// `from` is valid for reads of the rows, and `to` for writes, at any addresses; the two do not overlap.
     #[inline(always)]
     unsafe fn transpose<const N: usize>(
         self,
@@ -376,7 +376,10 @@ pub(crate) trait Simd: Lanewise {
         for row in 0..N as isize {
             for column in 0..N as isize {
                 // SAFETY: the caller's promise.
-                unsafe { *to.offset(row * to_stride + column) = *from.offset(column * from_stride + row) }
+                unsafe {
+                    let word = from.offset(column * from_stride + row).read_unaligned();
+                    to.offset(row * to_stride + column).write_unaligned(word);
+                }
             }
         }
     }

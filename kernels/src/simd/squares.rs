@@ -21,7 +21,8 @@ pub(crate) unsafe fn turn_small<T: Copy>(from: *const T, from_stride: isize, to:
         #[cfg(not(target_arch = "x86_64"))]
         for row in 0..SQUARE as isize {
             for column in 0..SQUARE as isize {
-                *to.offset(row * to_stride + column) = *from.offset(column * from_stride + row);
+                let element = from.offset(column * from_stride + row).read_unaligned();
+                to.offset(row * to_stride + column).write_unaligned(element);
             }
         }
     }
