@@ -226,7 +226,7 @@ unsafe fn fill_rows<T: std::marker::Copy>(
 /// The elements have at most four bytes, and are valid for reads and writes; there are at least [`SQUARE`]
 /// rows and columns.
 #[inline(always)]
-unsafe fn turn_squares<S: Simd, T: std::marker::Copy>(
+pub(crate) unsafe fn turn_squares<S: Simd, T: std::marker::Copy>(
     s: S,
     [rows, columns]: [usize; 2],
     (from, to): (*const T, *mut T),

@@ -21,27 +21,27 @@ func.func @main(%x: tensor<1x32x16x16xf32>) -> tensor<1x32x32x32xf32> {
 //     %0 = nn.constant dense<5.000000e-01> : tensor<32x32x4x4xf32>
 //     %1 = nn.slice %0 {sizes = array<i64: 32, 32, 2, 4>, starts = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1, 2, 1>} : (tensor<32x32x4x4xf32>) -> tensor<32x32x2x4xf32>
 //     %2 = nn.slice %1 {sizes = array<i64: 32, 32, 2, 2>, starts = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1, 1, 2>} : (tensor<32x32x2x4xf32>) -> tensor<32x32x2x2xf32>
-//     %3 = nn.transpose %arg0 {mem.kernel = "copy", mem.place = [["arena", 89280, 32768]], permutation = array<i64: 0, 2, 3, 1>} : (tensor<1x32x16x16xf32>) -> tensor<1x16x16x32xf32>
-//     %4 = nn.conv2d %3, %2 {layout = "NHWC", mem.kernel = "conv2d", mem.place = [["arena", 56512, 32768], ["arena", 0, 56512]], mem.scratch = 56512 : i64, pads = array<i64: 1, 1, 0, 0>} : (tensor<1x16x16x32xf32>, tensor<32x32x2x2xf32>) -> tensor<1x16x16x32xf32>
+//     %3 = nn.transpose %arg0 {mem.kernel = "copy", mem.place = [["arena", 32768, 32768]], permutation = array<i64: 0, 2, 3, 1>} : (tensor<1x32x16x16xf32>) -> tensor<1x16x16x32xf32>
+//     %4 = nn.conv2d %3, %2 {layout = "NHWC", mem.kernel = "conv2d", mem.place = [["arena", 0, 32768], ["arena", 65536, 32704]], mem.scratch = 32704 : i64, pads = array<i64: 1, 1, 0, 0>} : (tensor<1x16x16x32xf32>, tensor<32x32x2x2xf32>) -> tensor<1x16x16x32xf32>
 //     %5 = nn.reshape %4 {mem.kernel = "copy", shape = array<i64: 1, 16, 16, 1, 32>} : (tensor<1x16x16x32xf32>) -> tensor<1x16x16x1x32xf32>
 //     %6 = nn.slice %1 {sizes = array<i64: 32, 32, 2, 2>, starts = array<i64: 0, 0, 0, 1>, strides = array<i64: 1, 1, 1, 2>} : (tensor<32x32x2x4xf32>) -> tensor<32x32x2x2xf32>
-//     %7 = nn.transpose %arg0 {mem.kernel = "copy", mem.place = [["arena", 89280, 32768]], permutation = array<i64: 0, 2, 3, 1>} : (tensor<1x32x16x16xf32>) -> tensor<1x16x16x32xf32>
-//     %8 = nn.conv2d %7, %6 {layout = "NHWC", mem.kernel = "conv2d", mem.place = [["arena", 122048, 32768], ["arena", 0, 56512]], mem.scratch = 56512 : i64, pads = array<i64: 1, 0, 0, 1>} : (tensor<1x16x16x32xf32>, tensor<32x32x2x2xf32>) -> tensor<1x16x16x32xf32>
+//     %7 = nn.transpose %arg0 {mem.kernel = "copy", mem.place = [["arena", 32768, 32768]], permutation = array<i64: 0, 2, 3, 1>} : (tensor<1x32x16x16xf32>) -> tensor<1x16x16x32xf32>
+//     %8 = nn.conv2d %7, %6 {layout = "NHWC", mem.kernel = "conv2d", mem.place = [["arena", 65536, 32768], ["arena", 98304, 32704]], mem.scratch = 32704 : i64, pads = array<i64: 1, 0, 0, 1>} : (tensor<1x16x16x32xf32>, tensor<32x32x2x2xf32>) -> tensor<1x16x16x32xf32>
 //     %9 = nn.reshape %8 {mem.kernel = "copy", shape = array<i64: 1, 16, 16, 1, 32>} : (tensor<1x16x16x32xf32>) -> tensor<1x16x16x1x32xf32>
 //     %10 = nn.concat %5, %9 {axis = 3 : i64, mem.kernel = "copy", mem.place = [["out", 0, 65536]]} : (tensor<1x16x16x1x32xf32>, tensor<1x16x16x1x32xf32>) -> tensor<1x16x16x2x32xf32>
 //     %11 = nn.reshape %10 {mem.kernel = "copy", shape = array<i64: 1, 16, 1, 32, 32>} : (tensor<1x16x16x2x32xf32>) -> tensor<1x16x1x32x32xf32>
 //     %12 = nn.slice %0 {sizes = array<i64: 32, 32, 2, 4>, starts = array<i64: 0, 0, 1, 0>, strides = array<i64: 1, 1, 2, 1>} : (tensor<32x32x4x4xf32>) -> tensor<32x32x2x4xf32>
 //     %13 = nn.slice %12 {sizes = array<i64: 32, 32, 2, 2>, starts = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1, 1, 2>} : (tensor<32x32x2x4xf32>) -> tensor<32x32x2x2xf32>
-//     %14 = nn.transpose %arg0 {mem.kernel = "copy", mem.place = [["arena", 98304, 32768]], permutation = array<i64: 0, 2, 3, 1>} : (tensor<1x32x16x16xf32>) -> tensor<1x16x16x32xf32>
-//     %15 = nn.conv2d %14, %13 {layout = "NHWC", mem.kernel = "conv2d", mem.place = [["arena", 65536, 32768], ["arena", 0, 56512]], mem.scratch = 56512 : i64, pads = array<i64: 0, 1, 1, 0>} : (tensor<1x16x16x32xf32>, tensor<32x32x2x2xf32>) -> tensor<1x16x16x32xf32>
+//     %14 = nn.transpose %arg0 {mem.kernel = "copy", mem.place = [["arena", 32768, 32768]], permutation = array<i64: 0, 2, 3, 1>} : (tensor<1x32x16x16xf32>) -> tensor<1x16x16x32xf32>
+//     %15 = nn.conv2d %14, %13 {layout = "NHWC", mem.kernel = "conv2d", mem.place = [["arena", 0, 32768], ["arena", 65536, 32704]], mem.scratch = 32704 : i64, pads = array<i64: 0, 1, 1, 0>} : (tensor<1x16x16x32xf32>, tensor<32x32x2x2xf32>) -> tensor<1x16x16x32xf32>
 //     %16 = nn.reshape %15 {mem.kernel = "copy", shape = array<i64: 1, 16, 16, 1, 32>} : (tensor<1x16x16x32xf32>) -> tensor<1x16x16x1x32xf32>
 //     %17 = nn.slice %12 {sizes = array<i64: 32, 32, 2, 2>, starts = array<i64: 0, 0, 0, 1>, strides = array<i64: 1, 1, 1, 2>} : (tensor<32x32x2x4xf32>) -> tensor<32x32x2x2xf32>
-//     %18 = nn.transpose %arg0 {mem.kernel = "copy", mem.place = [["arena", 98304, 32768]], permutation = array<i64: 0, 2, 3, 1>} : (tensor<1x32x16x16xf32>) -> tensor<1x16x16x32xf32>
-//     %19 = nn.conv2d %18, %17 {layout = "NHWC", mem.kernel = "conv2d", mem.place = [["arena", 131072, 32768], ["arena", 0, 56512]], mem.scratch = 56512 : i64, pads = array<i64: 0, 0, 1, 1>} : (tensor<1x16x16x32xf32>, tensor<32x32x2x2xf32>) -> tensor<1x16x16x32xf32>
+//     %18 = nn.transpose %arg0 {mem.kernel = "copy", mem.place = [["arena", 32768, 32768]], permutation = array<i64: 0, 2, 3, 1>} : (tensor<1x32x16x16xf32>) -> tensor<1x16x16x32xf32>
+//     %19 = nn.conv2d %18, %17 {layout = "NHWC", mem.kernel = "conv2d", mem.place = [["arena", 65536, 32768], ["arena", 98304, 32704]], mem.scratch = 32704 : i64, pads = array<i64: 0, 0, 1, 1>} : (tensor<1x16x16x32xf32>, tensor<32x32x2x2xf32>) -> tensor<1x16x16x32xf32>
 //     %20 = nn.reshape %19 {mem.kernel = "copy", shape = array<i64: 1, 16, 16, 1, 32>} : (tensor<1x16x16x32xf32>) -> tensor<1x16x16x1x32xf32>
-//     %21 = nn.concat %16, %20 {axis = 3 : i64, mem.kernel = "copy", mem.place = [["arena", 0, 65536]]} : (tensor<1x16x16x1x32xf32>, tensor<1x16x16x1x32xf32>) -> tensor<1x16x16x2x32xf32>
+//     %21 = nn.concat %16, %20 {axis = 3 : i64, mem.kernel = "copy", mem.place = [["arena", 131072, 65536]]} : (tensor<1x16x16x1x32xf32>, tensor<1x16x16x1x32xf32>) -> tensor<1x16x16x2x32xf32>
 //     %22 = nn.reshape %21 {mem.kernel = "copy", shape = array<i64: 1, 16, 1, 32, 32>} : (tensor<1x16x16x2x32xf32>) -> tensor<1x16x1x32x32xf32>
-//     %23 = nn.concat %11, %22 {axis = 2 : i64, mem.kernel = "copy", mem.place = [["arena", 65536, 131072]]} : (tensor<1x16x1x32x32xf32>, tensor<1x16x1x32x32xf32>) -> tensor<1x16x2x32x32xf32>
+//     %23 = nn.concat %11, %22 {axis = 2 : i64, mem.kernel = "copy", mem.place = [["arena", 0, 131072]]} : (tensor<1x16x1x32x32xf32>, tensor<1x16x1x32x32xf32>) -> tensor<1x16x2x32x32xf32>
 //     %24 = nn.reshape %23 {mem.kernel = "copy", shape = array<i64: 1, 32, 32, 32>} : (tensor<1x16x2x32x32xf32>) -> tensor<1x32x32x32xf32>
 //     %25 = nn.transpose %24 {mem.kernel = "copy", mem.place = [["out", 0, 131072]], permutation = array<i64: 0, 3, 1, 2>} : tensor<1x32x32x32xf32>
 //     return %25 : tensor<1x32x32x32xf32>

@@ -25,6 +25,7 @@
 use std::collections::BTreeSet;
 
 use ir::builder::infer;
+use ir::dialects::nn::window_of;
 use ir::opdef::Reduce;
 use ir::plan::attrs;
 use ir::size::static_extents;
@@ -89,6 +90,12 @@ const LEAST_ELEMENTS: u64 = 256;
 /// than the products. With 4, a product takes 7 times as long as one of `f32` (38,416 rows and 4 columns, AMD
 /// EPYC (Zen 4)).
 const LEAST_DEPTH: u64 = 8;
+
+/// The most output channels with which a convolution of an image of one channel multiplies `f32`: its numbers
+/// can't be read in pairs, and copies take longer than the products. To 16 channels, a 3x3 kernel takes 6 times
+/// as long as one of `f32`, to 64 twice (64 x 64 pixels, Intel Xeon with AMX); but then the result is `f32`,
+/// too, and the next step reads twice as many bytes.
+const FEW_OUTPUTS: u64 = 32;
 
 /// Changes a function to multiply and store `bf16`, where the target has kernels for that.
 ///
@@ -171,7 +178,8 @@ impl PrecisionChooser<'_> {
             let Some(product) = self.contraction(op).filter(|product| wanted(*product)) else { continue };
             let root = product.root;
             let may = || format!("{} multiplies bf16", self.body.at(self.ctx, op).describe());
-            let is_worth = self.is_f32(self.body.result(root, 0)) && self.is_deep(root);
+            let is_worth =
+                self.is_f32(self.body.result(root, 0)) && self.is_deep(root) && !self.reads_few(root);
             if !is_worth || !changes.allow(may) {
                 others += 1;
                 continue;
@@ -196,6 +204,14 @@ impl PrecisionChooser<'_> {
         };
         let columns = if weights.len() == 1 { 1 } else { result.last().copied().unwrap_or(1) };
         weights.iter().product::<u64>() >= columns * LEAST_DEPTH
+    }
+
+    /// Whether it is a convolution of one channel to few.
+    fn reads_few(&self, root: Op) -> bool {
+        let op = self.body.at(self.ctx, root);
+        let channels = op.operand_shape(1).and_then(|weights| Some([*weights.first()?, *weights.get(1)?]));
+        let is_small = channels.is_some_and(|[outputs, inputs]| inputs == 1 && outputs <= FEW_OUTPUTS);
+        is_small && window_of(op).is_some() && op.int("groups").unwrap_or(1) == 1
     }
 
     /// The contraction of a step, if it has one. Of attention's two it is the second: what the first one
