@@ -1,11 +1,11 @@
 // RUN: optc --passes=integers
 // Reshapes and transposes move bytes, and their result is dequantized, except where the floats have another
-// reader, where a scale for each row would have to be transposed, where a broadcast has more of them, or
-// where a view reads the bits of floats.
+// reader, where a scale or a zero point for each row would have to be transposed, where a broadcast has more
+// of them, or where a view reads the bits of floats.
 
 func.func @main(%x: tensor<4x6xui8>, %y: tensor<1x6xui8>)
     -> (tensor<6x4xf32>, tensor<24xf32>, tensor<4x6xf32>, tensor<6x4xf32>, tensor<5x6xf32>,
-        tensor<4x6xf32>) {
+        tensor<4x6xf32>, tensor<6x4xf32>) {
   %z = nn.constant dense<128> : tensor<ui8>
   %s = nn.constant dense<0.5> : tensor<f32>
   %t = nn.constant dense<0.5> : tensor<4x1xf32>
@@ -25,12 +25,19 @@ func.func @main(%x: tensor<4x6xui8>, %y: tensor<1x6xui8>)
   %13 = nn.cast %x {to = f32} : (tensor<4x6xui8>) -> tensor<4x6xf32>
   %14 = nn.mul %13, %s : (tensor<4x6xf32>, tensor<f32>) -> tensor<4x6xf32>
   %15 = nn.bitcast %14 {to = f32} : (tensor<4x6xf32>) -> tensor<4x6xf32>
-  return %4, %7, %6, %9, %12, %15
-    : tensor<6x4xf32>, tensor<24xf32>, tensor<4x6xf32>, tensor<6x4xf32>, tensor<5x6xf32>, tensor<4x6xf32>
+  %zs = nn.constant dense<128> : tensor<4x1xui8>
+  %16 = nn.cast %zs {to = f32} : (tensor<4x1xui8>) -> tensor<4x1xf32>
+  %17 = nn.cast %x {to = f32} : (tensor<4x6xui8>) -> tensor<4x6xf32>
+  %18 = nn.sub %17, %16 : (tensor<4x6xf32>, tensor<4x1xf32>) -> tensor<4x6xf32>
+  %19 = nn.mul %18, %s : (tensor<4x6xf32>, tensor<f32>) -> tensor<4x6xf32>
+  %20 = nn.transpose %19 {permutation = array<i64: 1, 0>} : (tensor<4x6xf32>) -> tensor<6x4xf32>
+  return %4, %7, %6, %9, %12, %15, %20
+    : tensor<6x4xf32>, tensor<24xf32>, tensor<4x6xf32>, tensor<6x4xf32>, tensor<5x6xf32>, tensor<4x6xf32>,
+      tensor<6x4xf32>
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<4x6xui8>, %arg1: tensor<1x6xui8>) -> (tensor<6x4xf32>, tensor<24xf32>, tensor<4x6xf32>, tensor<6x4xf32>, tensor<5x6xf32>, tensor<4x6xf32>) {
+//   func.func @main(%arg0: tensor<4x6xui8>, %arg1: tensor<1x6xui8>) -> (tensor<6x4xf32>, tensor<24xf32>, tensor<4x6xf32>, tensor<6x4xf32>, tensor<5x6xf32>, tensor<4x6xf32>, tensor<6x4xf32>) {
 //     %0 = nn.constant dense<128> : tensor<ui8>
 //     %1 = nn.constant dense<5.000000e-01> : tensor<f32>
 //     %2 = nn.constant dense<5.000000e-01> : tensor<4x1xf32>
@@ -50,6 +57,12 @@ func.func @main(%x: tensor<4x6xui8>, %y: tensor<1x6xui8>)
 //     %16 = nn.cast %arg0 {to = f32} : (tensor<4x6xui8>) -> tensor<4x6xf32>
 //     %17 = nn.mul %16, %1 : (tensor<4x6xf32>, tensor<f32>) -> tensor<4x6xf32>
 //     %18 = nn.bitcast %17 {to = f32} : tensor<4x6xf32>
-//     return %7, %10, %9, %12, %15, %18 : tensor<6x4xf32>, tensor<24xf32>, tensor<4x6xf32>, tensor<6x4xf32>, tensor<5x6xf32>, tensor<4x6xf32>
+//     %19 = nn.constant dense<128> : tensor<4x1xui8>
+//     %20 = nn.cast %19 {to = f32} : (tensor<4x1xui8>) -> tensor<4x1xf32>
+//     %21 = nn.cast %arg0 {to = f32} : (tensor<4x6xui8>) -> tensor<4x6xf32>
+//     %22 = nn.sub %21, %20 : (tensor<4x6xf32>, tensor<4x1xf32>) -> tensor<4x6xf32>
+//     %23 = nn.mul %22, %1 : (tensor<4x6xf32>, tensor<f32>) -> tensor<4x6xf32>
+//     %24 = nn.transpose %23 {permutation = array<i64: 1, 0>} : (tensor<4x6xf32>) -> tensor<6x4xf32>
+//     return %7, %10, %9, %12, %15, %18, %24 : tensor<6x4xf32>, tensor<24xf32>, tensor<4x6xf32>, tensor<6x4xf32>, tensor<5x6xf32>, tensor<4x6xf32>, tensor<6x4xf32>
 //   }
 // }

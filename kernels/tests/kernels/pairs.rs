@@ -477,6 +477,22 @@ fn the_product_of_matrices_is_a_convolution_of_a_line() {
 }
 
 #[test]
+fn sums_of_no_products_are_the_bias() {
+    let stored = StoredFloat::F32;
+    let numbers = ConvNumbers { input: stored, residual: stored, output: stored };
+    let bias = [1.5f32, -2.0];
+    let none = std::ptr::null_mut();
+    for isa in kernels::Isa::available() {
+        let shape = GemmShape::dense(3, 2, 0);
+        let product = PairConv2d::product(&shape, numbers, Activation::None, isa, 1).expect("it can be done");
+        let packed = vec![f32::NAN; product.packed_len()];
+        let mut c = [f32::NAN; 6];
+        run(&product, &[c.as_mut_ptr().cast(), none, input(&packed), input(&bias), none]);
+        assert_eq!(c, [1.5, -2.0, 1.5, -2.0, 1.5, -2.0], "{isa:?}");
+    }
+}
+
+#[test]
 #[cfg_attr(miri, ignore = "it compares sizes, and runs no kernel")]
 fn no_smaller_convolution_of_bf16_takes_more_scratch() {
     let mut rng = Rng::new(12);

@@ -28,7 +28,9 @@ fn check(steps: &[SumStep], operands: &[&[f32]], stored: StoredSum, isa: Isa) {
     let mut want: Vec<f32> = factors.clone();
     for step in &steps[1..] {
         let numbers = match step {
-            SumStep::Mul(_) | SumStep::Add(_) | SumStep::Sub(_) | SumStep::Div(_) => *rest.next().unwrap(),
+            SumStep::Mul(_) | SumStep::Add(_) | SumStep::Sub(_) | SumStep::Div(_) => {
+                *rest.next().expect("each has an operand")
+            }
             _ => &[],
         };
         want.iter_mut().enumerate().for_each(|(o, value)| *value = after(*step, numbers, o, *value));
@@ -36,7 +38,7 @@ fn check(steps: &[SumStep], operands: &[&[f32]], stored: StoredSum, isa: Isa) {
     let [image, weights] = SIGNS;
     let bytes = QuadNumbers { image, weights, zero: WeightZero::None, output: stored };
     let shape = GemmShape::dense(3, factors.len(), 1);
-    let kernel = QuadConv2d::product(&shape, &bytes, steps, isa, 1).unwrap();
+    let kernel = QuadConv2d::product(&shape, &bytes, steps, isa, 1).expect("it can be done");
     let mut packed = vec![f32::NAN; kernel.packed_len()];
     kernel.pack(&vec![1.0; factors.len()], WeightStrides { o: 1, i: 0, h: 0, w: 0 }, &mut packed);
     let mut found = vec![0f32; 3 * factors.len()];
