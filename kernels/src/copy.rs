@@ -2,10 +2,10 @@
 //!
 //! Axes with matching strides on both sides are joined. If the innermost axis is then contiguous on both
 //! sides, whole runs are copied; short runs count as elements. If the source repeats an element, runs are
-//! filled. Otherwise two axes are walked in tiles that stay in cache: the one contiguous in the source and the
-//! one contiguous in the target; the other axes are loops around them. Elements of up to four bytes are transposed in registers, in squares
-//! of eight. If two to four words of four bytes are interleaved, like the channels of an image, the squares
-//! have four.
+//! filled. Otherwise two axes are walked in tiles that stay in cache: the one contiguous in the source
+//! and the one contiguous in the target; the other axes are loops around them. Elements of up to four
+//! bytes are transposed in registers, in squares of eight. If two to four words of four bytes are
+//! interleaved, like the channels of an image, the squares have four.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::isa::Isa;

@@ -157,6 +157,15 @@ impl StepCode {
         (is_clip && (is_whole(hi) || hi == f32::INFINITY)).then_some([lo, hi])
     }
 
+    /// The bounds of a clip.
+    #[inline(always)]
+    fn bounds(&self) -> [f32; 2] {
+        match self.function.finish() {
+            Finish::Clip { lo, hi } => [lo, hi],
+            Finish::Store => [f32::NEG_INFINITY, f32::INFINITY],
+        }
+    }
+
     /// Bytes of an element of the residual that these steps add.
     #[inline(always)]
     pub(super) fn residual_bytes(steps: &[StepCode]) -> usize {
@@ -224,9 +233,9 @@ pub(super) fn without_vain_ends(steps: &[SumStep], output: StoredSum) -> &[SumSt
     &steps[..steps.len() - vain]
 }
 
-/// The steps of a running part. A quantization whose bytes are dequantized is one step. If the output is bytes
-/// and the steps end with a rounding, or a rounding and the addition of an integer of at most 255 in absolute
-/// value, the store does both. A clip to integers after them moves before them.
+/// The steps of a running part. A quantization whose bytes are dequantized is one step. If the output is
+/// bytes and the steps end with a rounding, or a rounding and the addition of an integer of at most 255 in
+/// absolute value, the store does both. A clip to integers after them moves before them.
 #[derive(Clone, Copy)]
 pub(super) struct StepPlan {
     codes: [StepCode; QuadConv2d::MOST_STEPS],
@@ -264,7 +273,7 @@ impl StepPlan {
         plan
     }
 
-    /// The steps where each quantization to bytes that are dequantized is one step. Its operands are not read.
+    /// The steps where each quantization to bytes that are dequantized is one step, which reads no operands.
     ///
     /// # Safety
     /// The operands of the steps are valid.
@@ -417,16 +426,8 @@ pub(super) unsafe fn after_steps<S: Simd, const ROWS: usize, const VECTORS: usiz
                     unsafe { apply_function(s, tile, step.function, &mut sums) }
                 }
             }
-            StepKind::NearUnsigned | StepKind::NearSigned => {
-                if let Finish::Clip { lo, hi } = step.function.finish() {
-                    if step.kind == StepKind::NearSigned {
-                        // Not a number becomes the byte 0; `lo` is -128 less the zero point.
-                        let of_zero = s.splat(lo + 128.0);
-                        each!(|sum, _value| s.select_eq(*sum, *sum, *sum, of_zero));
-                    }
-                    each!(|sum, _value| near_between(s, *sum, [lo, hi]));
-                }
-            }
+            StepKind::NearUnsigned => each!(|sum, _value| near_unsigned(s, *sum, step.bounds())),
+            StepKind::NearSigned => each!(|sum, _value| near_signed(s, *sum, step.bounds())),
             StepKind::End | StepKind::Unread => {}
         }
     }
@@ -436,12 +437,18 @@ pub(super) unsafe fn after_steps<S: Simd, const ROWS: usize, const VECTORS: usiz
 /// The nearest integers, ties to even, of numbers clamped to two integers, whose absolute values are at most
 /// 510. Not a number becomes the lower one.
 #[inline(always)]
-fn near_between<S: Simd>(s: S, x: S::F, [lo, hi]: [f32; 2]) -> S::F {
+fn near_unsigned<S: Simd>(s: S, x: S::F, [lo, hi]: [f32; 2]) -> S::F {
     // Floats between 2^23 and 2^24 are the integers there.
     let apart = s.splat(1.5 * 8_388_608.0);
     // If an operand is NaN, `max` returns the second.
     let clamped = s.min(s.splat(hi), s.max(x, s.splat(lo)));
     s.sub(s.add(clamped, apart), apart)
+}
+
+/// The same, but not a number becomes what the byte 0 does: the lower integer is -128 less the zero point.
+#[inline(always)]
+fn near_signed<S: Simd>(s: S, x: S::F, [lo, hi]: [f32; 2]) -> S::F {
+    near_unsigned(s, s.select_eq(x, x, x, s.splat(lo + 128.0)), [lo, hi])
 }
 
 /// A step's operand, as one number for each column of a tile.
