@@ -14,6 +14,7 @@ use std::ops::Range;
 
 /// Cache lines, of which copied lines are made.
 const CACHE_LINE: usize = 64;
+
 /// The sizes of copied lines.
 #[derive(Clone, Copy)]
 pub(crate) struct WideLines<'c> {
@@ -207,5 +208,43 @@ impl LinesOfBlock {
         let before = first.x - columns.start;
         self.of = Some((planes, wanted, columns));
         before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WideLines;
+    use crate::conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides};
+    use crate::isa::Isa;
+    use crate::map::Activation;
+
+    /// The pixels of the smallest block of lines of `width` output pixels, if they take at most `most` bytes.
+    fn smallest(width: usize, together: usize, most: usize) -> usize {
+        let shape = Conv2dShape {
+            batch: 1,
+            input: [20, width],
+            in_channels: 8,
+            out_channels: 8,
+            kernel: [3, 3],
+            stride: [1, 1],
+            dilation: [1, 1],
+            pads: [1; 4],
+            groups: 1,
+        };
+        let strides = ConvStrides::dense(&shape);
+        let conv = Conv2d::new(&shape, &strides, ConvPrologue::None, Activation::None, Isa::Scalar, 1);
+        let lines = WideLines { conv: &conv, pixel: 16, beside: 0, most, tile: 16, together };
+        lines.choose(0).pixels
+    }
+
+    #[test]
+    fn the_smallest_block_has_as_many_tiles_as_share_weights() {
+        let large = 1 << 20;
+        // Two tiles of one line, two lines that are a tile each, and a line that ends within the second tile.
+        assert_eq!([128, 33, 7, 16, 20].map(|width| smallest(width, 2, large)), [32, 32, 14, 32, 20]);
+        assert_eq!([128, 33, 7, 16, 20].map(|width| smallest(width, 1, large)), [16, 16, 7, 16, 16]);
+        // Three lines of 34 pixels, of 16 bytes each, are 1632 bytes: 1728 in whole cache lines.
+        assert_eq!([1728, 1727].map(|most| smallest(128, 2, most)), [32, 16]);
+        assert_eq!([1024, 500].map(|most| smallest(7, 2, most)), [14, 7]);
     }
 }

@@ -92,9 +92,9 @@ const LEAST_ELEMENTS: u64 = 256;
 const LEAST_DEPTH: u64 = 8;
 
 /// The most output channels with which a convolution of an image of one channel multiplies `f32`: its
-/// numbers can't be read in pairs, and copies take longer than the products. To 16 channels, a 3x3 kernel
-/// takes 6 times as long as one of `f32`, to 64 twice (64 x 64 pixels, Intel Xeon with AMX); but then the
-/// result is `f32`, too, and the next step reads twice as many bytes.
+/// numbers can't be read in pairs, and copies take longer than the products. On an Intel Xeon with AMX, a 3x3
+/// kernel takes 6 times as long as one of `f32` to 16 channels (64 x 64 pixels), and 2.3 times to 64 (128 x
+/// 128). But then the result is `f32`, too, and the next step reads twice as many bytes.
 const FEW_OUTPUTS: u64 = 32;
 
 /// Changes a function to multiply and store `bf16`, where the target has kernels for that.

@@ -286,15 +286,15 @@ impl StepPlan {
             // SAFETY: the caller's promise.
             let merged = unsafe { merged_bytes(rest, operand, operands) };
             let (done, step) = merged.unwrap_or((1, step));
+            let count = rest[..done].iter().map(StepCode::operand_count).sum::<usize>();
             plan.codes[plan.count] = step;
             plan.count += 1;
             if merged.is_some() {
                 let unread = StepCode { kind: StepKind::Unread, ..StepCode::end() };
-                let count = rest[..done].iter().map(StepCode::operand_count).sum::<usize>();
                 plan.codes[plan.count..plan.count + count].fill(unread);
                 plan.count += count;
             }
-            operand += rest[..done].iter().map(StepCode::operand_count).sum::<usize>();
+            operand += count;
             rest = &rest[done..];
         }
         plan
